@@ -1,0 +1,57 @@
+# Needs Python 3.11 or newer, and make. Everything else is installed into .venv.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: help setup setup-dev demo test lint types bench docs-check check lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.runtime ## create .venv with the footy command in it
+
+setup-dev: $(VENV)/.dev
+
+# Debian's python3 can come without ensurepip: then the system's pip fills the environment.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "found-footy needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+
+$(VENV)/.runtime: $(BIN)/python requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+demo: setup ## play a whole matchday on the embedded engines
+	$(BIN)/footy demo $(ARGS)
+
+test: setup-dev lint types docs-check ## every check and every test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: setup-dev ## ruff and the layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: setup-dev ## mypy --strict
+	$(BIN)/mypy
+
+bench: setup-dev ## the figures of docs/reference/performance.md
+	$(BIN)/python -m bench $(ARGS)
+
+docs-check: setup-dev ## links in the docs, and that every setting and command is described
+	$(BIN)/python -m pytest tests/architecture -q
+
+lock: setup-dev ## renew the hashed lock files after a change in pyproject.toml
+	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements-dev.lock
+
+clean: ## remove the environment and the demo's data
+	rm -rf $(VENV) .footy .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,44 @@
+"""Where our errors become Temporal's: a stable type, and whether a retry can help."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from found_footy.domain.errors import FootyError
+from found_footy.workflows.contracts import Call, In, Out
+
+Self = TypeVar("Self")
+
+
+def implements(
+    call: Call[In, Out],
+) -> Callable[[Callable[[Self, In], Awaitable[Out]]], Callable[[Self, In], Awaitable[Out]]]:
+    """Registers a method as the activity that `call` names."""
+
+    def decorate(method: Callable[[Self, In], Awaitable[Out]]) -> Callable[[Self, In], Awaitable[Out]]:
+        @activity.defn(name=call.name)
+        @wraps(method)
+        async def run(self: Self, argument: In) -> Out:
+            try:
+                return await method(self, argument)
+            except FootyError as error:
+                raise ApplicationError(str(error), type=error.kind, non_retryable=not error.retryable) from error
+
+        return run
+
+    return decorate
+
+
+def activities_of(*owners: object) -> list[Callable[..., Any]]:
+    """The registered methods of the given objects."""
+    found = []
+    for owner in owners:
+        for name in dir(type(owner)):
+            if hasattr(getattr(type(owner), name), "__temporal_activity_definition"):
+                found.append(getattr(owner, name))
+    return found

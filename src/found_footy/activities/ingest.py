@@ -1,0 +1,84 @@
+"""Bringing fixtures in, and letting old ones go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from datetime import date, datetime
+
+from found_footy.activities.boundary import implements
+from found_footy.domain.errors import FeedError
+from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight
+from found_footy.domain.fixtures.tracking import is_tracked
+from found_footy.ports import FeedAnswer, FixtureStore, ScoreFeed
+from found_footy.workflows.contracts import (
+    CLEANUP_OLD_FIXTURES,
+    INGEST_DAY,
+    INGEST_FIXTURES,
+    CleanedUp,
+    CleanUp,
+    IngestDay,
+    Ingested,
+    IngestIds,
+)
+
+log = logging.getLogger(__name__)
+
+
+class IngestActivities:
+    def __init__(
+        self,
+        store: FixtureStore,
+        feed: ScoreFeed,
+        lifecycle: LifecycleRules,
+        teams: Collection[int] = (),
+        leagues: Collection[int] = (),
+    ) -> None:
+        self._store = store
+        self._feed = feed
+        self._lifecycle = lifecycle
+        self._teams = frozenset(teams)
+        self._leagues = frozenset(leagues)
+
+    @implements(INGEST_DAY)
+    async def ingest_day(self, order: IngestDay) -> Ingested:
+        try:
+            answer = await self._feed.fixtures_on(date.fromisoformat(order.day))
+        except FeedError as error:
+            await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, error)
+            raise
+        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, None)
+        tracked = [live for live in answer.fixtures if is_tracked(live, self._teams, self._leagues)]
+        return await self._add(FeedAnswer(tuple(tracked), answer.failures), len(answer.fixtures), order.at)
+
+    @implements(INGEST_FIXTURES)
+    async def ingest_fixtures(self, order: IngestIds) -> Ingested:
+        answer = await self._feed.fixtures_by_ids(order.fixture_ids)
+        if answer.failures and not answer.fixtures:
+            raise next(iter(answer.failures.values()))
+        return await self._add(answer, len(answer.fixtures), order.at)
+
+    @implements(CLEANUP_OLD_FIXTURES)
+    async def cleanup_old_fixtures(self, order: CleanUp) -> CleanedUp:
+        deleted = await self._store.delete_older_than(order.before)
+        log.info("deleted fixtures past retention", extra={"action": "fixtures_deleted", "count": deleted})
+        return CleanedUp(deleted)
+
+    async def _add(self, answer: FeedAnswer, found: int, at: datetime) -> Ingested:
+        placed = [
+            (live, stage_at_first_sight(live.status, live.kickoff, at, self._lifecycle)) for live in answer.fixtures
+        ]
+        added = await self._store.add_fixtures(placed, at)
+        for id_, error in answer.failures.items():
+            log.warning(str(error), extra={"action": "fixture_rejected", "fixture_id": id_, "error": error.kind})
+        log.info(
+            "fixtures ingested",
+            extra={"action": "ingested", "found": found, "tracked": len(placed), "added": sum(added.values())},
+        )
+        return Ingested(
+            found=found,
+            tracked=len(placed),
+            added=sum(added.values()),
+            rejected=len(answer.failures),
+            unknown=list(answer.unknown),
+        )

@@ -1,0 +1,158 @@
+"""The poll: ask the feed, compare with what is known, save what changed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from found_footy.activities.boundary import implements
+from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, ProgramFault
+from found_footy.domain.feeds.quota import pace
+from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
+from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight, staging_interval_start
+from found_footy.domain.fixtures.model import LiveFixture, Stage
+from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, apply_poll
+from found_footy.ports import FeedAnswer, FixtureStore, ScoreFeed
+from found_footy.workflows.contracts import (
+    POLL_ACTIVE,
+    POLL_STAGING,
+    PRE_ACTIVATE,
+    Activated,
+    Polled,
+    PollInput,
+    StagingPolled,
+)
+
+log = logging.getLogger(__name__)
+
+
+class MonitorActivities:
+    def __init__(
+        self,
+        store: FixtureStore,
+        feed: ScoreFeed,
+        certainty: CertaintyRules,
+        lifecycle: LifecycleRules,
+        poll_interval: timedelta,
+    ) -> None:
+        self._store = store
+        self._feed = feed
+        self._certainty = certainty
+        self._lifecycle = lifecycle
+        self._poll_interval = poll_interval
+
+    @implements(PRE_ACTIVATE)
+    async def pre_activate_upcoming_fixtures(self, order: PollInput) -> Activated:
+        ids = await self._store.activate_due(order.at, self._lifecycle.pre_activation)
+        for id_ in ids:
+            log.info("polling starts", extra={"action": "fixture_activated", "fixture_id": id_})
+        return Activated(ids)
+
+    @implements(POLL_STAGING)
+    async def poll_staging_fixtures(self, order: PollInput) -> StagingPolled:
+        due = await self._store.staging_due(staging_interval_start(order.at, self._lifecycle))
+        if not due:
+            return StagingPolled()
+        answer = await self._ask(due, order.at)
+        placed = [
+            (live, stage_at_first_sight(live.status, live.kickoff, order.at, self._lifecycle))
+            for live in answer.fixtures
+        ]
+        moved = await self._store.update_staging(placed, order.at)
+        # What failed is asked for again at the next interval, not at the next poll.
+        await self._store.touch_staging([*answer.failures, *answer.unknown], order.at)
+        await self._record(answer.failures, order.at)
+        return StagingPolled(asked=len(due), moved=moved, failed=len(answer.failures))
+
+    @implements(POLL_ACTIVE)
+    async def poll_active_fixtures(self, order: PollInput) -> Polled:
+        ids = await self._store.active_ids()
+        if not ids:
+            return Polled(to_search=await self._store.events_to_search())
+        slowed = await self._too_soon(len(ids), order.at)
+        if slowed:
+            return Polled(slowed=slowed, to_search=await self._store.events_to_search())
+        answer = await self._ask(ids, order.at)
+        failures: dict[int, FootyError] = dict(answer.failures)
+        failures |= {id_: NotInAnswer(f"the feed's answer leaves fixture {id_} out") for id_ in answer.unknown}
+        async with self._store.poll() as transaction:
+            states = await transaction.load([live.id for live in answer.fixtures])
+            outcomes, undecided = self._decide(states, answer.fixtures, Poll(order.id, order.at))
+            refused = await transaction.save(outcomes) if outcomes else {}
+        failures |= undecided | dict(refused)
+        await self._record(failures, order.at)
+        saved = [outcome for outcome in outcomes if outcome.live.id not in refused]
+        _log_outcomes(saved)
+        return Polled(
+            asked=len(ids),
+            answered=len(answer.fixtures),
+            failed=len(failures),
+            completed=sum(outcome.stage is Stage.COMPLETED for outcome in saved),
+            to_search=await self._store.events_to_search(),
+        )
+
+    def _decide(
+        self, states: Sequence[FixtureState], fixtures: Sequence[LiveFixture], poll: Poll
+    ) -> tuple[list[FixtureOutcome], dict[int, FootyError]]:
+        live = {fixture.id: fixture for fixture in fixtures}
+        outcomes: list[FixtureOutcome] = []
+        failures: dict[int, FootyError] = {}
+        for state in states:
+            try:
+                outcome = apply_poll(state, live[state.id], poll, self._certainty, self._lifecycle)
+            except FootyError as error:
+                failures[state.id] = error
+            except Exception as error:
+                log.exception("fault in the comparison", extra={"action": "program_fault", "fixture_id": state.id})
+                failures[state.id] = ProgramFault(f"{type(error).__name__}: {error}")
+            else:
+                if outcome is not None:
+                    outcomes.append(outcome)
+        return outcomes, failures
+
+    async def _ask(self, ids: Sequence[int], now: datetime) -> FeedAnswer:
+        problem: FootyError | None = None
+        try:
+            answer = await self._feed.fixtures_by_ids(ids)
+        except FeedError as error:
+            problem = error
+            answer = FeedAnswer(failures=dict.fromkeys(ids, error))
+        if answer.failures and not answer.fixtures:
+            problem = next(iter(answer.failures.values()))
+        await self._store.save_feed_state(self._feed.name, self._feed.quota, now, problem)
+        return answer
+
+    async def _too_soon(self, fixtures: int, now: datetime) -> str:
+        """Why to leave this poll out, so that the day's requests last until the day's end; empty if not."""
+        state = await self._store.feed_state(self._feed.name)
+        if state is None:
+            return ""
+        allowed = pace(state.quota, now, self._poll_interval, self._feed.requests_for(fixtures))
+        if not allowed.slowed:
+            return ""
+        log.warning(
+            f"polling slows down: {allowed.reason}",
+            extra={"action": "quota_low", "feed": self._feed.name, "interval": str(allowed.interval)},
+        )
+        if allowed.interval is not None and now - state.asked_at >= allowed.interval:
+            return ""
+        return allowed.reason
+
+    async def _record(self, failures: Mapping[int, FootyError], now: datetime) -> None:
+        for id_, error in failures.items():
+            log.warning(str(error), extra={"action": "poll_failed", "fixture_id": id_, "error": error.kind})
+        await self._store.record_failures(failures, now)
+
+
+def _log_outcomes(outcomes: Sequence[FixtureOutcome]) -> None:
+    for outcome in outcomes:
+        for news in outcome.news:
+            log.info(
+                " ".join(str(value) for value in news.payload.values() if value),
+                extra={
+                    "action": news.topic.replace(".", "_"),
+                    "fixture_id": news.fixture_id,
+                    "event_id": news.event_id,
+                },
+            )

@@ -1,0 +1,199 @@
+"""API-Football v3."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from found_footy.adapters.feeds.api_football_schema import FEED, fixture_id_of, parse_fixture
+from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
+from found_footy.domain.errors import (
+    FeedError,
+    FeedMalformed,
+    FeedQuotaExhausted,
+    FeedRateLimited,
+    FeedRejected,
+    FeedSchemaError,
+    FeedUnauthorized,
+    FootyError,
+)
+from found_footy.domain.feeds.quota import Quota, may_ask_this_minute
+from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.ports import FeedAnswer
+
+IDS_PER_REQUEST = 20
+PARALLEL_REQUESTS = 4
+
+ERRORS: dict[str, type[FeedError]] = {
+    "rateLimit": FeedRateLimited,
+    "requests": FeedQuotaExhausted,
+    "token": FeedUnauthorized,
+    "access": FeedUnauthorized,
+}
+"""Keys of the `errors` object that the service sends inside an HTTP 200."""
+
+
+class ApiFootball:
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        timeout: float,
+        now: Callable[[], datetime],
+        retry: RetryRule | None = None,
+    ) -> None:
+        self._http = FeedHttp(base_url, timeout, {"x-apisports-key": key}, self._read_quota)
+        self._retry = retry or RetryRule()
+        self._now = now
+        self._quota: Quota | None = None
+        self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+    @property
+    def name(self) -> str:
+        return FEED
+
+    @property
+    def quota(self) -> Quota | None:
+        return self._quota
+
+    def requests_for(self, fixtures: int) -> int:
+        return -(-fixtures // IDS_PER_REQUEST)
+
+    async def fixtures_on(self, day: date) -> FeedAnswer:
+        items = await self._retried({"date": day.isoformat()})
+        return _answer(items, ())
+
+    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+        batches = [ids[i : i + IDS_PER_REQUEST] for i in range(0, len(ids), IDS_PER_REQUEST)]
+        answers = await asyncio.gather(*(self._batch(batch) for batch in batches))
+        failures = {id_: error for answer in answers for id_, error in answer.failures.items()}
+        return FeedAnswer(
+            fixtures=tuple(fixture for answer in answers for fixture in answer.fixtures),
+            failures=failures,
+            unknown=tuple(id_ for answer in answers for id_ in answer.unknown),
+        )
+
+    async def check(self) -> str:
+        body = await self._get("/status", {})
+        response = body["response"]
+        match response:
+            case {"requests": {"current": current, "limit_day": limit}}:
+                return f"{current} of {limit} requests used today"
+        raise FeedSchemaError("response.requests", response, "the requests of the day and their limit")
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def _batch(self, ids: Sequence[int]) -> FeedAnswer:
+        try:
+            return _answer(await self._retried(_by_ids(ids)), ids)
+        except FeedError as error:
+            if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited):
+                return FeedAnswer(failures=dict.fromkeys(ids, error))
+            return await self._halves(ids, error)
+
+    async def _halves(self, ids: Sequence[int], error: FeedError) -> FeedAnswer:
+        """One fixture can break the answer for the nineteen that were asked for together with it.
+
+        Where both halves fail, the feed itself is taken to be down: looking further would only hammer it.
+        """
+        middle = len(ids) // 2
+        halves = (ids[:middle], ids[middle:])
+        results = await asyncio.gather(*(self._once(half) for half in halves))
+        if all(isinstance(result, FeedError) for result in results):
+            return FeedAnswer(failures=dict.fromkeys(ids, error))
+        parts = []
+        for half, result in zip(halves, results, strict=True):
+            if isinstance(result, FeedAnswer):
+                parts.append(result)
+            elif len(half) == 1:
+                parts.append(FeedAnswer(failures={half[0]: result}))
+            else:
+                parts.append(await self._halves(half, result))
+        return FeedAnswer(
+            fixtures=parts[0].fixtures + parts[1].fixtures,
+            failures={**parts[0].failures, **parts[1].failures},
+            unknown=parts[0].unknown + parts[1].unknown,
+        )
+
+    async def _once(self, ids: Sequence[int]) -> FeedAnswer | FeedError:
+        try:
+            return _answer(await self._items(_by_ids(ids)), ids)
+        except FeedError as error:
+            return error
+
+    async def _retried(self, params: Mapping[str, str]) -> list[Any]:
+        return await with_retries(lambda: self._items(params), self._retry)
+
+    async def _items(self, params: Mapping[str, str]) -> list[Any]:
+        body = await self._get("/fixtures", params)
+        items: list[Any] = body["response"]
+        pages = body.get("paging", {}).get("total", 1)
+        if not isinstance(pages, int) or not isinstance(items, list):
+            raise FeedMalformed(f"/fixtures sent paging {pages!r} and {type(items).__name__} as response")
+        for page in range(2, min(pages, 50) + 1):
+            body = await self._get("/fixtures", {**params, "page": str(page)})
+            items = [*items, *body["response"]]
+        return items
+
+    async def _get(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
+        if not may_ask_this_minute(self._quota, self._now()):
+            raise FeedRateLimited("the requests of this minute are used up")
+        async with self._slots:
+            body = await self._http.get(path, params)
+        if not isinstance(body, dict) or "response" not in body:
+            raise FeedMalformed(f"{path} sent JSON without a response")
+        if errors := body.get("errors"):
+            raise _vendor_error(errors)
+        return body
+
+    def _read_quota(self, headers: Mapping[str, str]) -> None:
+        def number(name: str) -> int | None:
+            text = headers.get(name, "")
+            return int(text) if text.isdecimal() else None
+
+        self._quota = Quota(
+            read_at=self._now(),
+            day_limit=number("x-ratelimit-requests-limit"),
+            day_remaining=number("x-ratelimit-requests-remaining"),
+            minute_limit=number("x-ratelimit-limit"),
+            minute_remaining=number("x-ratelimit-remaining"),
+        )
+
+
+def _by_ids(ids: Sequence[int]) -> dict[str, str]:
+    return {"ids": "-".join(str(id_) for id_ in ids)}
+
+
+def _vendor_error(errors: Any) -> FeedError:
+    if isinstance(errors, dict):
+        key, text = next(iter(errors.items()))
+        return ERRORS.get(str(key), FeedRejected)(f"{key}: {text}")
+    return FeedRejected(str(errors))
+
+
+def _answer(items: Sequence[Any], asked: Sequence[int]) -> FeedAnswer:
+    fixtures: dict[int, LiveFixture] = {}
+    failures: dict[int, FootyError] = {}
+    for item in items:
+        try:
+            fixture = parse_fixture(item)
+        except FootyError as error:
+            # Without an id nobody can be told; the fixture then shows as left out of the answer.
+            if (id_ := fixture_id_of(item)) is not None:
+                failures[id_] = error
+            continue
+        if fixture.id in fixtures:
+            failures[fixture.id] = FeedSchemaError("fixture.id", fixture.id, "each fixture once in an answer")
+        fixtures[fixture.id] = fixture
+    good = {id_: fixture for id_, fixture in fixtures.items() if id_ not in failures}
+    if not asked:
+        return FeedAnswer(tuple(good.values()), failures)
+    return FeedAnswer(
+        fixtures=tuple(good[id_] for id_ in asked if id_ in good),
+        failures={id_: error for id_, error in failures.items() if id_ in set(asked)},
+        unknown=tuple(id_ for id_ in asked if id_ not in good and id_ not in failures),
+    )

@@ -1,0 +1,205 @@
+"""API-Football's fixture objects, read strictly: a field that does not fit is named, never guessed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from found_footy.domain.errors import FeedSchemaError
+from found_footy.domain.fixtures.goals import goal_kind
+from found_footy.domain.fixtures.model import (
+    League,
+    LiveFixture,
+    LiveGoal,
+    Minute,
+    Person,
+    Score,
+    Side,
+    Team,
+)
+from found_footy.domain.fixtures.statuses import phase_of
+
+FEED = "api_football"
+KEPT = ("fixture", "league", "teams", "goals", "score", "events")
+"""Line-ups and statistics are large, and nobody asks for them."""
+MAX_GOALS = 60
+STORABLE = "text without NUL characters and half surrogate pairs"
+
+
+def _storable_text(text: str) -> str:
+    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
+        raise ValueError(STORABLE)
+    return text
+
+
+Text = Annotated[str, StringConstraints(max_length=300), AfterValidator(_storable_text)]
+Id = Annotated[int, Field(gt=0, lt=2**53)]
+Count = Annotated[int, Field(ge=0, le=200)]
+Clock = Annotated[int, Field(ge=0, le=200)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class _Status(_Strict):
+    short: Text
+    elapsed: Clock | None = None
+    extra: Clock | None = None
+
+
+class _Fixture(_Strict):
+    id: Id
+    date: Text
+    status: _Status
+
+
+class _League(_Strict):
+    id: Id
+    name: Text
+    country: Text | None = None
+    season: int | None = None
+    round: Text | None = None
+
+
+class _Team(_Strict):
+    id: Id
+    name: Text
+
+
+class _Teams(_Strict):
+    home: _Team
+    away: _Team
+
+
+class _Goals(_Strict):
+    home: Count | None = None
+    away: Count | None = None
+
+    def score(self) -> Score | None:
+        return None if self.home is None or self.away is None else Score(self.home, self.away)
+
+
+class _Score(_Strict):
+    penalty: _Goals = _Goals()
+
+
+class _Time(_Strict):
+    elapsed: Clock
+    extra: Clock | None = None
+
+
+class _Person(_Strict):
+    id: Annotated[int, Field(ge=0, lt=2**53)] | None = None
+    name: Text | None = None
+
+    def person(self) -> Person:
+        return Person(self.id or None, self.name or None)
+
+
+class _Event(_Strict):
+    time: _Time
+    team: _Team
+    player: _Person = _Person()
+    assist: _Person = _Person()
+    type: Text
+    detail: Text
+    comments: Text | None = None
+
+
+class _Item(_Strict):
+    fixture: _Fixture
+    league: _League
+    teams: _Teams
+    goals: _Goals
+    score: _Score = _Score()
+    events: list[dict[str, Any]] = []
+
+
+def parse_fixture(item: Any) -> LiveFixture:
+    """A fixture as the feed sent it, or a FeedSchemaError or UnknownStatus that says what is wrong with it."""
+    parsed = _validated(_Item, item, "")
+    phase_of(parsed.fixture.status.short)
+    events = [
+        _validated(_Event, event, f"events.{index}.")
+        for index, event in enumerate(parsed.events)
+        if event.get("type") == "Goal"  # cards and substitutions are not ours to judge
+    ]
+    home, away = parsed.teams.home, parsed.teams.away
+    goals = []
+    for event in events:
+        kind = goal_kind(event.type, event.detail, event.comments)
+        if kind is None:
+            continue
+        if event.team.id not in (home.id, away.id):
+            raise FeedSchemaError("events.team.id", event.team.id, f"{home.id} or {away.id}")
+        goals.append(
+            LiveGoal(
+                side=Side.HOME if event.team.id == home.id else Side.AWAY,
+                minute=Minute(event.time.elapsed, event.time.extra or None),
+                player=event.player.person(),
+                kind=kind,
+                assist=event.assist.person(),
+            )
+        )
+    if len(goals) > MAX_GOALS:
+        raise FeedSchemaError("events", len(goals), f"at most {MAX_GOALS} goals")
+    status = parsed.fixture.status
+    return LiveFixture(
+        id=parsed.fixture.id,
+        feed=FEED,
+        status=status.short,
+        kickoff=parse_kickoff("fixture.date", parsed.fixture.date),
+        league=League(**parsed.league.model_dump()),
+        home=Team(home.id, home.name),
+        away=Team(away.id, away.name),
+        score=parsed.goals.score(),
+        penalties=parsed.score.penalty.score(),
+        minute=None if status.elapsed is None else Minute(status.elapsed, status.extra or None),
+        goals=tuple(goals),
+        raw=storable({key: item[key] for key in KEPT if key in item}),
+    )
+
+
+def fixture_id_of(item: Any) -> int | None:
+    """Whom a broken answer is about, if that much can be read."""
+    match item:
+        case {"fixture": {"id": int(number)}}:
+            return number
+    return None
+
+
+def parse_kickoff(field: str, text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or not 1900 < moment.year < 2200:
+        raise FeedSchemaError(field, text, "an ISO 8601 time with its zone")
+    return moment.astimezone(UTC)
+
+
+def storable(raw: dict[str, Any]) -> dict[str, Any]:
+    """PostgreSQL stores neither a NUL character nor half a surrogate pair, not even escaped in JSON."""
+    text = json.dumps(raw, ensure_ascii=False)
+    if "\\u0000" in text or any(0xD800 <= ord(char) < 0xE000 for char in text if char > "\ud7ff"):
+        raise FeedSchemaError("raw", "a character that is none", STORABLE)
+    return raw
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _validated(model: type[_Model], value: Any, prefix: str) -> _Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = prefix + ".".join(str(part) for part in first["loc"])
+        expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+        if first["type"] == "missing":
+            raise FeedSchemaError(field or "fixture", "nothing", "a value") from error
+        raise FeedSchemaError(field or "fixture", first["input"], expected) from error

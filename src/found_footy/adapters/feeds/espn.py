@@ -1,0 +1,229 @@
+"""ESPN's public scoreboard (soccer). It needs no key, has no batch by ids, and tells no quota."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from found_footy.adapters.feeds.api_football_schema import parse_kickoff, storable
+from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
+from found_footy.domain.errors import FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
+from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.fixtures.model import (
+    GoalKind,
+    League,
+    LiveFixture,
+    LiveGoal,
+    Minute,
+    Person,
+    Score,
+    Side,
+    Team,
+)
+from found_footy.ports import FeedAnswer
+
+FEED = "espn"
+
+STATUSES = {
+    "STATUS_SCHEDULED": "NS",
+    "STATUS_FIRST_HALF": "1H",
+    "STATUS_HALFTIME": "HT",
+    "STATUS_SECOND_HALF": "2H",
+    "STATUS_IN_PROGRESS": "LIVE",
+    "STATUS_END_OF_REGULATION": "BT",
+    "STATUS_OVERTIME": "ET",
+    "STATUS_EXTRA_TIME": "ET",
+    "STATUS_HALFTIME_ET": "BT",
+    "STATUS_END_OF_EXTRATIME": "BT",
+    "STATUS_SHOOTOUT": "P",
+    "STATUS_FULL_TIME": "FT",
+    "STATUS_FINAL": "FT",
+    "STATUS_FINAL_AET": "AET",
+    "STATUS_FINAL_PEN": "PEN",
+    "STATUS_POSTPONED": "PST",
+    "STATUS_DELAYED": "INT",
+    "STATUS_RAIN_DELAY": "INT",
+    "STATUS_SUSPENDED": "SUSP",
+    "STATUS_ABANDONED": "ABD",
+    "STATUS_CANCELED": "CANC",
+    "STATUS_FORFEIT": "WO",
+}
+
+
+class Espn:
+    def __init__(
+        self, base_url: str, leagues: Sequence[str], *, timeout: float, retry: RetryRule | None = None
+    ) -> None:
+        self._http = FeedHttp(base_url, timeout)
+        self._leagues = tuple(leagues)
+        self._retry = retry or RetryRule()
+
+    @property
+    def name(self) -> str:
+        return FEED
+
+    @property
+    def quota(self) -> Quota | None:
+        return None
+
+    def requests_for(self, fixtures: int) -> int:
+        return len(self._leagues)
+
+    async def fixtures_on(self, day: date) -> FeedAnswer:
+        return await self._scoreboards({"dates": day.strftime("%Y%m%d")})
+
+    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+        answer = await self._scoreboards({})
+        wanted = set(ids)
+        fixtures = tuple(fixture for fixture in answer.fixtures if fixture.id in wanted)
+        failures = {id_: error for id_, error in answer.failures.items() if id_ in wanted}
+        named = {fixture.id for fixture in fixtures} | set(failures)
+        return FeedAnswer(fixtures, failures, tuple(id_ for id_ in ids if id_ not in named))
+
+    async def check(self) -> str:
+        answer = await self._scoreboards({})
+        return f"{len(answer.fixtures)} matches on the scoreboard of {', '.join(self._leagues)}"
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def _scoreboards(self, params: Mapping[str, str]) -> FeedAnswer:
+        fixtures: list[LiveFixture] = []
+        failures: dict[int, FootyError] = {}
+        for league in self._leagues:
+            path = f"/apis/site/v2/sports/soccer/{league}/scoreboard"
+            body = await with_retries(lambda path=path: self._http.get(path, params), self._retry)  # type: ignore[misc]
+            answer = parse_scoreboard(body)
+            fixtures += answer.fixtures
+            failures |= answer.failures
+        return FeedAnswer(tuple(fixtures), failures)
+
+
+def parse_scoreboard(body: Any) -> FeedAnswer:
+    if not isinstance(body, dict) or not isinstance(body.get("events"), list):
+        raise FeedMalformed("the scoreboard has no list of events")
+    fixtures, failures = [], {}
+    for event in body["events"]:
+        try:
+            fixtures.append(_fixture(event, body.get("leagues") or [{}]))
+        except FootyError as error:
+            if (id_ := _id_of(event)) is not None:
+                failures[id_] = error
+    return FeedAnswer(tuple(fixtures), failures)
+
+
+def _id_of(event: Any) -> int | None:
+    match event:
+        case {"id": str(text)} if text.isdecimal():
+            return int(text)
+    return None
+
+
+class _Reader:
+    """Walks into a document and names the place where it does not fit."""
+
+    def __init__(self, value: Any, path: str = "") -> None:
+        self.value = value
+        self.path = path
+
+    def __getitem__(self, key: str | int) -> _Reader:
+        path = f"{self.path}.{key}" if self.path else str(key)
+        try:
+            return _Reader(self.value[key], path)
+        except (KeyError, IndexError, TypeError):
+            raise FeedSchemaError(path, "nothing", "a value") from None
+
+    def get(self, key: str) -> Any:
+        return self.value.get(key) if isinstance(self.value, dict) else None
+
+    def text(self) -> str:
+        if not isinstance(self.value, str) or len(self.value) > 300:
+            raise FeedSchemaError(self.path, self.value, "a text of at most 300 characters")
+        return self.value
+
+    def number(self) -> int:
+        """ESPN writes ids and scores as text."""
+        text = str(self.value)
+        if isinstance(self.value, bool) or not text.isdecimal() or len(text) > 15:
+            raise FeedSchemaError(self.path, self.value, "a whole number")
+        return int(text)
+
+    def items(self) -> list[_Reader]:
+        if not isinstance(self.value, list) or len(self.value) > 500:
+            raise FeedSchemaError(self.path, self.value, "a list")
+        return [_Reader(item, f"{self.path}.{index}") for index, item in enumerate(self.value)]
+
+
+def _fixture(raw: Any, leagues: list[Any]) -> LiveFixture:
+    event = _Reader(raw)
+    game = event["competitions"][0]
+    sides = {side["homeAway"].text(): side for side in game["competitors"].items()}
+    if set(sides) != {"home", "away"}:
+        raise FeedSchemaError("competitors.homeAway", sorted(sides), "home and away")
+    teams = {Side(name): Team(side["id"].number(), side["team"]["displayName"].text()) for name, side in sides.items()}
+    vendor_status = game["status"]["type"]["name"].text()
+    if vendor_status not in STATUSES:
+        raise UnknownStatus(f"status {vendor_status!r} of ESPN is not known")
+    status = STATUSES[vendor_status]
+    begun = game["status"]["type"].get("state") != "pre"
+    details = game["details"].items() if game.get("details") else []
+    league = _Reader(leagues)[0]
+    shootout = [side.get("shootoutScore") for side in (sides["home"], sides["away"])]
+    return LiveFixture(
+        id=event["id"].number(),
+        feed=FEED,
+        status=status,
+        kickoff=parse_kickoff("date", event["date"].text()),
+        league=League(league["id"].number(), league["name"].text(), season=_season(event)),
+        home=teams[Side.HOME],
+        away=teams[Side.AWAY],
+        score=Score(sides["home"]["score"].number(), sides["away"]["score"].number()) if begun else None,
+        penalties=Score(*shootout) if all(isinstance(kicks, int) for kicks in shootout) else None,
+        minute=_minute(game["status"]["displayClock"]) if begun else None,
+        goals=tuple(_goal(detail, teams) for detail in details if _counts(detail)),
+        raw=storable({"event": _slim(raw)}),
+    )
+
+
+def _season(event: _Reader) -> int | None:
+    season = event.get("season")
+    return season.get("year") if isinstance(season, dict) and isinstance(season.get("year"), int) else None
+
+
+def _counts(detail: _Reader) -> bool:
+    return detail.get("scoringPlay") is True and detail.get("shootout") is not True
+
+
+def _goal(detail: _Reader, teams: Mapping[Side, Team]) -> LiveGoal:
+    team = detail["team"]["id"].number()
+    side = next((side for side, each in teams.items() if each.id == team), None)
+    if side is None:
+        raise FeedSchemaError(f"{detail.path}.team.id", team, "one of the two sides")
+    if detail.get("ownGoal") is True:
+        kind = GoalKind.OWN_GOAL
+    else:
+        kind = GoalKind.PENALTY if detail.get("penaltyKick") is True else GoalKind.NORMAL
+    athletes = detail["athletesInvolved"].items() if detail.get("athletesInvolved") else []
+    player = Person(athletes[0]["id"].number(), athletes[0]["displayName"].text()) if athletes else Person()
+    return LiveGoal(side=side, minute=_minute(detail["clock"]["displayValue"]), player=player, kind=kind)
+
+
+def _minute(clock: _Reader) -> Minute:
+    """67', or 90'+5'."""
+    match = re.fullmatch(r"(\d{1,3})'?(?:\+(\d{1,2})'?)?", clock.text())
+    if match is None:
+        raise FeedSchemaError(clock.path, clock.value, "a minute such as 67' or 90'+5'")
+    return Minute(int(match[1]), int(match[2]) if match[2] else None)
+
+
+def _slim(raw: Any) -> dict[str, Any]:
+    """Tickets, odds and links are most of the document, and none of our business."""
+    game = raw["competitions"][0]
+    kept = {key: game[key] for key in ("status", "details") if key in game}
+    kept["competitors"] = [
+        {key: side[key] for key in ("id", "homeAway", "score", "shootoutScore") if key in side}
+        for side in game["competitors"]
+    ]
+    return {"id": raw["id"], "date": raw["date"], "shortName": raw.get("shortName"), "competitions": [kept]}

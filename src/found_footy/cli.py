@@ -1,0 +1,355 @@
+"""The command `footy`. Each command loads what it needs, so that `footy --help` answers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+
+from found_footy.config import Settings, load_settings
+from found_footy.domain.errors import (
+    AlreadyRunning,
+    EngineError,
+    FeedError,
+    FootyError,
+    NotFound,
+    ScenarioError,
+    SettingsError,
+    StoreUnavailable,
+)
+from found_footy.ops.logging import configure
+
+if TYPE_CHECKING:
+    from found_footy.adapters.storage.postgres.store import PostgresStore
+
+T = TypeVar("T")
+
+EXIT_CODES: dict[type[FootyError], int] = {
+    SettingsError: 2,
+    ScenarioError: 2,
+    NotFound: 3,
+    AlreadyRunning: 5,
+    EngineError: 4,
+    StoreUnavailable: 4,
+    FeedError: 4,
+}
+"""Documented in docs/reference/cli.md. 1 is everything else; 6 is a demo or a check that did not end as it must."""
+EXIT_NOT_AS_EXPECTED = 6
+
+app = typer.Typer(
+    name="footy",
+    help="Watches live matches, notices each goal and finds its clips.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def main() -> None:
+    try:
+        app()
+    except FootyError as error:
+        fail(error)
+
+
+def fail(error: FootyError) -> NoReturn:
+    if "--json" in sys.argv:
+        answer = {"error": {"class": error.kind, "message": str(error), "hint": error.hint}}
+        sys.stderr.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    else:
+        err.print(f"[red]{error.kind}[/]: ", end="")
+        err.print(str(error), markup=False)
+        if error.hint:
+            err.print(error.hint, style="dim", markup=False)
+    raise SystemExit(next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def settings_and_logs(*, quiet: bool = False) -> Settings:
+    settings = load_settings()
+    configure(settings.log_format, "ERROR" if quiet else settings.log_level)
+    return settings
+
+
+def run(make: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+    """Runs to the end; SIGINT and SIGTERM cancel it, and everything is stopped in order. None if cancelled."""
+
+    async def body() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+        return await make()
+
+    try:
+        return asyncio.run(body())
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        return None
+
+
+def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
+    """Asks the database of the running system."""
+    from found_footy.bootstrap import open_store
+    from found_footy.ops.locate import with_running_engines
+
+    settings = settings_and_logs(quiet=True)
+    located = settings if settings.database_url else with_running_engines(settings)
+
+    async def body() -> T:
+        async with open_store(located) as store:
+            return await look(store)
+
+    answer = run(body)
+    if answer is None:
+        raise SystemExit(130)
+    return answer
+
+
+# --- running the system
+
+
+@app.command()
+def up(workers: Annotated[int | None, typer.Option(min=1, help="Worker processes to start.")] = None) -> None:
+    """Start engines and workers, and keep them running until Ctrl-C."""
+    from found_footy.ops.running import running
+
+    settings = settings_and_logs()
+    if workers is not None:
+        settings = settings.model_copy(update={"workers": workers})
+
+    async def body() -> None:
+        async with running(settings) as system:
+            names = ", ".join(f"{child.name} (pid {child.pid})" for child in system.supervisor.status())
+            logging.getLogger(__name__).info(f"ready: {names}", extra={"action": "ready"})
+            await asyncio.Event().wait()
+
+    run(body)
+
+
+@app.command()
+def worker() -> None:
+    """Run one worker against the engines that the settings name, or that `footy up` runs here."""
+    from found_footy.ops.locate import with_running_engines
+    from found_footy.ops.work import work
+
+    settings = with_running_engines(settings_and_logs())
+
+    async def body() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await work(settings, stop)
+
+    run(body)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check every engine, URL, key and folder, and say what to do about each that fails."""
+    from found_footy.ops.doctor import examine
+
+    settings = settings_and_logs(quiet=True)
+    findings = run(lambda: examine(settings)) or []
+    if as_json:
+        print_json([{"what": f.what, "state": f.state, "said": f.said, "advice": f.advice} for f in findings])
+    else:
+        marks = {"ok": "[green]✓[/]", "off": "[yellow]–[/]", "failed": "[red]✗[/]"}
+        for finding in findings:
+            out.print(f"{marks[finding.state]} {finding.what}: ", end="")
+            out.print(finding.said, markup=False)
+            if finding.advice:
+                out.print(f"    {finding.advice}", style="dim", markup=False)
+    if any(finding.state == "failed" for finding in findings):
+        raise SystemExit(EXIT_NOT_AS_EXPECTED)
+
+
+@app.command()
+def ingest(
+    day: Annotated[str | None, typer.Option("--date", help="First day, as YYYY-MM-DD; today if not given.")] = None,
+    fixture: Annotated[list[int] | None, typer.Option(help="Only this fixture; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch fixtures now, without waiting for the daily ingest."""
+    from temporalio.client import WorkflowFailureError
+
+    from found_footy.bootstrap import connect_temporal
+    from found_footy.domain.errors import FeedUnavailable
+    from found_footy.ops.locate import with_running_engines
+    from found_footy.ops.temporal_setup import ingest_order
+    from found_footy.workflows.contracts import IngestInput, IngestResult
+    from found_footy.workflows.ingest import IngestWorkflow
+
+    parsed_day(day)
+    settings = with_running_engines(settings_and_logs(quiet=True))
+    order = IngestInput(fixture_ids=fixture) if fixture else _on(ingest_order(settings), day)
+
+    async def body() -> IngestResult:
+        client = await connect_temporal(settings)
+        try:
+            return await client.execute_workflow(
+                IngestWorkflow.run,
+                order,
+                id=f"ingest-manual-{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+                task_queue=settings.task_queue,
+            )
+        except WorkflowFailureError as error:
+            raise FeedUnavailable(_root_cause(error)) from error
+
+    with err.status("asking the feed …"):
+        result = run(body)
+    if result is None:
+        raise SystemExit(130)
+    parts = dict(result.days) if result.fixtures is None else {"fixtures": result.fixtures}
+    if as_json:
+        print_json({name: vars(part) for name, part in parts.items()} | {"deleted": result.deleted})
+        return
+    for name, part in parts.items():
+        rejected = f", {part.rejected} rejected" if part.rejected else ""
+        unknown = f", unknown to the feed: {part.unknown}" if part.unknown else ""
+        out.print(f"{name}: {part.found} found, {part.tracked} tracked, {part.added} new{rejected}{unknown}")
+
+
+def _on(order: Any, day: str | None) -> Any:
+    from dataclasses import replace
+
+    return replace(order, day=day)
+
+
+def _root_cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)
+
+
+# --- looking
+
+
+def parsed_day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no date; write it as YYYY-MM-DD", param_hint="--date") from None
+
+
+@app.command()
+def fixtures(
+    day: Annotated[str | None, typer.Option("--date", help="Only matches of this day (UTC), as YYYY-MM-DD.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Only staging, active or completed.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the fixtures with their goals."""
+    from found_footy.domain.fixtures.model import Stage
+    from found_footy.ops.terminal import fixtures_table
+
+    if stage is not None and stage not in list(Stage):
+        raise typer.BadParameter(f"{stage!r} is none of {', '.join(Stage)}", param_hint="--stage")
+    documents = read(lambda store: store.fixtures(stage=stage, day=parsed_day(day)))
+    if as_json:
+        print_json(documents)
+    elif documents:
+        out.print(fixtures_table(documents, load_settings().debounce_polls))
+    else:
+        out.print("no fixtures; `footy ingest` fetches some")
+
+
+@app.command()
+def fixture(fixture_id: int, as_json: AsJson = False) -> None:
+    """Show one fixture with its goals."""
+    from found_footy.ops.terminal import fixture_page
+
+    document = read(lambda store: store.fixture(fixture_id))
+    if as_json:
+        print_json(document)
+    else:
+        out.print(fixture_page(document, load_settings().debounce_polls))
+
+
+@app.command()
+def goal(event_id: str, as_json: AsJson = False) -> None:
+    """Show one goal: how certain it is, and what the feed said of it over time."""
+    from found_footy.ops.terminal import goal_page
+
+    document = read(lambda store: store.event(event_id))
+    if as_json:
+        print_json(document)
+    else:
+        out.print(goal_page(document, load_settings().debounce_polls))
+
+
+# --- playing
+
+
+@app.command()
+def demo(
+    scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
+    speed: Annotated[float, typer.Option(min=1, max=600, help="Matchday seconds per second.")] = 60.0,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave everything running at the end, until Ctrl-C.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play a whole matchday on the embedded engines, without keys and without the internet."""
+    from found_footy.ops.demo import play
+    from found_footy.ops.demo_view import DemoView
+    from found_footy.simulator.loader import load_scenario
+
+    script = load_scenario(scenario)
+    settings = load_settings()
+    configure("pretty", "ERROR")
+    view = DemoView(err if as_json else out, script.title)
+
+    async def afterwards(system: Any, verdict: Any) -> None:
+        view.close()
+        if as_json:
+            print_json(verdict.to_json())
+        else:
+            view.summary(verdict)
+        if keep:
+            view.keep(system.settings)
+            # Ctrl-C ends the waiting, not the command: its exit code is that of the matchday.
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+    with view:
+        verdict = run(lambda: play(script, settings, speed, view.show, afterwards))
+    if verdict is None:
+        raise SystemExit(130)
+    if verdict.mismatches:
+        raise SystemExit(EXIT_NOT_AS_EXPECTED)
+
+
+@app.command()
+def simulate(
+    scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 takes a free one.")] = 0,
+    speed: Annotated[float, typer.Option(min=1, max=600, help="Matchday seconds per second.")] = 60.0,
+    free_running: Annotated[bool, typer.Option("--free-running", help="Do not wait for whoever polls.")] = False,
+) -> None:
+    """Serve a scripted matchday over HTTP, for a system that runs elsewhere."""
+    from found_footy.simulator.loader import load_scenario
+    from found_footy.simulator.server import Simulator, serve_forever
+
+    script = load_scenario(scenario)
+    configure("pretty", "WARNING")
+
+    def ready(simulator: Simulator) -> None:
+        out.print(f"API-Football at {simulator.url} with the key {simulator.key}; stop with Ctrl-C")
+
+    run(lambda: serve_forever(script, port=port, speed=speed, lockstep=not free_running, on_ready=ready))

@@ -1,0 +1,165 @@
+"""All settings in one class, each with its default, its limits and what it is for.
+
+A setting `poll_seconds` is read from the environment as FOOTY_POLL_SECONDS, or from a file `.env` in the current
+folder. A few well-known names go without the prefix (DATABASE_URL, TEMPORAL_ADDRESS, API_FOOTBALL_KEY, LOG_FORMAT,
+LOG_LEVEL).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from dotenv import dotenv_values
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from found_footy.domain.errors import SettingsError
+from found_footy.domain.fixtures.comparison import CertaintyRules
+from found_footy.domain.fixtures.lifecycle import LifecycleRules
+
+PREFIX = "FOOTY_"
+
+
+def _split(value: Any) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+
+
+def _well_known(name: str) -> AliasChoices:
+    return AliasChoices(name, PREFIX + name)
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+
+    profile: Literal["default", "demo"] = Field("default", description="`demo` shortens the waiting times.")
+    data_dir: Path = Field(Path(".footy"), description="Folder of the embedded engines' data, logs and run-time files.")
+    log_format: Literal["json", "pretty"] = Field(
+        "json", validation_alias=_well_known("LOG_FORMAT"), description="One JSON object a line, or text for people."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", validation_alias=_well_known("LOG_LEVEL"), description="What is logged at all."
+    )
+
+    database_url: SecretStr | None = Field(
+        None,
+        validation_alias=_well_known("DATABASE_URL"),
+        description="PostgreSQL 15+; where it is not set, `footy up` starts an embedded one.",
+    )
+    temporal_address: str | None = Field(
+        None,
+        validation_alias=_well_known("TEMPORAL_ADDRESS"),
+        description="host:port of Temporal; where it is not set, `footy up` starts an embedded one.",
+    )
+    temporal_namespace: str = Field("default", description="Temporal namespace.")
+    temporal_api_key: SecretStr | None = Field(None, description="Key for Temporal Cloud; switches TLS on.")
+    temporal_ui_port: int | None = Field(
+        None, ge=1, le=65535, description="Serve the embedded Temporal's own pages on this port of loopback."
+    )
+    task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
+    workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
+
+    feed: Literal["api_football", "espn"] = Field("api_football", description="The score feed that is polled.")
+    api_football_url: str = Field(
+        "https://v3.football.api-sports.io", pattern=r"^https?://", description="Base URL of API-Football."
+    )
+    api_football_key: SecretStr | None = Field(
+        None, validation_alias=_well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
+    )
+    espn_url: str = Field("https://site.api.espn.com", pattern=r"^https?://", description="Base URL of ESPN.")
+    espn_leagues: Names = Field(("fifa.world", "uefa.champions"), description="Leagues to read, comma-separated.")
+    feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
+    tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
+    tracked_leagues: Numbers = Field((), description="Ids of the leagues to follow.")
+
+    poll_seconds: float = Field(30, ge=1, le=3600, description="Time between two polls of the matches under way.")
+    staging_poll_seconds: float = Field(900, ge=1, le=86400, description="The same for matches that wait.")
+    pre_activation_minutes: float = Field(30, ge=0, le=1440, description="How long before kick-off polling starts.")
+    ingest_days: int = Field(3, ge=1, le=7, description="Days of fixtures that each ingest fetches.")
+    look_ahead_days: int = Field(30, ge=1, le=60, description="How far ingest looks when tomorrow is empty.")
+    retention_days: float = Field(14, gt=0, description="Age at which finished fixtures are deleted.")
+    debounce_polls: int = Field(3, ge=1, le=20, description="Polls in a row that make a goal certain.")
+    drop_polls: int = Field(3, ge=1, le=20, description="Polls in a row without it that withdraw a goal.")
+    same_goal_minutes: int = Field(2, ge=0, le=10, description="How far a goal's minute may move at once.")
+    over_polls: int = Field(3, ge=1, le=20, description="Polls in a row that must say that a match is over.")
+    patience_seconds: float = Field(
+        3600, ge=0, description="After the end, how long to wait for a goal that still comes and goes."
+    )
+    interruption_hours: float = Field(
+        12, ge=1, description="How long after kick-off an interrupted match is polled at every cycle."
+    )
+
+    @property
+    def certainty(self) -> CertaintyRules:
+        return CertaintyRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
+
+    @property
+    def lifecycle(self) -> LifecycleRules:
+        return LifecycleRules(
+            pre_activation=timedelta(minutes=self.pre_activation_minutes),
+            staging_poll=timedelta(seconds=self.staging_poll_seconds),
+            over_polls=self.over_polls,
+            patience=timedelta(seconds=self.patience_seconds),
+            interruption=timedelta(hours=self.interruption_hours),
+        )
+
+
+DEMO: dict[str, Any] = {
+    "poll_seconds": 1.0,
+    "staging_poll_seconds": 5.0,
+    "patience_seconds": 30.0,
+    "feed_timeout_seconds": 2.0,
+}
+"""The demo's waiting times; a setting that is given explicitly wins."""
+
+
+def environment_names() -> dict[str, str]:
+    """Field name to the environment variable that the documentation names."""
+    names = {}
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        names[name] = str(alias.choices[0]) if isinstance(alias, AliasChoices) else PREFIX + name.upper()
+    return names
+
+
+def load_settings() -> Settings:
+    """The settings, or a SettingsError that names each wrong one, what was given and what is allowed."""
+    _refuse_unknown()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        raise SettingsError("\n".join(_explain(problem) for problem in error.errors())) from None
+    return as_demo(settings) if settings.profile == "demo" else settings
+
+
+def as_demo(settings: Settings) -> Settings:
+    shorter = {name: value for name, value in DEMO.items() if name not in settings.model_fields_set}
+    return settings.model_copy(update={"profile": "demo", **shorter})
+
+
+def _refuse_unknown() -> None:
+    """A misspelt setting that is silently ignored is worse than one that stops the start."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    given = {*os.environ, *dotenv_values(".env")}
+    for name in sorted(given):
+        if name.startswith(PREFIX) and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise SettingsError(f"{name} is not a setting{meant}")
+
+
+def _explain(problem: Any) -> str:
+    place = str(problem["loc"][0])
+    names = environment_names()
+    name = names.get(place.lower(), place)
+    secret = "SecretStr" in str(Settings.model_fields.get(place.lower(), "")) or "KEY" in name or "URL" in name
+    given = "a value that is not shown" if secret else repr(problem["input"])
+    allowed = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"{name}: given {given}; allowed is {allowed}"

@@ -1,0 +1,148 @@
+"""One tree for everything that can go wrong.
+
+FootyError
+├── SettingsError            a setting is wrong; the start stops
+├── ScenarioError            a scenario file is wrong
+├── EngineError              an embedded engine could not be started or did not answer
+│   └── AlreadyRunning       another `footy up` owns the data folder
+├── StoreUnavailable         the database cannot be reached (retryable)
+├── StoreRejected            the database refused a value that an adapter should have refused
+├── ProgramFault             a fault of our own, met while working on one fixture
+├── NotFound                 what was asked for does not exist
+├── UnknownStatus            a match status that has no place in the life cycle
+└── FeedError
+    ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
+    ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
+    ├── FeedRateLimited      too many requests for the moment (retryable, later)
+    ├── FeedQuotaExhausted   the day's requests are used up
+    ├── NotInAnswer          the feed left a fixture out that it was asked for
+    ├── FeedUnauthorized     the key is missing or refused
+    ├── FeedRejected         the feed refused the request, with its own words
+    └── FeedSchemaError      a field that does not fit; names the field
+
+`retryable` says whether the same call may succeed a little later. `hint` says what a person can do.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class FootyError(Exception):
+    """The root. A bare one is never raised."""
+
+    retryable: ClassVar[bool] = False
+    hint: ClassVar[str] = ""
+
+    @property
+    def kind(self) -> str:
+        """The stable name by which logs, tables and Temporal know this class."""
+        return type(self).__name__
+
+
+class SettingsError(FootyError):
+    """A setting is wrong."""
+
+    hint = "Correct the setting and start again; docs/reference/settings.md lists them all."
+
+
+class ScenarioError(FootyError):
+    """A scenario file is wrong."""
+
+    hint = "docs/howto/write-a-scenario.md describes the format."
+
+
+class EngineError(FootyError):
+    """An embedded engine could not be started, or did not answer."""
+
+    hint = "Run `footy doctor`; the engine's log is in the data folder under logs/."
+
+
+class AlreadyRunning(EngineError):
+    """Another `footy up` owns the data folder."""
+
+    hint = "Stop the other one, or choose another folder with FOOTY_DATA_DIR."
+
+
+class StoreUnavailable(FootyError):
+    """The database cannot be reached."""
+
+    retryable = True
+    hint = "Is `footy up` running, or DATABASE_URL right? `footy doctor` tells."
+
+
+class StoreRejected(FootyError):
+    """The database refused a value that an adapter should have refused."""
+
+
+class ProgramFault(FootyError):
+    """A fault of our own, met while working on one fixture."""
+
+    hint = "The log has the traceback; please report it."
+
+
+class NotFound(FootyError):
+    """What was asked for does not exist."""
+
+
+class UnknownStatus(FootyError):
+    """A match status that has no place in the life cycle."""
+
+    hint = "Add the status to the table in domain/fixtures/statuses.py."
+
+
+class FeedError(FootyError):
+    """A score feed did not give what was asked for."""
+
+
+class FeedUnavailable(FeedError):
+    """No usable answer from the feed: refused, timed out, or a server error."""
+
+    retryable = True
+
+
+class FeedMalformed(FeedError):
+    """The feed's answer is not the JSON that it should be."""
+
+    retryable = True
+
+
+class FeedRateLimited(FeedError):
+    """Too many requests for the moment."""
+
+    retryable = True
+
+
+class FeedQuotaExhausted(FeedError):
+    """The day's requests are used up."""
+
+    hint = "The quota is renewed at 00:00 UTC; a larger plan or a longer poll interval helps for good."
+
+
+class NotInAnswer(FeedError):
+    """The feed left a fixture out that it was asked for."""
+
+
+class FeedUnauthorized(FeedError):
+    """The feed's key is missing or refused."""
+
+    hint = "Set API_FOOTBALL_KEY to a valid key."
+
+
+class FeedRejected(FeedError):
+    """The feed refused the request, with its own words."""
+
+
+class FeedSchemaError(FeedError):
+    """A field of the answer does not fit the schema."""
+
+    def __init__(self, field: str, given: object, expected: str) -> None:
+        self.field = field
+        self.given = given
+        self.expected = expected
+        super().__init__(f"{field}: got {_short(given)}, expected {expected}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,61 @@
+"""How much of a feed's allowance is left, and how fast we may still ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+LOW = 0.25
+"""Below this share of the day's requests, the rest is spread over the rest of the day."""
+RESERVE = 0.02
+"""This share is kept for ingest and for an operator's own calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """As the feed's headers said at `read_at`. A field is None where the feed does not tell."""
+
+    read_at: datetime
+    day_limit: int | None = None
+    day_remaining: int | None = None
+    minute_limit: int | None = None
+    minute_remaining: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`interval` between polls; None means: not at all before the quota is renewed."""
+
+    interval: timedelta | None
+    slowed: bool
+    reason: str = ""
+
+
+def next_reset(now: datetime) -> datetime:
+    """Daily quotas are renewed at 00:00 UTC."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+def pace(quota: Quota | None, now: datetime, normal: timedelta, requests_per_poll: int) -> Pace:
+    """The interval that the day's allowance bears."""
+    if quota is None or not quota.day_limit or quota.day_remaining is None:
+        return Pace(normal, slowed=False)
+    if quota.read_at.date() < now.date():
+        return Pace(normal, slowed=False)  # renewed since it was read
+    if quota.day_remaining > LOW * quota.day_limit:
+        return Pace(normal, slowed=False)
+    left = f"{quota.day_remaining} of {quota.day_limit} requests are left until 00:00 UTC"
+    spendable = quota.day_remaining - max(1, round(RESERVE * quota.day_limit))
+    polls = spendable // max(1, requests_per_poll)
+    if polls <= 0:
+        return Pace(None, slowed=True, reason=left)
+    sustainable = (next_reset(now) - now) / polls
+    if sustainable <= normal:
+        return Pace(normal, slowed=False)
+    return Pace(sustainable, slowed=True, reason=left)
+
+
+def may_ask_this_minute(quota: Quota | None, now: datetime) -> bool:
+    if quota is None or quota.minute_remaining is None or quota.minute_remaining > 0:
+        return True
+    return now - quota.read_at >= timedelta(minutes=1)

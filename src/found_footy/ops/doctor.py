@@ -1,0 +1,102 @@
+"""Checks every engine, URL, key and folder, and says what to do about each that fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from found_footy.adapters.storage.postgres.migrate import inspect
+from found_footy.bootstrap import build_feed, connect_temporal
+from found_footy.config import Settings
+from found_footy.domain.errors import EngineError, FootyError
+from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.engines.temporal import find_binary
+from found_footy.ops.locate import with_running_engines
+from found_footy.ops.temporal_setup import INGEST_SCHEDULE, MONITOR_SCHEDULE
+
+MIN_FREE_BYTES = 1024**3
+NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    state: Literal["ok", "off", "failed"]
+    """`off`: not running, and nothing is wrong with that."""
+    said: str
+    advice: str = ""
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    findings = [_folder(settings.data_dir), _binaries(settings)]
+    try:
+        located = with_running_engines(settings)
+    except EngineError:
+        located = settings
+    if located.database_url:
+        url = located.database_url.get_secret_value()
+        findings.append(await _checked("PostgreSQL", lambda: _postgres(url)))
+    else:
+        findings.append(Finding("PostgreSQL", "off", *NOT_RUNNING))
+    if located.temporal_address:
+        findings.append(await _checked("Temporal", lambda: _temporal(located)))
+    else:
+        findings.append(Finding("Temporal", "off", *NOT_RUNNING))
+    findings.append(await _checked(f"feed {settings.feed}", lambda: _feed(settings)))
+    return findings
+
+
+async def _checked(what: str, check: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(what, "ok", await check())
+    except FootyError as error:
+        return Finding(what, "failed", f"{error.kind}: {error}", error.hint)
+
+
+def _folder(path: Path) -> Finding:
+    existing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        return Finding("data folder", "failed", f"{existing} cannot be written to", "Set FOOTY_DATA_DIR to another.")
+    free = shutil.disk_usage(existing).free
+    said = f"{path.absolute()}, {free / 1024**3:.0f} GiB free"
+    if free < MIN_FREE_BYTES:
+        return Finding("data folder", "failed", said, "Make room: the engines need at least 1 GiB.")
+    owner = DataFolder(path).read_runtime()
+    return Finding("data folder", "ok", said + (f", in use by process {owner.owner_pid}" if owner else ""))
+
+
+def _binaries(settings: Settings) -> Finding:
+    if settings.temporal_address and settings.database_url:
+        return Finding("embedded engines", "off", "not needed: both URLs are set")
+    try:
+        return Finding("embedded engines", "ok", f"{find_binary()}")
+    except EngineError as error:
+        return Finding("embedded engines", "failed", str(error), "Run `make setup` again.")
+
+
+async def _postgres(url: str) -> str:
+    version, lacking = await inspect(url)
+    if lacking:
+        raise EngineError(f"the schema lacks {', '.join(lacking)}; `footy up` applies it")
+    return f"PostgreSQL {version}, schema up to date"
+
+
+async def _temporal(settings: Settings) -> str:
+    client = await connect_temporal(settings)
+    known = {schedule.id async for schedule in await client.list_schedules()}
+    missing = {INGEST_SCHEDULE, MONITOR_SCHEDULE} - known
+    if missing:
+        raise EngineError(f"the schedules {', '.join(sorted(missing))} are missing; `footy up` registers them")
+    return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"
+
+
+async def _feed(settings: Settings) -> str:
+    feed = build_feed(settings)
+    try:
+        return await feed.check()
+    finally:
+        await feed.aclose()

@@ -1,0 +1,70 @@
+"""Structured logs: one JSON object a line for machines, or coloured text for people (LOG_FORMAT=pretty).
+
+Callers use the standard library: `log.info("goal seen", extra={"action": "goal_seen", "event_id": …})`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+_STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_NOISE = {"temporal_workflow", "temporal_activity", "__temporal_openai_agents"}
+
+_SECRETS = re.compile(
+    r"(?i)(://[^/\s:@]+:)[^@/\s]+(@)|((?:x-apisports-key|api[_-]?key|authorization|password)['\":= ]+)\S+"
+)
+
+_COLOURS = {"DEBUG": "\x1b[2m", "INFO": "\x1b[32m", "WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
+
+
+def hide_secrets(text: str) -> str:
+    """URLs lose their passwords, and keys their values, whoever logged them."""
+    return _SECRETS.sub(lambda m: f"{m[1]}***{m[2]}" if m[1] else f"{m[3]}***", text)
+
+
+def fields_of(record: logging.LogRecord) -> dict[str, Any]:
+    extra = {k: v for k, v in vars(record).items() if k not in _STANDARD and k not in _NOISE and v is not None}
+    return {
+        "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+        "level": record.levelname,
+        "module": record.name.removeprefix("found_footy."),
+        "action": extra.pop("action", record.funcName),
+        "msg": record.getMessage(),
+        **extra,
+    }
+
+
+class JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields = fields_of(record)
+        if record.exc_info:
+            fields["traceback"] = self.formatException(record.exc_info)
+        return hide_secrets(json.dumps(fields, default=str, ensure_ascii=False))
+
+
+class PrettyFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields = fields_of(record)
+        ts, level, module, action, msg = (fields.pop(k) for k in ("ts", "level", "module", "action", "msg"))
+        ids = " ".join(f"{key}={value}" for key, value in fields.items())
+        colour = _COLOURS.get(level, "")
+        line = f"{ts[11:23]} {colour}{level:<7}\x1b[0m {module} \x1b[1m{action}\x1b[0m {msg} \x1b[2m{ids}\x1b[0m"
+        if record.exc_info:
+            line += "\n" + self.formatException(record.exc_info)
+        return hide_secrets(line)
+
+
+def configure(log_format: str, level: str, stream: TextIO | None = None) -> None:
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(PrettyFormatter() if log_format == "pretty" else JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # One line a request is the client library's habit, not ours.
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)

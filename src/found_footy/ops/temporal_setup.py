@@ -1,0 +1,99 @@
+"""What Temporal must know before the workers start: search attributes and schedules. Safe to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+
+from found_footy.config import Settings
+from found_footy.workflows.contracts import EVENT_ID, IngestInput, MonitorInput
+from found_footy.workflows.ingest import IngestWorkflow
+from found_footy.workflows.monitor import MonitorWorkflow
+
+INGEST_SCHEDULE = "ingest-daily"
+MONITOR_SCHEDULE = "monitor-every-30s"
+
+
+def schedules(settings: Settings) -> dict[str, Schedule]:
+    poll = timedelta(seconds=settings.poll_seconds)
+    return {
+        INGEST_SCHEDULE: Schedule(
+            action=ScheduleActionStartWorkflow(
+                IngestWorkflow.run, ingest_order(settings), id="ingest-scheduled", task_queue=settings.task_queue
+            ),
+            spec=ScheduleSpec(cron_expressions=["5 0 * * *"]),
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(days=1)),
+        ),
+        MONITOR_SCHEDULE: Schedule(
+            action=ScheduleActionStartWorkflow(
+                MonitorWorkflow.run,
+                MonitorInput(),
+                id="monitor-scheduled",
+                task_queue=settings.task_queue,
+                # A poll that hangs would keep all later ones from starting.
+                execution_timeout=max(10 * poll, timedelta(minutes=5)),
+            ),
+            spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=poll)]),
+            # After a stop there is nothing to catch up with: the next poll sees all that the missed ones would have.
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(seconds=10)),
+        ),
+    }
+
+
+def ingest_order(settings: Settings) -> IngestInput:
+    return IngestInput(
+        days=settings.ingest_days,
+        look_ahead_days=settings.look_ahead_days,
+        retention_days=settings.retention_days,
+    )
+
+
+async def prepare_temporal(client: Client, settings: Settings) -> bool:
+    """Returns whether the schedules are new here, which means that nothing was ever ingested."""
+    await _add_search_attribute(client)
+    new = False
+    for id_, schedule in schedules(settings).items():
+        try:
+            await client.create_schedule(id_, schedule)
+            new = True
+        except ScheduleAlreadyRunningError:
+            await client.get_schedule_handle(id_).update(_replacement(schedule))
+    return new
+
+
+def _replacement(schedule: Schedule) -> Callable[[ScheduleUpdateInput], Awaitable[ScheduleUpdate]]:
+    async def update(current: ScheduleUpdateInput) -> ScheduleUpdate:
+        # An operator's pause survives a restart.
+        schedule.state = current.description.schedule.state
+        return ScheduleUpdate(schedule)
+
+    return update
+
+
+async def _add_search_attribute(client: Client) -> None:
+    known = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace)
+    )
+    if EVENT_ID.name in known.custom_attributes:
+        return
+    await client.operator_service.add_search_attributes(
+        AddSearchAttributesRequest(
+            namespace=client.namespace,
+            search_attributes={EVENT_ID.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD},
+        )
+    )

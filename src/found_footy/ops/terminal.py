@@ -1,0 +1,121 @@
+"""Fixtures and goals as people read them in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+Document = Mapping[str, Any]
+
+STATE_STYLES = {"stable": "green", "withdrawn": "red", "searching": "cyan"}
+
+
+def goal_state(event: Document, debounce: int) -> str:
+    """seen 2/3, searching, stable or withdrawn."""
+    if event["_removed"]:
+        return "withdrawn"
+    if event["_download_complete"]:
+        return "stable"
+    if event["_debounce_complete"]:
+        return "searching"
+    return f"seen {event['_stable_count']}/{debounce}"
+
+
+def minute(time: Document) -> str:
+    return f"{time['elapsed']}+{time['extra']}'" if time.get("extra") else f"{time['elapsed']}'"
+
+
+def score(document: Document) -> str:
+    goals, penalties = document["goals"], document["score"]["penalty"]
+    if goals["home"] is None:
+        return "–"
+    line = f"{goals['home']}–{goals['away']}"
+    return line if penalties["home"] is None else f"{line} ({penalties['home']}–{penalties['away']} pens)"
+
+
+def clock(document: Document) -> str:
+    status = document["fixture"]["status"]
+    if status["short"] in ("NS", "TBD", "PST"):
+        return f"{status['short']} {_moment(document['fixture']['date'])}"
+    return f"{status['short']} {minute(status)}" if status["elapsed"] is not None else str(status["short"])
+
+
+def goal_line(event: Document, debounce: int) -> Text:
+    state = goal_state(event, debounce)
+    note = {"Penalty": " (pen)", "Own Goal": " (og)"}.get(event["detail"], "")
+    after = event["_score_after"]
+    line = Text(f"{minute(event['time']):>6} {after['home']}–{after['away']} ")
+    line.append(f"{event['player']['name'] or 'scorer unknown'}{note} ", "strike dim" if event["_removed"] else "")
+    line.append(state, STATE_STYLES.get(state, "yellow"))
+    return line
+
+
+def fixtures_table(documents: Sequence[Document], debounce: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
+    for column in ("id", "match", "score", "clock", "stage", "goals"):
+        table.add_column(column, no_wrap=column != "goals")
+    for document in documents:
+        teams = document["teams"]
+        goals: RenderableType = Group(*(goal_line(event, debounce) for event in document["events"]))
+        if document["error"]:
+            goals = Group(goals, Text(f"last poll failed: {document['error']['class']}", "red"))
+        table.add_row(
+            str(document["_id"]),
+            escape(f"{teams['home']['name']} – {teams['away']['name']}"),
+            Text(score(document), "bold"),
+            clock(document),
+            document["stage"],
+            goals,
+        )
+    return table
+
+
+def fixture_page(document: Document, debounce: int) -> RenderableType:
+    teams, league = document["teams"], document["league"]
+    head = Text()
+    head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}\n", "bold")
+    place = ", ".join(str(part) for part in (league["name"], league["country"], league["round"]) if part)
+    head.append(f"{place}\n{clock(document)} · kick-off {_moment(document['fixture']['date'])} · {document['stage']}")
+    if document["last_poll_at"]:
+        head.append(f" · last poll {_moment(document['last_poll_at'])}", "dim")
+    if document["error"]:
+        error = document["error"]
+        head.append(f"\nlast poll failed: {error['class']}: {error['message']} ({_moment(error['at'])})", "red")
+    lines: list[RenderableType] = [head]
+    for event in document["events"]:
+        lines.append(goal_line(event, debounce))
+        lines.append(Text(f"       {event['_event_id']}", "dim"))
+    if not document["events"]:
+        lines.append(Text("no goals", "dim"))
+    return Group(*lines)
+
+
+def goal_page(event: Document, debounce: int) -> RenderableType:
+    fixture, time = event["_fixture"], event["time"]
+    before, after = event["_score_before"], event["_score_after"]
+    head = Text()
+    head.append(f"{minute(time)} {event['player']['name'] or 'scorer unknown'} ({event['detail']})", "bold")
+    head.append(f" for {event['team']['name']}: {before['home']}–{before['away']} → {after['home']}–{after['away']}\n")
+    head.append(f"{fixture['home']} – {fixture['away']}, {fixture['league']}, {_moment(fixture['date'])}\n")
+    state = goal_state(event, debounce)
+    head.append(state, STATE_STYLES.get(state, "yellow"))
+    head.append(f" · first seen {_moment(event['_first_seen'])}")
+    if event["_stable_at"]:
+        head.append(f" · certain {_moment(event['_stable_at'])}")
+    if event["_removed"]:
+        head.append(f" · withdrawn {_moment(event['_removed_at'])}: {event['_removed_reason']}")
+    lines: list[RenderableType] = [head]
+    for change in event["_attributions"]:
+        what = ", ".join(f"{name} {values['from']} → {values['to']}" for name, values in change["changed"].items())
+        lines.append(Text(f"  {_moment(change['at'])} {what}", "dim"))
+    return Group(*lines)
+
+
+def _moment(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,118 @@
+"""What the rest of the system needs of the outside world. Adapters fill these; `bootstrap.py` chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, Protocol
+
+from found_footy.domain.errors import FootyError
+from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAnswer:
+    """What came of asking a feed. A fixture that was asked for is in exactly one of the three."""
+
+    fixtures: tuple[LiveFixture, ...] = ()
+    failures: Mapping[int, FootyError] = field(default_factory=dict)
+    """Fixtures whose answer failed or did not fit, each with its reason."""
+    unknown: tuple[int, ...] = ()
+    """Fixtures that the feed left out of its answer."""
+
+
+class ScoreFeed(Protocol):
+    """A source of scores. Methods raise a FeedError when the feed as a whole gives nothing usable."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def quota(self) -> Quota | None: ...
+
+    def requests_for(self, fixtures: int) -> int:
+        """How many requests a poll of so many fixtures costs."""
+
+    async def fixtures_on(self, day: date) -> FeedAnswer: ...
+
+    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer: ...
+
+    async def check(self) -> str:
+        """One cheap call that proves that the feed answers and takes the key; returns what it said."""
+
+    async def aclose(self) -> None: ...
+
+
+class PollTransaction(Protocol):
+    """One transaction: the active fixtures are locked, decided upon and saved."""
+
+    async def load(self, fixture_ids: Sequence[int]) -> list[FixtureState]: ...
+
+    async def save(self, outcomes: Sequence[FixtureOutcome]) -> Mapping[int, FootyError]:
+        """Saves all that can be saved; returns the fixtures whose values the store refused."""
+
+
+class FixtureStore(Protocol):
+    """The system of record for fixtures and their events."""
+
+    async def add_fixtures(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
+        """Fixtures with the stage each starts in. Known ones beyond staging are left as they are.
+
+        Returns how many are new, by stage.
+        """
+
+    async def staging_due(self, since: datetime) -> list[int]:
+        """Fixtures in staging that were not asked for since then."""
+
+    async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
+        """Fresh data for fixtures in staging, with the stage each belongs in now; returns how many moved."""
+
+    async def touch_staging(self, fixture_ids: Sequence[int], now: datetime) -> None: ...
+
+    async def activate_due(self, now: datetime, lead: timedelta) -> list[int]: ...
+
+    async def active_ids(self) -> list[int]: ...
+
+    def poll(self) -> AbstractAsyncContextManager[PollTransaction]: ...
+
+    async def record_failures(self, failures: Mapping[int, FootyError], now: datetime) -> None: ...
+
+    async def events_to_search(self) -> list[str]:
+        """Certain events whose search has not taken over yet."""
+
+    async def set_monitor_complete(self, event_id: str, workflow_id: str) -> bool:
+        """False where the event is gone or withdrawn: then nobody should search for it."""
+
+    async def set_download_complete(self, event_id: str) -> None: ...
+
+    async def delete_older_than(self, before: datetime) -> int: ...
+
+    async def save_feed_state(
+        self, feed: str, quota: Quota | None, now: datetime, error: FootyError | None
+    ) -> None: ...
+
+    async def feed_state(self, feed: str) -> FeedState | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """How a feed was when it was last asked, whoever asked."""
+
+    quota: Quota | None
+    asked_at: datetime
+    answered_at: datetime | None
+    error: str | None
+
+
+class FixtureReader(Protocol):
+    """What people and pages look at, in the seeds' document shape."""
+
+    async def fixtures(self, *, stage: str | None = None, day: date | None = None) -> list[dict[str, Any]]: ...
+
+    async def fixture(self, fixture_id: int) -> dict[str, Any]: ...
+
+    async def event(self, event_id: str) -> dict[str, Any]: ...

@@ -1,0 +1,159 @@
+"""API-Football v3 over a scripted matchday.
+
+As the real service does, it answers 200 with an `errors` object when a request is wrong, and with `errors: []`
+when all is well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from found_footy.simulator.faults import corrupted
+from found_footy.simulator.matchday import Matchday
+from found_footy.simulator.queries import FixtureQuery, QueryError, parse_fixtures, parse_number, required
+from found_footy.simulator.quota import Quota
+from found_footy.simulator.script import Fault, Match
+from found_footy.simulator.state import control_routes
+from found_footy.simulator.teams import find_teams
+
+TOKEN_ERROR = (
+    "Error/Missing application key. Go to https://www.api-football.com/documentation-v3 "
+    "to learn how to get your API application key."
+)
+_NO_DETAILS: dict[str, Any] = {"lineups": [], "statistics": [], "players": []}
+"""The service gives these with `id` and `ids`; the simulator has none of them."""
+
+Params = Mapping[str, str]
+
+
+class ApiFootball:
+    """The service's routes. `closing` lets go of held requests when the server stops."""
+
+    def __init__(self, matchday: Matchday, key: str, quota: Quota, closing: asyncio.Event) -> None:
+        self._matchday = matchday
+        self._key = key
+        self._quota = quota
+        self._closing = closing
+
+    def app(self) -> Starlette:
+        routes = [
+            Route("/fixtures", self._fixtures),
+            Route("/fixtures/events", self._events),
+            Route("/teams", self._teams),
+            Route("/status", self._status),
+        ]
+        return Starlette(routes=routes + control_routes(self._matchday))
+
+    async def _fixtures(self, request: Request) -> Response:
+        refused = self._refused("fixtures", request)
+        if refused is not None:
+            return refused
+        try:
+            query = parse_fixtures(request.query_params)
+        except QueryError as error:
+            return self._answer("fixtures", request, errors=error.errors)
+        if query.day is not None:
+            found = [self._without_events(match) for match in self._matchday.on(query.day)]
+            return self._answer("fixtures", request, found)
+        return await self._poll(request, query)
+
+    async def _poll(self, request: Request, query: FixtureQuery) -> Response:
+        matchday = self._matchday
+        matchday.poll()
+        matches = matchday.live(query.live_leagues) if query.ids is None else matchday.by_ids(query.ids)
+        due = matchday.faults({match.id for match in matches})
+        extra = {} if query.ids is None else _NO_DETAILS
+        items = [{**corrupted(matchday.fixture(match), due.matches), **extra} for match in matches]
+        answer = self._answer("fixtures", request, items)
+        return answer if due.feed is None else await self._broken(due.feed, request, answer)
+
+    async def _broken(self, fault: Fault, request: Request, answer: Response) -> Response:
+        """What comes instead of the answer. A request that was held gets its answer, only too late."""
+        if fault.kind == "server_error":
+            return PlainTextResponse("Internal Server Error", status_code=500)
+        if fault.kind == "truncated":
+            body = bytes(answer.body)
+            return Response(body[: len(body) * 2 // 3], media_type="application/json")
+        if fault.kind == "html":
+            return HTMLResponse("<html><body><h1>502 Bad Gateway</h1></body></html>")
+        if fault.kind == "rate_limit":
+            return self._answer("fixtures", request, errors=self._quota.rate_error())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), fault.seconds)
+        return answer
+
+    async def _events(self, request: Request) -> Response:
+        return self._listing("fixtures/events", request, self._find_events)
+
+    async def _teams(self, request: Request) -> Response:
+        return self._listing("teams", request, lambda params: find_teams(self._matchday.scenario, params))
+
+    async def _status(self, request: Request) -> Response:
+        """The account; asking for it costs no request, as at the real service."""
+        if request.headers.get("x-apisports-key") != self._key:
+            return self._answer("status", request, errors={"token": TOKEN_ERROR})
+        limits = self._quota.limits
+        account = {
+            "account": {"firstname": "Found", "lastname": "Footy", "email": "simulator@example.invalid"},
+            "subscription": {"plan": "Simulator", "end": "2099-12-31T00:00:00+00:00", "active": True},
+            "requests": {"current": self._quota.used, "limit_day": limits.per_day},
+        }
+        return self._answer("status", request, account)
+
+    def _listing(self, get: str, request: Request, find: Callable[[Params], list[dict[str, Any]]]) -> Response:
+        refused = self._refused(get, request)
+        if refused is not None:
+            return refused
+        try:
+            return self._answer(get, request, find(request.query_params))
+        except QueryError as error:
+            return self._answer(get, request, errors=error.errors)
+
+    def _find_events(self, params: Params) -> list[dict[str, Any]]:
+        required(params, "fixture", optional=("type", "team"))
+        matches = self._matchday.by_ids({parse_number("fixture", params["fixture"])})
+        events = [event for match in matches for event in self._matchday.fixture(match)["events"]]
+        if "type" in params:
+            events = [event for event in events if event["type"].lower() == params["type"].lower()]
+        if "team" in params:
+            team = parse_number("team", params["team"])
+            events = [event for event in events if event["team"]["id"] == team]
+        return events
+
+    def _without_events(self, match: Match) -> dict[str, Any]:
+        return {part: value for part, value in self._matchday.fixture(match).items() if part != "events"}
+
+    def _refused(self, get: str, request: Request) -> Response | None:
+        """The answer to a request without the key, or beyond the limits."""
+        if request.headers.get("x-apisports-key") != self._key:
+            return self._answer(get, request, errors={"token": TOKEN_ERROR})
+        errors = self._quota.take()
+        return self._answer(get, request, errors=errors) if errors else None
+
+    def _answer(
+        self,
+        get: str,
+        request: Request,
+        response: list[dict[str, Any]] | dict[str, Any] | None = None,
+        *,
+        errors: dict[str, str] | None = None,
+    ) -> Response:
+        found = [] if response is None else response
+        body = {
+            "get": get,
+            # An empty PHP array: a list when there is nothing in it, an object otherwise.
+            "parameters": dict(request.query_params) or [],
+            "errors": errors or [],
+            "results": len(found) if isinstance(found, list) else 1,
+            "paging": {"current": 1, "total": 1},
+            "response": found,
+        }
+        return JSONResponse(body, headers=self._quota.headers())

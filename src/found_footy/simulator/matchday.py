@@ -1,0 +1,68 @@
+"""A scripted matchday being played: the clock, the matches at this moment, and what is wrong with the feed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from found_footy.domain.fixtures.statuses import Phase, phase_of
+from found_footy.simulator.clock import MatchdayClock
+from found_footy.simulator.faults import DueFaults, FaultSchedule
+from found_footy.simulator.ground_truth import GroundTruth
+from found_footy.simulator.script import Match, Scenario
+from found_footy.simulator.state import POLLS_TO_FINISH, PlaybackState
+from found_footy.simulator.timeline import fixture_at, kickoff_time, settled_from, status_at
+from found_footy.simulator.truth import truth
+
+
+class Matchday:
+    def __init__(self, scenario: Scenario, start: datetime, clock: MatchdayClock) -> None:
+        self.scenario = scenario
+        self.truth: GroundTruth = truth(scenario)
+        self._start = start
+        self._clock = clock
+        self._faults = FaultSchedule(scenario.faults)
+        self._settled_from = max((settled_from(match) for match in scenario.matches), default=0)
+        self._polls = 0
+        self._settled_polls = 0
+
+    def poll(self) -> None:
+        """A poll has come: matchday time moves on."""
+        offset = self._clock.poll()
+        self._polls += 1
+        self._settled_polls += offset >= self._settled_from
+
+    def faults(self, match_ids: Collection[int]) -> DueFaults:
+        """What is wrong with the answer to this poll."""
+        return self._faults.due(self._clock.offset, match_ids)
+
+    def fixture(self, match: Match) -> dict[str, Any]:
+        return fixture_at(match, self.scenario.league_of(match), self._start, self._clock.offset)
+
+    def by_ids(self, match_ids: Collection[int]) -> list[Match]:
+        return [match for match in self.scenario.matches if match.id in match_ids]
+
+    def on(self, day: date) -> list[Match]:
+        """The matches that kick off on a day, in UTC."""
+        return [match for match in self.scenario.matches if kickoff_time(match, self._start).date() == day]
+
+    def live(self, league_ids: Collection[int] | None) -> list[Match]:
+        """The matches that are on, in these leagues or in all."""
+        offset = self._clock.offset
+        return [
+            match
+            for match in self.scenario.matches
+            if phase_of(status_at(match, offset)) in (Phase.IN_PLAY, Phase.INTERRUPTED)
+            and (league_ids is None or self.scenario.league_of(match).id in league_ids)
+        ]
+
+    def state(self) -> PlaybackState:
+        offset = self._clock.offset
+        return PlaybackState(
+            now=self._start + timedelta(seconds=offset),
+            offset_seconds=offset,
+            polls=self._polls,
+            settled=offset >= self._settled_from,
+            finished=self._settled_polls >= POLLS_TO_FINISH,
+        )

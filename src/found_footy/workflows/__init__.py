@@ -1,0 +1,1 @@
+"""What happens when. Standard library, temporalio and our domain only: workflows must replay."""

@@ -1,0 +1,1 @@
+"""The embedded engines, with real servers."""

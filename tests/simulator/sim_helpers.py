@@ -1,0 +1,73 @@
+"""Short ways to write scripts, and to read what is made of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from found_footy.simulator.script import League, Match
+from found_footy.simulator.timeline import fixture_at
+
+START = datetime(2025, 11, 22, 15, 0, tzinfo=UTC)
+LEAGUE = League(id=39, name="Premier League", country="England", season=2025, round="Regular Season - 12")
+SALAH = {"id": 306, "name": "M. Salah"}
+FODEN = {"id": 631, "name": "P. Foden"}
+TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "feeds"
+
+
+def recorded(*parts: str) -> Path:
+    path = TESTDATA.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"the real recordings are not here: ../shared/testdata/feeds/{'/'.join(parts)}")
+    return path
+
+
+def script(**fields: Any) -> dict[str, Any]:
+    return {
+        "id": 1,
+        "league": "pl",
+        "home": {"id": 40, "name": "Liverpool"},
+        "away": {"id": 50, "name": "Manchester City"},
+        "kickoff": "+0m",
+        "half_time": 3,
+        **fields,
+    }
+
+
+def match(**fields: Any) -> Match:
+    return Match.model_validate(script(**fields))
+
+
+def goal(minute: int | str, side: str = "home", **fields: Any) -> dict[str, Any]:
+    return {"minute": minute, "side": side, "player": SALAH, **fields}
+
+
+def at(played: Match, minutes: float) -> dict[str, Any]:
+    """The fixture so many minutes after the matchday's start."""
+    return fixture_at(played, LEAGUE, START, minutes * 60)
+
+
+def status(fixture: dict[str, Any]) -> tuple[str, int | None, int | None]:
+    found = fixture["fixture"]["status"]
+    return found["short"], found["elapsed"], found["extra"]
+
+
+def pair(scores: dict[str, Any]) -> tuple[int | None, int | None]:
+    return scores["home"], scores["away"]
+
+
+def events(fixture: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """(minute, team id, player's name, type, detail) of each event."""
+    return [
+        (
+            f"{e['time']['elapsed']}+{e['time']['extra']}" if e["time"]["extra"] else e["time"]["elapsed"],
+            e["team"]["id"],
+            e["player"]["name"],
+            e["type"],
+            e["detail"],
+        )
+        for e in fixture["events"]
+    ]

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from found_footy.simulator.clock import MatchdayClock
+
+
+class Wall:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_first_poll_sees_the_start_however_late_it_comes() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall)
+    wall.now += 500
+    assert clock.poll() == 0
+
+
+@pytest.mark.parametrize(
+    ("pauses", "offset"),
+    [
+        ([0.5], 30),
+        ([1.0], 60),
+        ([300.0], 60),  # a slow consumer loses nothing
+        ([0.25, 0.25, 100.0], 90),
+        ([0.0], 0),
+    ],
+)
+def test_in_lockstep_a_poll_moves_time_by_a_step_at_most(pauses: list[float], offset: float) -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall)
+    clock.poll()
+    for pause in pauses:
+        wall.now += pause
+        clock.poll()
+    assert clock.offset == offset
+
+
+def test_in_lockstep_time_stands_between_polls() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall, max_step=30)
+    clock.poll()
+    wall.now += 10
+    assert clock.offset == 0
+    assert clock.poll() == 30
+
+
+def test_out_of_lockstep_time_runs_with_the_wall() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall, lockstep=False, speed=10)
+    wall.now += 100
+    assert clock.offset == 1000
+    assert clock.poll() == 1000

@@ -1,0 +1,125 @@
+"""Playing a scenario to its end leads to its truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, match, script
+
+from found_footy.simulator import bundled_names, load_scenario, truth
+from found_footy.simulator.script import Match, Scenario
+from found_footy.simulator.timeline import fixture_at, settled_from
+
+Listed = tuple[str, str | None, str, int, int | None]
+
+
+def poll_through(played: Match, until: int) -> list[dict[str, Any]]:
+    return [fixture_at(played, LEAGUE, START, offset) for offset in range(0, until + 60, 60)]
+
+
+def listed_goals(played: Match, fixture: dict[str, Any]) -> list[Listed]:
+    """The goals as a careful consumer reads them."""
+    return [
+        (
+            "home" if event["team"]["id"] == played.home.id else "away",
+            event["player"]["name"],
+            event["detail"],
+            event["time"]["elapsed"],
+            event["time"]["extra"],
+        )
+        for event in fixture["events"]
+        if event["type"] == "Goal" and event["detail"] != "Missed Penalty" and event["comments"] is None
+    ]
+
+
+def check_against_truth(scenario: Scenario) -> None:
+    known = truth(scenario)
+    for played in scenario.matches:
+        expected = known.match(played.id)
+        polls = poll_through(played, max(settled_from(played), 0))
+        final = polls[-1]
+        score = final["goals"]["home"], final["goals"]["away"]
+        assert final["fixture"]["status"]["short"] == expected.status
+        assert score == (expected.score or (None, None))
+        stable = [(g.side, g.player, g.kind, g.elapsed, g.extra) for g in expected.goals if g.state == "stable"]
+        assert listed_goals(played, final) == stable
+        if stable:
+            assert [g.score_after for g in expected.goals if g.state == "stable"][-1] == expected.score
+        ever = {listed for poll in polls for listed in listed_goals(played, poll)}
+        for lost in (g for g in expected.goals if g.state == "withdrawn"):
+            assert (lost.side, lost.player, lost.kind, lost.elapsed, lost.extra) in ever
+        penalty = final["score"]["penalty"]
+        assert (penalty["home"], penalty["away"]) == (expected.penalties or (None, None))
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_bundled_scenarios_lead_to_their_truth(name: str) -> None:
+    check_against_truth(load_scenario(name))
+
+
+@given(
+    goals=st.lists(
+        st.builds(
+            goal,
+            st.integers(1, 90),
+            st.sampled_from(["home", "away"]),
+            kind=st.sampled_from(["normal", "penalty", "own_goal"]),
+            player=st.sampled_from([SALAH, FODEN, None]),
+            cancelled_after=st.sampled_from([None, 1, 2, 10]),
+            flickers=st.sampled_from([[], [1], [1, 4]]),
+        ),
+        max_size=6,
+    )
+)
+def test_any_script_leads_to_its_truth(goals: list[dict[str, Any]]) -> None:
+    played = match(goals=goals, stoppage=[0, 12])
+    check_against_truth(Scenario(leagues={"pl": LEAGUE}, matches=(played,)))
+
+
+def test_the_default_matchday_has_everything() -> None:
+    scenario = load_scenario("matchday")
+    known = truth(scenario)
+    goals = [g for m in known.matches for g in m.goals]
+    assert len(known.matches) >= 8
+    assert len([g for g in goals if g.state == "stable"]) >= 20
+    assert {m.status for m in known.matches} == {"FT", "PEN", "ABD", "PST", "NS"}
+    assert {m.stage for m in known.matches} == {"completed", "staging"}
+    assert {g.kind for g in goals} == {"Normal Goal", "Penalty", "Own Goal"}
+    assert {g.cancelled_after for m in scenario.matches for g in m.goals} == {None, 2, 10}
+    assert len({fault.kind for fault in scenario.faults}) == 8
+    assert max(settled_from(m) for m in scenario.matches) <= 105 * 60
+
+
+def test_the_quick_one_is_quick_and_has_something_to_poll_at_once() -> None:
+    scenario = load_scenario("quick")
+    assert max(settled_from(m) for m in scenario.matches) <= 26 * 60
+    assert min(m.kickoff for m in scenario.matches) < 0
+
+
+def test_the_truth_as_json() -> None:
+    played = Match.model_validate(script(goals=[goal(9, cancelled_after=2), goal("45+2")], stoppage=[2, 0]))
+    known = truth(Scenario(leagues={"pl": LEAGUE}, matches=(played,))).to_json()
+    assert known["matches"][0]["score"] == (1, 0)
+    assert known["matches"][0]["goals"] == (
+        {
+            "side": "home",
+            "player": "M. Salah",
+            "kind": "Normal Goal",
+            "elapsed": 9,
+            "extra": None,
+            "state": "withdrawn",
+            "score_after": None,
+        },
+        {
+            "side": "home",
+            "player": "M. Salah",
+            "kind": "Normal Goal",
+            "elapsed": 45,
+            "extra": 2,
+            "state": "stable",
+            "score_after": (1, 0),
+        },
+    )

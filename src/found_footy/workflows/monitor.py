@@ -29,7 +29,7 @@ from found_footy.workflows.search import SearchWorkflow
 class MonitorWorkflow:
     @workflow.run
     async def run(self, _: MonitorInput) -> MonitorResult:
-        poll = PollInput(workflow.info().workflow_id, workflow.info().start_time)
+        poll = PollInput(workflow.info().workflow_id, workflow.info().workflow_start_time)
         activated = await PRE_ACTIVATE(poll)
         # Neither waits for the other, and neither's failure stops the other.
         staging, polled = await asyncio.gather(POLL_STAGING(poll), self._poll_and_search(poll), return_exceptions=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
@@ -42,16 +40,6 @@ async def test_a_restart_keeps_workflows_and_port(folder: DataFolder, temporal: 
     assert later.address == temporal.address
     assert await still_there(later.address, "kept")
     await later.stop()
-
-
-async def test_it_is_back_after_kill_9(temporal: EmbeddedTemporal) -> None:
-    await temporal.start()
-    await start_workflow(temporal.address, "kept")
-    assert temporal.pid is not None
-    os.kill(temporal.pid, signal.SIGKILL)
-    assert await temporal.wait() == -signal.SIGKILL
-    await temporal.start()
-    assert await still_there(temporal.address, "kept")
 
 
 async def test_a_remembered_port_that_is_taken_gives_way(folder: DataFolder, temporal: EmbeddedTemporal) -> None:

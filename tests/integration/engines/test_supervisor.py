@@ -202,8 +202,11 @@ async def test_a_worker_waiting_for_its_restart_can_be_stopped(folder: DataFolde
 async def test_workers_come_and_go(folder: DataFolder) -> None:
     async with Supervisor(folder, []) as supervisor:
         await supervisor.start_workers([WorkerSpec(f"worker-{n}", SLEEPER) for n in range(3)])
-        with pytest.raises(EngineError, match="worker-1 already"):
-            await supervisor.start_workers([WorkerSpec("worker-1", SLEEPER)])
+        for names in (["worker-1"], ["new", "new"]):
+            with pytest.raises(EngineError, match=f"{names[0]} already"):
+                await supervisor.start_workers([WorkerSpec(name, SLEEPER) for name in names])
+        with pytest.raises(EngineError, match="before any worker"):
+            await supervisor.start_engines()
         await supervisor.stop_workers(["worker-1"])
         assert list(states(supervisor)) == ["worker-0", "worker-2"]
         with pytest.raises(EngineError, match="no-such-program"):

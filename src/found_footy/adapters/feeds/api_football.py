@@ -25,6 +25,7 @@ from found_footy.ports import FeedAnswer
 
 IDS_PER_REQUEST = 20
 PARALLEL_REQUESTS = 4
+MAX_PAGES = 50
 
 ERRORS: dict[str, type[FeedError]] = {
     "rateLimit": FeedRateLimited,
@@ -67,6 +68,7 @@ class ApiFootball:
         return _answer(items, ())
 
     async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+        ids = list(dict.fromkeys(ids))
         batches = [ids[i : i + IDS_PER_REQUEST] for i in range(0, len(ids), IDS_PER_REQUEST)]
         answers = await asyncio.gather(*(self._batch(batch) for batch in batches))
         failures = {id_: error for answer in answers for id_, error in answer.failures.items()}
@@ -130,24 +132,23 @@ class ApiFootball:
 
     async def _items(self, params: Mapping[str, str]) -> list[Any]:
         body = await self._get("/fixtures", params)
-        items: list[Any] = body["response"]
-        pages = body.get("paging", {}).get("total", 1)
-        if not isinstance(pages, int) or not isinstance(items, list):
-            raise FeedMalformed(f"/fixtures sent paging {pages!r} and {type(items).__name__} as response")
-        for page in range(2, min(pages, 50) + 1):
-            body = await self._get("/fixtures", {**params, "page": str(page)})
-            items = [*items, *body["response"]]
+        items = _listed(body)
+        for page in range(2, _pages(body) + 1):
+            items = [*items, *_listed(await self._get("/fixtures", {**params, "page": str(page)}))]
         return items
 
     async def _get(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
-        if not may_ask_this_minute(self._quota, self._now()):
-            raise FeedRateLimited("the requests of this minute are used up")
         async with self._slots:
+            # Asked when it is our turn: an answer that came while we waited may have told that the minute is used up.
+            if not may_ask_this_minute(self._quota, self._now()):
+                raise FeedRateLimited("the requests of this minute are used up")
             body = await self._http.get(path, params)
-        if not isinstance(body, dict) or "response" not in body:
-            raise FeedMalformed(f"{path} sent JSON without a response")
+        if not isinstance(body, dict):
+            raise FeedMalformed(f"{path} sent JSON that is no object")
         if errors := body.get("errors"):
             raise _vendor_error(errors)
+        if "response" not in body:
+            raise FeedMalformed(f"{path} sent JSON without a response")
         return body
 
     def _read_quota(self, headers: Mapping[str, str]) -> None:
@@ -155,22 +156,42 @@ class ApiFootball:
             text = headers.get(name, "")
             return int(text) if text.isdecimal() else None
 
-        self._quota = Quota(
+        quota = Quota(
             read_at=self._now(),
             day_limit=number("x-ratelimit-requests-limit"),
             day_remaining=number("x-ratelimit-requests-remaining"),
             minute_limit=number("x-ratelimit-limit"),
             minute_remaining=number("x-ratelimit-remaining"),
         )
+        # An answer that tells nothing, such as a proxy's, takes nothing back of what the one before told.
+        if quota != Quota(quota.read_at):
+            self._quota = quota
 
 
 def _by_ids(ids: Sequence[int]) -> dict[str, str]:
     return {"ids": "-".join(str(id_) for id_ in ids)}
 
 
+def _listed(body: Mapping[str, Any]) -> list[Any]:
+    items = body["response"]
+    if not isinstance(items, list):
+        raise FeedMalformed(f"/fixtures sent {type(items).__name__} as its response, not a list")
+    return items
+
+
+def _pages(body: Mapping[str, Any]) -> int:
+    match body.get("paging"):
+        case None | []:  # PHP writes an empty object as a list
+            return 1
+        case {"total": int(total)}:
+            return min(total, MAX_PAGES)
+        case other:
+            raise FeedMalformed(f"/fixtures sent the paging {other!r:.80}")
+
+
 def _vendor_error(errors: Any) -> FeedError:
     if isinstance(errors, dict):
-        key, text = next(iter(errors.items()))
+        key, text = min(errors.items(), key=lambda error: error[0] not in ERRORS)
         return ERRORS.get(str(key), FeedRejected)(f"{key}: {text}")
     return FeedRejected(str(errors))
 

@@ -29,13 +29,13 @@ MAX_GOALS = 60
 STORABLE = "text without NUL characters and half surrogate pairs"
 
 
-def _storable_text(text: str) -> str:
+def storable_text(text: str) -> str:
     if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
         raise ValueError(STORABLE)
     return text
 
 
-Text = Annotated[str, StringConstraints(max_length=300), AfterValidator(_storable_text)]
+Text = Annotated[str, StringConstraints(max_length=300), AfterValidator(storable_text)]
 Id = Annotated[int, Field(gt=0, lt=2**53)]
 Count = Annotated[int, Field(ge=0, le=200)]
 Clock = Annotated[int, Field(ge=0, le=200)]
@@ -61,7 +61,7 @@ class _League(_Strict):
     id: Id
     name: Text
     country: Text | None = None
-    season: int | None = None
+    season: Annotated[int, Field(ge=0, le=9999)] | None = None
     round: Text | None = None
 
 
@@ -184,7 +184,10 @@ def parse_kickoff(field: str, text: str) -> datetime:
 
 def storable(raw: dict[str, Any]) -> dict[str, Any]:
     """PostgreSQL stores neither a NUL character nor half a surrogate pair, not even escaped in JSON."""
-    text = json.dumps(raw, ensure_ascii=False)
+    try:
+        text = json.dumps(raw, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:  # Python reads NaN and 1e999 as numbers; JSON has neither.
+        raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
     if "\\u0000" in text or any(0xD800 <= ord(char) < 0xE000 for char in text if char > "\ud7ff"):
         raise FeedSchemaError("raw", "a character that is none", STORABLE)
     return raw

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from found_footy.adapters.feeds.api_football_schema import parse_kickoff, storable
+from found_footy.adapters.feeds.api_football_schema import MAX_GOALS, STORABLE, parse_kickoff, storable, storable_text
 from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
 from found_footy.domain.errors import FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
 from found_footy.domain.feeds.quota import Quota
@@ -22,9 +22,12 @@ from found_footy.domain.fixtures.model import (
     Side,
     Team,
 )
+from found_footy.domain.fixtures.statuses import Phase, phase_of
 from found_footy.ports import FeedAnswer
 
 FEED = "espn"
+MAX_COUNT = 200
+"""Goals of one side, or kicks in a shoot-out."""
 
 STATUSES = {
     "STATUS_SCHEDULED": "NS",
@@ -75,6 +78,7 @@ class Espn:
         return await self._scoreboards({"dates": day.strftime("%Y%m%d")})
 
     async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+        ids = list(dict.fromkeys(ids))
         answer = await self._scoreboards({})
         wanted = set(ids)
         fixtures = tuple(fixture for fixture in answer.fixtures if fixture.id in wanted)
@@ -90,35 +94,42 @@ class Espn:
         await self._http.aclose()
 
     async def _scoreboards(self, params: Mapping[str, str]) -> FeedAnswer:
-        fixtures: list[LiveFixture] = []
+        fixtures: dict[int, LiveFixture] = {}
         failures: dict[int, FootyError] = {}
         for league in self._leagues:
             path = f"/apis/site/v2/sports/soccer/{league}/scoreboard"
             body = await with_retries(lambda path=path: self._http.get(path, params), self._retry)  # type: ignore[misc]
             answer = parse_scoreboard(body)
-            fixtures += answer.fixtures
+            fixtures |= {fixture.id: fixture for fixture in answer.fixtures}
             failures |= answer.failures
-        return FeedAnswer(tuple(fixtures), failures)
+        # Two leagues may list the same match, and one of them may have it wrong.
+        return FeedAnswer(tuple(fixtures.values()), {id_: e for id_, e in failures.items() if id_ not in fixtures})
 
 
 def parse_scoreboard(body: Any) -> FeedAnswer:
     if not isinstance(body, dict) or not isinstance(body.get("events"), list):
         raise FeedMalformed("the scoreboard has no list of events")
-    fixtures, failures = [], {}
+    fixtures: dict[int, LiveFixture] = {}
+    failures: dict[int, FootyError] = {}
     for event in body["events"]:
         try:
-            fixtures.append(_fixture(event, body.get("leagues") or [{}]))
+            fixture = _fixture(event, _Reader(body.get("leagues"), "leagues"))
         except FootyError as error:
+            # Without an id nobody can be told; the fixture then shows as left out of the answer.
             if (id_ := _id_of(event)) is not None:
                 failures[id_] = error
-    return FeedAnswer(tuple(fixtures), failures)
+            continue
+        if fixture.id in fixtures:
+            failures[fixture.id] = FeedSchemaError("id", fixture.id, "each fixture once in an answer")
+        fixtures[fixture.id] = fixture
+    return FeedAnswer(tuple(each for id_, each in fixtures.items() if id_ not in failures), failures)
 
 
 def _id_of(event: Any) -> int | None:
-    match event:
-        case {"id": str(text)} if text.isdecimal():
-            return int(text)
-    return None
+    try:
+        return _Reader(event)["id"].number()
+    except FeedSchemaError:
+        return None
 
 
 class _Reader:
@@ -141,13 +152,16 @@ class _Reader:
     def text(self) -> str:
         if not isinstance(self.value, str) or len(self.value) > 300:
             raise FeedSchemaError(self.path, self.value, "a text of at most 300 characters")
-        return self.value
+        try:
+            return storable_text(self.value)
+        except ValueError:
+            raise FeedSchemaError(self.path, self.value, STORABLE) from None
 
-    def number(self) -> int:
+    def number(self, most: int = 10**15) -> int:
         """ESPN writes ids and scores as text."""
-        text = str(self.value)
-        if isinstance(self.value, bool) or not text.isdecimal() or len(text) > 15:
-            raise FeedSchemaError(self.path, self.value, "a whole number")
+        text = str(self.value) if isinstance(self.value, str | int) else ""
+        if isinstance(self.value, bool) or not text.isdecimal() or len(text) > 15 or int(text) > most:
+            raise FeedSchemaError(self.path, self.value, f"a whole number up to {most}")
         return int(text)
 
     def items(self) -> list[_Reader]:
@@ -156,7 +170,7 @@ class _Reader:
         return [_Reader(item, f"{self.path}.{index}") for index, item in enumerate(self.value)]
 
 
-def _fixture(raw: Any, leagues: list[Any]) -> LiveFixture:
+def _fixture(raw: Any, leagues: _Reader) -> LiveFixture:
     event = _Reader(raw)
     game = event["competitions"][0]
     sides = {side["homeAway"].text(): side for side in game["competitors"].items()}
@@ -167,10 +181,13 @@ def _fixture(raw: Any, leagues: list[Any]) -> LiveFixture:
     if vendor_status not in STATUSES:
         raise UnknownStatus(f"status {vendor_status!r} of ESPN is not known")
     status = STATUSES[vendor_status]
-    begun = game["status"]["type"].get("state") != "pre"
+    waits = phase_of(status) in (Phase.UPCOMING, Phase.POSTPONED)
+    begun = not waits and game["status"]["type"].get("state") != "pre"
     details = game["details"].items() if game.get("details") else []
-    league = _Reader(leagues)[0]
-    shootout = [side.get("shootoutScore") for side in (sides["home"], sides["away"])]
+    goals = tuple(_goal(detail, teams) for detail in details if _counts(detail))
+    if len(goals) > MAX_GOALS:
+        raise FeedSchemaError("competitions.0.details", len(goals), f"at most {MAX_GOALS} goals")
+    league = leagues[0]
     return LiveFixture(
         id=event["id"].number(),
         feed=FEED,
@@ -179,17 +196,20 @@ def _fixture(raw: Any, leagues: list[Any]) -> LiveFixture:
         league=League(league["id"].number(), league["name"].text(), season=_season(event)),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
-        score=Score(sides["home"]["score"].number(), sides["away"]["score"].number()) if begun else None,
-        penalties=Score(*shootout) if all(isinstance(kicks, int) for kicks in shootout) else None,
+        score=_score(sides, "score") if begun else None,
+        penalties=_score(sides, "shootoutScore") if sides["home"].get("shootoutScore") is not None else None,
         minute=_minute(game["status"]["displayClock"]) if begun else None,
-        goals=tuple(_goal(detail, teams) for detail in details if _counts(detail)),
+        goals=goals,
         raw=storable({"event": _slim(raw)}),
     )
 
 
+def _score(sides: Mapping[str, _Reader], field: str) -> Score:
+    return Score(sides["home"][field].number(MAX_COUNT), sides["away"][field].number(MAX_COUNT))
+
+
 def _season(event: _Reader) -> int | None:
-    season = event.get("season")
-    return season.get("year") if isinstance(season, dict) and isinstance(season.get("year"), int) else None
+    return event["season"]["year"].number(9999) if event.get("season") else None
 
 
 def _counts(detail: _Reader) -> bool:
@@ -206,8 +226,16 @@ def _goal(detail: _Reader, teams: Mapping[Side, Team]) -> LiveGoal:
     else:
         kind = GoalKind.PENALTY if detail.get("penaltyKick") is True else GoalKind.NORMAL
     athletes = detail["athletesInvolved"].items() if detail.get("athletesInvolved") else []
-    player = Person(athletes[0]["id"].number(), athletes[0]["displayName"].text()) if athletes else Person()
+    player = _person(athletes[0]) if athletes else Person()
     return LiveGoal(side=side, minute=_minute(detail["clock"]["displayValue"]), player=player, kind=kind)
+
+
+def _person(athlete: _Reader) -> Person:
+    """Either may be missing: the other still tells who it is."""
+    return Person(
+        athlete["id"].number() if athlete.get("id") is not None else None,
+        athlete["displayName"].text() if athlete.get("displayName") is not None else None,
+    )
 
 
 def _minute(clock: _Reader) -> Minute:

@@ -73,9 +73,9 @@ class FeedHttp:
             raise FeedUnavailable(f"{where} did not answer within {self._timeout:g} s") from None
         except httpx.HTTPError as error:
             raise FeedUnavailable(f"{where}: {type(error).__name__}: {error}") from error
-        _raise_for_status(status, where)
         if self._on_headers is not None:
             self._on_headers(headers)
+        _raise_for_status(status, where)
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:

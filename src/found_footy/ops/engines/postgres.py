@@ -82,6 +82,7 @@ class EmbeddedPostgres:
     async def start(self) -> None:
         """Start, make what is missing, and return when a query has been answered."""
         self._folder.require_lock()
+        self._process.require_stopped()
         began = time.monotonic()
         await stop_leftovers(self._folder, self.name)
         placement = await asyncio.to_thread(place, self._folder)

@@ -72,8 +72,7 @@ class ManagedProcess:
 
     def start(self, command: Command) -> None:
         """Start the command; it may still fail, and `returncode` then says so."""
-        if self.pid is not None:
-            raise EngineError(f"{self.name} is running already, as process {self.pid}.")
+        self.require_stopped()
         if self._unburied is not None:
             self._bury(self._unburied)
         self._rotate_log()
@@ -88,6 +87,11 @@ class ManagedProcess:
             raise EngineError(f"{self.name} cannot be started: {error.strerror}.") from error
         self._unburied = self._popen
         self._record(self._popen.pid)
+
+    def require_stopped(self) -> None:
+        """EngineError while it runs."""
+        if self.pid is not None:
+            raise EngineError(f"{self.name} is running already, as process {self.pid}.")
 
     async def wait(self) -> int:
         """The exit code, as soon as there is one."""

@@ -76,6 +76,8 @@ class Supervisor:
 
     async def start_engines(self) -> None:
         """Start all engines side by side. If one fails the others are stopped, and its error is raised."""
+        if self._engines_are_up or self._workers:
+            raise EngineError("The engines are started once, and before any worker.")
         try:
             await self._run_start(stop_leftovers(self._folder))
             await self._run_start(*(child.start() for _, child in self._engines))
@@ -90,10 +92,12 @@ class Supervisor:
     async def start_workers(self, specs: Iterable[WorkerSpec]) -> None:
         """Start workers; may be called again for more. A worker that dies is restarted, with growing pauses."""
         children = [Child(WorkerProcess(spec, self._folder), self._publish) for spec in specs]
+        taken = list(self._workers)
         for child in children:
-            if child.name in self._workers:
+            if child.name in taken:
                 raise EngineError(f"There is a worker named {child.name} already.")
-            self._workers[child.name] = child
+            taken.append(child.name)
+        self._workers.update({child.name: child for child in children})
         try:
             await self._run_start(*(child.start() for child in children))
         except BaseException:

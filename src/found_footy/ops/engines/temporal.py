@@ -76,6 +76,7 @@ class EmbeddedTemporal:
     async def start(self) -> None:
         """Start, and return when the namespace and the search attribute can be used."""
         self._folder.require_lock()
+        self._process.require_stopped()
         binary = find_binary()
         self._home.mkdir(mode=0o700, exist_ok=True)
         began = time.monotonic()

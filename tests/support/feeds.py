@@ -1,0 +1,54 @@
+"""A feed that says what the test wants, in place of the internet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+from found_footy.domain.errors import FeedError
+from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.ports import FeedAnswer
+
+
+class ScriptedFeed:
+    def __init__(self, *fixtures: LiveFixture) -> None:
+        self.fixtures = {fixture.id: fixture for fixture in fixtures}
+        self.days: dict[date, list[LiveFixture]] = {}
+        self.failures: dict[int, FeedError] = {}
+        self.down: FeedError | None = None
+        self.asked: list[list[int]] = []
+        self.quota: Quota | None = None
+        self.before_answer: Callable[[], None] = lambda: None
+
+    @property
+    def name(self) -> str:
+        return "scripted"
+
+    def requests_for(self, fixtures: int) -> int:
+        return 1
+
+    def says(self, *fixtures: LiveFixture) -> None:
+        self.fixtures |= {fixture.id: fixture for fixture in fixtures}
+
+    async def fixtures_on(self, day: date) -> FeedAnswer:
+        if self.down:
+            raise self.down
+        return FeedAnswer(tuple(self.days.get(day, ())), self.failures)
+
+    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+        self.asked.append(list(ids))
+        self.before_answer()
+        if self.down:
+            raise self.down
+        return FeedAnswer(
+            fixtures=tuple(self.fixtures[id_] for id_ in ids if id_ in self.fixtures and id_ not in self.failures),
+            failures={id_: error for id_, error in self.failures.items() if id_ in ids},
+            unknown=tuple(id_ for id_ in ids if id_ not in self.fixtures and id_ not in self.failures),
+        )
+
+    async def check(self) -> str:
+        return "scripted"
+
+    async def aclose(self) -> None:
+        pass

@@ -1,0 +1,170 @@
+"""One poll as a workflow, on a real Temporal server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from found_footy.workflows.contracts import (
+    POLL_ACTIVE,
+    POLL_STAGING,
+    PRE_ACTIVATE,
+    SET_DOWNLOAD_COMPLETE,
+    SET_MONITOR_COMPLETE,
+    Activated,
+    Done,
+    EventWorkflow,
+    MonitorInput,
+    Polled,
+    PollInput,
+    StagingPolled,
+    StillWanted,
+    search_id,
+)
+from found_footy.workflows.monitor import MonitorWorkflow
+from tests.support.workers import worker_with
+
+
+class World:
+    """What the activities do, and what they were asked."""
+
+    def __init__(self, *to_search: str) -> None:
+        self.to_search = list(to_search)
+        self.polls: list[PollInput] = []
+        self.marks: list[str] = []
+        self.wanted = True
+        self.staging_fails = False
+        self.active_fails = False
+        self.search_fails = 0
+
+    async def pre_activate(self, order: PollInput) -> Activated:
+        return Activated([])
+
+    async def staging(self, order: PollInput) -> StagingPolled:
+        if self.staging_fails:
+            raise ApplicationError("no answer", non_retryable=True)
+        return StagingPolled()
+
+    async def active(self, order: PollInput) -> Polled:
+        self.polls.append(order)
+        if self.active_fails:
+            raise ApplicationError("no database", non_retryable=True)
+        return Polled(asked=1, answered=1, to_search=self.to_search)
+
+    async def monitor_complete(self, order: EventWorkflow) -> StillWanted:
+        if self.search_fails:
+            self.search_fails -= 1
+            raise ApplicationError("no database", non_retryable=True)
+        self.marks.append(f"monitor {order.event_id}")
+        return StillWanted(self.wanted)
+
+    async def download_complete(self, order: EventWorkflow) -> Done:
+        self.marks.append(f"download {order.event_id}")
+        return Done()
+
+    @property
+    def fakes(self) -> dict[Any, Any]:
+        return {
+            PRE_ACTIVATE: (PollInput, self.pre_activate),
+            POLL_STAGING: (PollInput, self.staging),
+            POLL_ACTIVE: (PollInput, self.active),
+            SET_MONITOR_COMPLETE: (EventWorkflow, self.monitor_complete),
+            SET_DOWNLOAD_COMPLETE: (EventWorkflow, self.download_complete),
+        }
+
+
+async def poll(client: Client, queue: str) -> Any:
+    return await client.execute_workflow(
+        MonitorWorkflow.run,
+        MonitorInput(),
+        id=f"monitor-{uuid4()}",
+        task_queue=queue,
+        execution_timeout=timedelta(seconds=30),
+    )
+
+
+async def ended(client: Client, event_id: str) -> WorkflowExecutionStatus | None:
+    handle = client.get_workflow_handle(search_id(event_id))
+    with contextlib.suppress(WorkflowFailureError):
+        await asyncio.wait_for(handle.result(), 20)
+    return (await handle.describe()).status
+
+
+def an_event() -> str:
+    return f"{uuid4()}_40_7_Goal_1"
+
+
+async def test_a_certain_goal_starts_its_search_which_ends_by_itself(temporal: Client) -> None:
+    world = World(an_event())
+    async with worker_with(temporal, world.fakes) as queue:
+        result = await poll(temporal, queue)
+        assert result.searches_started == world.to_search
+        assert await ended(temporal, world.to_search[0]) is WorkflowExecutionStatus.COMPLETED
+    assert world.marks == [f"monitor {world.to_search[0]}", f"download {world.to_search[0]}"]
+
+
+async def test_the_poll_is_known_by_its_workflows_id(temporal: Client) -> None:
+    world = World()
+    async with worker_with(temporal, world.fakes) as queue:
+        handle = await temporal.start_workflow(
+            MonitorWorkflow.run, MonitorInput(), id=f"monitor-{uuid4()}", task_queue=queue
+        )
+        await handle.result()
+    assert world.polls[0].id == handle.id
+    assert world.polls[0].at == (await handle.describe()).start_time
+
+
+async def test_a_goal_is_searched_for_once(temporal: Client) -> None:
+    world = World(an_event())
+    async with worker_with(temporal, world.fakes) as queue:
+        await poll(temporal, queue)
+        await ended(temporal, world.to_search[0])
+        again = await poll(temporal, queue)
+    assert again.searches_started == []
+    assert len(world.marks) == 2
+
+
+async def test_a_search_that_failed_is_started_again(temporal: Client) -> None:
+    world = World(an_event())
+    world.search_fails = 1
+    async with worker_with(temporal, world.fakes) as queue:
+        await poll(temporal, queue)
+        assert await ended(temporal, world.to_search[0]) is WorkflowExecutionStatus.FAILED
+        await poll(temporal, queue)
+        assert await ended(temporal, world.to_search[0]) is WorkflowExecutionStatus.COMPLETED
+
+
+async def test_a_withdrawn_goal_is_not_searched_for(temporal: Client) -> None:
+    world = World(an_event())
+    world.wanted = False
+    async with worker_with(temporal, world.fakes) as queue:
+        await poll(temporal, queue)
+        await ended(temporal, world.to_search[0])
+    assert world.marks == [f"monitor {world.to_search[0]}"]
+
+
+async def test_staging_that_fails_does_not_stop_the_active_poll(temporal: Client) -> None:
+    world = World(an_event())
+    world.staging_fails = True
+    async with worker_with(temporal, world.fakes) as queue:
+        with pytest.raises(WorkflowFailureError) as failure:
+            await poll(temporal, queue)
+        assert isinstance(failure.value.cause, ApplicationError)
+        assert failure.value.cause.type == "PollIncomplete"
+        await ended(temporal, world.to_search[0])
+    assert len(world.marks) == 2
+
+
+async def test_a_poll_that_fails_is_seen_to_fail(temporal: Client) -> None:
+    world = World()
+    world.active_fails = True
+    async with worker_with(temporal, world.fakes) as queue:
+        with pytest.raises(WorkflowFailureError):
+            await poll(temporal, queue)

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from found_footy.domain.errors import SettingsError
@@ -22,14 +26,54 @@ from found_footy.domain.fixtures.comparison import CertaintyRules
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 
 PREFIX = "FOOTY_"
+ENV_FILE = ".env"
 
 
 def _split(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _http_url(text: str) -> str:
+    if not re.match(r"https?://[^\s/]", text):
+        raise ValueError("a URL that starts with http:// or https://")
+    return text
+
+
+def _postgres_url(url: SecretStr) -> SecretStr:
+    """The driver quotes what it cannot read in its messages, and that can be the password: so it is refused here."""
+    text = url.get_secret_value()
+    if not text:
+        return url
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = None
+    readable = parts is not None and parts.scheme in ("postgresql", "postgres") and parts.netloc.count("@") <= 1
+    if not readable or not text.isprintable() or re.search(r"%(?![0-9A-Fa-f]{2})", text):
+        raise ValueError(
+            "postgresql://user:password@host:port/database, with the special characters of the password as %xx"
+        )
+    return url
+
+
+def _key(key: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
+        raise ValueError("a key of letters, digits and signs of ASCII, without spaces and line ends")
+    return key
+
+
+def _address(text: str) -> str:
+    if text and not re.fullmatch(r"[^\s/]+:\d{1,5}", text):
+        raise ValueError("host:port, such as 127.0.0.1:7233")
+    return text
+
+
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
+Key = Annotated[SecretStr, AfterValidator(_key)]
+Address = Annotated[str, AfterValidator(_address)]
 
 
 def _well_known(name: str) -> AliasChoices:
@@ -37,7 +81,7 @@ def _well_known(name: str) -> AliasChoices:
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", frozen=True)
 
     profile: Literal["default", "demo"] = Field("default", description="`demo` shortens the waiting times.")
     data_dir: Path = Field(Path(".footy"), description="Folder of the embedded engines' data, logs and run-time files.")
@@ -48,18 +92,18 @@ class Settings(BaseSettings):
         "INFO", validation_alias=_well_known("LOG_LEVEL"), description="What is logged at all."
     )
 
-    database_url: SecretStr | None = Field(
+    database_url: PostgresUrl | None = Field(
         None,
         validation_alias=_well_known("DATABASE_URL"),
         description="PostgreSQL 15+; where it is not set, `footy up` starts an embedded one.",
     )
-    temporal_address: str | None = Field(
+    temporal_address: Address | None = Field(
         None,
         validation_alias=_well_known("TEMPORAL_ADDRESS"),
         description="host:port of Temporal; where it is not set, `footy up` starts an embedded one.",
     )
     temporal_namespace: str = Field("default", description="Temporal namespace.")
-    temporal_api_key: SecretStr | None = Field(None, description="Key for Temporal Cloud; switches TLS on.")
+    temporal_api_key: Key | None = Field(None, description="Key for Temporal Cloud; switches TLS on.")
     temporal_ui_port: int | None = Field(
         None, ge=1, le=65535, description="Serve the embedded Temporal's own pages on this port of loopback."
     )
@@ -67,13 +111,11 @@ class Settings(BaseSettings):
     workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
 
     feed: Literal["api_football", "espn"] = Field("api_football", description="The score feed that is polled.")
-    api_football_url: str = Field(
-        "https://v3.football.api-sports.io", pattern=r"^https?://", description="Base URL of API-Football."
-    )
-    api_football_key: SecretStr | None = Field(
+    api_football_url: HttpUrl = Field("https://v3.football.api-sports.io", description="Base URL of API-Football.")
+    api_football_key: Key | None = Field(
         None, validation_alias=_well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
     )
-    espn_url: str = Field("https://site.api.espn.com", pattern=r"^https?://", description="Base URL of ESPN.")
+    espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
     espn_leagues: Names = Field(("fifa.world", "uefa.champions"), description="Leagues to read, comma-separated.")
     feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
     tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
@@ -84,16 +126,16 @@ class Settings(BaseSettings):
     pre_activation_minutes: float = Field(30, ge=0, le=1440, description="How long before kick-off polling starts.")
     ingest_days: int = Field(3, ge=1, le=7, description="Days of fixtures that each ingest fetches.")
     look_ahead_days: int = Field(30, ge=1, le=60, description="How far ingest looks when tomorrow is empty.")
-    retention_days: float = Field(14, gt=0, description="Age at which finished fixtures are deleted.")
+    retention_days: float = Field(14, gt=0, le=3650, description="Age at which finished fixtures are deleted.")
     debounce_polls: int = Field(3, ge=1, le=20, description="Polls in a row that make a goal certain.")
     drop_polls: int = Field(3, ge=1, le=20, description="Polls in a row without it that withdraw a goal.")
     same_goal_minutes: int = Field(2, ge=0, le=10, description="How far a goal's minute may move at once.")
     over_polls: int = Field(3, ge=1, le=20, description="Polls in a row that must say that a match is over.")
     patience_seconds: float = Field(
-        3600, ge=0, description="After the end, how long to wait for a goal that still comes and goes."
+        3600, ge=0, le=86400, description="After the end, how long to wait for a goal that still comes and goes."
     )
     interruption_hours: float = Field(
-        12, ge=1, description="How long after kick-off an interrupted match is polled at every cycle."
+        12, ge=1, le=168, description="How long after kick-off an interrupted match is polled at every cycle."
     )
 
     @property
@@ -144,22 +186,69 @@ def as_demo(settings: Settings) -> Settings:
     return settings.model_copy(update={"profile": "demo", **shorter})
 
 
+def _given() -> Mapping[str, str | None]:
+    """What the environment and `.env` set; the environment wins."""
+    try:
+        return {**dotenv_values(ENV_FILE), **os.environ}
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{ENV_FILE}: given bytes that are no UTF-8 at {error.start}; allowed is UTF-8") from None
+
+
 def _refuse_unknown() -> None:
     """A misspelt setting that is silently ignored is worse than one that stops the start."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
-    given = {*os.environ, *dotenv_values(".env")}
-    for name in sorted(given):
-        if name.startswith(PREFIX) and name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+    for name in sorted(_given()):
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            close = difflib.get_close_matches(name.upper(), known, n=1)
             meant = f"; did you mean {close[0]}?" if close else ""
             raise SettingsError(f"{name} is not a setting{meant}")
 
 
 def _explain(problem: Any) -> str:
-    place = str(problem["loc"][0])
-    names = environment_names()
-    name = names.get(place.lower(), place)
-    secret = "SecretStr" in str(Settings.model_fields.get(place.lower(), "")) or "KEY" in name or "URL" in name
-    given = "a value that is not shown" if secret else repr(problem["input"])
-    allowed = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return f"{name}: given {given}; allowed is {allowed}"
+    """The setting, what was given and what is allowed. Secrets are not shown."""
+    place = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
+    field = Settings.model_fields[place]
+    given = "a value that is not shown" if _is_secret(field) else _without_password(repr(problem["input"]))
+    return f"{_name_given(place, field)}: given {given}; allowed is {_allowed(field, problem)}"
+
+
+def _name_given(place: str, field: FieldInfo) -> str:
+    """The spelling that was used, of those that there are."""
+    used = {name.upper() for name in _given()}
+    alias = field.validation_alias
+    spellings = [str(each) for each in alias.choices] if isinstance(alias, AliasChoices) else []
+    return next((name for name in spellings if name in used), environment_names()[place])
+
+
+def _is_secret(field: FieldInfo) -> bool:
+    return "SecretStr" in str(field.annotation)
+
+
+def _without_password(text: str) -> str:
+    return re.sub(r"//[^/@]*(?:@[^/@]*)*@", "//***@", text)
+
+
+def _allowed(field: FieldInfo, problem: Any) -> str:
+    """In full, where the types tell it: the library's own message names only the limit that was crossed."""
+    kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not type(None)]
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
+    if get_origin(field.annotation) is tuple:
+        return "whole numbers, separated by commas" if int in kinds else "names, separated by commas"
+    if kinds[0] in (int, float):
+        return ("a whole number" if kinds[0] is int else "a number") + _limits(field)
+    if problem["type"] == "string_too_short":
+        return "a text that is not empty"
+    return str(problem["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
+
+
+def _limits(field: FieldInfo) -> str:
+    limits = {
+        name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
+    }
+    match limits:
+        case {"ge": least, "le": most}:
+            return f" from {least} to {most}"
+        case {"gt": least, "le": most}:
+            return f" above {least} and up to {most}"
+    return "".join(f" {name} {limit}" for name, limit in limits.items())

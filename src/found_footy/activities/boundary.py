@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from found_footy.domain.errors import FootyError
-from found_footy.workflows.contracts import Call, In, Out
+from found_footy.workflows.contracts import HEARTBEAT, Call, In, Out
 
 Self = TypeVar("Self")
 
@@ -24,14 +25,23 @@ def implements(
         @activity.defn(name=call.name)
         @wraps(method)
         async def run(self: Self, argument: In) -> Out:
+            beating = asyncio.create_task(_heartbeat())
             try:
                 return await method(self, argument)
             except FootyError as error:
                 raise ApplicationError(str(error), type=error.kind, non_retryable=not error.retryable) from error
+            finally:
+                beating.cancel()
 
         return run
 
     return decorate
+
+
+async def _heartbeat() -> None:
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(HEARTBEAT.total_seconds() / 3)
 
 
 def activities_of(*owners: object) -> list[Callable[..., Any]]:

@@ -9,22 +9,40 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _NOISE = {"temporal_workflow", "temporal_activity", "__temporal_openai_agents"}
 
+_KEY_NAMES = r"(?:x-apisports-key|api[_-]?(?:football[_-]?)?key|authorization|passwo?r?d)"
 _SECRETS = re.compile(
-    r"(?i)(://[^/\s:@]+:)[^@/\s]+(@)|((?:x-apisports-key|api[_-]?key|authorization|password)['\":= ]+)\S+"
+    # The password of a URL, to the last @ before a slash, a space or a quote; it may hold an @ itself.
+    r"(?i)(?P<user>://[^/\s:@]*:)[^/\s\"'<>]*(?P<at>@)"
+    # A value with its name before it, as headers, queries, keyword strings, JSON and Python write them.
+    rf"|(?P<name>{_KEY_NAMES}(?:[\"']?\s*[:=]\s*|[\"'],\s*)b?)"
+    r"(?:\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic)\s+)?[^\s\"'&,;)}\]]+)"
 )
+_SECRET_FIELD = re.compile(rf"(?i){_KEY_NAMES}")
 
 _COLOURS = {"DEBUG": "\x1b[2m", "INFO": "\x1b[32m", "WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 
 
 def hide_secrets(text: str) -> str:
     """URLs lose their passwords, and keys their values, whoever logged them."""
-    return _SECRETS.sub(lambda m: f"{m[1]}***{m[2]}" if m[1] else f"{m[3]}***", text)
+    return _SECRETS.sub(lambda m: f"{m['user']}***{m['at']}" if m["user"] else f"{m['name']}***", text)
+
+
+def _without_secrets(value: Any, name: str = "") -> Any:
+    """In each text by itself: what is cut out of finished JSON can take its quotes along."""
+    if _SECRET_FIELD.search(name):
+        return "***"
+    if isinstance(value, Mapping):
+        return {str(key): _without_secrets(part, str(key)) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_without_secrets(part) for part in value]
+    return value if isinstance(value, bool | int | float | None) else hide_secrets(str(value))
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
@@ -44,19 +62,19 @@ class JsonFormatter(logging.Formatter):
         fields = fields_of(record)
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
-        return hide_secrets(json.dumps(fields, default=str, ensure_ascii=False))
+        return json.dumps(_without_secrets(fields), ensure_ascii=False)
 
 
 class PrettyFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        fields = fields_of(record)
+        fields = _without_secrets(fields_of(record))
         ts, level, module, action, msg = (fields.pop(k) for k in ("ts", "level", "module", "action", "msg"))
         ids = " ".join(f"{key}={value}" for key, value in fields.items())
         colour = _COLOURS.get(level, "")
         line = f"{ts[11:23]} {colour}{level:<7}\x1b[0m {module} \x1b[1m{action}\x1b[0m {msg} \x1b[2m{ids}\x1b[0m"
         if record.exc_info:
-            line += "\n" + self.formatException(record.exc_info)
-        return hide_secrets(line)
+            line += "\n" + hide_secrets(self.formatException(record.exc_info))
+        return line
 
 
 def configure(log_format: str, level: str, stream: TextIO | None = None) -> None:

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 Document = Mapping[str, Any]
 
 STATE_STYLES = {"stable": "green", "withdrawn": "red", "searching": "cyan"}
+
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # control characters, among them the start of every terminal command
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of writing
+    "\u2028\u2029\ud800-\udfff]"  # line ends, and halves of characters
+)
+
+
+def printable(text: str) -> str:
+    """What a feed or a file calls a thing must not command the terminal, nor turn its lines around."""
+    return _UNPRINTABLE.sub("", text)
+
+
+def _shown(value: Any) -> Any:
+    """A document of which every text can be printed."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {key: _shown(part) for key, part in value.items()}
+    return [_shown(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def goal_state(event: Document, debounce: int) -> str:
@@ -47,6 +68,7 @@ def clock(document: Document) -> str:
 
 
 def goal_line(event: Document, debounce: int) -> Text:
+    event = _shown(event)
     state = goal_state(event, debounce)
     note = {"Penalty": " (pen)", "Own Goal": " (og)"}.get(event["detail"], "")
     after = event["_score_after"]
@@ -60,23 +82,24 @@ def fixtures_table(documents: Sequence[Document], debounce: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     for column in ("id", "match", "score", "clock", "stage", "goals"):
         table.add_column(column, no_wrap=column != "goals")
-    for document in documents:
+    for document in map(_shown, documents):
         teams = document["teams"]
         goals: RenderableType = Group(*(goal_line(event, debounce) for event in document["events"]))
         if document["error"]:
             goals = Group(goals, Text(f"last poll failed: {document['error']['class']}", "red"))
         table.add_row(
             str(document["_id"]),
-            escape(f"{teams['home']['name']} – {teams['away']['name']}"),
+            Text(f"{teams['home']['name']} – {teams['away']['name']}"),
             Text(score(document), "bold"),
-            clock(document),
-            document["stage"],
+            Text(clock(document)),
+            Text(document["stage"]),
             goals,
         )
     return table
 
 
 def fixture_page(document: Document, debounce: int) -> RenderableType:
+    document = _shown(document)
     teams, league = document["teams"], document["league"]
     head = Text()
     head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}\n", "bold")
@@ -97,6 +120,7 @@ def fixture_page(document: Document, debounce: int) -> RenderableType:
 
 
 def goal_page(event: Document, debounce: int) -> RenderableType:
+    event = _shown(event)
     fixture, time = event["_fixture"], event["time"]
     before, after = event["_score_before"], event["_score_after"]
     head = Text()

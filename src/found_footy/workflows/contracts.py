@@ -18,6 +18,10 @@ Out = TypeVar("Out")
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
+HEARTBEAT = timedelta(seconds=6)
+"""A worker that was killed is missed after this long, and not only when the activity's time is over."""
+
+
 @dataclass(frozen=True)
 class Call(Generic[In, Out]):
     """An activity with its time limit and its retries."""
@@ -38,6 +42,7 @@ class Call(Generic[In, Out]):
             argument,
             result_type=self.result,
             start_to_close_timeout=self.timeout,
+            heartbeat_timeout=HEARTBEAT,
             retry_policy=RetryPolicy(
                 initial_interval=self.first_wait, backoff_coefficient=2.0, maximum_attempts=self.attempts
             ),

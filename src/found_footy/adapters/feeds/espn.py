@@ -188,6 +188,7 @@ def _fixture(raw: Any, leagues: _Reader) -> LiveFixture:
     if len(goals) > MAX_GOALS:
         raise FeedSchemaError("competitions.0.details", len(goals), f"at most {MAX_GOALS} goals")
     league = leagues[0]
+    shootout = all(side.get("shootoutScore") is not None for side in sides.values())
     return LiveFixture(
         id=event["id"].number(),
         feed=FEED,
@@ -197,7 +198,7 @@ def _fixture(raw: Any, leagues: _Reader) -> LiveFixture:
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
         score=_score(sides, "score") if begun else None,
-        penalties=_score(sides, "shootoutScore") if sides["home"].get("shootoutScore") is not None else None,
+        penalties=_score(sides, "shootoutScore") if shootout else None,
         minute=_minute(game["status"]["displayClock"]) if begun else None,
         goals=goals,
         raw=storable({"event": _slim(raw)}),
@@ -209,7 +210,8 @@ def _score(sides: Mapping[str, _Reader], field: str) -> Score:
 
 
 def _season(event: _Reader) -> int | None:
-    return event["season"]["year"].number(9999) if event.get("season") else None
+    told = isinstance(season := event.get("season"), dict) and season.get("year") is not None
+    return event["season"]["year"].number(9999) if told else None
 
 
 def _counts(detail: _Reader) -> bool:

@@ -1,0 +1,91 @@
+"""Kill any process while a matchday plays: the outcome is that of the undisturbed run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from found_footy.bootstrap import open_store
+from found_footy.config import load_settings
+from found_footy.domain.errors import StoreUnavailable
+from found_footy.ops.demo import clear, demo_settings
+from found_footy.ops.running import Running, running
+from found_footy.simulator import Simulator, load_scenario
+from found_footy.simulator.verdict import has_settled, judge
+from tests.support.matchday import outcome
+
+pytestmark = pytest.mark.timeout(300)
+
+Disturbance = Callable[[Running, Simulator], Awaitable[None]]
+
+
+async def play(folder: Path, disturb: Disturbance | None) -> dict[int, Any]:
+    async with Simulator(load_scenario("quick")) as simulator:
+        settings = demo_settings(load_settings(), simulator, recording=False).model_copy(update={"data_dir": folder})
+        try:
+            async with running(settings) as system, open_store(system.settings) as store:
+                trouble = asyncio.create_task(disturb(system, simulator)) if disturb else None
+                documents: list[dict[str, Any]] = []
+                async with asyncio.timeout(200):
+                    while not (simulator.state().settled and has_settled(simulator.truth, documents)):
+                        await asyncio.sleep(0.5)
+                        with suppress(StoreUnavailable):
+                            documents = await store.fixtures()
+                if trouble is not None:
+                    assert trouble.done(), "the matchday was over before the disturbance"
+                    await trouble
+                assert judge(simulator.truth, documents).mismatches == ()
+                return outcome(documents)
+        finally:
+            await clear(settings)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Any]:
+    return asyncio.run(play(tmp_path_factory.mktemp("undisturbed"), None))
+
+
+async def next_poll(simulator: Simulator, after: int) -> None:
+    """Returns while a poll is under way: the feed has just been asked."""
+    while simulator.state().polls <= after:
+        await asyncio.sleep(0.005)
+
+
+def kill(system: Running, prefix: str) -> None:
+    pids = [child.pid for child in system.supervisor.status() if child.name.startswith(prefix) and child.pid]
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def killer(prefix: str, times: int, polls_between: int) -> Disturbance:
+    async def disturb(system: Running, simulator: Simulator) -> None:
+        for _ in range(times):
+            await next_poll(simulator, simulator.state().polls + polls_between)
+            kill(system, prefix)
+
+    return disturb
+
+
+@pytest.mark.parametrize(
+    ("victim", "times", "polls_between"),
+    [
+        ("worker", 3, 4),  # both at once, in the middle of a poll
+        ("postgres", 2, 6),
+        ("temporal", 2, 6),
+    ],
+)
+async def test_a_killed_process_changes_nothing(
+    tmp_path: Path, undisturbed: dict[int, Any], victim: str, times: int, polls_between: int
+) -> None:
+    assert await play(tmp_path, killer(victim, times, polls_between)) == undisturbed
+
+
+async def test_everything_at_once_changes_nothing(tmp_path: Path, undisturbed: dict[int, Any]) -> None:
+    assert await play(tmp_path, killer("", 1, 8)) == undisturbed

@@ -1,0 +1,160 @@
+"""`footy up` and the commands beside it, as processes, on real engines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from found_footy.domain.fixtures.model import Stage
+from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.simulator import Simulator, load_scenario
+from found_footy.simulator.verdict import has_settled, judge
+
+FOOTY = str(Path(sys.executable).parent / "footy")
+
+pytestmark = pytest.mark.timeout(240)
+
+
+class Installation:
+    """A data folder, a feed, and the command."""
+
+    def __init__(self, folder: Path, simulator: Simulator) -> None:
+        self.folder = folder
+        self.simulator = simulator
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTY_")} | {
+            "FOOTY_PROFILE": "demo",
+            "FOOTY_DATA_DIR": str(folder),
+            "FOOTY_API_FOOTBALL_URL": simulator.url,
+            "FOOTY_WORKERS": "1",
+            "API_FOOTBALL_KEY": simulator.key,
+        }
+
+    async def start(self, *words: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            FOOTY,
+            *words,
+            env=self.environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    async def run(self, *words: str) -> tuple[int, str, str]:
+        process = await self.start(*words)
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+        return process.returncode or 0, out.decode(), err.decode()
+
+    async def json(self, *words: str) -> Any:
+        code, out, err = await self.run(*words, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    async def up(self) -> asyncio.subprocess.Process:
+        process = await self.start("up")
+        assert process.stderr is not None
+        lines = []
+        while line := await asyncio.wait_for(process.stderr.readline(), 60):
+            lines.append(line.decode())
+            if json.loads(line)["action"] == "ready":
+                self._drain = asyncio.create_task(process.stderr.read())
+                return process
+        raise AssertionError("".join(lines))
+
+    async def goals(self, at_least: int) -> None:
+        async with asyncio.timeout(60):
+            while sum(len(document["events"]) for document in await self.json("fixtures")) < at_least:
+                await asyncio.sleep(0.5)
+
+
+@pytest.fixture
+async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
+    async with Simulator(load_scenario("quick")) as simulator:
+        yield Installation(tmp_path, simulator)
+    folder = DataFolder(tmp_path)
+    with folder.lock():
+        await EmbeddedPostgres(folder).destroy()
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Everything that still runs and was started for this folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"FOOTY_DATA_DIR={folder}".encode() in environment:
+                found.append(int(entry.name))
+    return found
+
+
+async def test_a_day_with_footy_up(installation: Installation) -> None:
+    """Start, look, kill everything, start again, and stop: what was scripted is what is known in the end."""
+    code, _, err = await installation.run("fixtures", "--json")
+    assert code == 4
+    assert json.loads(err)["error"]["class"] == "EngineError"
+
+    up = await installation.up()
+    await installation.goals(2)
+
+    code, _, err = await installation.run("up")
+    assert code == 5
+    assert f"process {up.pid}" in err
+
+    findings = await installation.json("doctor")
+    assert {finding["state"] for finding in findings} == {"ok"}
+
+    # kill -9 of the whole group: the engines run in groups of their own, and must not be left over
+    os.killpg(up.pid, signal.SIGKILL)
+    await up.wait()
+    async with asyncio.timeout(20):
+        while processes_of(installation.folder):
+            await asyncio.sleep(0.1)
+
+    before = installation.simulator.state().offset_seconds
+    up = await installation.up()
+    documents: list[dict[str, Any]] = []
+    truth = installation.simulator.truth
+    async with asyncio.timeout(120):
+        while not (installation.simulator.state().settled and has_settled(truth, documents)):
+            await asyncio.sleep(1)
+            documents = await installation.json("fixtures")
+    assert before < installation.simulator.state().offset_seconds
+    assert judge(truth, documents).mismatches == ()
+
+    event = documents[0]["events"][0]
+    assert (await installation.json("goal", event["_event_id"]))["_event_id"] == event["_event_id"]
+    fixture = await installation.json("fixture", str(documents[0]["_id"]))
+    assert fixture == documents[0]
+    ingested = await installation.json("ingest", "--fixture", str(documents[0]["_id"]))
+    assert ingested["fixtures"]["added"] == 0
+    assert len(await installation.json("ingest")) >= 4  # three days, and what was deleted
+    assert await installation.json("fixtures", "--stage", Stage.ACTIVE) == []
+    code, out, _ = await installation.run("fixtures")
+    assert code == 0
+    assert "Aston Villa" in out
+    code, _, err = await installation.run("fixture", "1", "--json")
+    assert code == 3
+    assert json.loads(err)["error"]["class"] == "NotFound"
+
+    up.send_signal(signal.SIGTERM)
+    assert await asyncio.wait_for(up.wait(), 30) == 0
+    await installation._drain
+    assert processes_of(installation.folder) == []
+
+
+async def test_a_missing_key_stops_the_start_before_anything_runs(installation: Installation) -> None:
+    del installation.environment["API_FOOTBALL_KEY"]
+    code, _, err = await installation.run("up")
+    assert code == 2
+    assert "API_FOOTBALL_KEY" in err
+    assert not list(installation.folder.glob("run/*.pid"))

@@ -53,5 +53,5 @@ lock: setup-dev ## renew the hashed lock files after a change in pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements-dev.lock
 
-clean: ## remove the environment and the demo's data
-	rm -rf $(VENV) .footy .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## remove the environment and the caches; data folders stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

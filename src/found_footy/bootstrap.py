@@ -26,16 +26,21 @@ from found_footy.workflows.registry import WORKFLOWS
 
 
 def build_feed(settings: Settings) -> ScoreFeed:
+    timeout = settings.feed_timeout_seconds
     if settings.feed == "espn":
-        return Espn(settings.espn_url, settings.espn_leagues, timeout=settings.feed_timeout_seconds)
+        return Espn(settings.espn_url, settings.espn_leagues, timeout=timeout, now=_now)
     if settings.api_football_key is None:
         raise SettingsError("API_FOOTBALL_KEY: given nothing; allowed is the key of your API-Football account")
     return ApiFootball(
         settings.api_football_url,
         settings.api_football_key.get_secret_value(),
-        timeout=settings.feed_timeout_seconds,
-        now=lambda: datetime.now(UTC),
+        timeout=timeout,
+        now=_now,
     )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @asynccontextmanager

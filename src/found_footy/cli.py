@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -25,6 +25,7 @@ from found_footy.domain.errors import (
     ScenarioError,
     SettingsError,
     StoreUnavailable,
+    VisionError,
 )
 from found_footy.ops.logging import configure
 
@@ -41,9 +42,13 @@ EXIT_CODES: dict[type[FootyError], int] = {
     EngineError: 4,
     StoreUnavailable: 4,
     FeedError: 4,
+    VisionError: 4,
 }
-"""Documented in docs/reference/cli.md. 1 is everything else; 6 is a demo or a check that did not end as it must."""
+"""Documented in docs/reference/cli.md. 1 is everything else."""
 EXIT_NOT_AS_EXPECTED = 6
+"""A demo or a check that did not end as it must."""
+EXIT_STOPPED = 130
+"""Ctrl-C before the end, for commands that have one."""
 
 app = typer.Typer(
     name="footy",
@@ -71,9 +76,9 @@ def fail(error: FootyError) -> NoReturn:
         sys.stderr.write(json.dumps(answer, ensure_ascii=False) + "\n")
     else:
         err.print(f"[red]{error.kind}[/]: ", end="")
-        err.print(str(error), markup=False)
+        err.print(str(error), markup=False, soft_wrap=True)
         if error.hint:
-            err.print(error.hint, style="dim", markup=False)
+            err.print(error.hint, style="dim", markup=False, soft_wrap=True)
     raise SystemExit(next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
 
 
@@ -87,8 +92,8 @@ def settings_and_logs(*, quiet: bool = False) -> Settings:
     return settings
 
 
-def run(make: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
-    """Runs to the end; SIGINT and SIGTERM cancel it, and everything is stopped in order. None if cancelled."""
+def run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int = EXIT_STOPPED) -> T:
+    """Runs to the end; SIGINT and SIGTERM cancel it, everything is stopped in order, and the exit code is given."""
 
     async def body() -> T:
         task = asyncio.current_task()
@@ -101,7 +106,7 @@ def run(make: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
     try:
         return asyncio.run(body())
     except (asyncio.CancelledError, KeyboardInterrupt):
-        return None
+        raise SystemExit(when_stopped) from None
 
 
 def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
@@ -116,17 +121,14 @@ def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
         async with open_store(located) as store:
             return await look(store)
 
-    answer = run(body)
-    if answer is None:
-        raise SystemExit(130)
-    return answer
+    return run(body)
 
 
 # --- running the system
 
 
 @app.command()
-def up(workers: Annotated[int | None, typer.Option(min=1, help="Worker processes to start.")] = None) -> None:
+def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker processes to start.")] = None) -> None:
     """Start engines and workers, and keep them running until Ctrl-C."""
     from found_footy.ops.running import running
 
@@ -140,7 +142,7 @@ def up(workers: Annotated[int | None, typer.Option(min=1, help="Worker processes
             logging.getLogger(__name__).info(f"ready: {names}", extra={"action": "ready"})
             await asyncio.Event().wait()
 
-    run(body)
+    run(body, when_stopped=0)
 
 
 @app.command()
@@ -157,7 +159,7 @@ def worker() -> None:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         await work(settings, stop)
 
-    run(body)
+    run(body, when_stopped=0)
 
 
 @app.command()
@@ -166,7 +168,7 @@ def doctor(as_json: AsJson = False) -> None:
     from found_footy.ops.doctor import examine
 
     settings = settings_and_logs(quiet=True)
-    findings = run(lambda: examine(settings)) or []
+    findings = run(lambda: examine(settings))
     if as_json:
         print_json([{"what": f.what, "state": f.state, "said": f.said, "advice": f.advice} for f in findings])
     else:
@@ -187,35 +189,19 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Fetch fixtures now, without waiting for the daily ingest."""
-    from temporalio.client import WorkflowFailureError
+    from dataclasses import replace
 
-    from found_footy.bootstrap import connect_temporal
-    from found_footy.domain.errors import FeedUnavailable
+    from found_footy.ops.ingest_now import ingest_now
     from found_footy.ops.locate import with_running_engines
     from found_footy.ops.temporal_setup import ingest_order
-    from found_footy.workflows.contracts import IngestInput, IngestResult
-    from found_footy.workflows.ingest import IngestWorkflow
 
+    if day and fixture:
+        raise typer.BadParameter("give either a date or fixtures", param_hint="--date")
     parsed_day(day)
     settings = with_running_engines(settings_and_logs(quiet=True))
-    order = IngestInput(fixture_ids=fixture) if fixture else _on(ingest_order(settings), day)
-
-    async def body() -> IngestResult:
-        client = await connect_temporal(settings)
-        try:
-            return await client.execute_workflow(
-                IngestWorkflow.run,
-                order,
-                id=f"ingest-manual-{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
-                task_queue=settings.task_queue,
-            )
-        except WorkflowFailureError as error:
-            raise FeedUnavailable(_root_cause(error)) from error
-
+    order = replace(ingest_order(settings), fixture_ids=fixture or [], day=day)
     with err.status("asking the feed …"):
-        result = run(body)
-    if result is None:
-        raise SystemExit(130)
+        result = run(lambda: ingest_now(settings, order))
     parts = dict(result.days) if result.fixtures is None else {"fixtures": result.fixtures}
     if as_json:
         print_json({name: vars(part) for name, part in parts.items()} | {"deleted": result.deleted})
@@ -224,18 +210,6 @@ def ingest(
         rejected = f", {part.rejected} rejected" if part.rejected else ""
         unknown = f", unknown to the feed: {part.unknown}" if part.unknown else ""
         out.print(f"{name}: {part.found} found, {part.tracked} tracked, {part.added} new{rejected}{unknown}")
-
-
-def _on(order: Any, day: str | None) -> Any:
-    from dataclasses import replace
-
-    return replace(order, day=day)
-
-
-def _root_cause(error: BaseException) -> str:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return str(error)
 
 
 # --- looking
@@ -258,15 +232,16 @@ def fixtures(
 ) -> None:
     """List the fixtures with their goals."""
     from found_footy.domain.fixtures.model import Stage
-    from found_footy.ops.terminal import fixtures_table
+    from found_footy.ops.terminal import fixtures_list
 
     if stage is not None and stage not in list(Stage):
         raise typer.BadParameter(f"{stage!r} is none of {', '.join(Stage)}", param_hint="--stage")
-    documents = read(lambda store: store.fixtures(stage=stage, day=parsed_day(day)))
+    wanted = parsed_day(day)
+    documents = read(lambda store: store.fixtures(stage=stage, day=wanted))
     if as_json:
         print_json(documents)
     elif documents:
-        out.print(fixtures_table(documents, load_settings().debounce_polls))
+        out.print(fixtures_list(documents, load_settings().debounce_polls))
     else:
         out.print("no fixtures; `footy ingest` fetches some")
 
@@ -301,7 +276,7 @@ def goal(event_id: str, as_json: AsJson = False) -> None:
 @app.command()
 def demo(
     scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
-    speed: Annotated[float, typer.Option(min=1, max=600, help="Matchday seconds per second.")] = 60.0,
+    speed: Annotated[float, typer.Option(min=1, max=60, help="Matchday seconds per second.")] = 60.0,
     keep: Annotated[bool, typer.Option("--keep", help="Leave everything running at the end, until Ctrl-C.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -311,6 +286,8 @@ def demo(
     from found_footy.simulator.loader import load_scenario
 
     script = load_scenario(scenario)
+    if script.recording is not None:
+        raise ScenarioError(f"{scenario} is a recording: it has no script to hold the outcome against")
     settings = load_settings()
     configure("pretty", "ERROR")
     view = DemoView(err if as_json else out, script.title)
@@ -329,8 +306,6 @@ def demo(
 
     with view:
         verdict = run(lambda: play(script, settings, speed, view.show, afterwards))
-    if verdict is None:
-        raise SystemExit(130)
     if verdict.mismatches:
         raise SystemExit(EXIT_NOT_AS_EXPECTED)
 
@@ -350,6 +325,10 @@ def simulate(
     configure("pretty", "WARNING")
 
     def ready(simulator: Simulator) -> None:
-        out.print(f"API-Football at {simulator.url} with the key {simulator.key}; stop with Ctrl-C")
+        feed = f"API-Football with the key {simulator.key}" if script.recording is None else "ESPN"
+        out.print(f"{feed} at {simulator.url}; stop with Ctrl-C", soft_wrap=True)
 
-    run(lambda: serve_forever(script, port=port, speed=speed, lockstep=not free_running, on_ready=ready))
+    def serve() -> Coroutine[Any, Any, None]:
+        return serve_forever(script, port=port, speed=speed, lockstep=not free_running, on_ready=ready)
+
+    run(serve, when_stopped=0)

@@ -196,11 +196,12 @@ def _given() -> Mapping[str, str | None]:
 
 def _refuse_unknown() -> None:
     """A misspelt setting that is silently ignored is worse than one that stops the start."""
-    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    known = {name.upper() for name in Settings.model_fields}
     for name in sorted(_given()):
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
-            close = difflib.get_close_matches(name.upper(), known, n=1)
-            meant = f"; did you mean {close[0]}?" if close else ""
+        short = name.upper().removeprefix(PREFIX)
+        if name.upper().startswith(PREFIX) and short not in known:
+            close = difflib.get_close_matches(short, known, n=1)
+            meant = f"; did you mean {PREFIX}{close[0]}?" if close else ""
             raise SettingsError(f"{name} is not a setting{meant}")
 
 

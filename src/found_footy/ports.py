@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
-from found_footy.domain.errors import FootyError
+from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
 
 
@@ -23,6 +23,8 @@ class FeedAnswer:
     """Fixtures whose answer failed or did not fit, each with its reason."""
     unknown: tuple[int, ...] = ()
     """Fixtures that the feed left out of its answer."""
+    errors: tuple[FeedError, ...] = ()
+    """Parts of the feed, such as a league, that gave nothing; what else came is above."""
 
 
 class ScoreFeed(Protocol):
@@ -52,6 +54,9 @@ class PollTransaction(Protocol):
 
     async def load(self, fixture_ids: Sequence[int]) -> list[FixtureState]: ...
 
+    async def release(self, fixture_ids: Sequence[int], stage: Stage, at: datetime) -> None:
+        """Moves fixtures that the feed has lost out of the active ones."""
+
     async def save(self, outcomes: Sequence[FixtureOutcome]) -> Mapping[int, FootyError]:
         """Saves all that can be saved; returns the fixtures whose values the store refused."""
 
@@ -65,8 +70,8 @@ class FixtureStore(Protocol):
         Returns how many are new, by stage.
         """
 
-    async def staging_due(self, since: datetime) -> list[int]:
-        """Fixtures in staging that were not asked for since then."""
+    async def staging_due(self, feed: str, since: datetime) -> list[int]:
+        """Fixtures of a feed in staging that were not asked for since then."""
 
     async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
         """Fresh data for fixtures in staging, with the stage each belongs in now; returns how many moved."""
@@ -75,14 +80,14 @@ class FixtureStore(Protocol):
 
     async def activate_due(self, now: datetime, lead: timedelta) -> list[int]: ...
 
-    async def active_ids(self) -> list[int]: ...
+    async def active_ids(self, feed: str) -> list[int]: ...
 
     def poll(self) -> AbstractAsyncContextManager[PollTransaction]: ...
 
     async def record_failures(self, failures: Mapping[int, FootyError], now: datetime) -> None: ...
 
     async def events_to_search(self) -> list[str]:
-        """Certain events whose search has not taken over yet."""
+        """Certain events whose search has not ended yet, or never began."""
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str) -> bool:
         """False where the event is gone or withdrawn: then nobody should search for it."""

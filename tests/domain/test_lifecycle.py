@@ -12,6 +12,7 @@ from found_footy.domain.fixtures.lifecycle import (
     close_doubtful,
     stage_at_first_sight,
     stage_of_active,
+    stage_of_lost,
     staging_interval_start,
 )
 from found_footy.domain.fixtures.model import KnownEvent, Stage
@@ -94,6 +95,23 @@ def test_where_an_active_fixture_goes(
     events = [event] if event else []
     kickoff = START + minutes(kickoff_in)
     assert stage_of_active(status, kickoff, START, over_polls, events, RULES) is Stage(stage)
+
+
+@pytest.mark.parametrize(
+    ("status", "hours", "event", "stage"),
+    [
+        ("2H", 3, None, "active"),  # may come back
+        ("2H", 12, None, "staging"),
+        ("FT", 3, None, "active"),
+        ("FT", 12, an_event(), "completed"),
+        ("FT", 12, an_event(done=False), "staging"),
+    ],
+)
+def test_where_a_fixture_goes_that_the_feed_has_lost(
+    status: str, hours: float, event: KnownEvent | None, stage: str
+) -> None:
+    events = [event] if event else []
+    assert stage_of_lost(status, START, START + timedelta(hours=hours), events, RULES) is Stage(stage)
 
 
 @pytest.mark.parametrize(("now", "start"), [(0, 0), (14.9, 0), (15, 15), (29, 15), (61, 60)])

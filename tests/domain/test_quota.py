@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.domain.feeds.quota import Quota, may_ask_this_minute, pace
+from found_footy.domain.feeds.quota import Pace, Quota, may_ask_this_minute, pace
 
 NOON = datetime(2026, 8, 22, 12, 0, tzinfo=UTC)
 POLL = timedelta(seconds=30)
@@ -34,6 +34,21 @@ def test_the_pace_that_a_quota_bears(
 
 def test_yesterdays_quota_is_forgotten() -> None:
     assert not pace(Quota(NOON, 100, 0), NOON + timedelta(hours=12), POLL, 1).slowed
+
+
+@pytest.mark.parametrize(
+    ("allowed", "seconds_ago", "may"),
+    [
+        (Pace(POLL, slowed=False), 1, True),  # whoever is not slowed asks when it is time
+        (Pace(timedelta(seconds=90), slowed=True), None, True),
+        (Pace(timedelta(seconds=90), slowed=True), 60, False),
+        (Pace(timedelta(seconds=90), slowed=True), 90, True),
+        (Pace(None, slowed=True), 9999, False),
+    ],
+)
+def test_when_a_slowed_poll_may_go(allowed: Pace, seconds_ago: int | None, may: bool) -> None:
+    last = None if seconds_ago is None else NOON - timedelta(seconds=seconds_ago)
+    assert allowed.permits(last, NOON) is may
 
 
 @pytest.mark.parametrize(

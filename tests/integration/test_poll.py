@@ -65,7 +65,9 @@ async def test_a_goal_becomes_certain_and_is_handed_to_the_search(system: System
     results = [await system.poll(match("23 home 7")) for _ in range(4)]
     assert [result.to_search for result in results] == [[], [], [PLAYER_7], [PLAYER_7]]
     search = SearchActivities(system.store)
-    await system.call(search.set_monitor_complete, EventWorkflow(PLAYER_7, "search-1"))
+    order = EventWorkflow(PLAYER_7, "search-1")
+    await system.call(search.set_monitor_complete, order)
+    await system.call(search.set_download_complete, order)
     assert (await system.poll()).to_search == []
 
 
@@ -90,7 +92,7 @@ async def test_a_poll_that_failed_counts_for_nothing(system: System) -> None:
     for _ in range(5):
         assert (await system.poll()).failed == 1
     assert await system.states() == [2]
-    state = await system.store.feed_state("scripted")
+    state = await system.store.feed_state("test")
     assert state is not None
     assert state.error == "FeedUnavailable: gone"
     system.feed.down = None
@@ -150,6 +152,21 @@ async def test_where_a_match_goes_after_three_polls(system: System, answer: Live
     for _ in range(3):
         await system.poll(answer)
     assert (await system.store.fixture(5000))["stage"] == stage
+
+
+@pytest.mark.parametrize(
+    ("status", "hours", "stage"),
+    [("2H", 3, "active"), ("2H", 13, "staging"), ("FT", 3, "active"), ("FT", 13, "completed")],
+)
+async def test_a_match_that_the_feed_has_lost_does_not_stay_active_for_good(
+    system: System, status: str, hours: int, stage: str
+) -> None:
+    await system.poll(match(status=status))
+    system.feed.fixtures.clear()
+    system.number += hours * 120
+    assert (await system.poll()).failed == 1
+    document = await system.store.fixture(5000)
+    assert (document["stage"], document["error"]["class"]) == (stage, "NotInAnswer")
 
 
 async def test_polls_are_left_out_to_save_the_days_requests(system: System) -> None:
@@ -220,6 +237,14 @@ async def test_given_fixtures_are_ingested_whoever_plays(system: System) -> None
     system.feed.says(match(fixture_id=1, status="1H"))
     result = await system.call(system.ingest.ingest_fixtures, IngestIds([1, 9], START))
     assert (result.added, result.unknown) == (1, [9])
+
+
+async def test_what_came_is_kept_where_a_part_of_the_feed_failed(system: System) -> None:
+    system.feed.days[date(2026, 8, 22)] = [match(fixture_id=1, status="1H")]
+    system.feed.errors = (FeedUnavailable("one league is away"),)
+    with pytest.raises(ApplicationError, match="one league is away"):
+        await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))
+    assert (await system.store.fixture(1))["stage"] == "active"
 
 
 @pytest.mark.parametrize(

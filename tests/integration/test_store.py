@@ -18,7 +18,7 @@ from found_footy.domain.errors import FeedUnavailable, NotFound, StoreRejected, 
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.comparison import Poll
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
-from found_footy.domain.fixtures.model import LiveFixture, Person, Stage
+from found_footy.domain.fixtures.model import League, LiveFixture, Person, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, apply_poll
 from tests.support.football import RULES, START, goal, match, poll
 
@@ -133,20 +133,23 @@ async def test_what_is_about_to_start_is_activated(
 
 async def test_staging_is_due_once_an_interval(store: PostgresStore) -> None:
     await add(store, match(status="NS", score=None), stage=Stage.STAGING)
-    assert await store.staging_due(START) == []
-    assert await store.staging_due(START + timedelta(seconds=1)) == [5000]
+    assert await store.staging_due("test", START) == []
+    assert await store.staging_due("test", START + timedelta(seconds=1)) == [5000]
     await store.touch_staging([5000], START + timedelta(seconds=1))
-    assert await store.staging_due(START + timedelta(seconds=1)) == []
+    assert await store.staging_due("test", START + timedelta(seconds=1)) == []
 
 
-async def test_old_fixtures_go_and_followed_ones_stay(store: PostgresStore) -> None:
+async def test_old_fixtures_go_and_followed_ones_stay(store: PostgresStore, database_url: str) -> None:
     old = START - timedelta(days=20)
     ages = {1: (Stage.COMPLETED, "FT"), 2: (Stage.STAGING, "PST"), 3: (Stage.ACTIVE, "SUSP")}
     for id_, (stage, status) in ages.items():
         fixture = replace(match(fixture_id=id_, status=status), kickoff=old)
         await store.add_fixtures([(fixture, stage)], old)
     await add(store, match(fixture_id=4, status="FT"), stage=Stage.COMPLETED)
+    async with await psycopg.AsyncConnection.connect(database_url) as connection:
+        await connection.execute("update outbox set at = %s where fixture_id = 1", [old])
     assert await store.delete_older_than(START - timedelta(days=14)) == 2
+    assert await rows(database_url, "select distinct fixture_id from outbox order by 1") == [(2,), (3,), (4,)]
     assert [document["_id"] for document in await store.fixtures()] == [3, 4]
 
 
@@ -157,8 +160,9 @@ async def test_marks_of_the_search(store: PostgresStore) -> None:
     for number in (2, 3):
         await apply(store, poll(number), match("23 home 7"))
     assert await store.events_to_search() == [PLAYER_7]
-    for _ in range(2):
+    for still_open in ([PLAYER_7], []):
         assert await store.set_monitor_complete(PLAYER_7, f"search-{PLAYER_7}")
+        assert await store.events_to_search() == still_open  # one that dies between its marks is started again
         await store.set_download_complete(PLAYER_7)
     assert await store.events_to_search() == []
     event = await store.event(PLAYER_7)
@@ -217,6 +221,21 @@ async def test_the_state_of_a_feed(store: PostgresStore) -> None:
     assert state.error == "FeedUnavailable: gone"
 
 
+async def test_a_fixture_that_the_database_refuses_costs_no_other_its_ingest(store: PostgresStore) -> None:
+    bad = replace(match(fixture_id=2), league=League(39, "Premier League", season=2**40))
+    added = await store.add_fixtures(
+        [(fixture, Stage.ACTIVE) for fixture in (match(fixture_id=1), bad, match(fixture_id=3))], START
+    )
+    assert added["active"] == 2
+    assert [document["_id"] for document in await store.fixtures()] == [1, 3]
+
+
+async def test_each_feed_has_its_own_fixtures(store: PostgresStore) -> None:
+    await add(store, match(fixture_id=1), replace(match(fixture_id=2), feed="other"))
+    assert await store.active_ids("test") == [1]
+    assert await store.active_ids("other") == [2]
+
+
 async def test_lists_by_day_and_stage(store: PostgresStore) -> None:
     await add(store, match(fixture_id=1))
     await add(store, replace(match(fixture_id=2, status="NS"), kickoff=START + timedelta(days=1)), stage=Stage.STAGING)
@@ -237,7 +256,7 @@ async def test_a_database_that_is_away_is_unavailable() -> None:
     await database.open()
     try:
         with pytest.raises(StoreUnavailable) as error:
-            await PostgresStore(database).active_ids()
+            await PostgresStore(database).active_ids("test")
     finally:
         await database.close()
     assert "secret" not in str(error.value)

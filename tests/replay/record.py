@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 async def record() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with Simulator(load_scenario("quick")) as simulator:
-            settings = demo_settings(load_settings(), simulator, recording=False).model_copy(
+            settings = demo_settings(load_settings(), simulator).model_copy(
                 update={"data_dir": Path(folder), "api_football_key": SecretStr(simulator.key)}
             )
             try:

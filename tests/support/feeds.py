@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from found_footy.domain.errors import FeedError
@@ -17,13 +17,13 @@ class ScriptedFeed:
         self.days: dict[date, list[LiveFixture]] = {}
         self.failures: dict[int, FeedError] = {}
         self.down: FeedError | None = None
+        self.errors: tuple[FeedError, ...] = ()
         self.asked: list[list[int]] = []
         self.quota: Quota | None = None
-        self.before_answer: Callable[[], None] = lambda: None
 
     @property
     def name(self) -> str:
-        return "scripted"
+        return "test"
 
     def requests_for(self, fixtures: int) -> int:
         return 1
@@ -34,11 +34,10 @@ class ScriptedFeed:
     async def fixtures_on(self, day: date) -> FeedAnswer:
         if self.down:
             raise self.down
-        return FeedAnswer(tuple(self.days.get(day, ())), self.failures)
+        return FeedAnswer(tuple(self.days.get(day, ())), self.failures, errors=self.errors)
 
     async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
         self.asked.append(list(ids))
-        self.before_answer()
         if self.down:
             raise self.down
         return FeedAnswer(

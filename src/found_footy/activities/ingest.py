@@ -47,15 +47,21 @@ class IngestActivities:
         except FeedError as error:
             await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, error)
             raise
-        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, None)
+        problem = answer.errors[0] if answer.errors else None
+        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, problem)
         tracked = [live for live in answer.fixtures if is_tracked(live, self._teams, self._leagues)]
-        return await self._add(FeedAnswer(tuple(tracked), answer.failures), len(answer.fixtures), order.at)
+        ingested = await self._add(FeedAnswer(tuple(tracked), answer.failures), len(answer.fixtures), order.at)
+        if problem is not None:
+            raise problem  # what came is stored; the rest is asked for again, or told
+        return ingested
 
     @implements(INGEST_FIXTURES)
     async def ingest_fixtures(self, order: IngestIds) -> Ingested:
         answer = await self._feed.fixtures_by_ids(order.fixture_ids)
-        if answer.failures and not answer.fixtures:
-            raise next(iter(answer.failures.values()))
+        problem = next(iter(answer.failures.values())) if answer.failures and not answer.fixtures else None
+        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, problem)
+        if problem is not None:
+            raise problem
         return await self._add(answer, len(answer.fixtures), order.at)
 
     @implements(CLEANUP_OLD_FIXTURES)

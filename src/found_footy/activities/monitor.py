@@ -8,9 +8,14 @@ from datetime import datetime, timedelta
 
 from found_footy.activities.boundary import implements
 from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, ProgramFault
-from found_footy.domain.feeds.quota import pace
+from found_footy.domain.feeds.quota import Pace, pace
 from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
-from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight, staging_interval_start
+from found_footy.domain.fixtures.lifecycle import (
+    LifecycleRules,
+    stage_at_first_sight,
+    stage_of_lost,
+    staging_interval_start,
+)
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, apply_poll
 from found_footy.ports import FeedAnswer, FixtureStore, ScoreFeed
@@ -51,8 +56,11 @@ class MonitorActivities:
 
     @implements(POLL_STAGING)
     async def poll_staging_fixtures(self, order: PollInput) -> StagingPolled:
-        due = await self._store.staging_due(staging_interval_start(order.at, self._lifecycle))
+        due = await self._store.staging_due(self._feed.name, staging_interval_start(order.at, self._lifecycle))
         if not due:
+            return StagingPolled()
+        allowed, _ = await self._pace(len(due), order.at)
+        if allowed.interval is None:
             return StagingPolled()
         answer = await self._ask(due, order.at)
         placed = [
@@ -67,19 +75,21 @@ class MonitorActivities:
 
     @implements(POLL_ACTIVE)
     async def poll_active_fixtures(self, order: PollInput) -> Polled:
-        ids = await self._store.active_ids()
+        ids = await self._store.active_ids(self._feed.name)
         if not ids:
             return Polled(to_search=await self._store.events_to_search())
-        slowed = await self._too_soon(len(ids), order.at)
-        if slowed:
-            return Polled(slowed=slowed, to_search=await self._store.events_to_search())
+        allowed, last = await self._pace(len(ids), order.at)
+        if not allowed.permits(last, order.at):
+            return Polled(slowed=allowed.reason, to_search=await self._store.events_to_search())
         answer = await self._ask(ids, order.at)
         failures: dict[int, FootyError] = dict(answer.failures)
         failures |= {id_: NotInAnswer(f"the feed's answer leaves fixture {id_} out") for id_ in answer.unknown}
         async with self._store.poll() as transaction:
-            states = await transaction.load([live.id for live in answer.fixtures])
+            states = await transaction.load([*(live.id for live in answer.fixtures), *answer.unknown])
             outcomes, undecided = self._decide(states, answer.fixtures, Poll(order.id, order.at))
             refused = await transaction.save(outcomes) if outcomes else {}
+            for stage, lost in self._lost(states, answer.unknown, order.at).items():
+                await transaction.release(lost, stage, order.at)
         failures |= undecided | dict(refused)
         await self._record(failures, order.at)
         saved = [outcome for outcome in outcomes if outcome.live.id not in refused]
@@ -99,6 +109,8 @@ class MonitorActivities:
         outcomes: list[FixtureOutcome] = []
         failures: dict[int, FootyError] = {}
         for state in states:
+            if state.id not in live:
+                continue
             try:
                 outcome = apply_poll(state, live[state.id], poll, self._certainty, self._lifecycle)
             except FootyError as error:
@@ -110,6 +122,15 @@ class MonitorActivities:
                 if outcome is not None:
                     outcomes.append(outcome)
         return outcomes, failures
+
+    def _lost(self, states: Sequence[FixtureState], unknown: Sequence[int], now: datetime) -> dict[Stage, list[int]]:
+        places: dict[Stage, list[int]] = {}
+        for state in states:
+            if state.id in unknown:
+                stage = stage_of_lost(state.status, state.kickoff, now, state.events, self._lifecycle)
+                if stage is not Stage.ACTIVE:
+                    places.setdefault(stage, []).append(state.id)
+        return places
 
     async def _ask(self, ids: Sequence[int], now: datetime) -> FeedAnswer:
         problem: FootyError | None = None
@@ -123,21 +144,17 @@ class MonitorActivities:
         await self._store.save_feed_state(self._feed.name, self._feed.quota, now, problem)
         return answer
 
-    async def _too_soon(self, fixtures: int, now: datetime) -> str:
-        """Why to leave this poll out, so that the day's requests last until the day's end; empty if not."""
+    async def _pace(self, fixtures: int, now: datetime) -> tuple[Pace, datetime | None]:
+        """How fast the day's requests allow us to ask, and when we last did."""
         state = await self._store.feed_state(self._feed.name)
-        if state is None:
-            return ""
-        allowed = pace(state.quota, now, self._poll_interval, self._feed.requests_for(fixtures))
-        if not allowed.slowed:
-            return ""
-        log.warning(
-            f"polling slows down: {allowed.reason}",
-            extra={"action": "quota_low", "feed": self._feed.name, "interval": str(allowed.interval)},
-        )
-        if allowed.interval is not None and now - state.asked_at >= allowed.interval:
-            return ""
-        return allowed.reason
+        requests = self._feed.requests_for(fixtures)
+        allowed = pace(state.quota if state else None, now, self._poll_interval, requests)
+        if allowed.slowed:
+            log.warning(
+                f"polling slows down: {allowed.reason}",
+                extra={"action": "quota_low", "feed": self._feed.name, "interval": str(allowed.interval)},
+            )
+        return allowed, state.asked_at if state else None
 
     async def _record(self, failures: Mapping[int, FootyError], now: datetime) -> None:
         for id_, error in failures.items():

@@ -10,6 +10,14 @@ FootyError
 ├── ProgramFault             a fault of our own, met while working on one fixture
 ├── NotFound                 what was asked for does not exist
 ├── UnknownStatus            a match status that has no place in the life cycle
+├── MediaError               a file that cannot be used as a video
+│   ├── NotAVideo            it is something else, whatever its name says
+│   ├── MediaBroken          it is a video, and damaged or cut off
+│   └── MediaTooLarge        its pixels, frames, length or decoding time are out of bounds
+├── VisionError              the picture could not be looked at; never the same as "no"
+│   ├── VisionUnavailable    the vision server cannot be reached (retryable)
+│   ├── VisionTimeout        it did not answer in time (retryable)
+│   └── VisionNonsense       its answer does not fit the questions (retryable)
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
@@ -89,6 +97,42 @@ class UnknownStatus(FootyError):
     """A match status that has no place in the life cycle."""
 
     hint = "Add the status to the table in domain/fixtures/statuses.py."
+
+
+class MediaError(FootyError):
+    """A file that cannot be used as a video."""
+
+
+class NotAVideo(MediaError):
+    """It is something else, whatever its name says."""
+
+
+class MediaBroken(MediaError):
+    """It is a video, and damaged or cut off."""
+
+
+class MediaTooLarge(MediaError):
+    """Its pixels, frames, length or decoding time are out of bounds."""
+
+
+class VisionError(FootyError):
+    """The picture could not be looked at, which is never the same as "no"."""
+
+    retryable = True
+
+
+class VisionUnavailable(VisionError):
+    """The vision server cannot be reached."""
+
+    hint = "Is the server at LLAMA_URL running? Without LLAMA_URL, pictures are read by the embedded OCR."
+
+
+class VisionTimeout(VisionError):
+    """The vision server did not answer in time."""
+
+
+class VisionNonsense(VisionError):
+    """The vision server's answer does not fit the questions."""
 
 
 class FeedError(FootyError):

@@ -36,7 +36,7 @@ class Look:
     settings: Settings
 
 
-def demo_settings(settings: Settings, simulator: Simulator, *, recording: bool) -> Settings:
+def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
     """The demo's own folder and engines, whatever else is set; the simulator is the feed."""
     return as_demo(settings).model_copy(
         update={
@@ -45,11 +45,9 @@ def demo_settings(settings: Settings, simulator: Simulator, *, recording: bool) 
             "temporal_address": None,
             "temporal_namespace": "default",
             "temporal_api_key": None,
-            "feed": "espn" if recording else "api_football",
+            "feed": "api_football",
             "api_football_url": simulator.url,
             "api_football_key": SecretStr(simulator.key),
-            "espn_url": simulator.url,
-            "espn_leagues": ("fifa.world",),
             "tracked_teams": (),
             "tracked_leagues": (),
         }
@@ -66,7 +64,7 @@ async def play(
     """`afterwards` runs before anything is stopped."""
     simulator = Simulator(scenario, speed=speed)
     async with simulator:
-        settings = demo_settings(settings, simulator, recording=scenario.recording is not None)
+        settings = demo_settings(settings, simulator)
         await clear(settings)
         try:
             async with running(settings) as system, open_store(system.settings) as store:

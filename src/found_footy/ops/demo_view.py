@@ -12,7 +12,7 @@ from rich.text import Text
 
 from found_footy.config import Settings
 from found_footy.ops.demo import Look
-from found_footy.ops.terminal import fixtures_table, goal_line, goal_state, score
+from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score
 from found_footy.simulator.verdict import Verdict
 
 
@@ -52,26 +52,27 @@ class DemoView:
         head = Text()
         head.append(self._title, "bold")
         head.append(f"  matchday minute {minutes} · poll {look.state.polls} · Ctrl-C stops\n", "dim")
-        return Group(head, fixtures_table(look.documents, look.settings.debounce_polls))
+        legend = Text("\n1/3 seen by so many polls · … searching · ✓ certain · ✗ withdrawn", "dim")
+        return Group(head, matchday_table(look.documents, look.settings.debounce_polls), legend)
 
     def _tell_changes(self, look: Look) -> None:
         debounce = look.settings.debounce_polls
         for document in look.documents:
             teams = document["teams"]
-            name = f"{teams['home']['name']} – {teams['away']['name']}"
+            name = printable(f"{teams['home']['name']} – {teams['away']['name']}")
             self._tell(f"{document['_id']}", document["fixture"]["status"]["short"], Text(f"{name} {score(document)}"))
             for event in document["events"]:
-                line = Text(f"{name} ").append_text(goal_line(event, debounce))
-                self._tell(event["_event_id"], goal_state(event, debounce), line)
+                line = goal_line(event, debounce)
+                self._tell(event["_event_id"], goal_state(event, debounce), Text(name).append_text(line))
 
     def _tell(self, key: str, state: str, line: Text) -> None:
         if self._told.get(key) != state:
             self._told[key] = state
-            self._console.print(Text(f"{state:>10} ").append_text(line), soft_wrap=True)
+            self._console.print(Text(f"{state:>9}  ").append_text(line), soft_wrap=True)
 
     def summary(self, verdict: Verdict) -> None:
         if self._last is not None:
-            self._console.print(fixtures_table(self._last.documents, self._last.settings.debounce_polls))
+            self._console.print(matchday_table(self._last.documents, self._last.settings.debounce_polls))
         self._console.print(
             f"\n{verdict.matches} matches, {verdict.goals} goals, {verdict.withdrawn} withdrawn: ", end=""
         )

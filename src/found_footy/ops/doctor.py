@@ -13,10 +13,11 @@ from found_footy.adapters.storage.postgres.migrate import inspect
 from found_footy.bootstrap import build_feed, connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, FootyError
+from found_footy.ops.engines.binaries import packaged_binaries
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.temporal import find_binary
 from found_footy.ops.locate import with_running_engines
-from found_footy.ops.temporal_setup import INGEST_SCHEDULE, MONITOR_SCHEDULE
+from found_footy.ops.temporal_setup import missing_schedules
 
 MIN_FREE_BYTES = 1024**3
 NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
@@ -73,7 +74,7 @@ def _binaries(settings: Settings) -> Finding:
     if settings.temporal_address and settings.database_url:
         return Finding("embedded engines", "off", "not needed: both URLs are set")
     try:
-        return Finding("embedded engines", "ok", f"{find_binary()}")
+        return Finding("embedded engines", "ok", f"{find_binary()}, {packaged_binaries().postgres}")
     except EngineError as error:
         return Finding("embedded engines", "failed", str(error), "Run `make setup` again.")
 
@@ -87,8 +88,7 @@ async def _postgres(url: str) -> str:
 
 async def _temporal(settings: Settings) -> str:
     client = await connect_temporal(settings)
-    known = {schedule.id async for schedule in await client.list_schedules()}
-    missing = {INGEST_SCHEDULE, MONITOR_SCHEDULE} - known
+    missing = await missing_schedules(client)
     if missing:
         raise EngineError(f"the schedules {', '.join(sorted(missing))} are missing; `footy up` registers them")
     return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"

@@ -21,7 +21,7 @@ _SECRETS = re.compile(
     # The password of a URL, to the last @ before a slash, a space or a quote; it may hold an @ itself.
     r"(?i)(?P<user>://[^/\s:@]*:)[^/\s\"'<>]*(?P<at>@)"
     # A value with its name before it, as headers, queries, keyword strings, JSON and Python write them.
-    rf"|(?P<name>{_KEY_NAMES}(?:[\"']?\s*[:=]\s*|[\"'],\s*)b?)"
+    rf"|(?P<name>{_KEY_NAMES}(?:[\"']?\s*[:=]\s*|[\"'],\s*)(?:b(?=[\"']))?)"
     r"(?:\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic)\s+)?[^\s\"'&,;)}\]]+)"
 )
 _SECRET_FIELD = re.compile(rf"(?i){_KEY_NAMES}")
@@ -80,6 +80,7 @@ class PrettyFormatter(logging.Formatter):
 def configure(log_format: str, level: str, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(PrettyFormatter() if log_format == "pretty" else JsonFormatter())
+    handler.setLevel(level)  # some libraries give their loggers a level of their own
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

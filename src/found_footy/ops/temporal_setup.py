@@ -19,8 +19,10 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.service import RPCError
 
 from found_footy.config import Settings
+from found_footy.domain.errors import EngineError
 from found_footy.workflows.contracts import EVENT_ID, IngestInput, MonitorInput
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
@@ -65,15 +67,26 @@ def ingest_order(settings: Settings) -> IngestInput:
 
 async def prepare_temporal(client: Client, settings: Settings) -> bool:
     """Returns whether the schedules are new here, which means that nothing was ever ingested."""
-    await _add_search_attribute(client)
-    new = False
-    for id_, schedule in schedules(settings).items():
-        try:
-            await client.create_schedule(id_, schedule)
-            new = True
-        except ScheduleAlreadyRunningError:
-            await client.get_schedule_handle(id_).update(_replacement(schedule))
+    try:
+        await _add_search_attribute(client)
+        new = False
+        for id_, schedule in schedules(settings).items():
+            try:
+                await client.create_schedule(id_, schedule)
+                new = True
+            except ScheduleAlreadyRunningError:
+                await client.get_schedule_handle(id_).update(_replacement(schedule))
+    except RPCError as error:
+        raise EngineError(f"Temporal refuses its schedules in namespace {client.namespace}: {error}") from error
     return new
+
+
+async def missing_schedules(client: Client) -> set[str]:
+    try:
+        known = {schedule.id async for schedule in await client.list_schedules()}
+    except RPCError as error:
+        raise EngineError(f"Temporal does not list its schedules in namespace {client.namespace}: {error}") from error
+    return {INGEST_SCHEDULE, MONITOR_SCHEDULE} - known
 
 
 def _replacement(schedule: Schedule) -> Callable[[ScheduleUpdateInput], Awaitable[ScheduleUpdate]]:

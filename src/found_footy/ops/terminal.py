@@ -78,24 +78,54 @@ def goal_line(event: Document, debounce: int) -> Text:
     return line
 
 
-def fixtures_table(documents: Sequence[Document], debounce: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
-    for column in ("id", "match", "score", "clock", "stage", "goals"):
-        table.add_column(column, no_wrap=column != "goals")
+def fixtures_list(documents: Sequence[Document], debounce: int) -> RenderableType:
+    """Each match in a line, its goals below it: readable in 80 columns."""
+    lines: list[RenderableType] = []
     for document in map(_shown, documents):
         teams = document["teams"]
-        goals: RenderableType = Group(*(goal_line(event, debounce) for event in document["events"]))
+        head = Text(f"{document['_id']:>8} ", "dim")
+        head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}", "not dim bold")
+        head.append(f"  {clock(document)} · {document['stage']}", "not dim")
+        lines.append(head)
         if document["error"]:
-            goals = Group(goals, Text(f"last poll failed: {document['error']['class']}", "red"))
-        table.add_row(
-            str(document["_id"]),
-            Text(f"{teams['home']['name']} – {teams['away']['name']}"),
-            Text(score(document), "bold"),
-            Text(clock(document)),
-            Text(document["stage"]),
-            goals,
-        )
+            lines.append(Text(f"         last poll failed: {document['error']['class']}", "red"))
+        lines += [Text("      ").append_text(goal_line(event, debounce)) for event in document["events"]]
+    return Group(*lines)
+
+
+def matchday_table(documents: Sequence[Document], debounce: int) -> Table:
+    """A row for each match, its goals side by side: a whole matchday on one screen."""
+    table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
+    table.add_column("match", ratio=3)
+    for column in ("score", "clock"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("goals", ratio=5)
+    for document in map(_shown, documents):
+        teams = document["teams"]
+        goals = Text("  ").join(_chip(event, debounce) for event in document["events"])
+        if document["error"]:
+            goals.append(f"  last poll failed: {document['error']['class']}", "red")
+        match = Text(f"{teams['home']['name']} – {teams['away']['name']}")
+        table.add_row(match, Text(score(document), "bold"), Text(_short_clock(document)), goals)
     return table
+
+
+def _chip(event: Document, debounce: int) -> Text:
+    """12' Salah ✓"""
+    state = goal_state(event, debounce)
+    mark = {"stable": "✓", "withdrawn": "✗", "searching": "…"}.get(state, state.removeprefix("seen "))
+    name = (event["player"]["name"] or "?").rpartition(" ")[2]
+    chip = Text(f"{minute(event['time'])} ")
+    chip.append(name, "strike dim" if event["_removed"] else "")
+    chip.append(f"\N{NO-BREAK SPACE}{mark}", STATE_STYLES.get(state, "yellow"))
+    return chip
+
+
+def _short_clock(document: Document) -> str:
+    status = document["fixture"]["status"]
+    if status["short"] in ("NS", "TBD", "PST"):
+        return f"{status['short']} {datetime.fromisoformat(document['fixture']['date']):%d %b %H:%M}"
+    return clock(document)
 
 
 def fixture_page(document: Document, debounce: int) -> RenderableType:

@@ -24,7 +24,7 @@ STATUSES = {
     "STATUS_SUSPENDED": "SUSP",
     "STATUS_CANCELED": "CANC",
     "STATUS_ABANDONED": "ABD",
-    "STATUS_FORFEIT": "AWD",
+    "STATUS_FORFEIT": "WO",
 }
 _CLOCK = re.compile(r"(\d+)'(?:\+(\d+)')?")
 

@@ -13,6 +13,7 @@ from types import TracebackType
 import uvicorn
 from starlette.applications import Starlette
 
+from found_footy.domain.errors import EngineError
 from found_footy.simulator.api_football import ApiFootball
 from found_footy.simulator.clock import MatchdayClock, TimeSource
 from found_footy.simulator.espn_recording import Recording, Replay, espn_routes
@@ -78,9 +79,9 @@ class Simulator:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, self._port))
-        except OSError:
+        except OSError as error:
             listener.close()
-            raise
+            raise EngineError(f"the simulator cannot take port {self._port}: {error.strerror}") from error
         self._port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app, log_config=None, log_level="warning", access_log=False, lifespan="off", ws="none"

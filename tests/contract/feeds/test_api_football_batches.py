@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from found_footy.adapters.feeds.api_football import IDS_PER_REQUEST, PARALLEL_REQUESTS
+from found_footy.adapters.feeds.api_football import IDS_PER_REQUEST
 from found_footy.domain.errors import (
     FeedMalformed,
     FeedQuotaExhausted,
@@ -64,7 +64,7 @@ async def test_no_more_than_four_requests_are_under_way_at_once(api_football: Op
     async with RawServer(found) as server:
         await api_football(server.url).fixtures_by_ids(range(1, 201))
     assert len(server.requests) == 10
-    assert server.most_at_once == PARALLEL_REQUESTS
+    assert server.most_at_once == 4
 
 
 async def test_a_fixture_that_is_asked_for_twice_is_answered_once(api_football: Open) -> None:
@@ -188,6 +188,6 @@ async def test_requests_that_wait_their_turn_hear_that_the_minute_is_used_up(api
     headers = {**HEADERS, "x-ratelimit-remaining": "0"}
     async with RawServer(lambda r: json_reply(body([item(id_) for id_ in r.ids]), headers=headers)) as server:
         answer = await api_football(server.url).fixtures_by_ids(range(1, 201))
-    assert len(server.requests) == PARALLEL_REQUESTS
-    assert len(answer.fixtures) == PARALLEL_REQUESTS * IDS_PER_REQUEST
+    assert len(server.requests) == 4
+    assert len(answer.fixtures) == 4 * 20
     assert set(kinds(answer.failures).values()) == {FeedRateLimited}

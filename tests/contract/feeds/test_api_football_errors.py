@@ -1,4 +1,4 @@
-"""Every way in which an answer of API-Football can fail, with its class and the number of times that it is asked for."""
+"""Every way in which an answer of API-Football can fail, with its class and how often it is asked for."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from found_footy.domain.errors import (
     FeedUnauthorized,
     FeedUnavailable,
 )
-from tests.support.recorded import recorded
 
 from .api_answers import body, item, refusal
 from .conftest import KEY, Open
 from .raw_server import RawServer, Reply, json_reply
+from .shared import recorded
 
 DAY = date(2026, 8, 22)
 GOOD = json_reply(body([item(1)]))
@@ -139,11 +139,8 @@ async def test_every_page_is_asked_for(api_football: Open) -> None:
 
 
 async def test_a_later_page_that_is_no_list_is_malformed(api_football: Open) -> None:
-    def answer(request: object) -> Reply:
-        second = "page" in request.params  # type: ignore[attr-defined]
-        return json_reply(body([item(1)], paging={"total": 2}, **({"response": {"a": 1}} if second else {})))
-
-    async with RawServer(answer) as server:
+    first, second = body([item(1)], paging={"total": 2}), body([], response={"a": 1})
+    async with RawServer(lambda request: json_reply(second if "page" in request.params else first)) as server:
         with pytest.raises(FeedMalformed, match="dict as its response"):
             await api_football(server.url).fixtures_on(DAY)
 
@@ -152,7 +149,7 @@ async def test_an_answer_over_the_bound_is_not_read_to_its_end(
     api_football: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "MAX_BYTES", 10_000)
-    async with RawServer(Reply(b" " * 10_001 + GOOD.body)) as server:
+    async with RawServer(Reply(b" " * (10_001 - len(GOOD.body)) + GOOD.body)) as server:
         with pytest.raises(FeedMalformed, match="larger than 10000 bytes"):
             await api_football(server.url).fixtures_on(DAY)
         server.answer = Reply(b" " * (10_000 - len(GOOD.body)) + GOOD.body)
@@ -170,7 +167,7 @@ async def test_an_answer_over_the_bound_is_not_read_to_its_end(
 async def test_one_answer_takes_no_longer_than_the_timeout(api_football: Open, reply: Reply) -> None:
     async with RawServer(reply) as server:
         before = time.monotonic()
-        with pytest.raises(FeedUnavailable, match="did not answer within 0.3 s"):
+        with pytest.raises(FeedUnavailable, match=r"did not answer within 0.3 s"):
             await api_football(server.url, timeout=0.3).check()
         assert time.monotonic() - before < 2
     assert len(server.requests) == 1
@@ -187,7 +184,7 @@ async def test_a_refused_connection_is_unavailable(api_football: Open) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-        with pytest.raises(FeedUnavailable, match="127.0.0.1/fixtures"):
+        with pytest.raises(FeedUnavailable, match=r"127\.0.0.1/fixtures"):
             await api_football(url).fixtures_on(DAY)
 
 

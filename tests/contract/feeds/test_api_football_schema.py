@@ -91,7 +91,9 @@ async def test_a_fixture_that_comes_twice_is_not_believed(api_football: Open, se
     assert isinstance(answer.failures[1], FeedSchemaError)
 
 
-@pytest.mark.parametrize("entry", [None, 7, [], {}, {"fixture": None}, {"fixture": {"id": "1"}}])
+@pytest.mark.parametrize(
+    "entry", [None, 7, [], {}, {"fixture": None}, {"fixture": {"id": "1"}}, {"fixture": {"id": True}}]
+)
 async def test_an_entry_without_an_id_leaves_its_fixture_unknown(api_football: Open, entry: Any) -> None:
     async with RawServer(json_reply(body([entry, item(2)]))) as server:
         answer = await api_football(server.url).fixtures_by_ids([1, 2])

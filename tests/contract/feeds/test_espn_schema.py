@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -131,7 +131,10 @@ def test_a_fixture_that_comes_twice_is_not_believed(second: Any, swapped: bool) 
     [
         (play(HOME, "67'"), LiveGoal(Side.HOME, Minute(67), Person(306, "Mohamed Salah"))),
         (play(AWAY, "90'+5'"), LiveGoal(Side.AWAY, Minute(90, 5), Person(306, "Mohamed Salah"))),
-        (play(HOME, "9'", ownGoal=True), LiveGoal(Side.HOME, Minute(9), Person(306, "Mohamed Salah"), GoalKind.OWN_GOAL)),
+        (
+            play(HOME, "9'", ownGoal=True),
+            LiveGoal(Side.HOME, Minute(9), Person(306, "Mohamed Salah"), GoalKind.OWN_GOAL),
+        ),
         (
             play(HOME, "9'", penaltyKick=True),
             LiveGoal(Side.HOME, Minute(9), Person(306, "Mohamed Salah"), GoalKind.PENALTY),
@@ -182,10 +185,23 @@ async def test_a_match_that_two_leagues_list_is_answered_once() -> None:
 async def test_a_league_that_fails_is_not_taken_for_an_empty_one() -> None:
     async with boards(a=json_reply(scoreboard(event(1))), b=Reply(status=500)) as server:
         feed = Espn(server.url, ["a", "b"], timeout=5, retry=AT_ONCE)
+        answer = await feed.fixtures_by_ids([1, 2])
         with pytest.raises(FeedUnavailable):
-            await feed.fixtures_by_ids([1, 2])
+            await feed.check()
         await feed.aclose()
-    assert len(server.requests) == 1 + 3
+    assert [fixture.id for fixture in answer.fixtures] == [1]
+    assert {id_: type(error) for id_, error in answer.failures.items()} == {2: FeedUnavailable}
+    assert answer.unknown == ()
+    assert [type(error) for error in answer.errors] == [FeedUnavailable]
+    assert len(server.requests) == 2 * (1 + 3)
+
+
+async def test_a_match_is_still_found_after_midnight() -> None:
+    async with boards(a=json_reply(scoreboard(event(1)))) as server:
+        feed = Espn(server.url, ["a"], timeout=5, now=lambda: datetime(2026, 3, 1, 0, 10, tzinfo=UTC), retry=AT_ONCE)
+        await feed.fixtures_by_ids([1])
+        await feed.aclose()
+    assert [request.params for request in server.requests] == [{"dates": "20260228-20260302"}]
 
 
 async def test_the_matches_of_a_day_are_asked_for_by_its_date() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
-from found_footy.domain.errors import FeedError, FeedSchemaError, FeedUnauthorized, FeedUnavailable, FootyError
+from found_footy.domain.errors import FeedError, FeedSchemaError, FeedUnauthorized, FeedUnavailable
 from found_footy.domain.fixtures.model import GoalKind, LiveFixture, Minute, Score, Side
 from found_footy.ports import ScoreFeed
 from found_footy.simulator import Simulator
@@ -208,16 +208,6 @@ async def test_the_check_fails_where_the_feed_does_not_let_us_in(case: Case) -> 
     assert type(raised.value) is refusal[case.name]
 
 
-async def failures_of(feed: ScoreFeed, ids: list[int]) -> dict[int, FootyError]:
-    """A feed may raise for all, or tell it for each; whoever asks takes both for the same."""
-    try:
-        answer = await feed.fixtures_by_ids(ids)
-    except FeedError as error:
-        return dict.fromkeys(ids, error)
-    assert (answer.fixtures, answer.unknown) == ((), ())
-    return dict(answer.failures)
-
-
 async def test_a_feed_that_is_down_is_unavailable_and_never_empty(case: Case) -> None:
     async with Simulator(case.scenario) as gone:
         url = gone.url
@@ -226,8 +216,9 @@ async def test_a_feed_that_is_down_is_unavailable_and_never_empty(case: Case) ->
         await feed.check()
     with pytest.raises(FeedUnavailable):
         await feed.fixtures_on(date(2025, 11, 22))
-    failures = await failures_of(feed, [DECIDED, UPCOMING])
-    assert {id_: type(error) for id_, error in failures.items()} == {
+    answer = await feed.fixtures_by_ids([DECIDED, UPCOMING])
+    assert (answer.fixtures, answer.unknown) == ((), ())
+    assert {id_: type(error) for id_, error in answer.failures.items()} == {
         DECIDED: FeedUnavailable,
         UPCOMING: FeedUnavailable,
     }

@@ -167,7 +167,7 @@ def parse_fixture(item: Any) -> LiveFixture:
 def fixture_id_of(item: Any) -> int | None:
     """Whom a broken answer is about, if that much can be read."""
     match item:
-        case {"fixture": {"id": int(number)}}:
+        case {"fixture": {"id": int(number)}} if not isinstance(number, bool):
             return number
     return None
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from found_footy.adapters.feeds.api_football_schema import MAX_GOALS, STORABLE, parse_kickoff, storable, storable_text
 from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
-from found_footy.domain.errors import FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
+from found_footy.domain.errors import FeedError, FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import (
     GoalKind,
@@ -57,9 +58,16 @@ STATUSES = {
 
 class Espn:
     def __init__(
-        self, base_url: str, leagues: Sequence[str], *, timeout: float, retry: RetryRule | None = None
+        self,
+        base_url: str,
+        leagues: Sequence[str],
+        *,
+        timeout: float,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        retry: RetryRule | None = None,
     ) -> None:
         self._http = FeedHttp(base_url, timeout)
+        self._now = now
         self._leagues = tuple(leagues)
         self._retry = retry or RetryRule()
 
@@ -75,35 +83,50 @@ class Espn:
         return len(self._leagues)
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
-        return await self._scoreboards({"dates": day.strftime("%Y%m%d")})
+        answer = await self._scoreboards({"dates": f"{day:%Y%m%d}"})
+        if answer.errors and not answer.fixtures:
+            raise answer.errors[0]
+        return answer
 
     async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
         ids = list(dict.fromkeys(ids))
-        answer = await self._scoreboards({})
+        # Without dates the scoreboard drops a match at midnight, whether it has ended or not.
+        today = self._now().date()
+        yesterday, tomorrow = today - timedelta(days=1), today + timedelta(days=1)
+        answer = await self._scoreboards({"dates": f"{yesterday:%Y%m%d}-{tomorrow:%Y%m%d}"})
         wanted = set(ids)
         fixtures = tuple(fixture for fixture in answer.fixtures if fixture.id in wanted)
         failures = {id_: error for id_, error in answer.failures.items() if id_ in wanted}
-        named = {fixture.id for fixture in fixtures} | set(failures)
-        return FeedAnswer(fixtures, failures, tuple(id_ for id_ in ids if id_ not in named))
+        rest = [id_ for id_ in ids if id_ not in failures and id_ not in {fixture.id for fixture in fixtures}]
+        if answer.errors:  # they may be in the league that failed
+            return FeedAnswer(fixtures, {**failures, **dict.fromkeys(rest, answer.errors[0])}, errors=answer.errors)
+        return FeedAnswer(fixtures, failures, tuple(rest))
 
     async def check(self) -> str:
         answer = await self._scoreboards({})
+        if answer.errors:
+            raise answer.errors[0]
         return f"{len(answer.fixtures)} matches on the scoreboard of {', '.join(self._leagues)}"
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
     async def _scoreboards(self, params: Mapping[str, str]) -> FeedAnswer:
-        fixtures: dict[int, LiveFixture] = {}
-        failures: dict[int, FootyError] = {}
-        for league in self._leagues:
-            path = f"/apis/site/v2/sports/soccer/{league}/scoreboard"
-            body = await with_retries(lambda path=path: self._http.get(path, params), self._retry)  # type: ignore[misc]
-            answer = parse_scoreboard(body)
-            fixtures |= {fixture.id: fixture for fixture in answer.fixtures}
-            failures |= answer.failures
-        # Two leagues may list the same match, and one of them may have it wrong.
-        return FeedAnswer(tuple(fixtures.values()), {id_: e for id_, e in failures.items() if id_ not in fixtures})
+        answers = await asyncio.gather(*(self._scoreboard(league, params) for league in self._leagues))
+        fixtures = {fixture.id: fixture for answer in answers for fixture in answer.fixtures}
+        return FeedAnswer(
+            fixtures=tuple(fixtures.values()),
+            # Two leagues may list the same match, and one of them may have it wrong.
+            failures={id_: e for answer in answers for id_, e in answer.failures.items() if id_ not in fixtures},
+            errors=tuple(error for answer in answers for error in answer.errors),
+        )
+
+    async def _scoreboard(self, league: str, params: Mapping[str, str]) -> FeedAnswer:
+        path = f"/apis/site/v2/sports/soccer/{league}/scoreboard"
+        try:
+            return parse_scoreboard(await with_retries(lambda: self._http.get(path, params), self._retry))
+        except FeedError as error:
+            return FeedAnswer(errors=(error,))
 
 
 def parse_scoreboard(body: Any) -> FeedAnswer:

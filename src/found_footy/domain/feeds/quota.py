@@ -30,6 +30,11 @@ class Pace:
     slowed: bool
     reason: str = ""
 
+    def permits(self, last: datetime | None, now: datetime) -> bool:
+        if not self.slowed:
+            return True
+        return self.interval is not None and (last is None or now - last >= self.interval)
+
 
 def next_reset(now: datetime) -> datetime:
     """Daily quotas are renewed at 00:00 UTC."""

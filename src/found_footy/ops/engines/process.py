@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 _SHIM = Path(__file__).with_name("launch.py")
 _LOG_LIMIT_BYTES = 5_000_000
+_LOG_LOOK_SECONDS = 60.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 StopPlan = Sequence[tuple[signal.Signals, float]]
@@ -100,9 +102,13 @@ class ManagedProcess:
         # Polling needs no thread per child and no child watcher bound to one event loop.
         pause = 0.005
         popen = self._popen
+        looked = time.monotonic()
         while (code := popen.poll()) is None:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.1)
+            if time.monotonic() - looked > _LOG_LOOK_SECONDS:
+                looked = time.monotonic()
+                self._trim_log()
         self._bury(popen)
         return code
 
@@ -151,6 +157,14 @@ class ManagedProcess:
         with suppress(FileNotFoundError):
             if self.log_file.stat().st_size > _LOG_LIMIT_BYTES:
                 self.log_file.replace(self.log_file.with_suffix(".log.1"))
+
+    def _trim_log(self) -> None:
+        """For a process that runs for weeks. It writes in append mode, so it goes on at the start of the empty file."""
+        with suppress(FileNotFoundError):
+            if self.log_file.stat().st_size > _LOG_LIMIT_BYTES:
+                shutil.copyfile(self.log_file, self.log_file.with_suffix(".log.1"))
+                os.truncate(self.log_file, 0)
+                self._log_start = 0
 
     def _record(self, pid: int) -> None:
         identity = identify(pid)

@@ -69,4 +69,5 @@ def translated(where: str) -> Iterator[None]:
 def display_url(url: str) -> str:
     """The URL without its password, for messages."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}:{parts.port or 5432}{parts.path}"
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"

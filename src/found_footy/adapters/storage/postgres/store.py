@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import date, datetime, timedelta
@@ -18,6 +19,8 @@ from found_footy.domain.fixtures.comparison import Verdict
 from found_footy.domain.fixtures.model import KnownEvent, LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, News
 from found_footy.ports import FeedState
+
+log = logging.getLogger(__name__)
 
 SAW_IT = frozenset({Verdict.NEW, Verdict.SEEN, Verdict.STABLE})
 
@@ -47,7 +50,14 @@ class PostgresStore:
         if not fixtures:
             return []
         records = [rows.live_row(live, stage) for live, stage in fixtures]
-        saved = await fetch(connection, "fixtures.add", {"rows": Jsonb(records), "now": now})
+        try:
+            async with connection.transaction():
+                saved = await fetch(connection, "fixtures.add", {"rows": Jsonb(records), "now": now})
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            if len(fixtures) == 1:
+                log.error(str(error).strip(), extra={"action": "fixture_refused", "fixture_id": fixtures[0][0].id})
+                return []
+            return [row for fixture in fixtures for row in await self._add(connection, [fixture], now)]
         news = [
             News(f"fixture.{row['stage']}", row["id"])
             for row in saved
@@ -56,8 +66,8 @@ class PostgresStore:
         await _announce(connection, news)
         return saved
 
-    async def staging_due(self, since: datetime) -> list[int]:
-        return [row["id"] for row in await self._db.fetch("fixtures.staging_due", since=since)]
+    async def staging_due(self, feed: str, since: datetime) -> list[int]:
+        return [row["id"] for row in await self._db.fetch("fixtures.staging_due", feed=feed, since=since)]
 
     async def touch_staging(self, fixture_ids: Sequence[int], now: datetime) -> None:
         await self._db.fetch("fixtures.touch_staging", ids=list(fixture_ids), now=now)
@@ -70,12 +80,14 @@ class PostgresStore:
         return ids
 
     async def delete_older_than(self, before: datetime) -> int:
-        return len(await self._db.fetch("fixtures.delete_older_than", before=before))
+        async with self._db.connection() as connection:
+            await fetch(connection, "outbox.delete_older_than", {"before": before})
+            return len(await fetch(connection, "fixtures.delete_older_than", {"before": before}))
 
     # --- the poll
 
-    async def active_ids(self) -> list[int]:
-        return [row["id"] for row in await self._db.fetch("fixtures.active_ids")]
+    async def active_ids(self, feed: str) -> list[int]:
+        return [row["id"] for row in await self._db.fetch("fixtures.active_ids", feed=feed)]
 
     @asynccontextmanager
     async def poll(self) -> AsyncIterator[PostgresPoll]:
@@ -158,6 +170,13 @@ class PostgresPoll:
         for row in await fetch(self._connection, "events.of_fixtures", {"ids": ids}):
             events.setdefault(row["fixture_id"], []).append(rows.event_of(row))
         return [rows.state_of(row, tuple(events.get(row["id"], ()))) for row in fixtures]
+
+    async def release(self, fixture_ids: Sequence[int], stage: Stage, at: datetime) -> None:
+        if fixture_ids:
+            params = {"ids": list(fixture_ids), "stage": stage, "at": at}
+            moved = [row["id"] for row in await fetch(self._connection, "fixtures.release", params)]
+            await fetch(self._connection, "fixtures.delete_live_of_inactive", {"ids": moved})
+            await _announce(self._connection, [News(f"fixture.{stage}", id_) for id_ in moved])
 
     async def save(self, outcomes: Sequence[FixtureOutcome]) -> Mapping[int, FootyError]:
         try:

@@ -82,7 +82,7 @@ create table events (
 );
 create index events_by_fixture on events (fixture_id);
 create index events_waiting_for_search on events (id)
-    where stable_at is not null and removed_at is null and not monitor_complete;
+    where stable_at is not null and removed_at is null and not download_complete;
 
 -- What a feed said of an event before it said something else.
 create table event_attributions (

@@ -51,8 +51,9 @@ from jsonb_to_recordset(%(rows)s) as r (event_id text, kind text, workflow_id te
 on conflict do nothing;
 
 -- name: to_search
+-- Until the search has ended, not only until it has begun: one that failed half-way must be started again.
 select id from events
-where stable_at is not null and removed_at is null and not monitor_complete
+where stable_at is not null and removed_at is null and not download_complete
 order by stable_at, id;
 
 -- name: set_monitor_complete

@@ -38,7 +38,7 @@ returning id, stage, (xmax = 0) as is_new;
 
 -- name: staging_due
 select id from fixtures
-where stage = 'staging' and (staging_polled_at is null or staging_polled_at < %(since)s)
+where stage = 'staging' and feed = %(feed)s and (staging_polled_at is null or staging_polled_at < %(since)s)
 order by id;
 
 -- name: touch_staging
@@ -50,7 +50,7 @@ where stage = 'staging' and status = 'NS' and kickoff <= %(until)s
 returning id;
 
 -- name: active_ids
-select id from fixtures where stage = 'active' order by id;
+select id from fixtures where stage = 'active' and feed = %(feed)s order by id;
 
 -- name: lock_active
 -- Ordered, so that two polls at a time wait for each other instead of locking each other out.
@@ -80,6 +80,14 @@ from jsonb_to_recordset(%(rows)s) as r (
     id bigint, stage text, status text, elapsed int, extra int, kickoff timestamptz, home_goals int, away_goals int,
     home_penalties int, away_penalties int, poll_id text, poll_at timestamptz, over_since timestamptz, over_polls int)
 where f.id = r.id and f.stage = 'active';
+
+-- name: release
+update fixtures set
+    stage = %(stage)s,
+    completed_at = case when %(stage)s = 'completed' then %(at)s::timestamptz end,
+    staging_polled_at = %(at)s
+where id = any(%(ids)s) and stage = 'active'
+returning id;
 
 -- name: overwrite_live
 insert into live_snapshots (fixture_id, poll_id, stored_at, raw)

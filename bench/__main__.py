@@ -1,0 +1,23 @@
+"""The figures of docs/reference/performance.md: `make bench`, or `make bench ARGS="poll_cycle"` for one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+
+BENCHES = ("startup", "workflow_starts", "poll_cycle")
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or BENCHES
+    for name in chosen:
+        if name not in BENCHES:
+            sys.exit(f"no bench is named {name}; there are {', '.join(BENCHES)}")
+        module = importlib.import_module(f"bench.{name}")
+        print(f"\n## {module.__doc__.strip().splitlines()[0]}\n", flush=True)
+        asyncio.run(module.main())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""The command as a program: exit codes, what goes to which stream, and its JSON. No engines run here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.main import get_command_name
+
+from found_footy.cli import app
+from found_footy.simulator import Simulator, load_scenario
+
+from .conftest import FOOTY, Footy
+
+COMMANDS = sorted(get_command_name(each.callback.__name__) for each in app.registered_commands if each.callback)
+NEED_SETTINGS = [
+    ("up",),
+    ("worker",),
+    ("doctor",),
+    ("ingest",),
+    ("fixtures",),
+    ("fixture", "1"),
+    ("goal", "1_40_306_Goal_1"),
+    ("demo",),
+]
+NEED_ENGINES = [("worker",), ("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
+HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
+
+
+def test_the_commands_are_these() -> None:
+    assert COMMANDS == ["demo", "doctor", "fixture", "fixtures", "goal", "ingest", "simulate", "up", "worker"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_there_for_each_command_even_with_wrong_settings(footy: Footy, command: str) -> None:
+    ended = footy(command, "--help", FOOTY_WORKERS="none")
+    assert (ended.code, ended.err) == (0, "")
+    assert f"Usage: footy {command}" in ended.out
+    described = next(each.callback for each in app.registered_commands if each.callback.__name__ == command)  # type: ignore[union-attr]
+    assert described.__doc__ is not None
+    assert " ".join(described.__doc__.split()) in " ".join(ended.out.split())
+
+
+def test_help_names_every_command(footy: Footy) -> None:
+    ended = footy("-h")
+    assert ended.code == 0
+    assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
+        each.callback.__name__ for each in app.registered_commands if each.callback
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["fixtures", "--nonsense"], "No such option: --nonsense"),
+        (["fixtures", "--stage", "over"], "'over' is none of staging, active, completed"),
+        (["ingest", "--date", "nonsense"], "'nonsense' is no date; write it as YYYY-MM-DD"),
+        (["ingest", "--date", "2026-13-01"], "'2026-13-01' is no date"),
+        (["ingest", "--fixture", "abc"], "integer"),
+        (["fixture", "abc"], "integer"),
+        (["fixture"], "fixture_id"),
+        (["goal"], "event_id"),
+        (["up", "--workers", "0"], "--workers"),
+        (["demo", "--speed", "0"], "--speed"),
+        (["simulate", "--port", "65536"], "--port"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_wrong(footy: Footy, arguments: list[str], words: str) -> None:
+    ended = footy(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert words.lower() in ended.words.lower()
+    assert "Traceback" not in ended.err
+
+
+def test_a_wrong_date_of_fixtures_is_wrong_usage_also_without_engines(footy: Footy) -> None:
+    ended = footy("fixtures", "--date", "nonsense")
+    assert ended.code == 2
+    assert "'nonsense' is no date" in ended.words
+
+
+@pytest.mark.parametrize("command", NEED_SETTINGS, ids=lambda command: command[0])
+def test_a_wrong_setting_ends_with_2_before_anything_is_started(
+    footy: Footy, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    ended = footy(*command, FOOTY_WORKERS="none")
+    assert (ended.code, ended.out) == (2, "")
+    assert "SettingsError: FOOTY_WORKERS: given 'none'; allowed is a whole number from 1 to 64" in ended.words
+    assert "docs/reference/settings.md" in ended.words
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [*HAVE_JSON, ("doctor",), ("demo",)], ids=lambda command: command[0])
+def test_a_wrong_setting_is_told_as_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+    ended = footy(*command, "--json", FOOTY_WORKERS="none")
+    assert (ended.code, ended.out) == (2, "")
+    error = ended.error()
+    assert error["class"] == "SettingsError"
+    assert error["message"] == "FOOTY_WORKERS: given 'none'; allowed is a whole number from 1 to 64"
+    assert error["hint"]
+
+
+@pytest.mark.parametrize("command", NEED_ENGINES, ids=lambda command: command[0])
+def test_without_engines_the_command_ends_with_4_and_says_how_to_start_them(
+    footy: Footy, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    ended = footy(*command)
+    assert (ended.code, ended.out) == (4, "")
+    assert f"EngineError: no engines run on the data folder {tmp_path / 'data'}; start `footy up`" in ended.words
+    assert "Run `footy doctor`" in ended.words
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", HAVE_JSON, ids=lambda command: command[0])
+def test_without_engines_the_error_is_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+    ended = footy(*command, "--json")
+    assert (ended.code, ended.out) == (4, "")
+    error = ended.error()
+    assert error["class"] == "EngineError"
+    assert "start `footy up`" in error["message"]
+    assert "footy doctor" in error["hint"]
+
+
+@pytest.mark.parametrize("command", ["demo", "simulate"])
+def test_a_scenario_that_is_not_there_ends_with_2_and_names_those_that_are(
+    footy: Footy, command: str, tmp_path: Path
+) -> None:
+    ended = footy(command, "--scenario", "nofile.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert "ScenarioError: nofile.yaml: cannot be read" in ended.words
+    assert "bundled are matchday, quick" in ended.words
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_scenario_is_told_as_json_where_json_is_asked_for(footy: Footy, tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("title: Wrong\nmatches: [{id: none}]\n")
+    ended = footy("demo", "--scenario", "wrong.yaml", "--json")
+    assert (ended.code, ended.out) == (2, "")
+    error = ended.error()
+    assert error["class"] == "ScenarioError"
+    assert "wrong.yaml: matches[0].id" in error["message"]
+
+
+def test_the_settings_of_an_env_file_hold_for_the_command(footy: Footy, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FOOTY_POL_SECONDS=5\n")
+    ended = footy("fixtures")
+    assert ended.code == 2
+    assert "FOOTY_POL_SECONDS is not a setting; did you mean FOOTY_POLL_SECONDS?" in ended.words
+
+
+def test_doctor_finds_the_missing_key_and_nothing_else_wrong_in_an_empty_folder(footy: Footy, tmp_path: Path) -> None:
+    ended = footy("doctor", "--json")
+    assert (ended.code, ended.err) == (6, "")
+    findings = {finding["what"]: finding for finding in json.loads(ended.out)}
+    assert {what: finding["state"] for what, finding in findings.items()} == {
+        "data folder": "ok",
+        "embedded engines": "ok",
+        "PostgreSQL": "off",
+        "Temporal": "off",
+        "feed api_football": "failed",
+    }
+    assert str(tmp_path / "data") in findings["data folder"]["said"]
+    assert "API_FOOTBALL_KEY" in findings["feed api_football"]["said"]
+    assert findings["feed api_football"]["advice"]
+    assert "footy up" in findings["PostgreSQL"]["advice"]
+    assert list(tmp_path.iterdir()) == [], "looking must not leave anything behind"
+
+
+def test_doctor_in_words_says_the_same(footy: Footy) -> None:
+    ended = footy("doctor")
+    assert (ended.code, ended.err) == (6, "")
+    marks = {what: mark for mark, what in re.findall(r"^(\S) ([^:]+): ", ended.out, re.MULTILINE)}
+    assert marks == {
+        "data folder": "✓",
+        "embedded engines": "✓",
+        "PostgreSQL": "–",
+        "Temporal": "–",
+        "feed api_football": "✗",
+    }
+
+
+def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Footy, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = footy("doctor", "--json", FOOTY_DATA_DIR=str(tmp_path / "file"))
+    assert ended.code == 6
+    folder = json.loads(ended.out)[0]
+    assert (folder["what"], folder["state"]) == ("data folder", "failed")
+    assert "FOOTY_DATA_DIR" in folder["advice"]
+
+
+@pytest.mark.parametrize(("key", "state", "code"), [("right", "ok", 0), ("wrong", "failed", 6)])
+async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: int) -> None:
+    async with Simulator(load_scenario("quick"), key="right") as simulator:
+        settings = {"API_FOOTBALL_KEY": key, "FOOTY_API_FOOTBALL_URL": simulator.url}
+        ended = await asyncio.to_thread(footy, "doctor", "--json", **settings)
+    assert ended.code == code
+    found = json.loads(ended.out)[-1]
+    assert (found["what"], found["state"]) == ("feed api_football", state)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_simulate_serves_until_it_is_told_to_stop(environment: dict[str, str], number: signal.Signals) -> None:
+    process = await asyncio.create_subprocess_exec(
+        FOOTY,
+        "simulate",
+        "--scenario",
+        "quick",
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+        url, key = re.search(r"http://127\.0\.0\.1:\d+", line), re.search(r"the key ([\w-]+)", line)
+        assert url is not None, line
+        assert key is not None, line
+        async with httpx.AsyncClient(base_url=url[0], headers={"x-apisports-key": key[1]}) as client:
+            status = (await client.get("/status")).json()
+        assert status["errors"] == []
+        process.send_signal(number)
+        _, err = await asyncio.wait_for(process.communicate(), 15)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+    assert (process.returncode, err.decode()) == (0, "")

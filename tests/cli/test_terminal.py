@@ -1,0 +1,240 @@
+"""How fixtures and goals are printed, also those whose names want to command the terminal."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from found_footy.ops.terminal import (
+    fixture_page,
+    fixtures_list,
+    goal_line,
+    goal_page,
+    goal_state,
+    matchday_table,
+    printable,
+)
+
+AT = "2026-08-22T14:12:30+00:00"
+
+
+def event(**fields: Any) -> dict[str, Any]:
+    return {
+        "_event_id": "1_40_306_Goal_1",
+        "time": {"elapsed": 12, "extra": None},
+        "team": {"id": 40, "name": "Liverpool"},
+        "player": {"id": 306, "name": "Mohamed Salah"},
+        "detail": "Normal Goal",
+        "_score_before": {"home": 0, "away": 0},
+        "_score_after": {"home": 1, "away": 0},
+        "_first_seen": AT,
+        "_stable_count": 2,
+        "_debounce_complete": False,
+        "_stable_at": None,
+        "_removed": False,
+        "_removed_at": None,
+        "_removed_reason": None,
+        "_download_complete": False,
+        "_attributions": [],
+        **fields,
+    }
+
+
+def goal(**fields: Any) -> dict[str, Any]:
+    fixture = {"home": "Liverpool", "away": "Manchester City", "league": "Premier League", "date": AT}
+    return event(_fixture=fixture) | fields
+
+
+def document(**fields: Any) -> dict[str, Any]:
+    return {
+        "_id": 1380101,
+        "stage": "active",
+        "fixture": {"id": 1380101, "date": AT, "status": {"short": "1H", "elapsed": 30, "extra": None}},
+        "league": {"id": 39, "name": "Premier League", "country": "England", "season": 2026, "round": "1"},
+        "teams": {"home": {"id": 40, "name": "Liverpool"}, "away": {"id": 50, "name": "Manchester City"}},
+        "goals": {"home": 1, "away": 0},
+        "score": {"penalty": {"home": None, "away": None}},
+        "last_poll_at": AT,
+        "error": None,
+        "events": [event()],
+        **fields,
+    }
+
+
+def printed(what: RenderableType, *, terminal: bool = False) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=200, force_terminal=terminal, highlight=False).print(what)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({}, "seen 2/3"),
+        ({"_debounce_complete": True}, "searching"),
+        ({"_debounce_complete": True, "_download_complete": True}, "stable"),
+        ({"_removed": True}, "withdrawn"),
+        ({"_removed": True, "_debounce_complete": True, "_download_complete": True}, "withdrawn"),
+    ],
+)
+def test_the_state_of_a_goal(fields: dict[str, Any], state: str) -> None:
+    assert goal_state(event(**fields), 3) == state
+    assert printed(goal_line(event(**fields), 3)).rstrip().endswith(state)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({}, "12' 1–0 Mohamed Salah seen 2/3"),
+        ({"time": {"elapsed": 90, "extra": 3}}, "90+3' 1–0 Mohamed Salah seen 2/3"),
+        ({"detail": "Penalty"}, "12' 1–0 Mohamed Salah (pen) seen 2/3"),
+        ({"detail": "Own Goal"}, "12' 1–0 Mohamed Salah (og) seen 2/3"),
+        ({"player": {"id": None, "name": None}}, "12' 1–0 scorer unknown seen 2/3"),
+    ],
+)
+def test_the_line_of_a_goal(fields: dict[str, Any], line: str) -> None:
+    assert printed(goal_line(event(**fields), 3)).strip() == line
+
+
+@pytest.mark.parametrize(
+    ("fields", "parts"),
+    [
+        ({}, ["1380101 Liverpool 1–0 Manchester City  1H 30' · active", "12' 1–0 Mohamed Salah seen 2/3"]),
+        ({"goals": {"home": None, "away": None}, "events": []}, ["Liverpool – Manchester City"]),
+        ({"score": {"penalty": {"home": 4, "away": 2}}}, ["1–0 (4–2 pens)"]),
+        (
+            {"fixture": {"date": AT, "status": {"short": "NS", "elapsed": None, "extra": None}}},
+            ["NS 2026-08-22 14:12:30"],
+        ),
+        ({"fixture": {"date": AT, "status": {"short": "SUSP", "elapsed": None, "extra": None}}}, ["SUSP"]),
+        ({"fixture": {"date": AT, "status": {"short": "2H", "elapsed": 90, "extra": 4}}}, ["2H 90+4'"]),
+        ({"error": {"class": "FeedSchemaError", "message": "x", "at": AT}}, ["last poll failed: FeedSchemaError"]),
+    ],
+)
+def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
+    text = printed(fixtures_list([document(**fields)], 3))
+    for part in parts:
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "chip"),
+    [
+        ({}, "12' Salah\xa02/3"),
+        ({"_debounce_complete": True}, "12' Salah\xa0…"),
+        ({"_debounce_complete": True, "_download_complete": True}, "12' Salah\xa0✓"),
+        ({"_removed": True}, "12' Salah\xa0✗"),
+        ({"player": {"id": None, "name": None}}, "12' ?\xa02/3"),
+    ],
+)
+def test_a_goal_in_the_matchdays_table(fields: dict[str, Any], chip: str) -> None:
+    text = printed(matchday_table([document(events=[event(**fields)])], 3))
+    assert chip in text
+    assert "Liverpool – Manchester City" in text
+
+
+def test_the_page_of_a_fixture() -> None:
+    error = {"class": "FeedUnavailable", "message": "did not answer", "at": AT}
+    assert printed(fixture_page(document(error=error), 3)).splitlines() == [
+        "Liverpool 1–0 Manchester City",
+        "Premier League, England, 1",
+        "1H 30' · kick-off 2026-08-22 14:12:30 · active · last poll 2026-08-22 14:12:30",
+        "last poll failed: FeedUnavailable: did not answer (2026-08-22 14:12:30)",
+        "   12' 1–0 Mohamed Salah seen 2/3",
+        "       1_40_306_Goal_1",
+    ]
+    assert printed(fixture_page(document(events=[], last_poll_at=None), 3)).splitlines()[-1] == "no goals"
+
+
+def test_the_page_of_a_goal() -> None:
+    changed = {"player": {"from": None, "to": "Mohamed Salah"}, "minute": {"from": "11'", "to": "12'"}}
+    withdrawn = {"_removed": True, "_removed_at": AT, "_removed_reason": "the feed no longer lists it (VAR)"}
+    page = goal(_stable_at=AT, _attributions=[{"at": AT, "changed": changed}], **withdrawn)
+    assert printed(goal_page(page, 3)).splitlines() == [
+        "12' Mohamed Salah (Normal Goal) for Liverpool: 0–0 → 1–0",
+        "Liverpool – Manchester City, Premier League, 2026-08-22 14:12:30",
+        "withdrawn · first seen 2026-08-22 14:12:30 · certain 2026-08-22 14:12:30"
+        " · withdrawn 2026-08-22 14:12:30: the feed no longer lists it (VAR)",
+        "  2026-08-22 14:12:30 player None → Mohamed Salah, minute 11' → 12'",
+    ]
+
+
+def named(name: str) -> list[RenderableType]:
+    """Everything that is printed, with this name wherever a feed gives one."""
+    mine = event(player={"id": 1, "name": name}, team={"id": 40, "name": name}, _event_id=name)
+    changed = [{"at": AT, "changed": {"player": {"from": name, "to": name}}}]
+    fixture = {"home": name, "away": name, "league": name, "date": AT}
+    whole = document(
+        teams={"home": {"id": 40, "name": name}, "away": {"id": 50, "name": name}},
+        league={"name": name, "country": name, "round": name},
+        error={"class": "FeedSchemaError", "message": name, "at": AT},
+        events=[mine],
+    )
+    page = mine | {"_fixture": fixture, "_attributions": changed, "_removed": True, "_removed_at": AT}
+    return [
+        fixtures_list([whole], 3),
+        matchday_table([whole], 3),
+        fixture_page(whole, 3),
+        goal_page(page | {"_removed_reason": name}, 3),
+        goal_line(mine, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["[red]", "[/]", "[/red]", "[bold]FC[/bold]", "[link=http://example.invalid]", "\\", "[", "a\\[b", ":soccer:"],
+)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_markup_in_a_name_is_printed_as_it_is(name: str, terminal: bool) -> None:
+    for each in named(name):
+        assert name in printed(each, terminal=terminal)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "\x1b[2J",
+        "\x1b]0;title\x07",
+        "\x1b]8;;http://example.invalid\x1b\\",
+        "\x9b31m",
+        "\x9d0;title\x9c",
+        "\x08\x08\x08",
+        "\r",
+        "\n",
+        "\x0b",
+        "\x0c",
+        "\t",
+        "\x00",
+        "\x7f",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\u202e",
+        "\u202a\u202b\u202c\u202d",
+        "\u2066\u2067\u2068\u2069",
+        "\u200e\u200f\u061c",
+        "\ud800",
+    ],
+)
+def test_a_hostile_name_does_not_command_the_terminal(attack: str) -> None:
+    hostile = set(attack) - set(map(chr, range(0x20, 0x7F)))
+    assert hostile
+    for each, harmless in zip(named(f"A{attack}B"), named(f"A{printable(attack)}B"), strict=True):
+        plain = printed(each)
+        assert plain == printed(harmless)
+        assert not hostile - {"\n"} & set(plain)
+        assert len(plain.splitlines()) == len(printed(harmless).splitlines())
+        # Only the colours are ours.
+        assert printed(each, terminal=True) == printed(harmless, terminal=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["1. FC Köln", "محمد صلاح", "ソン・フンミン", "Ħamrun Spartans", "O'Neil – Jr.", "⚽ FC"]
+)
+def test_names_in_any_script_stay_as_they_are(name: str) -> None:
+    assert printable(name) == name
+    for each in named(name):
+        assert name in printed(each)

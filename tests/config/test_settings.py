@@ -1,0 +1,134 @@
+"""Where settings come from, what the demo changes, and that secrets stay secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from found_footy.config import DEMO, Settings, as_demo, environment_names, load_settings
+
+SECRET = "s3cr3t-value"
+
+
+def test_without_any_setting_the_defaults_hold() -> None:
+    settings = load_settings()
+    assert (settings.poll_seconds, settings.debounce_polls, settings.drop_polls) == (30, 3, 3)
+    assert (settings.profile, settings.feed, settings.data_dir) == ("default", "api_football", Path(".footy"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field", "expected"),
+    [
+        ("FOOTY_POLL_SECONDS", "12.5", "poll_seconds", 12.5),
+        ("footy_poll_seconds", "12.5", "poll_seconds", 12.5),
+        ("FOOTY_WORKERS", "64", "workers", 64),
+        ("FOOTY_FEED_TIMEOUT_SECONDS", "60", "feed_timeout_seconds", 60),
+        ("FOOTY_TRACKED_TEAMS", "40, 50,,  541 ,", "tracked_teams", (40, 50, 541)),
+        ("FOOTY_TRACKED_TEAMS", "", "tracked_teams", ()),
+        ("FOOTY_TRACKED_LEAGUES", "39", "tracked_leagues", (39,)),
+        ("FOOTY_ESPN_LEAGUES", " eng.1 ,ger.1", "espn_leagues", ("eng.1", "ger.1")),
+        ("LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
+        ("FOOTY_LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
+        ("TEMPORAL_ADDRESS", "[::1]:7233", "temporal_address", "[::1]:7233"),
+        ("TEMPORAL_ADDRESS", "", "temporal_address", ""),
+        ("FOOTY_API_FOOTBALL_URL", "http://127.0.0.1:9", "api_football_url", "http://127.0.0.1:9"),
+        ("FOOTY_DATA_DIR", "/var/lib/footy", "data_dir", Path("/var/lib/footy")),
+    ],
+)
+@pytest.mark.parametrize("place", ["environment", ".env"])
+def test_a_setting_is_read_from_the_environment_or_the_env_file(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, value: str, field: str, expected: object, place: str
+) -> None:
+    if place == ".env":
+        (folder / ".env").write_text(f"# a comment\n{name}='{value}'\nUNRELATED=1\n")
+    else:
+        monkeypatch.setenv(name, value)
+    assert getattr(load_settings(), field) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://footy:{SECRET}@db.example.invalid:5432/footy?sslmode=require",
+        f"postgres://footy:{SECRET}%40%2F@[::1]/footy",
+        f"postgresql://footy:{SECRET}@one:5432,two:5432/footy",
+        "postgresql:///footy?host=/run/postgresql",
+    ],
+)
+def test_every_form_of_database_url_is_taken(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    found = load_settings().database_url
+    assert found is not None
+    assert found.get_secret_value() == url
+
+
+def test_the_environment_wins_over_the_env_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / ".env").write_text("FOOTY_WORKERS=3\nFOOTY_DROP_POLLS=4\n")
+    monkeypatch.setenv("FOOTY_WORKERS", "5")
+    settings = load_settings()
+    assert (settings.workers, settings.drop_polls) == (5, 4)
+
+
+@pytest.mark.parametrize("how", ["profile", "function"])
+def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    normal = load_settings()
+    if how == "profile":
+        monkeypatch.setenv("FOOTY_PROFILE", "demo")
+        demo = load_settings()
+    else:
+        demo = as_demo(normal)
+    before, after = normal.model_dump(), demo.model_dump()
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"profile", "poll_seconds", "staging_poll_seconds", "patience_seconds", "feed_timeout_seconds"}
+    assert all(after[name] < before[name] for name in changed - {"profile"})
+    assert demo.certainty == normal.certainty
+
+
+@pytest.mark.parametrize("name", sorted(DEMO))
+@pytest.mark.parametrize("place", ["environment", ".env"])
+def test_what_is_given_wins_over_the_demo(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, place: str) -> None:
+    default = Settings.model_fields[name].default
+    given = environment_names()[name]
+    monkeypatch.setenv("FOOTY_PROFILE", "demo")
+    if place == ".env":
+        (folder / ".env").write_text(f"{given}={default}\n")
+    else:
+        monkeypatch.setenv(given, str(default))
+    settings = load_settings()
+    assert getattr(settings, name) == default
+    others = DEMO.keys() - {name}
+    assert {other: getattr(settings, other) for other in others} == {other: DEMO[other] for other in others}
+
+
+def test_the_demos_own_waiting_times_are_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in DEMO.items():
+        monkeypatch.setenv(environment_names()[name], str(value))
+    settings = load_settings()
+    assert {name: getattr(settings, name) for name in DEMO} == DEMO
+
+
+@pytest.mark.parametrize(
+    "show", [repr, str, lambda settings: settings.model_dump_json(), lambda s: str(s.model_dump())]
+)
+def test_settings_that_are_printed_hide_their_secrets(monkeypatch: pytest.MonkeyPatch, show: object) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://footy:{SECRET}@db/footy")
+    monkeypatch.setenv("API_FOOTBALL_KEY", SECRET)
+    monkeypatch.setenv("FOOTY_TEMPORAL_API_KEY", SECRET)
+    settings = load_settings()
+    assert callable(show)
+    assert SECRET not in show(settings)
+    assert settings.api_football_key is not None
+    assert settings.api_football_key.get_secret_value() == SECRET
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().workers = 3  # type: ignore[misc]
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+    assert len(set(environment_names().values())) == len(Settings.model_fields)

@@ -123,11 +123,12 @@ def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("fields", "chip"),
     [
-        ({}, "12' Salah\xa02/3"),
-        ({"_debounce_complete": True}, "12' Salah\xa0…"),
-        ({"_debounce_complete": True, "_download_complete": True}, "12' Salah\xa0✓"),
-        ({"_removed": True}, "12' Salah\xa0✗"),
-        ({"player": {"id": None, "name": None}}, "12' ?\xa02/3"),
+        ({}, "12'\xa0Mohamed\xa0Salah\xa02/3"),
+        ({"_debounce_complete": True}, "12'\xa0Mohamed\xa0Salah\xa0…"),
+        ({"_debounce_complete": True, "_download_complete": True}, "12'\xa0Mohamed\xa0Salah\xa0✓"),
+        ({"_removed": True}, "12'\xa0Mohamed\xa0Salah\xa0✗"),
+        ({"player": {"id": 1, "name": "H. Kane"}}, "12'\xa0Kane\xa02/3"),
+        ({"player": {"id": None, "name": None}}, "12'\xa0?\xa02/3"),
     ],
 )
 def test_a_goal_in_the_matchdays_table(fields: dict[str, Any], chip: str) -> None:

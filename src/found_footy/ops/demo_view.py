@@ -71,7 +71,8 @@ class DemoView:
             self._console.print(Text(f"{state:>9}  ").append_text(line), soft_wrap=True)
 
     def summary(self, verdict: Verdict) -> None:
-        if self._last is not None:
+        # A terminal still shows the live table's last state.
+        if self._last is not None and not self._console.is_terminal:
             self._console.print(matchday_table(self._last.documents, self._last.settings.debounce_polls))
         self._console.print(
             f"\n{verdict.matches} matches, {verdict.goals} goals, {verdict.withdrawn} withdrawn: ", end=""

@@ -13,6 +13,7 @@ from rich.text import Text
 
 Document = Mapping[str, Any]
 
+NBSP = "\N{NO-BREAK SPACE}"
 STATE_STYLES = {"stable": "green", "withdrawn": "red", "searching": "cyan"}
 
 
@@ -111,13 +112,13 @@ def matchday_table(documents: Sequence[Document], debounce: int) -> Table:
 
 
 def _chip(event: Document, debounce: int) -> Text:
-    """12' Salah ✓"""
+    """12' Salah ✓, never broken over two lines."""
     state = goal_state(event, debounce)
     mark = {"stable": "✓", "withdrawn": "✗", "searching": "…"}.get(state, state.removeprefix("seen "))
-    name = (event["player"]["name"] or "?").rpartition(" ")[2]
-    chip = Text(f"{minute(event['time'])} ")
+    name = re.sub(r"^\w\. ", "", event["player"]["name"] or "?").replace(" ", NBSP)
+    chip = Text(f"{minute(event['time'])}{NBSP}")
     chip.append(name, "strike dim" if event["_removed"] else "")
-    chip.append(f"\N{NO-BREAK SPACE}{mark}", STATE_STYLES.get(state, "yellow"))
+    chip.append(f"{NBSP}{mark}", STATE_STYLES.get(state, "yellow"))
     return chip
 
 

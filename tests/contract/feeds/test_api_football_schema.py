@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.adapters.feeds.api_football_schema import MAX_GOALS, parse_fixture
+from found_footy.adapters.feeds.api_football_schema import parse_fixture
+from found_footy.adapters.feeds.limits import MAX_GOALS
 from found_footy.domain.errors import FeedSchemaError, UnknownStatus
 from found_footy.domain.fixtures.model import GoalKind, LiveGoal, Minute, Person, Score, Side
 

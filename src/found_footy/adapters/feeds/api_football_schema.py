@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from found_footy.adapters.feeds.limits import MAX_GOALS, MAX_TEXT, parse_kickoff, storable, storable_text
 from found_footy.domain.errors import FeedSchemaError
 from found_footy.domain.fixtures.goals import goal_kind
 from found_footy.domain.fixtures.model import (
@@ -25,17 +24,8 @@ from found_footy.domain.fixtures.statuses import phase_of
 FEED = "api_football"
 KEPT = ("fixture", "league", "teams", "goals", "score", "events")
 """Line-ups and statistics are large, and nobody asks for them."""
-MAX_GOALS = 60
-STORABLE = "text without NUL characters and half surrogate pairs"
 
-
-def storable_text(text: str) -> str:
-    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
-        raise ValueError(STORABLE)
-    return text
-
-
-Text = Annotated[str, StringConstraints(max_length=300), AfterValidator(storable_text)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(storable_text)]
 Id = Annotated[int, Field(gt=0, lt=2**53)]
 Count = Annotated[int, Field(ge=0, le=200)]
 Clock = Annotated[int, Field(ge=0, le=200)]
@@ -170,27 +160,6 @@ def fixture_id_of(item: Any) -> int | None:
         case {"fixture": {"id": int(number)}} if not isinstance(number, bool):
             return number
     return None
-
-
-def parse_kickoff(field: str, text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or not 1900 < moment.year < 2200:
-        raise FeedSchemaError(field, text, "an ISO 8601 time with its zone")
-    return moment.astimezone(UTC)
-
-
-def storable(raw: dict[str, Any]) -> dict[str, Any]:
-    """PostgreSQL stores neither a NUL character nor half a surrogate pair, not even escaped in JSON."""
-    try:
-        text = json.dumps(raw, ensure_ascii=False, allow_nan=False)
-    except ValueError as error:  # Python reads NaN and 1e999 as numbers; JSON has neither.
-        raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
-    if "\\u0000" in text or any(0xD800 <= ord(char) < 0xE000 for char in text if char > "\ud7ff"):
-        raise FeedSchemaError("raw", "a character that is none", STORABLE)
-    return raw
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from found_footy.adapters.feeds.api_football_schema import MAX_GOALS, STORABLE, parse_kickoff, storable, storable_text
 from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
+from found_footy.adapters.feeds.limits import MAX_GOALS, STORABLE, parse_kickoff, storable, storable_text
 from found_footy.domain.errors import FeedError, FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import (

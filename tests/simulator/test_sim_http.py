@@ -12,6 +12,7 @@ import httpx
 import pytest
 from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, script
 
+from found_footy.domain.errors import EngineError
 from found_footy.simulator import Simulator, load_scenario, serve_forever
 from found_footy.simulator.script import Fault, Limits, Match, Scenario
 
@@ -268,7 +269,7 @@ async def test_a_whole_matchday_over_http() -> None:
 async def test_the_port_is_given_back_and_can_be_taken_again() -> None:
     async with Simulator(SCENARIO) as first:
         port = int(first.url.rsplit(":", 1)[1])
-        with pytest.raises(OSError):
+        with pytest.raises(EngineError, match="cannot take port"):
             async with Simulator(SCENARIO, port=port):
                 pass
     async with Simulator(SCENARIO, port=port, key="mine") as second, httpx.AsyncClient() as client:

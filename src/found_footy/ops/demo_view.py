@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 from typing import Self
 
@@ -89,7 +90,7 @@ class DemoView:
     def keep(self, settings: Settings) -> None:
         self._console.print(
             f"still running; look around in another terminal with\n"
-            f"  FOOTY_DATA_DIR={settings.data_dir} footy fixtures\n"
+            f"  FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]} fixtures\n"
             f"and stop with Ctrl-C",
             soft_wrap=True,
         )

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import sys
 
-BENCHES = ("startup", "workflow_starts", "poll_cycle")
+BENCHES = ("startup", "workflow_starts", "poll_cycle", "rendering", "hashing", "matching", "vision", "accuracy")
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, SettingsError
-from found_footy.ports import ScoreFeed
+from found_footy.ports import ScoreFeed, Vision
 from found_footy.workflows.registry import WORKFLOWS
 
 
@@ -37,6 +37,16 @@ def build_feed(settings: Settings) -> ScoreFeed:
         timeout=timeout,
         now=_now,
     )
+
+
+def build_vision(settings: Settings) -> Vision:
+    if settings.llama_url is None:
+        from found_footy.adapters.vision.ocr import OcrVision  # loads OpenCV and the models' runtime
+
+        return OcrVision()
+    from found_footy.adapters.vision.llama import LlamaVision
+
+    return LlamaVision(settings.llama_url, timeout=settings.vision_timeout_seconds, model=settings.llama_model)
 
 
 def _now() -> datetime:

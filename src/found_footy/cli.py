@@ -13,9 +13,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
-from rich.console import Console
 
+from found_footy.cli_media import media
 from found_footy.config import Settings, load_settings
+from found_footy.console import err, out, print_json
 from found_footy.domain.errors import (
     AlreadyRunning,
     EngineError,
@@ -57,8 +58,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+app.add_typer(media)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -80,10 +80,6 @@ def fail(error: FootyError) -> NoReturn:
         if error.hint:
             err.print(error.hint, style="dim", markup=False, soft_wrap=True)
     raise SystemExit(next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
-
-
-def print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 def settings_and_logs(*, quiet: bool = False) -> Settings:

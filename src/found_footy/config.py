@@ -121,6 +121,15 @@ class Settings(BaseSettings):
     tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
     tracked_leagues: Numbers = Field((), description="Ids of the leagues to follow.")
 
+    llama_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        validation_alias=_well_known("LLAMA_URL"),
+        description="OpenAI-compatible server with a vision model; where it is not set, the embedded OCR reads.",
+    )
+    llama_model: str = Field("default", min_length=1, description="The model's name at that server.")
+    vision_timeout_seconds: float = Field(60, gt=0, le=600, description="How long that server may take for a frame.")
+
     poll_seconds: float = Field(30, ge=1, le=3600, description="Time between two polls of the matches under way.")
     staging_poll_seconds: float = Field(900, ge=1, le=86400, description="The same for matches that wait.")
     pre_activation_minutes: float = Field(30, ge=0, le=1440, description="How long before kick-off polling starts.")

@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
+from found_footy.domain.videos.readings import FrameReading
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +126,35 @@ class FixtureReader(Protocol):
     async def fixture(self, fixture_id: int) -> dict[str, Any]: ...
 
     async def event(self, event_id: str) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """One frame of a clip."""
+
+    at: float
+    """Seconds from the clip's start."""
+    bgr: NDArray[np.uint8]
+    """Height, width, and blue, green and red."""
+
+
+class ClipVision(Protocol):
+    """Looks at one clip, and may remember what it has seen of it: a scoreboard's place does not change."""
+
+    async def look(self, pictures: Sequence[Picture]) -> FrameReading:
+        """Reads one moment, shown by one or more pictures close together; the middle one counts most.
+
+        Raises a VisionError where nobody could look, which is never the same as having seen nothing.
+        """
+
+
+class Vision(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def open_clip(self) -> ClipVision: ...
+
+    async def check(self) -> str:
+        """One cheap call that proves that the engine works; returns what it is."""
+
+    async def aclose(self) -> None: ...

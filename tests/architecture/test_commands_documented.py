@@ -14,7 +14,17 @@ from tests.architecture.pages import REFERENCE, code_blocks, row_of, section, ta
 PAGE = REFERENCE / "cli.md"
 # Typer may bring its own copy of click: what a command is, is told by what it has.
 GROUP: Any = typer.main.get_command(cli.app)
-COMMANDS: dict[str, Any] = GROUP.commands
+
+
+def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+COMMANDS: dict[str, Any] = dict(commands(GROUP))
 
 
 def parameters() -> Iterator[tuple[str, Any]]:
@@ -31,7 +41,7 @@ def test_a_command_has_a_section_with_an_example(name: str) -> None:
     text = section(PAGE, f"## footy {name}")
     assert f"footy {name}" in text
     assert any(f"footy {name}" in block for block in code_blocks(PAGE, "console"))
-    assert f"[`{name}`](#footy-{name})" in section(PAGE, "# Commands")
+    assert f"[`{name}`](#footy-{name.replace(' ', '-')})" in section(PAGE, "# Commands")
 
 
 @pytest.mark.parametrize(("name", "parameter"), list(parameters()), ids=label)

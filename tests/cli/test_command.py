@@ -50,7 +50,8 @@ def test_help_names_every_command(footy: Footy) -> None:
     ended = footy("-h")
     assert ended.code == 0
     assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
-        each.callback.__name__ for each in app.registered_commands if each.callback
+        *(each.callback.__name__ for each in app.registered_commands if each.callback),
+        "media",
     ]
 
 

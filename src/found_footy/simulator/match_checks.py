@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from found_footy.simulator.clips.checks import clip_problems
 from found_footy.simulator.course import Course, course_of
 from found_footy.simulator.problems import Problem
 from found_footy.simulator.script import Goal, Match
@@ -12,6 +13,9 @@ from found_footy.simulator.script import Goal, Match
 def match_problems(path: str, match: Match) -> Iterator[Problem]:
     yield from _ending(path, match)
     yield from _shootout(path, match)
+    codes = match.broadcast.codes
+    if codes is not None and codes[0] == codes[1]:
+        yield Problem(f"{path}.broadcast.codes", list(codes), "two different ones")
     halves = 4 if match.ends in ("AET", "PEN") else 2
     if len(match.stoppage) not in (2, halves):
         numbers = "two numbers" if halves == 2 else "two numbers, or four"
@@ -78,6 +82,7 @@ def _goal(path: str, match: Match, course: Course, goal: Goal) -> Iterator[Probl
         if goal.cancelled_after > left:
             yield Problem(f"{path}.cancelled_after", goal.cancelled_after, _before_the_end(left))
         left = min(left, goal.cancelled_after)
+    yield from clip_problems(path, match, goal)
     yield from _changes(path, course, goal, shown, left)
     for index, at in enumerate(goal.flickers):
         since = goal.flickers[index - 1] + 2 if index else 1

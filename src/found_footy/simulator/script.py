@@ -6,11 +6,22 @@ Durations (`after`, `lasts`, `half_time`, …) are minutes of matchday time.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
+from found_footy.simulator.clips.kinds import Alteration, BoardStyle, ClipKind
+from found_footy.simulator.clips.notation import checked_code, checked_height, checked_rate, read_clip
 from found_footy.simulator.notation import MinuteOfPlay, Moment
 
 UPCOMING_FROM = 12 * 3600
@@ -32,6 +43,7 @@ FaultKind = Literal[
     "bad_schema",
     "unknown_status",
 ]
+Code = Annotated[str, AfterValidator(checked_code)]
 MATCH_FAULTS: tuple[FaultKind, ...] = ("wrong_score", "bad_schema", "unknown_status")
 
 
@@ -78,6 +90,34 @@ class Change(Model):
     minute: MinuteOfPlay | None = None
 
 
+class Clip(Model):
+    """A file that is posted of a goal. What is left out is chosen by the clip's place in the file."""
+
+    kind: ClipKind
+    also: tuple[Alteration, ...] = ()
+    """How a copy is altered."""
+    start: Annotated[float, Field(ge=-12, le=20)] | None = None
+    """Seconds from the goal to the clip's first picture."""
+    length: Annotated[float, Field(ge=3, le=36)] | None = None
+    height: Annotated[int, AfterValidator(checked_height)] | None = None
+    fps: Annotated[int, AfterValidator(checked_rate)] | None = None
+    kbit: Annotated[int, Field(ge=100, le=8000)] | None = None
+    """Kilobits of picture a second."""
+    after: NonNegativeInt = 1
+    """When it is posted."""
+
+
+PostedClip = Annotated[Clip, BeforeValidator(read_clip)]
+
+
+class Broadcast(Model):
+    """How the match looks on the screen; what is left out follows from the names."""
+
+    style: BoardStyle | None = None
+    codes: tuple[Code, Code] | None = None
+    """The teams' letters on the scoreboard: home, away."""
+
+
 class Goal(Model):
     """A goal. `side` is the side that it counts for, also for an own goal; no `player` means unknown yet."""
 
@@ -91,6 +131,8 @@ class Goal(Model):
     """The VAR takes it back: the event goes, the score too, and a Var event comes."""
     flickers: tuple[PositiveInt, ...] = ()
     """Minutes after its first showing at which the event is gone for one minute; the score stays."""
+    clips: tuple[PostedClip, ...] | None = None
+    """What is posted of it; None for a usual choice."""
 
 
 class Incident(Model):
@@ -141,6 +183,7 @@ class Match(Model):
     goals: tuple[Goal, ...] = ()
     incidents: tuple[Incident, ...] = ()
     shootout: tuple[Kick, ...] = ()
+    broadcast: Broadcast = Broadcast()
 
     @property
     def starts(self) -> bool:

@@ -1,0 +1,90 @@
+"""Reading the clock by OCR: milliseconds a frame, first and later frames
+
+The first frame is searched for the scoreboard; in later ones only its place is read. Beside them, RapidOCR with its
+own settings on the whole frame, which is the common way. Frames are drawn here; medians of several runs.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+import numpy as np
+
+from bench.table import table
+from found_footy.adapters.vision.ocr import OcrClip
+from found_footy.adapters.vision.ocr_engine import OcrEngine
+from found_footy.domain.videos.looking import minute_of
+from found_footy.media.pitch import pitch_share
+from found_footy.media.screen_signs import looks_filmed
+from found_footy.ports import Picture
+
+SIZES = ((640, 360), (1280, 720), (1920, 1080))
+RUNS = 7
+
+
+async def main() -> None:
+    engine = OcrEngine()
+    began = time.perf_counter()
+    engine.text(np.full((48, 160, 3), 255, np.uint8))
+    loading = time.perf_counter() - began
+    rows = [_measured(engine, *size) for size in SIZES]
+    table(
+        ["frame", "first frame", "later frames", "of it pitch and screen", "RapidOCR as it comes", "first / later"],
+        rows,
+    )
+    print(f"\nMilliseconds. The models are loaded once, in {loading:.1f} s.")
+
+
+def _measured(engine: OcrEngine, width: int, height: int) -> list[str]:
+    pictures = [[Picture(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
+
+    def first(number: int) -> None:
+        assert minute_of(OcrClip(engine).look_now(pictures[number])) == 67
+
+    clip = OcrClip(engine)
+    clip.look_now(pictures[0])
+
+    def later(number: int) -> None:
+        assert minute_of(clip.look_now(pictures[number])) == 67
+
+    def signs(number: int) -> None:
+        pitch_share(pictures[number][0].bgr)
+        looks_filmed(pictures[number][0].bgr)
+
+    common = _as_it_comes()
+    found, read, seen = (_median(step, RUNS) for step in (first, later, signs))
+    whole = _median(lambda number: common(pictures[number][0].bgr), 2)
+    return [f"{width}x{height}", f"{found:.0f}", f"{read:.0f}", f"{seen:.0f}", f"{whole:.0f}", f"{found / read:.1f}"]
+
+
+def _median(step: Callable[[int], None], runs: int) -> float:
+    times = []
+    for number in range(runs):
+        began = time.perf_counter()
+        step(number)
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
+def _as_it_comes() -> Callable[[np.ndarray], Any]:
+    from rapidocr import RapidOCR
+
+    ocr: Callable[[np.ndarray], Any] = RapidOCR(params={"Global.log_level": "critical"})
+    return ocr
+
+
+def _picture(width: int, height: int, board: str) -> np.ndarray:
+    """A pitch under a stand, with a scoreboard that is as large as broadcasters make them."""
+    chance = np.random.default_rng(0)
+    frame = np.clip(np.array((40, 130, 60)) + chance.normal(0, 5, (height, width, 1)), 0, 255).astype(np.uint8)
+    frame[: height // 3] = chance.integers(40, 110, (height // 3, width, 3))
+    tall = height // 16
+    left, top, size = width // 20, height // 16, tall / 42
+    cv2.rectangle(frame, (left, top), (left + 9 * tall, top + tall), (60, 30, 20), -1)
+    place, font = (left + tall // 2, top + tall * 3 // 4), cv2.FONT_HERSHEY_DUPLEX
+    cv2.putText(frame, board, place, font, size, (245, 245, 245), max(1, tall // 16), cv2.LINE_AA)
+    return frame

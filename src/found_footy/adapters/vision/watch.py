@@ -1,0 +1,45 @@
+"""From a file to its readings: takes frames where the domain wants to look, and shows them to a vision engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from found_footy.domain.videos.looking import FRACTIONS, next_fraction
+from found_footy.domain.videos.readings import FrameReading
+from found_footy.media.frames import frames_at
+from found_footy.ports import Picture, Vision
+
+AROUND = (-0.02, 0.0, 0.02)
+"""The pictures of one moment, in shares of the clip's length: at most 1.2 s apart, so that their clocks agree."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    readings: tuple[FrameReading, ...]
+    pictures: tuple[Picture, ...]
+
+    def picture_at(self, at: float) -> Picture:
+        return min(self.pictures, key=lambda picture: abs(picture.at - at))
+
+
+async def watch(vision: Vision, path: Path) -> Watched:
+    """Looks at as many moments as `next_fraction` asks for. Raises a MediaError or a VisionError."""
+    clip = vision.open_clip()
+    readings: list[FrameReading] = []
+    # The first two are always needed: one pass over the file gets both.
+    moments = dict(zip(FRACTIONS[:2], await _pictures(path, FRACTIONS[:2]), strict=True))
+    while (fraction := next_fraction(readings)) is not None:
+        if fraction not in moments:
+            moments[fraction] = (await _pictures(path, [fraction]))[0]
+        readings.append(await clip.look(moments[fraction]))
+    return Watched(tuple(readings), tuple(picture for moment in moments.values() for picture in moment))
+
+
+async def _pictures(path: Path, fractions: Sequence[float]) -> list[list[Picture]]:
+    wanted = [fraction + offset for fraction in fractions for offset in AROUND]
+    frames = await asyncio.to_thread(frames_at, path, wanted)
+    pictures = [Picture(frame.seconds, frame.pixels) for frame in frames]
+    return [pictures[start : start + len(AROUND)] for start in range(0, len(pictures), len(AROUND))]

@@ -1,0 +1,111 @@
+"""What a clip is made from: the footage, its master, and the copy. Frozen, and the same text for the same content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from found_footy.simulator.clips.kinds import WITHOUT_PICTURE, Alteration, BoardStyle, ClipKind, Scene
+
+RENDERER_VERSION = 1
+"""Part of every cached file's name: raise it whenever the pictures change."""
+
+Pair = tuple[int, int]
+"""Home, away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """A stretch of a broadcast around one moment; everything in the picture follows from these fields."""
+
+    scene: Scene
+    venue: str
+    """Seeds the stadium, the light and the kits: the same for all of a match."""
+    moment: str
+    """Seeds the play, the cameras and the cuts."""
+    teams: tuple[str, str]
+    codes: tuple[str, str]
+    style: BoardStyle
+    before: Pair
+    after: Pair
+    """The score; equal to `before` where nothing is scored."""
+    side: int
+    """Which side attacks: 0 home, 1 away."""
+    penalty: bool
+    goal_clock: int
+    """Seconds of play at which the ball is in the net (or beside it)."""
+    half_ends: int
+    """Seconds of play at which this half's stoppage time begins."""
+    added: int
+    """The announced minutes of stoppage time."""
+
+    @property
+    def scored(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def key(self) -> str:
+        return _digest(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Master:
+    """A rendered part of a footage's timeline, in seconds of it, from which all copies are made."""
+
+    footage: Footage
+    height: int
+    fps: int
+    start: float
+    end: float
+
+    @property
+    def key(self) -> str:
+        return _digest(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class ClipSpec:
+    """One posted file. `start` is in seconds of the footage's timeline."""
+
+    match: int
+    goal: int
+    """The place of the goal in the match's list."""
+    number: int
+    """The place of the clip in the goal's list."""
+    kind: ClipKind
+    also: tuple[Alteration, ...]
+    after: int
+    """Minutes from the goal to the post."""
+    master: Master
+    start: float
+    length: float
+    height: int
+    fps: int
+    kbit: int
+
+    @property
+    def footage(self) -> Footage:
+        return self.master.footage
+
+    @property
+    def key(self) -> str:
+        """Of the file's content alone: who posts it when, and as what, is left out."""
+        content = asdict(self)
+        for name in ("match", "goal", "number", "after"):
+            del content[name]
+        return _digest(content)
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.kind}-{self.key}.mp4"
+
+    @property
+    def has_picture(self) -> bool:
+        return self.kind not in WITHOUT_PICTURE
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps([RENDERER_VERSION, content], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from found_footy.adapters.vision import watch as watching
+from found_footy.cli_media_clock import register
+from found_footy.domain.errors import VisionUnavailable
+from found_footy.domain.fixtures.model import Score
+from found_footy.domain.videos.readings import Box, FrameReading
+from found_footy.media.frames import Frame
+from found_footy.ports import Picture
+from tests.media.pictures import grass
+
+SEEN = FrameReading(0.0, True, False, "67:23", "+4", None, ("ARS", "CHE"), Score(2, 1), Box(0.1, 0.1, 0.2, 0.2))
+
+
+class FixedVision:
+    """Sees the same in every picture."""
+
+    name = "fixed"
+
+    def __init__(self, seen: FrameReading | None) -> None:
+        self._seen = seen
+        self.closed = False
+
+    def open_clip(self) -> FixedVision:
+        return self
+
+    async def look(self, pictures: Sequence[Picture]) -> FrameReading:
+        if self._seen is None:
+            raise VisionUnavailable("nobody is there")
+        return replace(self._seen, at=pictures[1].at)
+
+    async def check(self) -> str:
+        return self.name
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture(autouse=True)
+def clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clip of 10 seconds, without a file."""
+
+    def frames_at(path: Path, fractions: Sequence[float]) -> list[Frame]:
+        return [Frame(10 * fraction, grass(320, 180)) for fraction in fractions]
+
+    monkeypatch.setattr(watching, "frames_at", frames_at)
+
+
+def called(*arguments: str, seen: FrameReading | None = SEEN, code: int = 0) -> str:
+    app, vision = typer.Typer(), FixedVision(seen)
+    register(app, lambda: vision)
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == code, result.output
+    assert vision.closed or arguments[0] == "parse-clock" or code == 2
+    return result.stdout
+
+
+def answer(*arguments: str, seen: FrameReading = SEEN) -> Any:
+    return json.loads(called(*arguments, "--json", seen=seen))
+
+
+def test_clock_tells_each_frame_and_the_minute() -> None:
+    frame = {"clock": "67:23", "added": "+4", "stoppage_clock": None, "teams": ["ARS", "CHE"], "score": "2-1"}
+    assert answer("clock", "clip.mp4") == {
+        "soccer": True,
+        "screen": False,
+        "minute": 67,
+        "frames": [{"at": 2.5, **frame}, {"at": 7.5, **frame}],
+    }
+
+
+def test_a_clip_without_a_clock_has_no_minute() -> None:
+    nothing = FrameReading(0.0, False, True)
+    told = answer("clock", "clip.mp4", seen=nothing)
+    assert (told["soccer"], told["screen"], told["minute"], len(told["frames"])) == (False, True, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "reason"),
+    [
+        (["--elapsed", "68"], "verified", None),
+        (["--elapsed", "45", "--extra", "2"], "rejected", "wrong minute"),
+        (["--elapsed", "68", "--home", "Arsenal", "--away", "Chelsea"], "verified", None),
+        (["--elapsed", "68", "--home", "Real Madrid", "--away", "Sevilla"], "rejected", "other teams"),
+        (["--elapsed", "68", "--score-before", "2-1", "--score-after", "3-1"], "verified", None),
+        (["--elapsed", "68", "--score-before", "0-0", "--score-after", "1-0"], "rejected", "other score"),
+    ],
+)
+def test_verify_tells_status_minute_and_reason(options: list[str], status: str, reason: str | None) -> None:
+    assert answer("verify", "clip.mp4", *options) == {"status": status, "minute": 67, "reason": reason}
+
+
+@pytest.mark.parametrize(("text", "minute"), [("90+3:15", 93), ("1-1", None), ("--", None)])
+def test_parse_clock_tells_the_minute(text: str, minute: int | None) -> None:
+    assert json.loads(called("parse-clock", "--json", "--", text)) == {"minute": minute}
+
+
+def test_people_get_words() -> None:
+    assert "minute 67" in called("clock", "clip.mp4")
+    assert "ARS – CHE" in called("clock", "clip.mp4")
+    assert "verified" in called("verify", "clip.mp4", "--elapsed", "68")
+    assert "rejected: wrong minute" in called("verify", "clip.mp4", "--elapsed", "30")
+    assert "minute 93" in called("parse-clock", "90+3")
+    assert "not a match clock" in called("parse-clock", "HD")
+
+
+@pytest.mark.parametrize("command", [["clock"], ["verify", "--elapsed", "68"]])
+def test_the_proof_is_a_picture(tmp_path: Path, command: list[str]) -> None:
+    proof = tmp_path / "proof.png"
+    called(*command, "clip.mp4", "--save-proof", str(proof))
+    drawn = cv2.imread(str(proof))
+    assert drawn is not None
+    assert drawn.shape[1] == 320
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["verify", "clip.mp4"],
+        ["verify", "clip.mp4", "--elapsed", "200"],
+        ["verify", "clip.mp4", "--elapsed", "60", "--score-before", "one"],
+    ],
+)
+def test_wrong_options_are_refused(arguments: list[str]) -> None:
+    called(*arguments, code=2)
+
+
+def test_a_proof_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    called("clock", "clip.mp4", "--save-proof", str(tmp_path / "no" / "proof.png"), code=2)
+
+
+def test_nobody_there_is_an_error_and_no_answer() -> None:
+    app = typer.Typer()
+    register(app, lambda: FixedVision(None))
+    result = CliRunner().invoke(app, ["clock", "clip.mp4", "--json"])
+    assert isinstance(result.exception, VisionUnavailable)
+    assert result.stdout == ""

@@ -1,0 +1,178 @@
+"""When two clips are the same, by their hashes alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from found_footy.media.fingerprint import Fingerprint, mirrored
+from found_footy.media.hash_match import Library, Match, match, match_many, match_mirrored
+
+
+def moving(seed: int, count: int, change: int = 10) -> list[int]:
+    """Hashes of a clip in which about `change` bits flip from one picture to the next."""
+    chance = np.random.default_rng(seed)
+    hashes = [int(chance.integers(0, 2**64, dtype=np.uint64))]
+    for _ in range(count - 1):
+        hashes.append(hashes[-1] ^ flips(chance, change))
+    return hashes
+
+
+def flips(chance: np.random.Generator, bits: int) -> int:
+    return sum(1 << int(place) for place in chance.choice(64, bits, replace=False))
+
+
+def noisy(hashes: list[int], bits: int, seed: int = 99) -> list[int]:
+    chance = np.random.default_rng(seed)
+    return [each ^ flips(chance, bits) for each in hashes]
+
+
+def clip(hashes: list[int], places: list[int] | None = None) -> Fingerprint:
+    where = range(len(hashes)) if places is None else places
+    return Fingerprint(np.array(where, dtype=np.int64), np.array(hashes, dtype=np.uint64))
+
+
+def test_the_same_clip_matches_itself_at_no_offset() -> None:
+    a = clip(moving(1, 40))
+    found = match(a, a)
+    assert found is not None
+    assert (found.offset_seconds, found.matched_frames, found.mirrored) == (0.0, 40, False)
+
+
+@pytest.mark.parametrize("start", [0, 1, 7, 20])
+@pytest.mark.parametrize("length", [6, 12, 20])
+def test_a_part_is_found_where_it_lies(start: int, length: int) -> None:
+    whole = moving(1, 40)
+    found = match(clip(noisy(whole[start : start + length], 4)), clip(whole))
+    assert found is not None
+    assert (found.offset_seconds, found.matched_frames) == (start * 0.25, length)
+
+
+@pytest.mark.parametrize("overlap", [8, 15])
+def test_clips_that_overlap_match_where_they_do(overlap: int) -> None:
+    whole = moving(2, 60)
+    found = match(clip(whole[: 20 + overlap]), clip(whole[20:]))
+    assert found is not None
+    assert (found.offset_seconds, found.matched_frames) == (-5.0, overlap)
+
+
+@pytest.mark.parametrize(("bits", "same"), [(0, True), (6, True), (9, True), (13, False), (25, False)])
+def test_pictures_may_differ_by_some_bits(bits: int, same: bool) -> None:
+    whole = moving(3, 60)
+    assert (match(clip(noisy(whole, bits)), clip(whole)) is not None) is same
+
+
+def test_unrelated_clips_do_not_match() -> None:
+    assert match(clip(moving(4, 200)), clip(moving(5, 200))) is None
+
+
+def test_a_still_picture_proves_nothing_however_long_it_stands() -> None:
+    still = moving(6, 1) * 200
+    assert match(clip(still), clip(still)) is None
+    assert match(clip(noisy(still, 2, 1)), clip(noisy(still, 2, 2))) is None
+
+
+def test_a_still_stretch_within_moving_clips_proves_nothing() -> None:
+    still = moving(6, 1) * 40
+    assert match(clip(moving(7, 60) + still), clip(still + moving(8, 60))) is None
+
+
+def test_two_pictures_in_a_row_are_not_enough_and_six_are() -> None:
+    common = moving(9, 6)
+    for count, same in ((2, False), (6, True)):
+        a = clip(moving(10, 30) + common[:count] + moving(11, 30))
+        b = clip(moving(12, 11) + common[:count] + moving(13, 40))
+        assert (match(a, b) is not None) is same
+
+
+def test_barely_alike_pictures_must_be_more() -> None:
+    """At 9 bits apart a picture gives 2 points: three of them are far from a proof, ten are one."""
+    common = moving(14, 10, change=20)
+    for count, same in ((3, False), (10, True)):
+        a = clip(moving(15, 20) + noisy(common[:count], 9) + moving(16, 20))
+        b = clip(moving(17, 20) + common[:count] + moving(18, 20))
+        assert (match(a, b) is not None) is same
+
+
+def test_what_repeats_itself_must_prove_more() -> None:
+    """Two pictures that are 4 bits off give 14 points, which are enough where they stand alone."""
+    once = moving(19, 2, change=30)
+    pair = [once[0]] * 3 + [once[1]] * 3
+    assert match(clip(pair), clip(noisy(pair, 4))) is not None
+    assert match(clip(pair * 8), clip(noisy(pair * 8, 4))) is None
+
+
+def test_gaps_keep_their_place() -> None:
+    whole = moving(20, 40)
+    places = [n for n in range(40) if n not in (5, 6, 20)]
+    found = match(clip([whole[n] for n in places if n >= 8], [n - 8 for n in places if n >= 8]), clip(whole))
+    assert found is not None
+    assert (found.offset_seconds, found.matched_frames) == (2.0, 31)
+
+
+def test_nothing_matches_an_empty_hash() -> None:
+    empty = clip([])
+    assert match(empty, empty) is None
+    assert match(empty, clip(moving(1, 9))) is None
+    assert match_many(empty, Library.of([empty, clip(moving(1, 9))])) == []
+    assert match_many(clip(moving(1, 9)), Library.of([])) == []
+
+
+def test_hashes_at_other_steps_are_not_compared() -> None:
+    a = clip(moving(1, 9))
+    with pytest.raises(ValueError, match="cannot be compared"):
+        match(a, Fingerprint(a.places, a.hashes, 0.5))
+
+
+def test_a_mirrored_copy_is_told_apart() -> None:
+    a = clip(moving(21, 40))
+    b = mirrored(clip(noisy(moving(21, 40), 3)))
+    assert match(a, b) is None
+    found = match_mirrored(a, b)
+    assert found is not None
+    assert found.mirrored
+    assert found.offset_seconds == 0.0
+
+
+def test_one_against_many_gives_what_one_by_one_gives() -> None:
+    one = clip(moving(30, 80))
+    library = [clip(moving(seed, 50)) for seed in range(200, 260)]
+    library[7] = clip(noisy(moving(30, 80)[30:60], 5))
+    library[40] = clip([])
+    library[59] = clip(moving(99, 10) + moving(30, 80)[:12])
+    expected = [(place, found) for place, each in enumerate(library) if (found := match(one, each)) is not None]
+    assert [place for place, _ in expected] == [7, 59]
+    assert match_many(one, Library.of(library)) == expected
+
+
+# Few different hashes, so that repeats, ties and partial matches come up all the time.
+palette = [*moving(40, 6, change=12), *noisy(moving(40, 3, change=12), 5)]
+clips = st.lists(st.tuples(st.integers(1, 3), st.sampled_from(palette)), max_size=30).map(
+    lambda pairs: clip([h for _, h in pairs], [int(n) for n in np.cumsum([gap for gap, _ in pairs]) - 1])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(clips, clips)
+def test_match_is_symmetric_and_its_offset_antisymmetric(a: Fingerprint, b: Fingerprint) -> None:
+    there, back = match(a, b), match(b, a)
+    assert (there is None) == (back is None)
+    if there is not None and back is not None:
+        assert there.offset_seconds == -back.offset_seconds
+        assert there == Match(-back.offset_seconds, back.matched_frames)
+
+
+@settings(max_examples=100, deadline=None)
+@given(clips, st.lists(clips, max_size=6))
+def test_one_against_many_agrees_with_one_by_one(one: Fingerprint, library: list[Fingerprint]) -> None:
+    expected = [(place, found) for place, each in enumerate(library) if (found := match(one, each)) is not None]
+    assert match_many(one, Library.of(library)) == expected
+
+
+@settings(deadline=None)
+@given(clips)
+def test_a_clip_that_matches_itself_does_so_at_no_offset(a: Fingerprint) -> None:
+    found = match(a, a)
+    assert found is None or found.offset_seconds == 0.0

@@ -1,0 +1,103 @@
+"""What is drawn: the board says what the truth says, matches look different, and a goal goes in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from clip_helpers import difference, spec_of
+
+from found_footy.simulator.clips.boards import Board, BoardText
+from found_footy.simulator.clips.clock_face import ClockFace
+from found_footy.simulator.clips.framing import BOARDS
+from found_footy.simulator.clips.kinds import BOARD_STYLES, BoardStyle
+from found_footy.simulator.clips.match_scene import MatchScene
+from found_footy.simulator.clips.play import play_of
+from found_footy.simulator.clips.spec import Footage
+from found_footy.simulator.clips.timeline import GOAL_AT, timeline_of
+from found_footy.simulator.clips.truth import truth_of
+
+FOOTAGE = spec_of("copy", minute="90+3").footage
+SIZE = (640, 360)
+
+
+def test_the_board_is_drawn_with_the_text_of_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[BoardText] = []
+    monkeypatch.setattr(Board, "put", lambda _, frame, text: drawn.append(text))
+    spec = spec_of("copy -2s 8s", minute="90+3", match={"broadcast": {"style": "split", "codes": ["TWN", "RVR"]}})
+    scene = MatchScene(spec.footage, *SIZE)
+    for reading in truth_of(spec).readings:
+        scene.draw(spec.start + reading.at)
+        text = drawn.pop()
+        assert text.face == ClockFace("90:00", "+4", reading.stoppage_clock)
+        assert (reading.clock, reading.added, reading.score) == ("90:00", "+4", text.score)
+        assert text.codes == ("TWN", "RVR")
+    assert drawn == []
+
+
+def test_no_board_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Board, "put", lambda *_: pytest.fail("a scoreboard in a replay"))
+    start, end = timeline_of(FOOTAGE).replays
+    scene = MatchScene(FOOTAGE, *SIZE)
+    for time in (start, (start + end) / 2, end - 0.05):
+        scene.draw(time)
+
+
+@pytest.mark.parametrize("style", BOARD_STYLES)
+def test_a_board_stays_in_its_box_and_changes_with_the_clock(style: BoardStyle) -> None:
+    grey = np.full((360, 640, 3), 90, np.uint8)
+    board, frames = Board(style, *SIZE), []
+    for clock in ("12:31", "12:38"):
+        frame = grey.copy()
+        board.put(frame, BoardText(ClockFace(clock), ("TWN", "RVR"), (1, 0)))
+        frames.append(frame)
+    box = BOARDS[style]
+    outside = np.ones((360, 640), bool)
+    outside[round(box.top * 360) : round(box.bottom * 360), round(box.left * 640) : round(box.right * 640)] = False
+    assert np.array_equal(frames[0][outside], grey[outside])
+    changed = np.abs(frames[0].astype(int) - frames[1]).max(axis=2) > 40
+    assert 10 < changed.sum() < 400
+    assert frames[0][~outside].max() - frames[0][~outside].min() > 120
+
+
+def test_the_wipe_covers_the_cut() -> None:
+    scene, middle = MatchScene(FOOTAGE, *SIZE), timeline_of(FOOTAGE).wipes[0]
+    before, after = scene.draw(middle - 0.001), scene.draw(middle + 0.001)
+    assert difference(before, after) < 3
+
+
+def test_the_same_moment_is_drawn_the_same_way_in_any_order() -> None:
+    one, other = MatchScene(FOOTAGE, *SIZE), MatchScene(FOOTAGE, *SIZE)
+    one.draw(3.0)
+    assert np.array_equal(one.draw(11.0), other.draw(11.0))
+
+
+@pytest.mark.parametrize("change", [{"moment": "another goal"}, {"venue": "another ground"}])
+def test_other_goals_and_other_grounds_look_different(change: dict[str, str]) -> None:
+    other = replace(FOOTAGE, **change)
+    assert difference(MatchScene(FOOTAGE, *SIZE).draw(10.0), MatchScene(other, *SIZE).draw(10.0)) > 12
+
+
+def test_the_ball_is_in_the_net_where_something_is_scored() -> None:
+    def crossing(footage: Footage) -> tuple[float, float]:
+        play = play_of(footage)
+        x, y, _ = play.ball[play.index(0.0)]
+        return float(x), abs(float(y) - 34)
+
+    line, from_middle = crossing(FOOTAGE)
+    assert line == pytest.approx(105, abs=0.1)
+    assert from_middle < 3.66
+    assert crossing(replace(FOOTAGE, after=FOOTAGE.before))[1] > 3.66
+    assert crossing(replace(FOOTAGE, penalty=True))[1] < 3.66
+
+
+def test_nobody_runs_faster_than_people_do() -> None:
+    places = play_of(FOOTAGE).places
+    speed = np.hypot(*np.moveaxis(np.diff(places, axis=0), 2, 0)) * 50
+    assert np.percentile(speed, 99) < 12.4
+
+
+def test_the_clock_goes_on_during_the_replay() -> None:
+    timeline = timeline_of(FOOTAGE)
+    assert timeline.shots[-1].play_start == timeline.shots[-1].start - GOAL_AT

@@ -6,7 +6,17 @@ import asyncio
 import importlib
 import sys
 
-BENCHES = ("startup", "workflow_starts", "poll_cycle", "rendering", "hashing", "matching", "vision", "accuracy")
+BENCHES = (
+    "startup",
+    "workflow_starts",
+    "poll_cycle",
+    "rendering",
+    "hashing",
+    "matching",
+    "vision",
+    "whole_clip",
+    "accuracy",
+)
 
 
 def main() -> None:

@@ -169,7 +169,7 @@ async def test_one_answer_takes_no_longer_than_the_timeout(api_football: Open, r
         before = time.monotonic()
         with pytest.raises(FeedUnavailable, match=r"did not answer within 0.3 s"):
             await api_football(server.url, timeout=0.3).check()
-        assert time.monotonic() - before < 2
+        assert time.monotonic() - before < 20
     assert len(server.requests) == 1
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -25,8 +24,6 @@ def ocr_engine() -> OcrEngine:
 @pytest.fixture(scope="session")
 def llama_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real llama.cpp server. In a process of its own: its threads outlive whoever starts it in theirs."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("xllamacpp is not installed here")
     folder = tmp_path_factory.mktemp("llama")
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(

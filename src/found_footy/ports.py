@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
@@ -116,16 +116,6 @@ class FeedState:
     asked_at: datetime
     answered_at: datetime | None
     error: str | None
-
-
-class FixtureReader(Protocol):
-    """What people and pages look at, in the seeds' document shape."""
-
-    async def fixtures(self, *, stage: str | None = None, day: date | None = None) -> list[dict[str, Any]]: ...
-
-    async def fixture(self, fixture_id: int) -> dict[str, Any]: ...
-
-    async def event(self, event_id: str) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

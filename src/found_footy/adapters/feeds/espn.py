@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
-from found_footy.adapters.feeds.limits import MAX_GOALS, STORABLE, parse_kickoff, storable, storable_text
+from found_footy.adapters.feeds.limits import MAX_GOALS, MAX_TEXT, STORABLE, parse_kickoff, storable, storable_text
 from found_footy.domain.errors import FeedError, FeedMalformed, FeedSchemaError, FootyError, UnknownStatus
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import (
@@ -173,8 +173,8 @@ class _Reader:
         return self.value.get(key) if isinstance(self.value, dict) else None
 
     def text(self) -> str:
-        if not isinstance(self.value, str) or len(self.value) > 300:
-            raise FeedSchemaError(self.path, self.value, "a text of at most 300 characters")
+        if not isinstance(self.value, str) or len(self.value) > MAX_TEXT:
+            raise FeedSchemaError(self.path, self.value, f"a text of at most {MAX_TEXT} characters")
         try:
             return storable_text(self.value)
         except ValueError:

@@ -147,6 +147,78 @@ class Settings(BaseSettings):
         12, ge=1, le=168, description="How long after kick-off an interrupted match is polled at every cycle."
     )
 
+    # --- from a certain goal to clips
+    wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
+    wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")
+    sources: Names = Field(
+        ("x", "bluesky", "reddit", "folder"),
+        description="Where clips are searched for; one that lacks its own settings stays off.",
+    )
+    browser_url: HttpUrl | None = Field(
+        None,
+        validation_alias=_well_known("BROWSER_URL"),
+        description="`footy browser`, through which X is searched; where it is not set, X stays off.",
+    )
+    x_url: HttpUrl = Field("https://x.com", description="Base URL of X, for the browser and for links.")
+    x_syndication_url: HttpUrl = Field(
+        "https://cdn.syndication.twimg.com", description="Where the videos of posts on X are looked up."
+    )
+    bluesky_url: HttpUrl = Field("https://bsky.social", description="Base URL of Bluesky.")
+    bluesky_handle: str | None = Field(None, description="Account for Bluesky; without one it stays off.")
+    bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
+    reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
+    reddit_subreddit: str = Field("soccer", pattern=r"^\w{2,21}$", description="The subreddit that is read.")
+    drop_folder: Path | None = Field(
+        None, description="Folder that people drop their own recordings into; without one that source stays off."
+    )
+    source_timeout_seconds: float = Field(20, gt=0, le=120, description="How long one search of one source may take.")
+    private_hosts: Names = Field(
+        (), description="host:port of servers at private addresses that may be asked all the same: a simulator's."
+    )
+
+    search_attempts: int = Field(10, ge=1, le=60, description="Searches for each goal.")
+    search_attempts_most: int = Field(
+        15, ge=1, le=60, description="The same with those counted that no source answered."
+    )
+    search_seconds: float = Field(60, gt=0, le=3600, description="From the start of one search to the next.")
+    search_gap_seconds: float = Field(10, ge=0, le=600, description="From the end of one search to the next, at least.")
+    search_silence_seconds: float = Field(
+        600, gt=0, le=86400, description="After so long without a sign of life, a search is started again."
+    )
+    post_age_seconds: float = Field(180, gt=0, le=86400, description="How old a post may be to be taken.")
+    candidates: int = Field(5, ge=1, le=50, description="Posts taken from each search, the longest first.")
+    download_bytes: int = Field(209_715_200, ge=1024, le=10_737_418_240, description="How large a file may be.")
+    download_seconds: float = Field(60, gt=0, le=900, description="How long one download may take.")
+    download_redirects: int = Field(5, ge=0, le=20, description="How often one download may be sent elsewhere.")
+    clip_seconds_least: float = Field(3, gt=0, le=600, description="Shorter clips are refused.")
+    clip_seconds_most: float = Field(60, gt=0, le=3600, description="Longer clips are refused.")
+    clip_aspect_least: float = Field(1.33, gt=0, le=10, description="Narrower clips are refused as portrait.")
+    clock_tolerance_minutes: int = Field(3, ge=0, le=30, description="How far a clip's clock may be from the feed's.")
+    media_memory_mb: int = Field(2048, ge=512, le=65536, description="Address space of a process that decodes a file.")
+    media_seconds: float = Field(60, gt=0, le=900, description="How long decoding a file may take.")
+    vision_calls: int = Field(2, ge=1, le=64, description="Clips that are looked at at once, over all workers.")
+    vision_patience_seconds: float = Field(
+        1800, gt=0, le=86400, description="How long a clip waits for a vision engine that does not answer."
+    )
+    upload_idle_seconds: float = Field(300, gt=0, le=86400, description="After so long without work an uploader ends.")
+
+    object_store_url: str | None = Field(
+        None,
+        pattern=r"^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?|file:///.*)$",
+        description="s3://bucket/prefix or file:///folder; where it is not set, a folder below the data folder.",
+    )
+    s3_endpoint: HttpUrl | None = Field(None, description="S3 server, where it is not Amazon's.")
+    s3_region: str = Field("us-east-1", min_length=1, description="Region of the bucket.")
+    s3_access_key: Key | None = Field(None, description="Access key of the bucket.")
+    s3_secret_key: Key | None = Field(None, description="Secret key of the bucket.")
+
+    browser_port: int = Field(8888, ge=0, le=65535, description="Port of `footy browser` on loopback; 0 takes any.")
+    browser_path: Path | None = Field(None, description="Chromium's program; where it is not set, it is looked for.")
+    browser_headless: bool = Field(True, description="Whether `footy browser` works without a window.")
+    browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is started anew.")
+    browser_searches: int = Field(500, ge=1, le=100_000, description="Searches after which it is started anew.")
+    browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
+
     @property
     def certainty(self) -> CertaintyRules:
         return CertaintyRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
@@ -167,6 +239,10 @@ DEMO: dict[str, Any] = {
     "staging_poll_seconds": 5.0,
     "patience_seconds": 30.0,
     "feed_timeout_seconds": 2.0,
+    "search_seconds": 2.0,
+    "search_gap_seconds": 0.5,
+    "search_silence_seconds": 60.0,
+    "upload_idle_seconds": 20.0,
 }
 """The demo's waiting times; a setting that is given explicitly wins."""
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from found_footy.domain.discovery.posts import Post
+from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.discovery.team_names import TeamName
 from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import LiveFixture, Stage
@@ -17,6 +21,9 @@ from found_footy.domain.videos.readings import FrameReading
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from found_footy.media.fingerprint import Fingerprint
+    from found_footy.media.probe import VideoInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +153,94 @@ class Vision(Protocol):
 
     async def check(self) -> str:
         """One cheap call that proves that the engine works; returns what it is."""
+
+    async def aclose(self) -> None: ...
+
+
+class SocialSource(Protocol):
+    """A place where people post clips."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
+        """Posts with a video that match, newest first, at most some hundred; older ones than `since` may be left out.
+
+        An empty answer means that nothing was posted. Whatever else there is raises a SourceError.
+        """
+
+    async def check(self) -> str:
+        """One cheap call that proves that the source answers and takes the login; returns what it said."""
+
+    async def aclose(self) -> None: ...
+
+
+class Downloader(Protocol):
+    async def fetch(self, media_url: str, to: Path) -> None:
+        """Gets the video into the given file, within its bounds of bytes, seconds and redirects.
+
+        Raises ClipLost where it will never come, with the class of the loss, and DownloadUnavailable where it may.
+        """
+
+    async def aclose(self) -> None: ...
+
+
+class MediaReader(Protocol):
+    """Decodes files of strangers where they can do no harm. All methods raise a MediaError."""
+
+    async def probe(self, path: Path) -> VideoInfo: ...
+
+    async def pictures(self, path: Path, fractions: Sequence[float]) -> list[Picture]:
+        """The pictures at these shares of the clip's length."""
+
+    async def fingerprint(self, path: Path) -> Fingerprint: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Knowledge(Protocol):
+    """What the world calls a team."""
+
+    async def names_of(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
+        """Labels, aliases, nicknames and short names; nothing where the team is unknown. Raises KnowledgeError."""
+
+    async def check(self) -> str: ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    key: str
+    size: int
+    modified: datetime
+
+
+class ObjectStore(Protocol):
+    """Files by key, such as `1380101/1380101_40_306_Goal_1/0cc175b9….mp4`. All methods raise an ObjectStoreError."""
+
+    async def put(
+        self, key: str, path: Path, *, content_type: str = "video/mp4", metadata: Mapping[str, str] | None = None
+    ) -> None:
+        """Stores a file, whole or not at all, over whatever was there. Metadata may be any text."""
+
+    async def get(self, key: str, to: Path) -> None:
+        """Raises ObjectMissing."""
+
+    async def copy(self, key: str, to: str) -> None:
+        """On the server's side, with the metadata; over whatever was there. Raises ObjectMissing."""
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Safe to repeat: what is not there is deleted already."""
+
+    def list(self, prefix: str = "") -> AsyncIterator[StoredObject]:
+        """Everything below a prefix such as `staging/`, however many pages that takes."""
+
+    async def head(self, key: str) -> StoredObject | None: ...
+
+    async def metadata(self, key: str) -> Mapping[str, str]:
+        """As it was given. Raises ObjectMissing."""
+
+    async def check(self) -> str: ...
 
     async def aclose(self) -> None: ...

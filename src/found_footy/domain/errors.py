@@ -18,6 +18,17 @@ FootyError
 │   ├── VisionUnavailable    the vision server cannot be reached (retryable)
 │   ├── VisionTimeout        it did not answer in time (retryable)
 │   └── VisionNonsense       its answer does not fit the questions (retryable)
+├── ObjectStoreError         the object store refused
+│   ├── ObjectStoreUnavailable  it cannot be reached (retryable)
+│   └── ObjectMissing        there is no object of that key
+├── SourceError              a social source did not give what was asked for
+│   ├── SourceUnavailable    no usable answer: refused, timed out, 5xx (retryable)
+│   ├── SourceRateLimited    too many requests for the moment
+│   ├── SourceLoggedOut      its login is missing, wrong or expired
+│   └── SourceChanged        its answer has another shape than we know
+├── KnowledgeError           Wikidata gave nothing usable (retryable)
+├── DownloadUnavailable      a download that may succeed a little later (retryable)
+├── ClipLost                 a candidate that will never be a clip; says the class of its loss
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
@@ -133,6 +144,68 @@ class VisionTimeout(VisionError):
 
 class VisionNonsense(VisionError):
     """The vision server's answer does not fit the questions."""
+
+
+class ObjectStoreError(FootyError):
+    """The object store refused what was asked of it."""
+
+    hint = "Check FOOTY_OBJECT_STORE_URL and its keys; `footy doctor` tries them."
+
+
+class ObjectStoreUnavailable(ObjectStoreError):
+    """The object store cannot be reached, or answered with an error of its own."""
+
+    retryable = True
+
+
+class ObjectMissing(ObjectStoreError):
+    """There is no object of that key."""
+
+
+class SourceError(FootyError):
+    """A social source did not give what was asked for, which is never the same as "nothing found"."""
+
+
+class SourceUnavailable(SourceError):
+    """No usable answer from the source: refused, timed out, or a server error."""
+
+    retryable = True
+
+
+class SourceRateLimited(SourceError):
+    """Too many requests to the source for the moment."""
+
+
+class SourceLoggedOut(SourceError):
+    """The source's login is missing, wrong or expired."""
+
+    hint = "Log in again: `footy browser login` for X, FOOTY_BLUESKY_HANDLE and _PASSWORD for Bluesky."
+
+
+class SourceChanged(SourceError):
+    """The source's answer has another shape than we know."""
+
+    hint = "The source has changed its pages or its API; the adapter has to follow."
+
+
+class KnowledgeError(FootyError):
+    """Wikidata gave nothing usable."""
+
+    retryable = True
+
+
+class DownloadUnavailable(FootyError):
+    """A download that failed and may succeed a little later."""
+
+    retryable = True
+
+
+class ClipLost(FootyError):
+    """A candidate that will never be a clip, with the class of its loss."""
+
+    def __init__(self, loss: str, message: str) -> None:
+        self.loss = loss
+        super().__init__(message)
 
 
 class FeedError(FootyError):

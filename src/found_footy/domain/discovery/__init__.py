@@ -1,0 +1,1 @@
+"""From a certain goal to the posts that are worth a look."""

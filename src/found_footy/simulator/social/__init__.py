@@ -1,0 +1,1 @@
+"""What people post of a matchday, and the places where they do."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from found_footy.domain.discovery.choosing import Choice, Waiting
+from found_footy.domain.discovery.goal import SoughtGoal
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.team_names import TeamName
@@ -16,7 +18,10 @@ from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
+from found_footy.domain.videos.dedup import Video
+from found_footy.domain.videos.keeping import Copy, Settlement
 from found_footy.domain.videos.readings import FrameReading
+from found_footy.domain.videos.verification import Verification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,21 +103,38 @@ class FixtureStore(Protocol):
 
     async def record_failures(self, failures: Mapping[int, FootyError], now: datetime) -> None: ...
 
-    async def events_to_search(self) -> list[str]:
-        """Certain events whose search has not ended yet, or never began."""
+    async def events_to_search(self, silent_since: datetime) -> list[str]:
+        """Certain events whose search never began, or has given no sign of life since then without having ended."""
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str) -> bool:
         """False where the event is gone or withdrawn: then nobody should search for it."""
 
     async def set_download_complete(self, event_id: str) -> None: ...
 
+    async def older_than(self, before: datetime) -> list[int]:
+        """Fixtures that are past retention."""
+
     async def delete_older_than(self, before: datetime) -> int: ...
+
+    async def coverage(self, fixture_ids: Sequence[int]) -> Sequence[Coverage]: ...
 
     async def save_feed_state(
         self, feed: str, quota: Quota | None, now: datetime, error: FootyError | None
     ) -> None: ...
 
     async def feed_state(self, feed: str) -> FeedState | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of a match's goals have clips."""
+
+    fixture_id: int
+    home: str
+    away: str
+    goals: int
+    with_clips: int
+    verified: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +177,13 @@ class Vision(Protocol):
         """One cheap call that proves that the engine works; returns what it is."""
 
     async def aclose(self) -> None: ...
+
+
+class ClipWatcher(Protocol):
+    """Shows as many moments of a file as it takes to a vision engine."""
+
+    async def __call__(self, path: Path) -> Sequence[FrameReading]:
+        """Raises a MediaError, or a VisionError where nobody could look."""
 
 
 class SocialSource(Protocol):
@@ -244,3 +273,110 @@ class ObjectStore(Protocol):
     async def check(self) -> str: ...
 
     async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """How one search of one source ended: so many posts, or an error."""
+
+    source: str
+    found: int | None
+    error: FootyError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateState:
+    key: str
+    media_url: str
+    md5: str | None
+    loss: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """The videos of one pool of an event, with their fingerprints."""
+
+    kept: tuple[Video, ...]
+    new: tuple[Video, ...]
+    copies: tuple[Copy, ...]
+    fingerprints: Mapping[str, Fingerprint]
+    """Of the kept and the new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWork:
+    downloading: int
+    checking: int
+    waiting: int
+
+    @property
+    def any(self) -> bool:
+        return bool(self.downloading or self.checking or self.waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamToName:
+    id: int
+    name: str
+    league: str
+    country: str | None
+
+
+class ClipStore(Protocol):
+    """The system of record for what was searched, found, refused and kept."""
+
+    async def goal(self, event_id: str) -> SoughtGoal:
+        """Raises NotFound."""
+
+    async def note_sign_of_life(self, event_id: str, now: datetime) -> None: ...
+
+    async def note_search(
+        self,
+        event_id: str,
+        attempt: int,
+        query: SearchQuery,
+        reports: Sequence[SourceReport],
+        posts: Sequence[Post],
+        now: datetime,
+    ) -> None: ...
+
+    async def take(self, event_id: str, attempt: int, choose: Callable[[Sequence[Waiting]], Choice]) -> Sequence[str]:
+        """The posts that this attempt downloads; chosen once, however often it is asked."""
+
+    async def register_download(self, event_id: str, workflow_id: str) -> bool:
+        """False where the goal is not wanted any more."""
+
+    async def candidate(self, event_id: str, key: str) -> CandidateState: ...
+
+    async def lose_candidate(self, event_id: str, key: str, loss: str, detail: str) -> None: ...
+
+    async def video_state(self, event_id: str, md5: str) -> str | None: ...
+
+    async def add_video(self, event_id: str, key: str, md5: str, info: VideoInfo | None, now: datetime) -> str:
+        """Links a post to its file, and returns the file's state. `info` is needed for a file that is new."""
+
+    async def save_look(self, event_id: str, md5: str, seen: Verification) -> None: ...
+
+    async def refuse_video(
+        self, event_id: str, md5: str, loss: str, detail: str, seen: Verification | None = None
+    ) -> None: ...
+
+    async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None: ...
+
+    async def pool(self, event_id: str, name: str) -> Pool: ...
+
+    async def settle(self, event_id: str, settlements: Sequence[Settlement], now: datetime) -> bool:
+        """Who stays, who gave way, popularity and ranks, and the news of it; False where the goal is withdrawn."""
+
+    async def video_states(self, event_id: str) -> Mapping[str, str]: ...
+
+    async def open_work(self, event_id: str) -> OpenWork: ...
+
+    async def close(self, event_id: str, detail: str) -> None:
+        """Ends whatever is open, and says of each post why; then the event is complete."""
+
+    async def aliases(self, team_ids: Sequence[int]) -> Mapping[int, tuple[str, ...]]: ...
+
+    async def save_aliases(self, team_id: int, name: str, aliases: Sequence[str], now: datetime) -> None: ...
+
+    async def teams_without_aliases(self, limit: int) -> Sequence[TeamToName]: ...

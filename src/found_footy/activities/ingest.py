@@ -10,7 +10,8 @@ from found_footy.activities.boundary import implements
 from found_footy.domain.errors import FeedError
 from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight
 from found_footy.domain.fixtures.tracking import is_tracked
-from found_footy.ports import FeedAnswer, FixtureStore, ScoreFeed
+from found_footy.domain.videos.keys import STAGING, fixture_prefix
+from found_footy.ports import FeedAnswer, FixtureStore, ObjectStore, ScoreFeed
 from found_footy.workflows.contracts import (
     CLEANUP_OLD_FIXTURES,
     INGEST_DAY,
@@ -29,12 +30,14 @@ class IngestActivities:
     def __init__(
         self,
         store: FixtureStore,
+        objects: ObjectStore,
         feed: ScoreFeed,
         lifecycle: LifecycleRules,
         teams: Collection[int] = (),
         leagues: Collection[int] = (),
     ) -> None:
         self._store = store
+        self._objects = objects
         self._feed = feed
         self._lifecycle = lifecycle
         self._teams = frozenset(teams)
@@ -66,9 +69,20 @@ class IngestActivities:
 
     @implements(CLEANUP_OLD_FIXTURES)
     async def cleanup_old_fixtures(self, order: CleanUp) -> CleanedUp:
+        # The files first: rows that are gone cannot tell what to delete.
+        for fixture_id in await self._store.older_than(order.before):
+            await self._delete_files(fixture_prefix(fixture_id), before=None)
+        await self._delete_files(STAGING, before=order.before)
         deleted = await self._store.delete_older_than(order.before)
         log.info("deleted fixtures past retention", extra={"action": "fixtures_deleted", "count": deleted})
         return CleanedUp(deleted)
+
+    async def _delete_files(self, prefix: str, before: datetime | None) -> None:
+        found = self._objects.list(prefix)
+        keys = [stored.key async for stored in found if before is None or stored.modified < before]
+        if keys:
+            await self._objects.delete(keys)
+            log.info("files deleted", extra={"action": "files_deleted", "prefix": prefix, "count": len(keys)})
 
     async def _add(self, answer: FeedAnswer, found: int, at: datetime) -> Ingested:
         placed = [

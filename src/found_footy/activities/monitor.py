@@ -40,12 +40,14 @@ class MonitorActivities:
         certainty: CertaintyRules,
         lifecycle: LifecycleRules,
         poll_interval: timedelta,
+        search_silence: timedelta,
     ) -> None:
         self._store = store
         self._feed = feed
         self._certainty = certainty
         self._lifecycle = lifecycle
         self._poll_interval = poll_interval
+        self._search_silence = search_silence
 
     @implements(PRE_ACTIVATE)
     async def pre_activate_upcoming_fixtures(self, order: PollInput) -> Activated:
@@ -77,10 +79,10 @@ class MonitorActivities:
     async def poll_active_fixtures(self, order: PollInput) -> Polled:
         ids = await self._store.active_ids(self._feed.name)
         if not ids:
-            return Polled(to_search=await self._store.events_to_search())
+            return Polled(to_search=await self._to_search(order.at))
         allowed, last = await self._pace(len(ids), order.at)
         if not allowed.permits(last, order.at):
-            return Polled(slowed=allowed.reason, to_search=await self._store.events_to_search())
+            return Polled(slowed=allowed.reason, to_search=await self._to_search(order.at))
         answer = await self._ask(ids, order.at)
         failures: dict[int, FootyError] = dict(answer.failures)
         failures |= {id_: NotInAnswer(f"the feed's answer leaves fixture {id_} out") for id_ in answer.unknown}
@@ -94,13 +96,31 @@ class MonitorActivities:
         await self._record(failures, order.at)
         saved = [outcome for outcome in outcomes if outcome.live.id not in refused]
         _log_outcomes(saved)
+        await self._log_coverage([outcome.live.id for outcome in saved if outcome.stage is Stage.COMPLETED])
         return Polled(
             asked=len(ids),
             answered=len(answer.fixtures),
             failed=len(failures),
             completed=sum(outcome.stage is Stage.COMPLETED for outcome in saved),
-            to_search=await self._store.events_to_search(),
+            to_search=await self._to_search(order.at),
         )
+
+    async def _to_search(self, now: datetime) -> list[str]:
+        return await self._store.events_to_search(now - self._search_silence)
+
+    async def _log_coverage(self, fixture_ids: Sequence[int]) -> None:
+        """One line for each match that is over: what a season's coverage is counted from."""
+        for match in await self._store.coverage(fixture_ids) if fixture_ids else ():
+            log.info(
+                f"{match.home} - {match.away}: {match.with_clips} of {match.goals} goals have clips",
+                extra={
+                    "action": "match_covered",
+                    "fixture_id": match.fixture_id,
+                    "goals": match.goals,
+                    "goals_with_clips": match.with_clips,
+                    "goals_verified": match.verified,
+                },
+            )
 
     def _decide(
         self, states: Sequence[FixtureState], fixtures: Sequence[LiveFixture], poll: Poll

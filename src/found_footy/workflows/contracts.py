@@ -22,6 +22,10 @@ HEARTBEAT = timedelta(seconds=6)
 """A worker that was killed is missed after this long, and not only when the activity's time is over."""
 
 
+LONGEST_WAIT = timedelta(seconds=15)
+"""Between two tries of a patient call: whoever comes back is not kept waiting."""
+
+
 @dataclass(frozen=True)
 class Call(Generic[In, Out]):
     """An activity with its time limit and its retries."""
@@ -45,6 +49,21 @@ class Call(Generic[In, Out]):
             heartbeat_timeout=HEARTBEAT,
             retry_policy=RetryPolicy(
                 initial_interval=self.first_wait, backoff_coefficient=2.0, maximum_attempts=self.attempts
+            ),
+        )
+        return answer
+
+    async def patiently(self, argument: In, patience: timedelta) -> Out:
+        """The same for what must not be given up while somebody else is away: retried until the time is over."""
+        answer: Out = await workflow.execute_activity(
+            self.name,
+            argument,
+            result_type=self.result,
+            start_to_close_timeout=self.timeout,
+            schedule_to_close_timeout=patience,
+            heartbeat_timeout=HEARTBEAT,
+            retry_policy=RetryPolicy(
+                initial_interval=self.first_wait, backoff_coefficient=2.0, maximum_interval=LONGEST_WAIT
             ),
         )
         return answer
@@ -180,6 +199,8 @@ class SearchInput:
 class SearchResult:
     searched: bool
     reason: str = ""
+    attempts: int = 0
+    downloads: int = 0
 
 
 @dataclass(frozen=True)
@@ -189,8 +210,33 @@ class EventWorkflow:
 
 
 @dataclass(frozen=True)
+class Team:
+    id: int
+    name: str
+    league: str = ""
+    country: str | None = None
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """How often and how long to search; it comes from the settings of the worker that begins."""
+
+    attempts: int
+    most_attempts: int
+    seconds: float
+    """From the start of one search to the next."""
+    gap_seconds: float
+    """From the end of one search to the next, at least."""
+    patience_seconds: float
+    """How long, after the last search, its downloads may take."""
+    teams: list[Team]
+
+
+@dataclass(frozen=True)
 class StillWanted:
     wanted: bool
+    plan: SearchPlan | None = None
+    """None in the histories from before there was anything to search."""
 
 
 @dataclass(frozen=True)

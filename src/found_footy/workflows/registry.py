@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from found_footy.workflows.aliases import AliasWorkflow
+from found_footy.workflows.download import DownloadWorkflow
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
 from found_footy.workflows.search import SearchWorkflow
+from found_footy.workflows.upload import UploadWorkflow
+from found_footy.workflows.vision import VisionWorkflow
 
-WORKFLOWS = (IngestWorkflow, MonitorWorkflow, SearchWorkflow)
+WORKFLOWS = (
+    AliasWorkflow,
+    DownloadWorkflow,
+    IngestWorkflow,
+    MonitorWorkflow,
+    SearchWorkflow,
+    UploadWorkflow,
+    VisionWorkflow,
+)

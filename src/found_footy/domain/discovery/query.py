@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+OPERATORS = frozenset(["or", "and", "not"])
+"""Words that search engines take for a command."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
@@ -18,7 +21,7 @@ class SearchQuery:
     @property
     def text(self) -> str:
         """`(Florian OR Wirtz) (LFC OR Liverpool)`: what X and Bluesky understand."""
-        return " ".join(_group(words) for words in (self.players, self.teams) if words)
+        return " ".join(group for words in (self.players, self.teams) if (group := _group(words)))
 
     def matches(self, text: str) -> bool:
         """For sources that cannot search: whether a title says what the query asks for."""
@@ -27,8 +30,19 @@ class SearchQuery:
 
 
 def _group(words: tuple[str, ...]) -> str:
-    quoted = [f'"{word}"' if " " in word else word for word in words]
-    return quoted[0] if len(quoted) == 1 else f"({' OR '.join(quoted)})"
+    terms = [term for word in words if (term := _term(word))]
+    return f"({' OR '.join(terms)})" if len(terms) > 1 else "".join(terms)
+
+
+def _term(word: str) -> str:
+    """One word bare, everything else in quotes: a hyphen, a colon or a command is then only text."""
+    shown = " ".join(_QUOTES.sub(" ", word).split())
+    bare = re.fullmatch(r"\w+", shown) and shown.casefold() not in OPERATORS
+    return shown if bare or not shown else f'"{shown}"'
+
+
+_QUOTES = re.compile('["“”„‟«»＂\x00-\x1f\x7f]')
+"""What would end a quoted text, and what no query may hold."""
 
 
 def folded(text: str) -> str:
@@ -38,7 +52,38 @@ def folded(text: str) -> str:
     return " ".join(re.findall(r"\w+", plain.replace("_", " ")))
 
 
-_SPELLINGS = {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h"}
+def unaccented(text: str) -> str:
+    """The same words in plain Latin letters, with their case and their hyphens; other scripts stay as they are."""
+    return "".join(map(_without_accent, unicodedata.normalize("NFC", text)))
+
+
+def _without_accent(letter: str) -> str:
+    if letter.isascii():
+        return letter
+    if spelt := _SPELLINGS.get(letter.lower()):
+        return spelt.capitalize() if letter.isupper() else spelt
+    base = unicodedata.normalize("NFD", letter)[0]
+    return base if base.isascii() and base.isalpha() else letter
+
+
+_SPELLINGS = {
+    "ø": "o",
+    "đ": "d",
+    "ð": "d",
+    "ł": "l",
+    "ı": "i",
+    "æ": "ae",
+    "œ": "oe",
+    "þ": "th",
+    "ħ": "h",
+    "ß": "ss",
+    "ə": "a",
+}
+
+
+def word_set(text: str) -> frozenset[str]:
+    """A list of words, as it is written down in the modules that know some."""
+    return frozenset(text.split())
 
 
 def unique(words: Iterable[str]) -> tuple[str, ...]:

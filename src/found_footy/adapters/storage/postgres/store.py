@@ -13,12 +13,13 @@ from psycopg.types.json import Jsonb
 
 from found_footy.adapters.storage.postgres import rows
 from found_footy.adapters.storage.postgres.database import Connection, Database, fetch
+from found_footy.adapters.storage.postgres.news import announce
 from found_footy.domain.errors import FootyError, NotFound, StoreRejected
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.comparison import Verdict
 from found_footy.domain.fixtures.model import KnownEvent, LiveFixture, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, News
-from found_footy.ports import FeedState
+from found_footy.ports import Coverage, FeedState
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,11 @@ SAW_IT = frozenset({Verdict.NEW, Verdict.SEEN, Verdict.STABLE})
 class PostgresStore:
     def __init__(self, database: Database) -> None:
         self._db = database
+
+    @property
+    def database(self) -> Database:
+        """For the other stores that share its pool."""
+        return self._db
 
     # --- ingest and staging
 
@@ -63,7 +69,7 @@ class PostgresStore:
             for row in saved
             if row["is_new"] or row["stage"] != Stage.STAGING
         ]
-        await _announce(connection, news)
+        await announce(connection, news)
         return saved
 
     async def staging_due(self, feed: str, since: datetime) -> list[int]:
@@ -76,8 +82,11 @@ class PostgresStore:
         async with self._db.connection() as connection:
             moved = await fetch(connection, "fixtures.activate_due", {"now": now, "until": now + lead})
             ids = [row["id"] for row in moved]
-            await _announce(connection, [News("fixture.active", id_) for id_ in ids])
+            await announce(connection, [News("fixture.active", id_) for id_ in ids])
         return ids
+
+    async def older_than(self, before: datetime) -> list[int]:
+        return [row["id"] for row in await self._db.fetch("fixtures.older_than", before=before)]
 
     async def delete_older_than(self, before: datetime) -> int:
         async with self._db.connection() as connection:
@@ -99,8 +108,12 @@ class PostgresStore:
             records = [{"id": id_, "kind": e.kind, "message": str(e)} for id_, e in failures.items()]
             await self._db.fetch("fixtures.record_failures", rows=Jsonb(records), now=now)
 
-    async def events_to_search(self) -> list[str]:
-        return [row["id"] for row in await self._db.fetch("events.to_search")]
+    async def events_to_search(self, silent_since: datetime) -> list[str]:
+        return [row["id"] for row in await self._db.fetch("events.to_search", silent_since=silent_since)]
+
+    async def coverage(self, fixture_ids: Sequence[int]) -> Sequence[Coverage]:
+        found = await self._db.fetch("clips.coverage", ids=list(fixture_ids))
+        return [Coverage(**row) for row in found]
 
     # --- the search
 
@@ -116,7 +129,7 @@ class PostgresStore:
         async with self._db.connection() as connection:
             saved = await fetch(connection, "events.set_download_complete", {"id": event_id})
             news = [News("goal.complete", row["fixture_id"], event_id) for row in saved if not row["was_complete"]]
-            await _announce(connection, news)
+            await announce(connection, news)
 
     # --- the feed's own state
 
@@ -176,7 +189,7 @@ class PostgresPoll:
             params = {"ids": list(fixture_ids), "stage": stage, "at": at}
             moved = [row["id"] for row in await fetch(self._connection, "fixtures.release", params)]
             await fetch(self._connection, "fixtures.delete_live_of_inactive", {"ids": moved})
-            await _announce(self._connection, [News(f"fixture.{stage}", id_) for id_ in moved])
+            await announce(self._connection, [News(f"fixture.{stage}", id_) for id_ in moved])
 
     async def save(self, outcomes: Sequence[FixtureOutcome]) -> Mapping[int, FootyError]:
         try:
@@ -212,13 +225,8 @@ class PostgresPoll:
         left = [outcome.live.id for outcome in outcomes if outcome.stage is not Stage.ACTIVE]
         if left:
             await fetch(self._connection, "fixtures.delete_live_of_inactive", {"ids": left})
-        await _announce(self._connection, [news for outcome in outcomes for news in outcome.news])
+        await announce(self._connection, [news for outcome in outcomes for news in outcome.news])
 
     async def _bulk(self, name: str, records: Sequence[rows.Row]) -> None:
         if records:
             await fetch(self._connection, name, {"rows": Jsonb(records)})
-
-
-async def _announce(connection: Connection, news: Sequence[News]) -> None:
-    if news:
-        await fetch(connection, "outbox.add", {"rows": Jsonb([rows.news_row(each) for each in news])})

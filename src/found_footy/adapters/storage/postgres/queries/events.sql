@@ -54,10 +54,11 @@ on conflict do nothing;
 -- Until the search has ended, not only until it has begun: one that failed half-way must be started again.
 select id from events
 where stable_at is not null and removed_at is null and not download_complete
+  and (not monitor_complete or searched_at is null or searched_at < %(silent_since)s)
 order by stable_at, id;
 
 -- name: set_monitor_complete
-update events set monitor_complete = true where id = %(id)s and stable_at is not null and removed_at is null
+update events set monitor_complete = true, searched_at = now() where id = %(id)s and stable_at is not null and removed_at is null
 returning id;
 
 -- name: set_download_complete

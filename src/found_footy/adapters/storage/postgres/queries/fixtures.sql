@@ -105,6 +105,11 @@ update fixtures f set error_kind = r.kind, error_message = r.message, error_at =
 from jsonb_to_recordset(%(rows)s) as r (id bigint, kind text, message text)
 where f.id = r.id;
 
+-- name: older_than
+select id from fixtures
+where (stage = 'completed' and completed_at < %(before)s) or (stage = 'staging' and kickoff < %(before)s)
+order by id;
+
 -- name: delete_older_than
 delete from fixtures
 where (stage = 'completed' and completed_at < %(before)s) or (stage = 'staging' and kickoff < %(before)s)

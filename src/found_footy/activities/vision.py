@@ -1,0 +1,56 @@
+"""One look at a clip: is it this goal?"""
+
+from __future__ import annotations
+
+import logging
+
+from found_footy.activities.boundary import implements
+from found_footy.activities.clip_files import staged_file
+from found_footy.domain.errors import MediaError
+from found_footy.domain.videos.filters import loss_of_media
+from found_footy.domain.videos.losses import LOSS_OF_REASON, Loss
+from found_footy.domain.videos.verification import Status, Verification, validate_timestamp
+from found_footy.ports import ClipStore, ClipWatcher, ObjectStore
+from found_footy.workflows.clip_contracts import LOOK_AT_CLIP, VideoRef, VideoState
+
+log = logging.getLogger(__name__)
+
+
+class VisionActivities:
+    def __init__(self, clips: ClipStore, objects: ObjectStore, watch: ClipWatcher, tolerance_minutes: int) -> None:
+        self._clips = clips
+        self._objects = objects
+        self._watch = watch
+        self._tolerance = tolerance_minutes
+
+    @implements(LOOK_AT_CLIP)
+    async def look_at_clip(self, order: VideoRef) -> VideoState:
+        state = await self._clips.video_state(order.event_id, order.md5)
+        if state != "staged":
+            return VideoState(state or "")
+        goal = await self._clips.goal(order.event_id)
+        if not goal.wanted:
+            await self._clips.refuse_video(order.event_id, order.md5, Loss.WITHDRAWN, "the goal was withdrawn")
+            return VideoState("refused")
+        try:
+            async with staged_file(self._objects, order.event_id, order.md5) as path:
+                readings = await self._watch(path)
+        except MediaError as error:
+            await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), str(error))
+            return VideoState("refused")
+        seen = validate_timestamp(readings, goal.expectation, self._tolerance)
+        log.info(
+            f"{order.md5}: {seen.status}, {seen.reason or seen.minute}",
+            extra={"action": "clip_looked_at", "event_id": order.event_id, "md5": order.md5, "status": seen.status},
+        )
+        if seen.status is Status.REJECTED:
+            await self._clips.refuse_video(order.event_id, order.md5, *_refusal(seen), seen)
+        else:
+            await self._clips.save_look(order.event_id, order.md5, seen)
+        return VideoState(await self._clips.video_state(order.event_id, order.md5) or "")
+
+
+def _refusal(seen: Verification) -> tuple[Loss, str]:
+    assert seen.reason is not None
+    read = f"; the clock says {seen.minute}'" if seen.minute is not None else ""
+    return LOSS_OF_REASON[seen.reason], f"{seen.reason}{read}"

@@ -1,0 +1,174 @@
+-- name: goal
+-- All that a search, a look and an upload need to know of a goal.
+select e.id, e.fixture_id, e.team_id, e.team_name, e.side, e.player_name, e.kind, e.elapsed, e.extra,
+    e.home_before, e.away_before, e.home_after, e.away_after, e.stable_at, e.removed_at, e.download_complete,
+    f.home_id, f.home_name, f.away_id, f.away_name, f.league_name, f.country,
+    coalesce(h.aliases, '{}') as home_aliases, coalesce(a.aliases, '{}') as away_aliases
+from events e
+join fixtures f on f.id = e.fixture_id
+left join known_team_aliases h on h.team_id = f.home_id
+left join known_team_aliases a on a.team_id = f.away_id
+where e.id = %(id)s;
+
+-- name: lock_goal
+select id, fixture_id, team_name, player_name, removed_at from events where id = %(id)s for update;
+
+-- name: note_sign_of_life
+update events set searched_at = %(now)s where id = %(id)s;
+
+-- name: note_search
+update events set searched_at = %(now)s, search_query = %(query)s, aliases = %(aliases)s where id = %(id)s;
+
+-- name: add_searches
+insert into searches (event_id, attempt, source, at, found, error_kind, error_message)
+select %(id)s, %(attempt)s, r.source, %(now)s, r.found, r.error_kind, r.error_message
+from jsonb_to_recordset(%(rows)s) as r (source text, found int, error_kind text, error_message text)
+on conflict (event_id, attempt, source) do update set
+    at = excluded.at, found = excluded.found, error_kind = excluded.error_kind, error_message = excluded.error_message;
+
+-- name: add_candidates
+insert into candidates (event_id, key, source, url, media_url, author, text, posted_at, found_at, duration)
+select %(id)s, r.key, r.source, r.url, r.media_url, r.author, r.text, r.posted_at, %(now)s, r.duration
+from jsonb_to_recordset(%(rows)s) as r (
+    key text, source text, url text, media_url text, author text, text text, posted_at timestamptz,
+    duration double precision)
+order by r.key
+on conflict do nothing;
+
+-- name: candidates_of_attempt
+select key from candidates where event_id = %(id)s and attempt = %(attempt)s order by key;
+
+-- name: waiting
+select key, posted_at, duration from candidates
+where event_id = %(id)s and attempt is null and md5 is null and loss is null;
+
+-- name: take
+update candidates set attempt = %(attempt)s where event_id = %(id)s and key = any(%(keys)s);
+
+-- name: lose_candidates
+update candidates set loss = %(loss)s, loss_detail = %(detail)s
+where event_id = %(id)s and key = any(%(keys)s) and md5 is null and loss is null;
+
+-- name: candidate
+select key, source, media_url, md5, loss from candidates where event_id = %(id)s and key = %(key)s;
+
+-- name: link_candidate
+update candidates set md5 = %(md5)s, loss = null, loss_detail = null where event_id = %(id)s and key = %(key)s;
+
+-- name: add_video
+insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size, codec, staged_at)
+values (%(id)s, %(md5)s, 'staged', %(duration)s, %(width)s, %(height)s, %(aspect)s, %(fps)s, %(bit_rate)s,
+    %(file_size)s, %(codec)s, %(now)s)
+on conflict do nothing;
+
+-- name: video
+select state, status from videos where event_id = %(id)s and md5 = %(md5)s;
+
+-- name: save_look
+update videos set state = 'checked', status = %(status)s, reason = %(reason)s, minute = %(minute)s, proof = %(proof)s
+where event_id = %(id)s and md5 = %(md5)s and state = 'staged';
+
+-- name: refuse_videos
+update videos set state = 'refused', loss = %(loss)s, loss_detail = %(detail)s, status = coalesce(%(status)s, status),
+    reason = coalesce(%(reason)s, reason), minute = coalesce(%(minute)s, minute), proof = coalesce(%(proof)s, proof)
+where event_id = %(id)s and md5 = any(%(md5s)s) and state in ('staged', 'checked', 'hashed');
+
+-- name: save_fingerprint
+update videos set state = 'hashed', fingerprint = %(fingerprint)s
+where event_id = %(id)s and md5 = %(md5)s and state = 'checked';
+
+-- name: pool
+-- The clips of a pool, what is new in it, and the copies that have given way to the clips.
+select md5, state, duration, file_size, fingerprint, replaced_by, offset_seconds, mirrored from videos
+where event_id = %(id)s and status = %(pool)s and state in ('hashed', 'kept', 'replaced')
+order by md5;
+
+-- name: to_settle
+select md5, state, status, file_size, popularity, rank from videos
+where event_id = %(id)s and state in ('hashed', 'kept', 'replaced') for update;
+
+-- name: replace
+update videos v set state = 'replaced', rank = null, popularity = 0, replaced_by = r.of,
+    offset_seconds = r.offset_seconds, mirrored = r.mirrored
+from jsonb_to_recordset(%(rows)s) as r (md5 text, of text, offset_seconds double precision, mirrored boolean)
+where v.event_id = %(id)s and v.md5 = r.md5;
+
+-- name: popularity
+select coalesce(v.replaced_by, v.md5) as md5, count(*) as posts
+from candidates c join videos v on v.event_id = c.event_id and v.md5 = c.md5
+where c.event_id = %(id)s group by 1;
+
+-- name: clear_ranks
+update videos set rank = null, state = 'hashed' where event_id = %(id)s and state = 'kept';
+
+-- name: keep
+update videos v set state = 'kept', rank = r.rank, popularity = r.popularity,
+    published_at = coalesce(v.published_at, %(now)s)
+from jsonb_to_recordset(%(rows)s) as r (md5 text, rank int, popularity int)
+where v.event_id = %(id)s and v.md5 = r.md5;
+
+-- name: open_work
+select
+    (select count(*) from candidates c where c.event_id = %(id)s and c.attempt is not null
+        and c.md5 is null and c.loss is null) as downloading,
+    (select count(*) from videos v where v.event_id = %(id)s and v.state in ('staged', 'checked')) as checking,
+    (select count(*) from videos v where v.event_id = %(id)s and v.state = 'hashed') as waiting;
+
+-- name: lose_open
+update candidates set loss = case when attempt is null then 'passed over' else %(loss)s end, loss_detail = %(detail)s
+where event_id = %(id)s and md5 is null and loss is null;
+
+-- name: states
+select md5, state from videos where event_id = %(id)s;
+
+-- name: aliases
+select team_id, aliases from known_team_aliases where team_id = any(%(ids)s);
+
+-- name: save_aliases
+insert into known_team_aliases (team_id, team_name, aliases, resolved_at)
+values (%(team_id)s, %(team_name)s, %(aliases)s, %(now)s)
+on conflict (team_id) do update set
+    team_name = excluded.team_name, aliases = excluded.aliases, resolved_at = excluded.resolved_at;
+
+-- name: teams_without_aliases
+-- Of matches that are still to come or under way, the next ones first.
+select team_id, min(name) as name, min(country) as country, min(league) as league from (
+    select home_id as team_id, home_name as name, country, league_name as league, kickoff from fixtures
+    where stage <> 'completed'
+    union all
+    select away_id, away_name, country, league_name, kickoff from fixtures where stage <> 'completed') as teams
+where not exists (select 1 from known_team_aliases k where k.team_id = teams.team_id)
+group by team_id order by min(kickoff), team_id limit %(limit)s;
+
+-- name: coverage
+-- One row for each fixture: its goals, and how many of them have clips.
+select f.id as fixture_id, f.home_name as home, f.away_name as away,
+    count(*) filter (where e.stable_at is not null and e.removed_at is null) as goals,
+    count(*) filter (where e.removed_at is null and exists (
+        select 1 from videos v where v.event_id = e.id and v.state = 'kept')) as with_clips,
+    count(*) filter (where e.removed_at is null and exists (
+        select 1 from videos v where v.event_id = e.id and v.state = 'kept' and v.status = 'verified')) as verified
+from fixtures f left join events e on e.fixture_id = f.id
+where f.id = any(%(ids)s) group by f.id order by f.id;
+
+-- name: list
+select jsonb_build_object(
+    'event_id', e.id, 'fixture_id', f.id, 'home', f.home_name, 'away', f.away_name, 'player', e.player_name,
+    'minute', e.elapsed, 'extra', e.extra) || clip.value as document
+from events e
+join fixtures f on f.id = e.fixture_id
+cross join lateral jsonb_array_elements(videos_of(e.id)) as clip
+where e.removed_at is null
+  and (%(fixture)s::bigint is null or f.id = %(fixture)s)
+  and (%(event)s::text is null or e.id = %(event)s)
+  and (not %(verified)s or clip.value ->> 'timestamp_verified' = 'true')
+order by f.kickoff, f.id, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
+limit %(limit)s;
+
+-- name: link
+-- Where a clip's link leads today; a copy's leads to the clip that it gave way to.
+select v.md5, v.state, v.replaced_by, e.fixture_id, e.removed_at from videos v join events e on e.id = v.event_id
+where v.event_id = %(id)s and v.md5 = %(md5)s;
+
+-- name: proof
+select md5, status, reason, minute, proof from videos where event_id = %(id)s and md5 = %(md5)s;

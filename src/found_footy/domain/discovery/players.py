@@ -1,0 +1,107 @@
+"""The words that people write for a scorer, from the name that a feed gives.
+
+Accents: the name as the feed spells it, and beside it the plain spelling (`Højbjerg`, `Hojbjerg`). X finds both by
+the accented one, other places find only what they are asked for, and most people type without accents.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from found_footy.domain.discovery.query import OPERATORS, folded, unaccented, word_set
+
+MOST = 4
+SHORTEST = 3
+"""Letters; a shorter word finds everything. Only a name that has no longer one is searched for as a whole."""
+LONGEST = 30
+"""Signs of a word; with its particles it may have ten more."""
+_LONGEST_NAME = 120
+
+_PARTICLES = word_set(
+    "af al as bin da das de del della den der di do dos du el ibn la le st ten ter van vom von zu zur"
+)
+"""They belong to the word after them: nobody is looked for as `Dijk`."""
+_LATER_PARTICLES = word_set("abu ait ben bou mac saint san santa")
+"""The same, unless they come first: Wissam Ben Yedder, but Ben White."""
+
+_SUFFIXES = word_set("filho ii iii iv jnr jr junior sr")
+"""They tell a son from his father, and nobody is called by them alone."""
+
+_COMMON = word_set(
+    # Every squad has some, and no scorer is known by one of them.
+    "mohamed mohammed mohammad mohamad muhammad muhammed ahmed ahmad ali abdul abdullah hassan ibrahim mamadou moussa "
+    "jose juan luis carlos antonio francisco joao david daniel james john michael paul thomas peter ryan adam "
+    "harry ben tom sam dan joe alex chris josh jack "
+    # Everyday words, too, which posts are full of.
+    "will mark christian angel grant chase may rob art king prince"
+)
+"""First names that are left out, where the name has something better."""
+
+_UNKNOWN = frozenset(["unknown", "unknown player", "own goal", "tbd", "tba", "n a", "none", "null", "player", "nan"])
+_PLAIN_SIGNS = {**dict.fromkeys(map(ord, "’‘ʼ`´"), "'"), **dict.fromkeys(map(ord, "‐‑‒–"), "-")}
+
+
+def search_names(name: str | None) -> tuple[str, ...]:
+    """At most four words or short phrases, in the order of the name; none where nobody knows the scorer."""
+    found = [word for word in _words(_tokens(name or "")) if len(word) <= LONGEST + 10]
+    whole = " ".join(found)
+    if not whole or folded(whole) in _UNKNOWN:
+        return ()
+    words = [word for word in found if _letters(word) >= SHORTEST]
+    if not words:
+        return _spellings(whole) if len(whole) <= LONGEST else ()
+    *first, last = words
+    return _bounded([word for word in first if folded(word) not in _COMMON], last)
+
+
+def _tokens(name: str) -> list[str]:
+    """The name's words: letters with hyphens and apostrophes inside. Numbers and suffixes are gone."""
+    text = unicodedata.normalize("NFKC", name[:_LONGEST_NAME].translate(_PLAIN_SIGNS))
+    text = re.sub(r"\([^)]*\)?|\[[^\]]*\]?", " ", text)
+    if "," in text:
+        family, _, given = text.partition(",")
+        text = f"{given} {family}"
+    # MÜLLER is shouted by the feed, not by the people.
+    shown = "".join(map(_sign, text.title() if text.isupper() else text))
+    found = [token.strip("-'") for token in shown.split()]
+    kept = [token for token in found if 0 < _letters(token) <= len(token) <= LONGEST]
+    kept = [token for token in kept if folded(token) not in OPERATORS]
+    return [token for token in kept if folded(token) not in _SUFFIXES] or kept
+
+
+def _sign(sign: str) -> str:
+    kind = unicodedata.category(sign)
+    # A mark of no width stands inside a word; everything else that is no letter stands between two.
+    return sign if kind[0] in "LM" or sign in "-'" else "" if kind == "Cf" else " "
+
+
+def _words(tokens: Sequence[str]) -> Iterator[str]:
+    """Each token, with the particles before it. Initials are left out: a single letter finds everything."""
+    held: list[str] = []
+    for place, token in enumerate(tokens):
+        held += [token] if _letters(token) > 1 else []
+        plain = folded(token)
+        attached = plain in _PARTICLES or (plain in _LATER_PARTICLES and place > 0)
+        if held and (not attached or place == len(tokens) - 1):
+            yield " ".join(held)
+            held = []
+
+
+def _letters(word: str) -> int:
+    return sum(unicodedata.category(sign)[0] == "L" for sign in word)
+
+
+def _spellings(word: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([word, unaccented(word)]))
+
+
+def _bounded(first: Sequence[str], last: str) -> tuple[str, ...]:
+    """The last word is worth most, then the first; then their plain spellings, then what stands between."""
+    ranked = [last, *first]
+    best = ranked[:2]
+    wanted = dict.fromkeys([*best, *(unaccented(word) for word in best), *ranked[2:]])
+    kept = set(list(wanted)[:MOST])
+    in_order = [spelling for word in [*first, last] for spelling in _spellings(word)]
+    return tuple(spelling for spelling in dict.fromkeys(in_order) if spelling in kept)

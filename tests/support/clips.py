@@ -1,0 +1,117 @@
+"""A certain goal in a real database, and short ways to write posts, files and looks."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from found_footy.adapters.storage.postgres.clips import PostgresClips
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.domain.discovery.choosing import Choice, ChoosingRules, choose
+from found_footy.domain.discovery.posts import Post
+from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.fixtures.lifecycle import LifecycleRules
+from found_footy.domain.fixtures.model import Stage
+from found_footy.domain.fixtures.polling import apply_poll
+from found_footy.domain.videos.verification import Reason, Status, Verification
+from found_footy.media.fingerprint import Fingerprint
+from found_footy.media.probe import VideoInfo
+from found_footy.ports import SourceReport
+from tests.support.football import RULES, START, match, poll
+
+GOAL = "5000_40_7_Goal_1"
+NOW = START + timedelta(minutes=24)
+QUERY = SearchQuery(("Seven",), ("Liverpool", "LFC"))
+
+
+async def certain_goal(store: PostgresStore) -> str:
+    """A goal of player 7 in minute 23 that three polls have seen."""
+    await store.add_fixtures([(match(), Stage.ACTIVE)], START)
+    await polled(store, "23 home 7", numbers=range(1, 4))
+    return GOAL
+
+
+async def withdrawn(store: PostgresStore) -> None:
+    """Three polls without it."""
+    await polled(store, numbers=range(4, 7))
+
+
+async def polled(store: PostgresStore, *goals: str, numbers: range) -> None:
+    for number in numbers:
+        async with store.poll() as transaction:
+            (state,) = await transaction.load([5000])
+            outcome = apply_poll(state, match(*goals), poll(number), RULES, LifecycleRules())
+            assert outcome is not None
+            assert await transaction.save([outcome]) == {}
+
+
+def post(name: str, duration: float | None = 10.0, posted_at: datetime = NOW, source: str = "bluesky") -> Post:
+    url = f"https://example.invalid/{name}"
+    return Post(source, name, url, f"{url}.mp4", posted_at, "somebody", f"What a goal {name}", duration)
+
+
+def md5(name: str) -> str:
+    return hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+
+
+def info(duration: float = 10.0, file_size: int = 1000) -> VideoInfo:
+    return VideoInfo(
+        container="mov,mp4,m4a,3gp,3g2,mj2",
+        codec="h264",
+        width=1280,
+        height=720,
+        aspect=1.7778,
+        fps=25.0,
+        variable_frame_rate=False,
+        duration=duration,
+        frames=round(duration * 25),
+        bit_rate=800_000,
+        file_size=file_size,
+        rotation=0,
+        has_audio=True,
+    )
+
+
+def seen(status: Status = Status.VERIFIED) -> Verification:
+    return Verification(status, 23, None if status is Status.VERIFIED else Reason.NO_CLOCK, None)
+
+
+def fingerprint(moment: str, start: float = 0.0, seconds: float = 10.0) -> Fingerprint:
+    """The pictures of a broadcast from a second on: two that overlap match, those of different moments do not."""
+    chance = random.Random(moment)
+    broadcast = [chance.getrandbits(64) for _ in range(400)]
+    first, count = round(start * 4), round(seconds * 4)
+    return Fingerprint(np.arange(count), np.array(broadcast[first : first + count], dtype=np.uint64))
+
+
+def takes(now: datetime = NOW, most: int = 5):  # type: ignore[no-untyped-def]
+    def chosen(waiting) -> Choice:  # type: ignore[no-untyped-def]
+        return choose(waiting, now, ChoosingRules(most=most))
+
+    return chosen
+
+
+async def found(clips: PostgresClips, attempt: int, *posts: Post) -> list[str]:
+    """What a search activity does; returns the posts that it takes."""
+    await clips.note_search(GOAL, attempt, QUERY, [SourceReport("bluesky", len(posts))], posts, NOW)
+    return list(await clips.take(GOAL, attempt, takes()))
+
+
+async def checked(
+    clips: PostgresClips,
+    name: str,
+    key: str,
+    pictures: Fingerprint,
+    *,
+    file_size: int = 1000,
+    duration: float = 10.0,
+    status: Status = Status.VERIFIED,
+) -> str:
+    """A file that is fetched, looked at and hashed: ready for the uploader."""
+    await clips.add_video(GOAL, key, md5(name), info(duration, file_size), NOW)
+    await clips.save_look(GOAL, md5(name), seen(status))
+    await clips.save_fingerprint(GOAL, md5(name), pictures)
+    return md5(name)

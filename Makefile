@@ -3,8 +3,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help setup setup-dev demo test lint types bench docs-check check lock clean
+.PHONY: help setup setup-dev browser demo test lint types bench docs-check check lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,10 +30,16 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# X is searched in a real browser. Debian's package is the one that brings its libraries along.
+browser: ## install Chromium where it is missing
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ command -v apt-get >/dev/null || { echo "install Chromium to run the tests"; exit 1; }; \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; }
+
 demo: setup ## play a whole matchday on the embedded engines
 	$(BIN)/footy demo $(ARGS)
 
-test: setup-dev lint types docs-check ## every check and every test
+test: setup-dev browser lint types docs-check ## every check and every test
 	$(BIN)/python -m pytest $(ARGS)
 
 lint: setup-dev ## ruff and the layers

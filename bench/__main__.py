@@ -16,6 +16,9 @@ BENCHES = (
     "vision",
     "whole_clip",
     "accuracy",
+    "clip_latency",
+    "goal_burst",
+    "clip_costs",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
@@ -12,6 +13,7 @@ import pytest
 from psycopg import sql
 from temporalio.client import Client
 
+from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
@@ -59,6 +61,16 @@ async def store(database_url: str) -> AsyncIterator[PostgresStore]:
     await database.open()
     yield PostgresStore(database)
     await database.close()
+
+
+@pytest.fixture
+async def objects(tmp_path: Path) -> AsyncIterator[ThreadedObjectStore]:
+    """An empty object store in a folder."""
+    opened = open_object_store(
+        (tmp_path / "objects").as_uri(), endpoint=None, region="", access_key=None, secret_key=None
+    )
+    yield opened
+    await opened.aclose()
 
 
 @pytest.fixture(scope="session")

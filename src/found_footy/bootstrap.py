@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol, TypeVar
 
+from pydantic import SecretStr
 from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from found_footy.activities.aliases import AliasActivities
 from found_footy.activities.boundary import activities_of
+from found_footy.activities.download import DownloadActivities, HandOverActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
-from found_footy.activities.search import SearchActivities
+from found_footy.activities.search import SearchActivities, SearchRules
+from found_footy.activities.upload import UploadActivities
+from found_footy.activities.vision import VisionActivities
+from found_footy.adapters.download.downloader import open_downloader
+from found_footy.adapters.download.limits import DownloadLimits
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
+from found_footy.adapters.knowledge.wikidata import Wikidata
+from found_footy.adapters.media.limited import LimitedMedia
+from found_footy.adapters.social.bluesky import Bluesky
+from found_footy.adapters.social.folder import Folder
+from found_footy.adapters.social.reddit import Reddit
+from found_footy.adapters.social.x import XSource
+from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
+from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.vision.watch import watch
 from found_footy.config import Settings
+from found_footy.domain.discovery.choosing import ChoosingRules
 from found_footy.domain.errors import EngineError, SettingsError
-from found_footy.ports import ScoreFeed, Vision
+from found_footy.domain.videos.filters import FilterRules
+from found_footy.domain.videos.readings import FrameReading
+from found_footy.ports import Downloader, Knowledge, ScoreFeed, SocialSource, Vision
 from found_footy.workflows.registry import WORKFLOWS
+
+
+class Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+Closing = TypeVar("Closing", bound=Closable)
 
 
 def build_feed(settings: Settings) -> ScoreFeed:
@@ -80,37 +108,146 @@ async def connect_temporal(settings: Settings) -> Client:
         raise EngineError(f"Temporal at {settings.temporal_address} does not answer: {error}") from error
 
 
+def build_sources(settings: Settings) -> list[SocialSource]:
+    """Those that are listed and have what they need; `sources_off` tells of the others."""
+    timeout = settings.source_timeout_seconds
+    off = sources_off(settings)
+    built: list[SocialSource] = []
+    for name in settings.sources:
+        if name in off:
+            continue
+        match name:
+            case "x":
+                built.append(XSource(settings.browser_url or "", settings.x_url, timeout=timeout, now=_now))
+            case "bluesky":
+                handle, password = settings.bluesky_handle or "", settings.bluesky_password or SecretStr("")
+                secret = password.get_secret_value()
+                built.append(Bluesky(settings.bluesky_url, handle, secret, timeout=timeout, now=_now))
+            case "reddit":
+                hosts = settings.private_hosts
+                built.append(
+                    Reddit(settings.reddit_url, settings.reddit_subreddit, timeout=timeout, extra_hosts=hosts, now=_now)
+                )
+            case "folder":
+                built.append(Folder(settings.drop_folder or Path(), now=_now))
+    return built
+
+
+def sources_off(settings: Settings) -> dict[str, str]:
+    """Sources that are listed and lack a setting, each with what it lacks."""
+    lacking = {
+        "x": "BROWSER_URL, the address of `footy browser`" if settings.browser_url is None else "",
+        "bluesky": ""
+        if settings.bluesky_handle and settings.bluesky_password
+        else "FOOTY_BLUESKY_HANDLE and FOOTY_BLUESKY_PASSWORD",
+        "folder": "FOOTY_DROP_FOLDER" if settings.drop_folder is None else "",
+    }
+    return {name: lacking[name] for name in settings.sources if lacking.get(name)}
+
+
+def build_knowledge(settings: Settings) -> Knowledge:
+    return Wikidata(
+        settings.wikidata_url,
+        settings.wikidata_sparql_url,
+        timeout=settings.source_timeout_seconds,
+        contact=settings.wikidata_contact,
+    )
+
+
+def build_objects(settings: Settings) -> ThreadedObjectStore:
+    access, secret = settings.s3_access_key, settings.s3_secret_key
+    return open_object_store(
+        settings.object_store_url or (settings.data_dir.absolute() / "objects").as_uri(),
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region,
+        access_key=access.get_secret_value() if access else None,
+        secret_key=secret.get_secret_value() if secret else None,
+    )
+
+
+def build_downloader(settings: Settings) -> Downloader:
+    limits = DownloadLimits(
+        settings.download_bytes, settings.download_seconds, settings.download_redirects, settings.private_hosts
+    )
+    return open_downloader(
+        limits,
+        x_syndication_url=settings.x_syndication_url,
+        x_url=settings.x_url,
+        drop_folder=settings.drop_folder,
+    )
+
+
+def search_rules(settings: Settings) -> SearchRules:
+    return SearchRules(
+        attempts=settings.search_attempts,
+        most_attempts=max(settings.search_attempts, settings.search_attempts_most),
+        every=timedelta(seconds=settings.search_seconds),
+        gap=timedelta(seconds=settings.search_gap_seconds),
+        source_timeout=timedelta(seconds=settings.source_timeout_seconds),
+        vision_calls=settings.vision_calls,
+        vision_patience=timedelta(seconds=settings.vision_patience_seconds),
+        choosing=ChoosingRules(settings.candidates, timedelta(seconds=settings.post_age_seconds)),
+    )
+
+
 @asynccontextmanager
 async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worker]:
     """A worker that is not started yet, with its clients."""
-    feed = build_feed(settings)
-    try:
-        async with open_store(settings) as store:
-            yield Worker(
-                client,
-                task_queue=settings.task_queue,
-                workflows=list(WORKFLOWS),
-                activities=activities_of(
-                    IngestActivities(store, feed, settings.lifecycle, settings.tracked_teams, settings.tracked_leagues),
-                    MonitorActivities(
-                        store,
-                        feed,
-                        settings.certainty,
-                        settings.lifecycle,
-                        timedelta(seconds=settings.poll_seconds),
-                    ),
-                    SearchActivities(store),
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(settings))
+        clips = PostgresClips(store.database)
+
+        def closing(made: Closing) -> Closing:
+            stack.push_async_callback(made.aclose)
+            return made
+
+        feed = closing(build_feed(settings))
+        objects = closing(build_objects(settings))
+        media = closing(LimitedMedia(settings.media_memory_mb, settings.media_seconds))
+        vision = closing(build_vision(settings))
+        filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
+
+        async def look(path: Path) -> Sequence[FrameReading]:
+            return (await watch(vision, path, media.pictures)).readings
+
+        yield Worker(
+            client,
+            task_queue=settings.task_queue,
+            workflows=list(WORKFLOWS),
+            activities=activities_of(
+                IngestActivities(
+                    store, objects, feed, settings.lifecycle, settings.tracked_teams, settings.tracked_leagues
                 ),
-                max_concurrent_workflow_tasks=10,
-                max_concurrent_activities=30,
-                graceful_shutdown_timeout=timedelta(seconds=10),
-                # What a killed worker held is handed to another one after this, not after the default of 10 s.
-                sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
-                # Our own modules are deterministic by the layers' rules; importing them anew for each workflow
-                # costs a third of a worker's time.
-                workflow_runner=SandboxedWorkflowRunner(
-                    restrictions=SandboxRestrictions.default.with_passthrough_modules("found_footy")
+                MonitorActivities(
+                    store,
+                    feed,
+                    settings.certainty,
+                    settings.lifecycle,
+                    timedelta(seconds=settings.poll_seconds),
+                    timedelta(seconds=settings.search_silence_seconds),
                 ),
-            )
-    finally:
-        await feed.aclose()
+                AliasActivities(clips, closing(build_knowledge(settings)), _now),
+                SearchActivities(
+                    store,
+                    clips,
+                    objects,
+                    [closing(source) for source in build_sources(settings)],
+                    search_rules(settings),
+                    _now,
+                ),
+                DownloadActivities(clips, objects, closing(build_downloader(settings)), media, filters, _now),
+                HandOverActivities(client, settings.task_queue, settings.upload_idle_seconds),
+                VisionActivities(clips, objects, look, settings.clock_tolerance_minutes),
+                UploadActivities(clips, objects),
+            ),
+            max_concurrent_workflow_tasks=10,
+            max_concurrent_activities=30,
+            graceful_shutdown_timeout=timedelta(seconds=10),
+            # What a killed worker held is handed to another one after this, not after the default of 10 s.
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
+            # Our own modules are deterministic by the layers' rules; importing them anew for each workflow
+            # costs a third of a worker's time.
+            workflow_runner=SandboxedWorkflowRunner(
+                restrictions=SandboxRestrictions.default.with_passthrough_modules("found_footy")
+            ),
+        )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from found_footy.cli_browser import browser
 from found_footy.cli_media import media
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
@@ -59,6 +60,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(media)
+app.add_typer(browser)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -256,14 +258,39 @@ def fixture(fixture_id: int, as_json: AsJson = False) -> None:
 
 @app.command()
 def goal(event_id: str, as_json: AsJson = False) -> None:
-    """Show one goal: how certain it is, and what the feed said of it over time."""
-    from found_footy.ops.terminal import goal_page
+    """Explain one goal: how certain it is, what was searched and found, and what became of each post."""
+    from found_footy.ops.goal_page import goal_page
 
     document = read(lambda store: store.event(event_id))
     if as_json:
         print_json(document)
     else:
-        out.print(goal_page(document, load_settings().debounce_polls))
+        settings = load_settings()
+        out.print(goal_page(document, settings.debounce_polls, settings.search_attempts))
+
+
+@app.command()
+def clips(
+    fixture: Annotated[int | None, typer.Option(help="Only of this fixture.")] = None,
+    goal: Annotated[str | None, typer.Option(help="Only of this goal, by its event id.")] = None,
+    verified: Annotated[bool, typer.Option("--verified", help="Only those whose clock proves the goal.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 200,
+    as_json: AsJson = False,
+) -> None:
+    """List the published clips, goal by goal, the best first."""
+    from found_footy.adapters.storage.postgres.clips import PostgresClips
+    from found_footy.ops.goal_page import clips_list
+
+    def look(store: PostgresStore) -> Coroutine[Any, Any, list[dict[str, Any]]]:
+        return PostgresClips(store.database).clips(fixture=fixture, event=goal, verified=verified, limit=limit)
+
+    documents = read(look)
+    if as_json:
+        print_json(documents)
+    elif documents:
+        out.print(clips_list(documents))
+    else:
+        out.print("no clips; `footy goal EVENT_ID` explains why a goal has none")
 
 
 # --- playing

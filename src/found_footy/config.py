@@ -150,6 +150,12 @@ class Settings(BaseSettings):
     # --- from a certain goal to clips
     wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
     wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")
+    wikidata_contact: str = Field(
+        "run by whoever owns this address",
+        min_length=1,
+        pattern=r"^[ -~]+$",
+        description="How Wikimedia can reach you, an address or a page: it shuts out who does not say.",
+    )
     sources: Names = Field(
         ("x", "bluesky", "reddit", "folder"),
         description="Where clips are searched for; one that lacks its own settings stays off.",

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
+from found_footy.ops.goal_page import clips_list, goal_page
+from found_footy.ops.goal_way import way, why_no_clip
 from found_footy.ops.terminal import (
     fixture_page,
     fixtures_list,
     goal_line,
-    goal_page,
     goal_state,
     matchday_table,
     printable,
@@ -37,7 +38,12 @@ def event(**fields: Any) -> dict[str, Any]:
         "_removed": False,
         "_removed_at": None,
         "_removed_reason": None,
+        "_monitor_complete": False,
         "_download_complete": False,
+        "_search_query": None,
+        "_searches": [],
+        "_discovered_videos": [],
+        "_s3_videos": [],
         "_attributions": [],
         **fields,
     }
@@ -62,6 +68,23 @@ def document(**fields: Any) -> dict[str, Any]:
         "events": [event()],
         **fields,
     }
+
+
+def candidate(state: str, loss: str | None = None, **fields: Any) -> dict[str, Any]:
+    url = "https://example.invalid/1"
+    return {"state": state, "loss": loss, "loss_detail": None, "attempt": 1, "url": url, "clip": "c" * 32, **fields}
+
+
+def clip(**fields: Any) -> dict[str, Any]:
+    facts = {"rank": 1, "timestamp_verified": True, "extracted_minute": 12, "popularity": 3, "duration": 6.25}
+    return facts | {"width": 1280, "height": 720, "file_size": 2_400_000, "md5": "0123456789abcdef" * 2, **fields}
+
+
+def search(attempt: int = 1, **sources: Any) -> dict[str, Any]:
+    return {"attempt": attempt, "at": AT, "sources": sources or {"bluesky": {"found": 2}}}
+
+
+FAILED = {"error": {"class": "SourceLoggedOut", "message": "log in again"}}
 
 
 def printed(what: RenderableType, *, terminal: bool = False) -> str:
@@ -124,15 +147,18 @@ def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
     ("fields", "chip"),
     [
         ({}, "12'\xa0Mohamed\xa0Salah\xa02/3"),
-        ({"_debounce_complete": True}, "12'\xa0Mohamed\xa0Salah\xa0…"),
-        ({"_debounce_complete": True, "_download_complete": True}, "12'\xa0Mohamed\xa0Salah\xa0✓"),
+        ({"_debounce_complete": True, "_searches": [search()]}, "12'\xa0Mohamed\xa0Salah\xa01/10"),
+        (
+            {"_debounce_complete": True, "_download_complete": True, "_s3_videos": [clip(), clip()]},
+            "12'\xa0Mohamed\xa0Salah\xa0✓2",
+        ),
         ({"_removed": True}, "12'\xa0Mohamed\xa0Salah\xa0✗"),
         ({"player": {"id": 1, "name": "H. Kane"}}, "12'\xa0Kane\xa02/3"),
         ({"player": {"id": None, "name": None}}, "12'\xa0?\xa02/3"),
     ],
 )
 def test_a_goal_in_the_matchdays_table(fields: dict[str, Any], chip: str) -> None:
-    text = printed(matchday_table([document(events=[event(**fields)])], 3))
+    text = printed(matchday_table([document(events=[event(**fields)])], 3, 10))
     assert chip in text
     assert "Liverpool – Manchester City" in text
 
@@ -154,13 +180,115 @@ def test_the_page_of_a_goal() -> None:
     changed = {"player": {"from": None, "to": "Mohamed Salah"}, "minute": {"from": "11'", "to": "12'"}}
     withdrawn = {"_removed": True, "_removed_at": AT, "_removed_reason": "the feed no longer lists it (VAR)"}
     page = goal(_stable_at=AT, _attributions=[{"at": AT, "changed": changed}], **withdrawn)
-    assert printed(goal_page(page, 3)).splitlines() == [
+    assert printed(goal_page(page, 3, 10)).splitlines() == [
         "12' Mohamed Salah (Normal Goal) for Liverpool: 0–0 → 1–0",
         "Liverpool – Manchester City, Premier League, 2026-08-22 14:12:30",
         "withdrawn · first seen 2026-08-22 14:12:30 · certain 2026-08-22 14:12:30"
         " · withdrawn 2026-08-22 14:12:30: the feed no longer lists it (VAR)",
         "  2026-08-22 14:12:30 player None → Mohamed Salah, minute 11' → 12'",
     ]
+
+
+def test_the_page_of_a_goal_with_clips_explains_every_post() -> None:
+    page = goal(
+        _debounce_complete=True,
+        _stable_at=AT,
+        _monitor_complete=True,
+        _download_complete=True,
+        _search_query="Salah (Liverpool OR LFC)",
+        _searches=[search(1, bluesky={"found": 4}, x=FAILED), search(2, bluesky={"found": 0}, x=FAILED)],
+        _discovered_videos=[
+            candidate("kept"),
+            candidate("duplicate"),
+            candidate("lost", "wrong minute", loss_detail="the clock says 67'"),
+        ],
+        _s3_videos=[clip()],
+    )
+    text = printed(goal_page(page, 3, 10))
+    for part in (
+        "2 searches for Salah (Liverpool OR LFC)",
+        "3 found · 1 duplicate · 1 wrong minute · 1 verified",
+        "x failed 2 of 2 times: SourceLoggedOut: log in again",
+        "✓ 12'      3   6.2 s  1280×720  2.4 MB  0123456789ab",
+        "duplicate of cccccccccccc",
+        "wrong minute the clock says 67'",
+    ):
+        assert part in text
+    assert "No clip" not in text
+
+
+BEGUN = {"_debounce_complete": True, "_monitor_complete": True}
+DONE = BEGUN | {"_download_complete": True}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, ""),
+        (BEGUN, "No clip yet: the search goes on."),
+        (DONE | {"_s3_videos": [clip()]}, ""),
+        (DONE, "No clip: 0 searches, and no source was switched on."),
+        (DONE | {"_searches": [search(1, x=FAILED)]}, "No clip: no source answered in 1 search."),
+        (
+            DONE | {"_searches": [search(1), search(2, x=FAILED)]},
+            "No clip: nothing was posted that 2 searches found.",
+        ),
+        (
+            DONE
+            | {
+                "_searches": [search()],
+                "_discovered_videos": [
+                    candidate("lost", "gone"),
+                    candidate("lost", "gone"),
+                    candidate("lost", "portrait"),
+                ],
+            },
+            "No clip: 1 search found 3 posts, and none could be used: 2 gone, 1 portrait.",
+        ),
+        (
+            DONE | {"_removed": True, "_removed_reason": "VAR"},
+            "No clips: the goal was withdrawn (VAR).",
+        ),
+    ],
+)
+def test_no_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> None:
+    assert why_no_clip(event(**fields)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("fields", "steps"),
+    [
+        ({}, ""),
+        (BEGUN, "searching 0/10 · 0 found"),
+        (
+            BEGUN
+            | {
+                "_searches": [search()] * 4,
+                "_discovered_videos": [
+                    candidate("kept"),
+                    candidate("duplicate"),
+                    candidate("lost", "wrong minute"),
+                    candidate("downloading"),
+                    candidate("checking"),
+                ],
+                "_s3_videos": [clip()],
+            },
+            "searching 4/10 · 5 found · 1 downloading · 1 checking · 1 duplicate · 1 wrong minute · 1 verified",
+        ),
+        (
+            DONE | {"_discovered_videos": [candidate("kept")], "_s3_videos": [clip(timestamp_verified=False)]},
+            "1 found · 1 unverified",
+        ),
+        (DONE | {"_removed": True}, ""),
+    ],
+)
+def test_the_way_of_a_goal(fields: dict[str, Any], steps: str) -> None:
+    assert way(event(**fields), 10) == steps
+
+
+def test_the_list_of_clips() -> None:
+    names = {"home": "Liverpool", "away": "Manchester City", "player": None, "minute": 90, "extra": 3}
+    assert "Liverpool – Manchester City 90+3' ?     1  ✓ 12'" in printed(clips_list([clip(**names)]))
 
 
 def named(name: str) -> list[RenderableType]:
@@ -174,13 +302,19 @@ def named(name: str) -> list[RenderableType]:
         error={"class": "FeedSchemaError", "message": name, "at": AT},
         events=[mine],
     )
+    posts = [candidate("lost", "gone", loss_detail=name, url=name)]
+    searched = {"_monitor_complete": True, "_search_query": name, "_discovered_videos": posts}
+    failed = {"error": {"class": "SourceChanged", "message": name}}
+    mine |= searched | {"_searches": [search(1, x=failed)]}
+    listed = clip(home=name, away=name, player=name, minute=1, extra=None)
     page = mine | {"_fixture": fixture, "_attributions": changed, "_removed": True, "_removed_at": AT}
     return [
         fixtures_list([whole], 3),
-        matchday_table([whole], 3),
+        matchday_table([whole], 3, 10),
         fixture_page(whole, 3),
-        goal_page(page | {"_removed_reason": name}, 3),
+        goal_page(page | {"_removed_reason": name}, 3, 10),
         goal_line(mine, 3),
+        clips_list([listed]),
     ]
 
 

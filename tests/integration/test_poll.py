@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from psycopg import AsyncCursor
+from pydantic import SecretStr
+from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from found_footy.activities.boundary import activities_of
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
-from found_footy.activities.search import SearchActivities
+from found_footy.activities.search import SearchActivities, SearchRules
+from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.bootstrap import open_worker
+from found_footy.config import Settings
 from found_footy.domain.errors import FeedQuotaExhausted, FeedSchemaError, FeedUnavailable
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures import comparison, polling
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.model import LiveFixture, Stage
-from found_footy.workflows import contracts
+from found_footy.ports import ObjectStore
+from found_footy.workflows import clip_contracts, contracts
 from found_footy.workflows.contracts import Call, CleanUp, EventWorkflow, IngestDay, IngestIds, Polled, PollInput
 from tests.support.feeds import ScriptedFeed
 from tests.support.football import RULES, START, match
@@ -34,11 +40,17 @@ PLAYER_7 = "5000_40_7_Goal_1"
 class System:
     """The activities around one store and one feed, called as Temporal calls them."""
 
-    def __init__(self, store: PostgresStore, feed: ScriptedFeed) -> None:
+    def __init__(self, store: PostgresStore, objects: ObjectStore, feed: ScriptedFeed) -> None:
         self.store = store
         self.feed = feed
-        self.monitor = MonitorActivities(store, feed, RULES, LIFECYCLE, timedelta(seconds=30))
-        self.ingest = IngestActivities(store, feed, LIFECYCLE)
+        self.monitor = MonitorActivities(
+            store, feed, RULES, LIFECYCLE, timedelta(seconds=30), search_silence=timedelta(days=-9999)
+        )
+        self.objects = objects
+        self.ingest = IngestActivities(store, objects, feed, LIFECYCLE)
+        self.search = SearchActivities(
+            store, PostgresClips(store.database), objects, [], SearchRules(), lambda: START + timedelta(hours=1)
+        )
         self.number = 0
 
     async def call(self, activity: Any, order: Any) -> Any:
@@ -56,18 +68,17 @@ class System:
 
 
 @pytest.fixture
-async def system(store: PostgresStore) -> System:
+async def system(store: PostgresStore, objects: ObjectStore) -> System:
     await store.add_fixtures([(match(), Stage.ACTIVE)], START)
-    return System(store, ScriptedFeed(match()))
+    return System(store, objects, ScriptedFeed(match()))
 
 
 async def test_a_goal_becomes_certain_and_is_handed_to_the_search(system: System) -> None:
     results = [await system.poll(match("23 home 7")) for _ in range(4)]
     assert [result.to_search for result in results] == [[], [], [PLAYER_7], [PLAYER_7]]
-    search = SearchActivities(system.store)
     order = EventWorkflow(PLAYER_7, "search-1")
-    await system.call(search.set_monitor_complete, order)
-    await system.call(search.set_download_complete, order)
+    await system.call(system.search.set_monitor_complete, order)
+    await system.call(system.search.set_download_complete, order)
     assert (await system.poll()).to_search == []
 
 
@@ -75,10 +86,9 @@ async def test_a_match_completes_when_its_goals_are_done(system: System) -> None
     for _ in range(5):
         await system.poll(match("23 home 7", status="FT"))
     assert (await system.store.fixture(5000))["stage"] == "active"
-    search = SearchActivities(system.store)
     order = EventWorkflow(PLAYER_7, "search-1")
-    await system.call(search.set_monitor_complete, order)
-    await system.call(search.set_download_complete, order)
+    await system.call(system.search.set_monitor_complete, order)
+    await system.call(system.search.set_download_complete, order)
     assert (await system.poll()).completed == 1
     assert (await system.store.fixture(5000))["stage"] == "completed"
     assert await system.poll() == Polled()
@@ -224,11 +234,11 @@ async def test_ingest_places_fixtures_and_tells_what_it_rejected(system: System)
     ("teams", "leagues", "tracked"), [((), (), 2), ((40,), (), 2), ((99,), (), 0), ((99,), (39,), 2), ((), (1,), 0)]
 )
 async def test_only_tracked_teams_and_leagues_are_ingested(
-    store: PostgresStore, teams: tuple[int, ...], leagues: tuple[int, ...], tracked: int
+    store: PostgresStore, objects: ObjectStore, teams: tuple[int, ...], leagues: tuple[int, ...], tracked: int
 ) -> None:
     feed = ScriptedFeed()
     feed.days[date(2026, 8, 22)] = [match(fixture_id=1), match(fixture_id=2)]
-    ingest = IngestActivities(store, feed, LIFECYCLE, teams, leagues)
+    ingest = IngestActivities(store, objects, feed, LIFECYCLE, teams, leagues)
     result = await ActivityEnvironment().run(ingest.ingest_day, IngestDay("2026-08-22", START))
     assert (result.found, result.tracked) == (2, tracked)
 
@@ -258,20 +268,29 @@ async def test_errors_reach_temporal_with_their_class(system: System, error: Any
     assert failure.value.non_retryable is not retryable
 
 
-async def test_clean_up(system: System) -> None:
-    result = await system.call(system.ingest.cleanup_old_fixtures, CleanUp(START))
-    assert result.deleted == 0
+async def test_what_is_past_retention_goes_with_its_files(system: System, tmp_path: Path) -> None:
+    file = tmp_path / "clip.mp4"
+    file.write_bytes(b"clip")
+    old = replace(match(fixture_id=1, status="FT"), kickoff=START - timedelta(days=20))
+    await system.store.add_fixtures([(old, Stage.COMPLETED)], START - timedelta(days=20))
+    kept = f"5000/{PLAYER_7}/{'a' * 32}.mp4"
+    for key in (f"1/1_40_7_Goal_1/{'a' * 32}.mp4", f"staging/1_40_7_Goal_1/{'b' * 32}.mp4", kept):
+        await system.objects.put(key, file)
+    result = await system.call(system.ingest.cleanup_old_fixtures, CleanUp(START - timedelta(days=14)))
+    assert result.deleted == 1
+    left = sorted([stored.key async for stored in system.objects.list()])
+    assert left == [kept, f"staging/1_40_7_Goal_1/{'b' * 32}.mp4"], "what was staged just now may still be needed"
+    await system.call(system.ingest.cleanup_old_fixtures, CleanUp(datetime.now(UTC) + timedelta(hours=1)))
+    assert [stored.key async for stored in system.objects.list("staging/")] == []
 
 
-def test_each_call_of_the_workflows_has_an_activity(store: PostgresStore) -> None:
-    feed = ScriptedFeed()
-    owners = (
-        IngestActivities(store, feed, LIFECYCLE),
-        MonitorActivities(store, feed, RULES, LIFECYCLE, timedelta(seconds=30)),
-        SearchActivities(store),
-    )
-    calls = {value.name for value in vars(contracts).values() if isinstance(value, Call)}
-    assert {getattr(each, "__temporal_activity_definition").name for each in activities_of(*owners)} == calls
+async def test_each_call_of_the_workflows_has_an_activity(temporal: Client, database_url: str) -> None:
+    settings = Settings(database_url=SecretStr(database_url), api_football_key=SecretStr("key"))
+    async with open_worker(settings, temporal) as worker:
+        registered = {getattr(each, "__temporal_activity_definition").name for each in worker.config()["activities"]}
+    modules = (contracts, clip_contracts)
+    calls = {value.name for module in modules for value in vars(module).values() if isinstance(value, Call)}
+    assert registered == calls
 
 
 # --- the number of statements
@@ -286,10 +305,12 @@ class CountingCursor(AsyncCursor[Any]):
         return await super().execute(query, *args, **kwargs)
 
 
-async def test_a_poll_takes_as_many_statements_for_many_fixtures_as_for_one(database_url: str) -> None:
+async def test_a_poll_takes_as_many_statements_for_many_fixtures_as_for_one(
+    database_url: str, objects: ObjectStore
+) -> None:
     database = Database(database_url, cursor_factory=CountingCursor)
     await database.open()
-    system = System(PostgresStore(database), ScriptedFeed())
+    system = System(PostgresStore(database), objects, ScriptedFeed())
     counts = []
     for last in (1, 200):
         ids = range(1, last + 1)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import psycopg
 import pytest
@@ -159,12 +159,14 @@ async def test_marks_of_the_search(store: PostgresStore) -> None:
     assert not await store.set_monitor_complete(PLAYER_7, "search-1")  # not certain yet
     for number in (2, 3):
         await apply(store, poll(number), match("23 home 7"))
-    assert await store.events_to_search() == [PLAYER_7]
+    long_ago, later = START, datetime.now(UTC) + timedelta(hours=1)
+    assert await store.events_to_search(long_ago) == [PLAYER_7]
     for still_open in ([PLAYER_7], []):
         assert await store.set_monitor_complete(PLAYER_7, f"search-{PLAYER_7}")
-        assert await store.events_to_search() == still_open  # one that dies between its marks is started again
+        assert await store.events_to_search(long_ago) == []  # somebody is at it
+        assert await store.events_to_search(later) == still_open  # one that dies between its marks is started again
         await store.set_download_complete(PLAYER_7)
-    assert await store.events_to_search() == []
+    assert await store.events_to_search(later) == []
     event = await store.event(PLAYER_7)
     assert event["_search_workflows"] == [f"search-{PLAYER_7}"]
     assert event["_monitor_complete"]
@@ -178,7 +180,7 @@ async def test_nobody_searches_for_a_withdrawn_goal(store: PostgresStore) -> Non
         await apply(store, poll(number), match("23 home 7"))
     for number in (4, 5, 6):
         await apply(store, poll(number), match())
-    assert await store.events_to_search() == []
+    assert await store.events_to_search(START) == []
     assert not await store.set_monitor_complete(PLAYER_7, "search-1")
 
 

@@ -26,14 +26,14 @@ from found_footy.workflows.contracts import IngestInput
 from found_footy.workflows.ingest import IngestWorkflow
 
 HISTORIES = Path(__file__).parent / "histories"
-VERSION = "0.1"
+VERSION = "0.2"
 
 log = logging.getLogger(__name__)
 
 
 async def record() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with Simulator(load_scenario("quick")) as simulator:
+        async with Simulator(load_scenario("quick"), clips_folder=Path(folder) / "clips") as simulator:
             settings = demo_settings(load_settings(), simulator).model_copy(
                 update={"data_dir": Path(folder), "api_football_key": SecretStr(simulator.key)}
             )
@@ -41,6 +41,8 @@ async def record() -> None:
                 async with running(settings) as system:
                     while not simulator.state().settled:
                         await asyncio.sleep(1)
+                    # Until the last search has ended, and the vision workflow and the uploaders have gone idle.
+                    await asyncio.sleep(100)
                     await system.client.execute_workflow(
                         IngestWorkflow.run,
                         IngestInput(fixture_ids=[1390001]),
@@ -74,8 +76,14 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
         way = "starts-a-search" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-certain"
     elif execution.workflow_type == "IngestWorkflow":
         way = "given-fixtures" if execution.id == "ingest-manual" else "days"
+    elif execution.workflow_type == "DownloadWorkflow":
+        way = "looks-and-hashes" if "hash_clip" in text else "nothing-of-use"
+    elif execution.workflow_type == "UploadWorkflow":
+        way = "publishes" if "publish_clip" in text else "nothing-new"
+    elif execution.workflow_type == "SearchWorkflow":
+        way = "downloads" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "finds-nothing"
     else:
-        way = "certain-goal"
+        way = "names" if execution.workflow_type == "AliasWorkflow" else "looks"
     state = execution.status.name.lower() if execution.status else "unknown"
     return f"{execution.workflow_type}-{way}-{state}"
 

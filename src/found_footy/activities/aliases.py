@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from found_footy.activities.boundary import implements
-from found_footy.domain.discovery.aliases import choose_aliases, is_national
+from found_footy.domain.discovery.aliases import choose_aliases
+from found_footy.domain.discovery.national_teams import is_national
 from found_footy.ports import ClipStore, Knowledge
 from found_footy.workflows.clip_contracts import (
     RESOLVE_ALIASES,

@@ -87,6 +87,8 @@ class SearchActivities:
         wanted = await self._store.set_monitor_complete(order.event_id, order.workflow_id)
         log.info("search takes over", extra={"action": "search_started", "event_id": order.event_id, "wanted": wanted})
         if not wanted:
+            # Withdrawn before anybody began: there is nothing to wait for.
+            await self._clips.close(order.event_id, "the goal was withdrawn")
             return StillWanted(False)
         return StillWanted(True, self._rules.plan(await self._clips.goal(order.event_id)))
 
@@ -152,11 +154,13 @@ class SearchActivities:
 
     @implements(CLOSE_EVENT)
     async def close_event(self, order: CloseOrder) -> Closed:
+        goal = await self._clips.goal(order.event_id)
         work = await self._clips.open_work(order.event_id)
-        if work.any and not order.give_up:
+        # Nothing more is made of the files of a goal that was withdrawn.
+        if work.any and goal.wanted and not order.give_up:
             await self._clips.note_sign_of_life(order.event_id, self._now())
             return Closed(False, work.downloading, work.checking, work.waiting)
-        await self._clips.close(order.event_id, order.give_up)
+        await self._clips.close(order.event_id, order.give_up if goal.wanted else "the goal was withdrawn")
         log.info(
             "the search for a goal has ended",
             extra={"action": "search_ended", "event_id": order.event_id, "given_up": order.give_up},

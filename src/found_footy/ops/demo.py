@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from found_footy.adapters.social.browser.chromium import find_chromium
 from found_footy.bootstrap import open_store
 from found_footy.config import Settings, as_demo
-from found_footy.domain.errors import StoreUnavailable
+from found_footy.domain.errors import SettingsError, StoreUnavailable
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
 from found_footy.ops.running import Running, running
+from found_footy.simulator.clip_verdict import ClipVerdict, judge_clips
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.server import Simulator
 from found_footy.simulator.state import PlaybackState
-from found_footy.simulator.verdict import Verdict, has_settled, judge
+from found_footy.simulator.verdict import Mismatch, Verdict, has_settled, judge
 
 LOOK_SECONDS = 0.5
-CLOSING_SECONDS = 60.0
-"""How long, after the last whistle, the system may take to close the matches."""
+CLOSING_SECONDS = 120.0
+"""How long, after the last whistle, the system may take to end the searches and close the matches."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,21 @@ class Look:
     settings: Settings
 
 
+@dataclass(frozen=True)
+class DemoVerdict:
+    matchday: Verdict
+    clips: ClipVerdict
+
+    @property
+    def mismatches(self) -> tuple[Mismatch, ...]:
+        return self.matchday.mismatches + self.clips.mismatches
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.matchday.to_json(), "clips": self.clips.to_json()}
+
+
 def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
-    """The demo's own folder and engines, whatever else is set; the simulator is the feed."""
+    """The demo's own folder and engines, whatever else is set; the simulator is the world."""
     return as_demo(settings).model_copy(
         update={
             "data_dir": settings.data_dir / "demo",
@@ -50,8 +69,40 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
             "api_football_key": SecretStr(simulator.key),
             "tracked_teams": (),
             "tracked_leagues": (),
+            "llama_url": None,
+            "object_store_url": None,
+            "wikidata_url": simulator.url,
+            "wikidata_sparql_url": simulator.url,
+            "sources": ("x", "bluesky", "reddit"),
+            "browser_url": None,
+            "x_url": simulator.url,
+            "x_syndication_url": simulator.url,
+            "bluesky_url": simulator.url,
+            "bluesky_handle": simulator.bluesky_handle,
+            "bluesky_password": SecretStr(simulator.bluesky_password),
+            "reddit_url": simulator.url,
+            "reddit_subreddit": "soccer",
+            "drop_folder": None,
+            # The one private address that may be asked: everybody else's is refused, also in the demo.
+            "private_hosts": (urlsplit(simulator.url).netloc,),
         }
     )
+
+
+def with_browser(settings: Settings) -> Settings:
+    """X needs a browser; without one it stays off."""
+    try:
+        program = find_chromium(settings.browser_path)
+    except SettingsError:
+        return settings
+    port = _free_port()
+    updates = {"browser_path": program, "browser_port": port, "browser_url": f"http://127.0.0.1:{port}"}
+    return settings.model_copy(update=updates)
+
+
+def clips_folder(settings: Settings) -> Path:
+    """Rendered clips are kept: the next demo need not wait for them."""
+    return settings.data_dir / "demo-clips"
 
 
 async def play(
@@ -59,15 +110,22 @@ async def play(
     settings: Settings,
     speed: float,
     show: Callable[[Look], None],
-    afterwards: Callable[[Running, Verdict], Awaitable[None]],
-) -> Verdict:
+    afterwards: Callable[[Running, DemoVerdict], Awaitable[None]],
+    *,
+    browser: bool = True,
+) -> DemoVerdict:
     """`afterwards` runs before anything is stopped."""
-    simulator = Simulator(scenario, speed=speed)
+    simulator = Simulator(scenario, speed=speed, clips_folder=clips_folder(settings))
     async with simulator:
         settings = demo_settings(settings, simulator)
+        if browser:
+            settings = with_browser(settings)
         await clear(settings)
         try:
-            async with running(settings) as system, open_store(system.settings) as store:
+            async with (
+                running(settings, browser=settings.browser_url is not None) as system,
+                open_store(system.settings) as store,
+            ):
                 deadline: float | None = None
                 documents: list[dict[str, Any]] = []
                 while True:
@@ -82,7 +140,9 @@ async def play(
                         if has_settled(simulator.truth, documents) or now > deadline:
                             break
                     await asyncio.sleep(LOOK_SECONDS)
-                verdict = judge(simulator.truth, documents)
+                verdict = DemoVerdict(
+                    judge(simulator.truth, documents), judge_clips(scenario, documents, simulator.clip_of)
+                )
                 await afterwards(system, verdict)
         finally:
             await clear(settings)
@@ -95,3 +155,12 @@ async def clear(settings: Settings) -> None:
     with folder.lock():
         await EmbeddedPostgres(folder).destroy()
         await EmbeddedTemporal(folder).destroy()
+        for name in ("objects", "browser"):
+            await asyncio.to_thread(shutil.rmtree, settings.data_dir / name, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from found_footy.config import Settings
-from found_footy.ops.demo import Look
-from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score
-from found_footy.simulator.verdict import Verdict
+from found_footy.ops.demo import DemoVerdict, Look
+from found_footy.ops.goal_way import way
+from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score, shown
 
 
 class DemoView:
@@ -53,8 +53,20 @@ class DemoView:
         head = Text()
         head.append(self._title, "bold")
         head.append(f"  matchday minute {minutes} · poll {look.state.polls} · Ctrl-C stops\n", "dim")
-        legend = Text("\n1/3 seen by so many polls · … searching · ✓ certain · ✗ withdrawn", "dim")
-        return Group(head, matchday_table(look.documents, look.settings.debounce_polls), legend)
+        legend = Text("\n1/3 seen by so many polls · 4/10 searching · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
+        settings = look.settings
+        table = matchday_table(look.documents, settings.debounce_polls, settings.search_attempts)
+        return Group(head, table, Text(), self._searches(look), legend)
+
+    def _searches(self, look: Look) -> Table:
+        """The goals that are searched for at this moment, and the way of each."""
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for document in map(shown, look.documents):
+            for event in document["events"]:
+                if goal_state(event, look.settings.debounce_polls) == "searching":
+                    steps = way(event, look.settings.search_attempts)
+                    table.add_row(goal_line(event, look.settings.debounce_polls), Text(steps, "dim"))
+        return table
 
     def _tell_changes(self, look: Look) -> None:
         debounce = look.settings.debounce_polls
@@ -63,21 +75,30 @@ class DemoView:
             name = printable(f"{teams['home']['name']} – {teams['away']['name']}")
             self._tell(f"{document['_id']}", document["fixture"]["status"]["short"], Text(f"{name} {score(document)}"))
             for event in document["events"]:
-                line = goal_line(event, debounce)
-                self._tell(event["_event_id"], goal_state(event, debounce), Text(name).append_text(line))
+                line = Text(name).append_text(goal_line(event, debounce))
+                steps = way(shown(event), look.settings.search_attempts)
+                line.append(f" · {steps}" if steps else "", "dim")
+                # Each search would be a line of its own; what it brings is what people want to see.
+                news = steps.partition(" · ")[2] if steps.startswith("searching") else steps
+                self._tell(event["_event_id"], goal_state(event, debounce), line, news)
 
-    def _tell(self, key: str, state: str, line: Text) -> None:
-        if self._told.get(key) != state:
-            self._told[key] = state
+    def _tell(self, key: str, state: str, line: Text, more: str = "") -> None:
+        if self._told.get(key) != f"{state} {more}":
+            self._told[key] = f"{state} {more}"
             self._console.print(Text(f"{state:>9}  ").append_text(line), soft_wrap=True)
 
-    def summary(self, verdict: Verdict) -> None:
+    def summary(self, verdict: DemoVerdict) -> None:
         # A terminal still shows the live table's last state.
         if self._last is not None and not self._console.is_terminal:
-            self._console.print(matchday_table(self._last.documents, self._last.settings.debounce_polls))
-        self._console.print(
-            f"\n{verdict.matches} matches, {verdict.goals} goals, {verdict.withdrawn} withdrawn: ", end=""
-        )
+            settings = self._last.settings
+            self._console.print(matchday_table(self._last.documents, settings.debounce_polls, settings.search_attempts))
+        if self._last is not None and self._last.settings.browser_url is None:
+            self._console.print("\nX was left out: no Chromium is installed here", style="dim")
+        told, clips = verdict.matchday, verdict.clips
+        refused = ", ".join(f"{count} {loss}" for loss, count in sorted(clips.refused.items()))
+        self._console.print(f"\n{clips.videos} clips, {clips.verified} of them verified, {clips.duplicates} duplicates")
+        self._console.print(f"refused: {refused or 'nothing'}", soft_wrap=True)
+        self._console.print(f"{told.matches} matches, {told.goals} goals, {told.withdrawn} withdrawn: ", end="")
         if not verdict.mismatches:
             self._console.print("all as scripted", style="green")
             return

@@ -6,11 +6,19 @@ import os
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from found_footy.adapters.storage.postgres.migrate import inspect
-from found_footy.bootstrap import build_feed, connect_temporal
+from found_footy.bootstrap import (
+    build_feed,
+    build_knowledge,
+    build_objects,
+    build_sources,
+    connect_temporal,
+    sources_off,
+)
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, FootyError
 from found_footy.ops.engines.binaries import packaged_binaries
@@ -47,7 +55,13 @@ async def examine(settings: Settings) -> list[Finding]:
         findings.append(await _checked("Temporal", lambda: _temporal(located)))
     else:
         findings.append(Finding("Temporal", "off", *NOT_RUNNING))
-    findings.append(await _checked(f"feed {settings.feed}", lambda: _feed(settings)))
+    findings.append(await _checked(f"feed {settings.feed}", lambda: _closing(build_feed(settings))))
+    findings.append(await _checked("object store", lambda: _closing(build_objects(settings))))
+    findings.append(await _checked("team names", lambda: _closing(build_knowledge(settings))))
+    for source in build_sources(settings):
+        findings.append(await _checked(f"source {source.name}", partial(_closing, source)))
+    for name, lacking in sources_off(settings).items():
+        findings.append(Finding(f"source {name}", "off", f"lacks {lacking}"))
     return findings
 
 
@@ -94,9 +108,14 @@ async def _temporal(settings: Settings) -> str:
     return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"
 
 
-async def _feed(settings: Settings) -> str:
-    feed = build_feed(settings)
+class Checked(Protocol):
+    async def check(self) -> str: ...
+
+    async def aclose(self) -> None: ...
+
+
+async def _closing(engine: Checked) -> str:
     try:
-        return await feed.check()
+        return await engine.check()
     finally:
-        await feed.aclose()
+        await engine.aclose()

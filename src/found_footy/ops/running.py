@@ -27,6 +27,8 @@ from found_footy.workflows.ingest import IngestWorkflow
 
 log = logging.getLogger(__name__)
 
+FOOTY = str(Path(sys.executable).parent / "footy")
+
 
 @dataclass(frozen=True)
 class Running:
@@ -37,8 +39,8 @@ class Running:
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Running]:
-    """Starts whichever engine has no address in the settings."""
+async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator[Running]:
+    """Starts whichever engine has no address in the settings, and the browser service where it is wanted."""
     await build_feed(settings).aclose()  # a missing key is told before anything is started
     folder = DataFolder(settings.data_dir)
     with folder.lock():
@@ -66,6 +68,8 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             client = await connect_temporal(settings)
             first_time = await prepare_temporal(client, settings)
             await supervisor.start_workers(worker_specs(settings))
+            if browser:
+                await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
             if first_time:
                 # The daily ingest may be a day away; a newcomer wants to see fixtures now.
                 await client.start_workflow(
@@ -78,9 +82,8 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
 
 
 def worker_specs(settings: Settings) -> list[WorkerSpec]:
-    footy = str(Path(sys.executable).parent / "footy")
     environment = environment_of(settings)
-    return [WorkerSpec(f"worker-{number}", [footy, "worker"], environment) for number in range(1, settings.workers + 1)]
+    return [WorkerSpec(f"worker-{number}", [FOOTY, "worker"], environment) for number in range(1, settings.workers + 1)]
 
 
 def environment_of(settings: Settings) -> Mapping[str, str]:

@@ -29,13 +29,13 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """A document of which every text can be printed."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):
-        return {key: _shown(part) for key, part in value.items()}
-    return [_shown(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: shown(part) for key, part in value.items()}
+    return [shown(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def goal_state(event: Document, debounce: int) -> str:
@@ -64,12 +64,12 @@ def score(document: Document) -> str:
 def clock(document: Document) -> str:
     status = document["fixture"]["status"]
     if status["short"] in ("NS", "TBD", "PST"):
-        return f"{status['short']} {_moment(document['fixture']['date'])}"
+        return f"{status['short']} {moment(document['fixture']['date'])}"
     return f"{status['short']} {minute(status)}" if status["elapsed"] is not None else str(status["short"])
 
 
 def goal_line(event: Document, debounce: int) -> Text:
-    event = _shown(event)
+    event = shown(event)
     state = goal_state(event, debounce)
     note = {"Penalty": " (pen)", "Own Goal": " (og)"}.get(event["detail"], "")
     after = event["_score_after"]
@@ -82,7 +82,7 @@ def goal_line(event: Document, debounce: int) -> Text:
 def fixtures_list(documents: Sequence[Document], debounce: int) -> RenderableType:
     """Each match in a line, its goals below it: readable in 80 columns."""
     lines: list[RenderableType] = []
-    for document in map(_shown, documents):
+    for document in map(shown, documents):
         teams = document["teams"]
         head = Text(f"{document['_id']:>8} ", "dim")
         head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}", "not dim bold")
@@ -94,16 +94,16 @@ def fixtures_list(documents: Sequence[Document], debounce: int) -> RenderableTyp
     return Group(*lines)
 
 
-def matchday_table(documents: Sequence[Document], debounce: int) -> Table:
+def matchday_table(documents: Sequence[Document], debounce: int, attempts: int) -> Table:
     """A row for each match, its goals side by side: a whole matchday on one screen."""
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     table.add_column("match", ratio=3)
     for column in ("score", "clock"):
         table.add_column(column, no_wrap=True)
     table.add_column("goals", ratio=5)
-    for document in map(_shown, documents):
+    for document in map(shown, documents):
         teams = document["teams"]
-        goals = Text("  ").join(_chip(event, debounce) for event in document["events"])
+        goals = Text("  ").join(_chip(event, debounce, attempts) for event in document["events"])
         if document["error"]:
             goals.append(f"  last poll failed: {document['error']['class']}", "red")
         match = Text(f"{teams['home']['name']} – {teams['away']['name']}")
@@ -111,10 +111,12 @@ def matchday_table(documents: Sequence[Document], debounce: int) -> Table:
     return table
 
 
-def _chip(event: Document, debounce: int) -> Text:
-    """12' Salah ✓, never broken over two lines."""
+def _chip(event: Document, debounce: int, attempts: int) -> Text:
+    """12' Salah ✓2 with its number of clips, never broken over two lines."""
     state = goal_state(event, debounce)
-    mark = {"stable": "✓", "withdrawn": "✗", "searching": "…"}.get(state, state.removeprefix("seen "))
+    searching = f"{len(event['_searches'])}/{attempts}"
+    marks = {"stable": f"✓{len(event['_s3_videos'])}", "withdrawn": "✗", "searching": searching}
+    mark = marks.get(state, state.removeprefix("seen "))
     name = re.sub(r"^\w\. ", "", event["player"]["name"] or "?").replace(" ", NBSP)
     chip = Text(f"{minute(event['time'])}{NBSP}")
     chip.append(name, "strike dim" if event["_removed"] else "")
@@ -130,17 +132,17 @@ def _short_clock(document: Document) -> str:
 
 
 def fixture_page(document: Document, debounce: int) -> RenderableType:
-    document = _shown(document)
+    document = shown(document)
     teams, league = document["teams"], document["league"]
     head = Text()
     head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}\n", "bold")
     place = ", ".join(str(part) for part in (league["name"], league["country"], league["round"]) if part)
-    head.append(f"{place}\n{clock(document)} · kick-off {_moment(document['fixture']['date'])} · {document['stage']}")
+    head.append(f"{place}\n{clock(document)} · kick-off {moment(document['fixture']['date'])} · {document['stage']}")
     if document["last_poll_at"]:
-        head.append(f" · last poll {_moment(document['last_poll_at'])}", "dim")
+        head.append(f" · last poll {moment(document['last_poll_at'])}", "dim")
     if document["error"]:
         error = document["error"]
-        head.append(f"\nlast poll failed: {error['class']}: {error['message']} ({_moment(error['at'])})", "red")
+        head.append(f"\nlast poll failed: {error['class']}: {error['message']} ({moment(error['at'])})", "red")
     lines: list[RenderableType] = [head]
     for event in document["events"]:
         lines.append(goal_line(event, debounce))
@@ -150,27 +152,5 @@ def fixture_page(document: Document, debounce: int) -> RenderableType:
     return Group(*lines)
 
 
-def goal_page(event: Document, debounce: int) -> RenderableType:
-    event = _shown(event)
-    fixture, time = event["_fixture"], event["time"]
-    before, after = event["_score_before"], event["_score_after"]
-    head = Text()
-    head.append(f"{minute(time)} {event['player']['name'] or 'scorer unknown'} ({event['detail']})", "bold")
-    head.append(f" for {event['team']['name']}: {before['home']}–{before['away']} → {after['home']}–{after['away']}\n")
-    head.append(f"{fixture['home']} – {fixture['away']}, {fixture['league']}, {_moment(fixture['date'])}\n")
-    state = goal_state(event, debounce)
-    head.append(state, STATE_STYLES.get(state, "yellow"))
-    head.append(f" · first seen {_moment(event['_first_seen'])}")
-    if event["_stable_at"]:
-        head.append(f" · certain {_moment(event['_stable_at'])}")
-    if event["_removed"]:
-        head.append(f" · withdrawn {_moment(event['_removed_at'])}: {event['_removed_reason']}")
-    lines: list[RenderableType] = [head]
-    for change in event["_attributions"]:
-        what = ", ".join(f"{name} {values['from']} → {values['to']}" for name, values in change["changed"].items())
-        lines.append(Text(f"  {_moment(change['at'])} {what}", "dim"))
-    return Group(*lines)
-
-
-def _moment(text: str) -> str:
+def moment(text: str) -> str:
     return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S")

@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -21,7 +20,6 @@ from found_footy.simulator.matchday import Matchday
 from found_footy.simulator.queries import FixtureQuery, QueryError, parse_fixtures, parse_number, required
 from found_footy.simulator.quota import Quota
 from found_footy.simulator.script import Fault, Match
-from found_footy.simulator.state import control_routes
 from found_footy.simulator.teams import find_teams
 
 TOKEN_ERROR = (
@@ -43,14 +41,13 @@ class ApiFootball:
         self._quota = quota
         self._closing = closing
 
-    def app(self) -> Starlette:
-        routes = [
+    def routes(self) -> list[Route]:
+        return [
             Route("/fixtures", self._fixtures),
             Route("/fixtures/events", self._events),
             Route("/teams", self._teams),
             Route("/status", self._status),
         ]
-        return Starlette(routes=routes + control_routes(self._matchday))
 
     async def _fixtures(self, request: Request) -> Response:
         refused = self._refused("fixtures", request)

@@ -33,6 +33,10 @@ class MatchdayClock:
         self._offset = 0.0
 
     @property
+    def lockstep(self) -> bool:
+        return self._lockstep
+
+    @property
     def offset(self) -> float:
         return self._offset if self._lockstep else (self._time() - self._started) * self._speed
 

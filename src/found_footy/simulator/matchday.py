@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Callable, Collection
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -26,12 +27,28 @@ class Matchday:
         self._settled_from = max((settled_from(match) for match in scenario.matches), default=0)
         self._polls = 0
         self._settled_polls = 0
+        self._watchers: list[Callable[[], None]] = []
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Is called after every poll."""
+        self._watchers.append(watcher)
 
     def poll(self) -> None:
         """A poll has come: matchday time moves on."""
         offset = self._clock.poll()
         self._polls += 1
         self._settled_polls += offset >= self._settled_from
+        for watcher in self._watchers:
+            watcher()
+
+    def reached(self) -> float | None:
+        """How far the matchday is, in seconds: None before the first poll, and all of it once every match is over.
+
+        Then nobody polls any more, and time would stand still before the last of what is still to come.
+        """
+        if not self._polls and self._clock.lockstep:
+            return None
+        return math.inf if self._clock.offset >= self._settled_from else self._clock.offset
 
     def faults(self, match_ids: Collection[int]) -> DueFaults:
         """What is wrong with the answer to this poll."""

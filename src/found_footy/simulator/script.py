@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from found_footy.simulator.clips.kinds import Alteration, BoardStyle, ClipKind
+from found_footy.simulator.clips.kinds import Alteration, BoardStyle, PostKind
 from found_footy.simulator.clips.notation import checked_code, checked_height, checked_rate, read_clip
 from found_footy.simulator.notation import MinuteOfPlay, Moment
 
@@ -91,9 +91,9 @@ class Change(Model):
 
 
 class Clip(Model):
-    """A file that is posted of a goal. What is left out is chosen by the clip's place in the file."""
+    """What is posted of a goal: a file, or a dead link. What is left out is chosen by the clip's place in the file."""
 
-    kind: ClipKind
+    kind: PostKind
     also: tuple[Alteration, ...] = ()
     """How a copy is altered."""
     start: Annotated[float, Field(ge=-12, le=20)] | None = None

@@ -6,32 +6,51 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from found_footy.domain.errors import EngineError
 from found_footy.simulator.api_football import ApiFootball
+from found_footy.simulator.clips.spec import ClipSpec
 from found_footy.simulator.clock import MatchdayClock, TimeSource
 from found_footy.simulator.espn_recording import Recording, Replay, espn_routes
 from found_footy.simulator.ground_truth import GroundTruth
 from found_footy.simulator.matchday import Matchday
 from found_footy.simulator.quota import Quota
 from found_footy.simulator.script import Scenario
+from found_footy.simulator.social.bluesky import bluesky_routes
+from found_footy.simulator.social.clip_files import ClipFiles
+from found_footy.simulator.social.feed import SocialFeed
+from found_footy.simulator.social.media import media_routes
+from found_footy.simulator.social.posts import Platform, SocialPost
+from found_footy.simulator.social.reddit import reddit_routes
+from found_footy.simulator.social.syndication import syndication_routes
+from found_footy.simulator.social.traps import trap_routes
+from found_footy.simulator.social.x_site import XSiteState, x_routes
 from found_footy.simulator.state import Playback, PlaybackState, control_routes
+from found_footy.simulator.wikidata import wikidata_routes
 
 HOST = "127.0.0.1"
 DEFAULT_KEY = "simulator-key"
+BLUESKY_HANDLE = "finder.bsky.social"
+BLUESKY_PASSWORD = "simu-late-dapp-pass"
 
 
 class Simulator:
     """Plays a scenario over HTTP while its `async with` block is open.
 
-    `port` 0 takes a free one. `start` is when the matchday begins, by default now.
+    `port` 0 takes a free one. `start` is when the matchday begins, by default now. The videos behind the posts are
+    rendered into `clips_folder`, which is a cache; without one there are posts, and their videos are missing.
     """
+
+    bluesky_handle = BLUESKY_HANDLE
+    bluesky_password = BLUESKY_PASSWORD
 
     def __init__(
         self,
@@ -44,23 +63,44 @@ class Simulator:
         lockstep: bool = True,
         max_step: float = 60.0,
         time_source: TimeSource = time.monotonic,
+        clips_folder: Path | None = None,
     ) -> None:
         self.key = key
+        self._scenario = scenario
+        self.x_state = XSiteState()
         self._port = port
         self._closing = asyncio.Event()
         self._playback: Playback
-        self._app: Starlette
+        routes: list[Route]
         if scenario.recording is not None:
             replay = Replay(Recording.load(scenario.recording.espn))
             self._playback = replay
-            self._app = Starlette(routes=espn_routes(replay) + control_routes(replay))
+            self._social = SocialFeed(scenario, reached=lambda: None)
+            routes = espn_routes(replay)
         else:
             clock = MatchdayClock(speed=speed, lockstep=lockstep, max_step=max_step, time_source=time_source)
             begin = (start or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
             matchday = Matchday(scenario, begin, clock)
             self._playback = matchday
             quota = Quota(scenario.limits, time_source)
-            self._app = ApiFootball(matchday, key, quota, self._closing).app()
+            self._social = SocialFeed(scenario, matchday.reached)
+            matchday.watch(self._social.notice)
+            routes = ApiFootball(matchday, key, quota, self._closing).routes()
+        posted = (post.clip for post in self._social.planned if post.clip is not None)
+        self._files = None if clips_folder is None else ClipFiles(clips_folder, posted)
+        self._app = Starlette(routes=[*routes, *control_routes(self._playback), *self._social_routes()])
+
+    def _social_routes(self) -> list[Route]:
+        posts, base_url = self._social.posts_of, lambda: self.url
+        return [
+            *x_routes(posts, self.x_state),
+            *syndication_routes(self._social, base_url),
+            *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password),
+            *reddit_routes(posts, base_url),
+            *media_routes(self._files),
+            *trap_routes(self._closing),
+            *wikidata_routes(self._scenario),
+        ]
 
     @property
     def url(self) -> str:
@@ -72,6 +112,14 @@ class Simulator:
 
     def state(self) -> PlaybackState:
         return self._playback.state()
+
+    def posts_of(self, platform: Platform) -> Sequence[SocialPost]:
+        """What is visible there at this moment, newest first."""
+        return self._social.posts_of(platform)
+
+    def clip_of(self, source: str, post_id: str) -> ClipSpec | None:
+        """What a post shows; None for what shows no goal."""
+        return self._social.clip_of(source, post_id)
 
     async def __aenter__(self) -> Simulator:
         # asyncio turns Nagle's delay off only where the protocol is named.
@@ -93,12 +141,16 @@ class Simulator:
         if self._serving.done():
             ready.cancel()
             self._serving.result()
+        if self._files is not None:
+            self._files.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
+        if self._files is not None:
+            await self._files.stop()
         self._server.should_exit = True
         await self._serving
 
@@ -131,10 +183,19 @@ async def serve_forever(
     speed: float = 60.0,
     lockstep: bool = True,
     max_step: float = 60.0,
+    clips_folder: Path | None = None,
     on_ready: Callable[[Simulator], None] = lambda simulator: None,
 ) -> None:
     """Serve until cancelled; `on_ready` is called once requests are answered."""
-    simulator = Simulator(scenario, port=port, key=key, speed=speed, lockstep=lockstep, max_step=max_step)
+    simulator = Simulator(
+        scenario,
+        port=port,
+        key=key,
+        speed=speed,
+        lockstep=lockstep,
+        max_step=max_step,
+        clips_folder=clips_folder,
+    )
     async with simulator:
         on_ready(simulator)
         await simulator.wait()

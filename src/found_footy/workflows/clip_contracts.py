@@ -50,6 +50,8 @@ class Teams:
 
 
 RESOLVE_ALIASES: Call[Team, Aliases] = Call("resolve_team_aliases", Aliases, timedelta(seconds=60), 3)
+RESOLVE_ALIASES_QUICKLY: Call[Team, Aliases] = Call(RESOLVE_ALIASES.name, Aliases, timedelta(seconds=10), 1)
+"""For a goal that waits to be searched for: the team's own name will do."""
 TEAMS_WITHOUT_ALIASES: Call[TeamsToName, Teams] = Call("teams_without_aliases", Teams, timedelta(seconds=15), 3)
 
 

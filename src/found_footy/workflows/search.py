@@ -14,7 +14,7 @@ from found_footy.domain.discovery.pacing import wait_seconds
 from found_footy.workflows.clip_contracts import (
     CLOSE_EVENT,
     HAND_OVER,
-    RESOLVE_ALIASES,
+    RESOLVE_ALIASES_QUICKLY,
     SEARCH_SOURCES,
     SWEEP_EVENT,
     CloseOrder,
@@ -70,7 +70,7 @@ class SearchWorkflow:
 
     async def _resolve(self, team: Team) -> None:
         try:
-            await RESOLVE_ALIASES(team)
+            await RESOLVE_ALIASES_QUICKLY(team)
         except ActivityError:
             # The team's own name is enough to search by.
             workflow.logger.warning("nobody knows what %s is called", team.name)

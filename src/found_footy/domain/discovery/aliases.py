@@ -35,7 +35,8 @@ def choose_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tu
     A name that contains a chosen one is left out, as a search by the shorter one finds it too.
     """
     chosen = list(_own(team))
-    ranked = sorted(_worth_asking(team, names), key=lambda found: (_rank(found), len(found.text)))
+    # The text decides last, as Wikidata's answers come in any order.
+    ranked = sorted(_worth_asking(team, names), key=lambda found: (_rank(found), len(found.text), found.text))
     for name in ranked:
         if not any(_contains(name.text, other) for other in chosen):
             chosen.append(name.text)

@@ -54,7 +54,8 @@ _NAMES: dict[str, tuple[str, ...]] = {}
 for _entry in " ".join(_COUNTRIES.split()).split("; "):
     _code, _, _names = _entry.partition(" ")
     _NAMES[_code] = tuple(_names.split("|"))
-    _CODES.update({_key(_name): _code for _name in (*_NAMES[_code], _code)})
+    _CODES.update({_key(_name): _code for _name in _NAMES[_code]})
+    _CODES[_code.lower()] = _code
 
 _CLUBS_PLAY = re.compile(
     r"\b(clubs?|champions (league|cup)|champions trophy|libertadores|sudamericana|recopa|europa|conference league|"

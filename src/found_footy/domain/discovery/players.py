@@ -1,7 +1,7 @@
 """The words that people write for a scorer, from the name that a feed gives.
 
-Accents: the name as the feed spells it, and beside it the plain spelling (`Højbjerg`, `Hojbjerg`). X finds both by
-the accented one, other places find only what they are asked for, and most people type without accents.
+Accents: the name as the feed spells it, and beside it the plain spelling (`Højbjerg`, `Hojbjerg`). Places differ in
+whether one finds the other, and people write both.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 OPERATORS = frozenset(["or", "and", "not"])
 """Words that search engines take for a command."""
@@ -26,7 +27,13 @@ class SearchQuery:
     def matches(self, text: str) -> bool:
         """For sources that cannot search: whether a title says what the query asks for."""
         plain = f" {folded(text)} "
-        return all(any(f" {folded(word)} " in plain for word in words) for words in (self.players, self.teams) if words)
+        return all(any(_sought(word) in plain for word in words) for words in (self.players, self.teams) if words)
+
+
+@lru_cache(maxsize=1024)
+def _sought(word: str) -> str:
+    """The same few words are looked for in many titles."""
+    return f" {folded(word)} "
 
 
 def _group(words: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from found_footy.simulator.clips.footage import FAR_ENOUGH, wrong_minutes
-from found_footy.simulator.clips.kinds import FIXED_RANGE, REASONS, WITHOUT_PICTURE, Alteration
+from found_footy.simulator.clips.kinds import FIXED_RANGE, WITHOUT_PICTURE, Alteration, reason_of
 from found_footy.simulator.clips.timeline import ENDS_AT, GOAL_AT
 from found_footy.simulator.problems import Problem
 from found_footy.simulator.script import Clip, Goal, Match
@@ -44,7 +44,7 @@ def _range(path: str, clip: Clip) -> Iterator[Problem]:
 
 
 def _alterations(path: str, clip: Clip) -> Iterator[Problem]:
-    if clip.also and clip.kind in REASONS:
+    if clip.also and reason_of(clip.kind) is not None:
         yield Problem(f"{path}.also", list(clip.also), f"nothing with {clip.kind}: it is refused as it is")
         return
     if len(set(clip.also)) < len(clip.also):

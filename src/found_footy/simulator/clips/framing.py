@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from found_footy.simulator.clips.kinds import Alteration, BoardStyle, ClipKind
+from found_footy.simulator.clips.kinds import Alteration, BoardStyle, PostKind
 
 PORTRAIT = 9 / 16
 LANDSCAPE = 16 / 9
@@ -42,7 +42,7 @@ _CROP = 0.86
 _MARGIN = 0.012
 
 
-def kept(kind: ClipKind, also: Iterable[Alteration], style: BoardStyle) -> Box:
+def kept(kind: PostKind, also: Iterable[Alteration], style: BoardStyle) -> Box:
     """The part of the broadcast's frame that is in the copy; always with the aspect of the whole or of a phone."""
     if kind == "portrait":
         width = PORTRAIT / LANDSCAPE

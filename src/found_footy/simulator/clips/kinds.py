@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 ClipKind = Literal[
     "copy",
@@ -21,6 +21,18 @@ ClipKind = Literal[
     "zip",
     "html",
 ]
+DeadKind = Literal[
+    "gone",
+    "geo_blocked",
+    "private",
+    "loopback",
+    "redirect_private",
+    "endless",
+    "huge",
+    "drip",
+]
+"""Posts whose link leads to no file, or to none that anybody should fetch."""
+PostKind = Literal[ClipKind, DeadKind]
 Alteration = Literal[
     "logo",
     "watermark",
@@ -47,6 +59,12 @@ Reason = Literal[
     "too_long",
     "broken",
     "not_a_video",
+    "gone",
+    "geo_blocked",
+    "private",
+    "forbidden_address",
+    "too_large",
+    "too_slow",
 ]
 Scene = Literal["match", "studio", "basketball", "landscape"]
 
@@ -54,7 +72,7 @@ BOARD_STYLES: tuple[BoardStyle, ...] = ("classic", "split", "lower", "glass", "c
 HARD_STYLES: frozenset[BoardStyle] = frozenset({"compact"})
 """So small that a reader may fail without being to blame."""
 
-REASONS: dict[ClipKind, Reason] = {
+REASONS: dict[PostKind, Reason] = {
     "wrong_minute": "wrong_minute",
     "other_match": "other_match",
     "last_season": "other_match",
@@ -69,21 +87,40 @@ REASONS: dict[ClipKind, Reason] = {
     "zip": "not_a_video",
     "html": "not_a_video",
 }
-"""Why a kind is refused. A kind that is not here shows the goal."""
+"""Why a file is refused. A kind that is in neither table shows the goal."""
+
+DEAD_REASONS: dict[PostKind, Reason] = {
+    "gone": "gone",
+    "geo_blocked": "geo_blocked",
+    "private": "private",
+    "loopback": "forbidden_address",
+    "redirect_private": "forbidden_address",
+    "endless": "too_large",
+    "huge": "too_large",
+    "drip": "too_slow",
+}
+"""Why a link is refused."""
+
+DEAD: frozenset[PostKind] = frozenset(get_args(DeadKind))
 
 OTHER_SCENES: dict[ClipKind, Scene] = {
     "studio": "studio",
     "basketball": "basketball",
     "landscape": "landscape",
 }
-WITHOUT_PICTURE: frozenset[ClipKind] = frozenset({"zip", "html"})
-"""Files that only claim to be a video."""
+WITHOUT_PICTURE: frozenset[PostKind] = DEAD | {"zip", "html"}
+"""Files that only claim to be a video, and links that lead to none."""
 
-UNSEEN: frozenset[ClipKind] = WITHOUT_PICTURE | {"truncated"}
+UNSEEN: frozenset[PostKind] = WITHOUT_PICTURE | {"truncated"}
 """Nothing of these can be watched."""
 
-FIXED_RANGE: frozenset[ClipKind] = frozenset({"replay", "too_short", "too_long", "zip", "html"})
+FIXED_RANGE: frozenset[PostKind] = WITHOUT_PICTURE | {"replay", "too_short", "too_long"}
 """Kinds that say themselves which part of the broadcast they show."""
 
 HEIGHTS = (360, 480, 540, 720, 1080)
 FRAME_RATES = (25, 30, 50)
+
+
+def reason_of(kind: PostKind) -> Reason | None:
+    """Why it is refused; None for what shows the goal."""
+    return REASONS.get(kind) or DEAD_REASONS.get(kind)

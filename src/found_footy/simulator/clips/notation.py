@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any, get_args
 
-from found_footy.simulator.clips.kinds import FRAME_RATES, HEIGHTS, Alteration, ClipKind
+from found_footy.simulator.clips.kinds import FRAME_RATES, HEIGHTS, Alteration, PostKind
 
-_KINDS: tuple[str, ...] = get_args(ClipKind)
+_KINDS: tuple[str, ...] = get_args(PostKind)
 _ALTERATIONS: tuple[str, ...] = get_args(Alteration)
 _SETTINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("height", re.compile(r"(\d{3,4})p")),

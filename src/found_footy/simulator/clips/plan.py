@@ -29,6 +29,8 @@ DEFAULT_CLIPS = (
 _HEIGHTS = (360, 360, 360, 360, 360, 480)
 """Of the copies that do not say theirs: one for a goal, so that its master need not be larger than they are."""
 _KBITS = {180: (100, 150), 360: (600, 1300), 480: (900, 1700), 540: (1100, 2000), 720: (1500, 2800), 1080: (3000, 5000)}
+_LENGTHS, _STARTS = (3.7, 4.2), (-2.0, -1.4)
+"""Seconds, and seconds from the goal: short, since every picture costs, and close enough together to share three."""
 _TOO_SHORT, _TOO_LONG = 2.0, 63.0
 _LONG_HEIGHT, _LONG_FPS = 180, 10
 """A clip that is only there to be too long is made as cheaply as it goes."""
@@ -43,7 +45,7 @@ class _Range:
 
 
 def clips_for(scenario: Scenario, match_id: int, goal: int) -> list[ClipSpec]:
-    """The clips of a match's goal, the first being 0, in the order in which the file lists them."""
+    """What is posted of a match's goal, the first being 0, in the order in which the file lists it."""
     match = next(match for match in scenario.matches if match.id == match_id)
     posted = match.goals[goal].clips
     clips = DEFAULT_CLIPS if posted is None else posted
@@ -51,10 +53,10 @@ def clips_for(scenario: Scenario, match_id: int, goal: int) -> list[ClipSpec]:
 
 
 def all_clips(scenario: Scenario) -> Iterator[ClipSpec]:
-    """Every clip of every goal of the matchday."""
+    """Every file that is posted of the matchday's goals; dead links are left out."""
     for match in scenario.matches:
         for goal in range(len(match.goals)):
-            yield from clips_for(scenario, match.id, goal)
+            yield from (spec for spec in clips_for(scenario, match.id, goal) if spec.has_file)
 
 
 def _spec(scenario: Scenario, match: Match, goal: int, number: int, clip: Clip) -> ClipSpec:
@@ -103,8 +105,8 @@ def _range(footage: Footage, clip: Clip, chance: random.Random) -> _Range:
     if clip.kind == "replay":
         start, end = timeline_of(footage).replays
         return _Range(round(start, 2), math.floor((end - start) * 100) / 100)
-    length = clip.length if clip.length is not None else round(chance.uniform(5.0, 7.0), 2)
-    start = GOAL_AT + (clip.start if clip.start is not None else round(chance.uniform(-4.0, -2.0), 2))
+    length = clip.length if clip.length is not None else round(chance.uniform(*_LENGTHS), 2)
+    start = GOAL_AT + (clip.start if clip.start is not None else round(chance.uniform(*_STARTS), 2))
     return _Range(round(min(start, ENDS_AT - length), 2), length)
 
 

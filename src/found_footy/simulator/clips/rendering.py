@@ -24,11 +24,15 @@ _PAGE = """<!DOCTYPE html>
 <html><head><title>Video unavailable</title></head>
 <body><p>This video is no longer available.</p></body></html>
 """
+HALF_MADE: set[Path] = set()
+"""What this process is writing, for whoever has to end it in the middle."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def render(spec: ClipSpec, folder: Path) -> Path:
     """The clip's file in a folder of clips; made only if it is not there yet."""
+    if not spec.has_file:
+        raise ValueError(f"{spec.kind}: a link that leads to no file")
     match spec.kind:
         case "zip":
             return _kept(folder / spec.file_name, _write_zip)
@@ -52,6 +56,7 @@ def _kept(path: Path, write: Callable[[Path], object]) -> Path:
     handle, name = mkstemp(prefix=f".{path.stem}-", suffix=".part", dir=path.parent)
     os.close(handle)
     aside = Path(name)
+    HALF_MADE.add(aside)
     try:
         with _one_core():
             write(aside)
@@ -59,6 +64,7 @@ def _kept(path: Path, write: Callable[[Path], object]) -> Path:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+        HALF_MADE.discard(aside)
     return path
 
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from found_footy.simulator.clips.kinds import WITHOUT_PICTURE, Alteration, BoardStyle, ClipKind, Scene
+from found_footy.simulator.clips.kinds import DEAD, WITHOUT_PICTURE, Alteration, BoardStyle, PostKind, Scene
 
 RENDERER_VERSION = 1
 """Part of every cached file's name: raise it whenever the pictures change."""
@@ -67,14 +67,14 @@ class Master:
 
 @dataclass(frozen=True, slots=True)
 class ClipSpec:
-    """One posted file. `start` is in seconds of the footage's timeline."""
+    """One posted file, or a link that leads to none. `start` is in seconds of the footage's timeline."""
 
     match: int
     goal: int
     """The place of the goal in the match's list."""
     number: int
     """The place of the clip in the goal's list."""
-    kind: ClipKind
+    kind: PostKind
     also: tuple[Alteration, ...]
     after: int
     """Minutes from the goal to the post."""
@@ -100,6 +100,10 @@ class ClipSpec:
     @property
     def file_name(self) -> str:
         return f"{self.kind}-{self.key}.mp4"
+
+    @property
+    def has_file(self) -> bool:
+        return self.kind not in DEAD
 
     @property
     def has_picture(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from found_footy.simulator.clips.clock_face import ClockFace, clock_face
 from found_footy.simulator.clips.framing import BOARDS, kept
-from found_footy.simulator.clips.kinds import HARD_STYLES, REASONS, UNSEEN, Alteration, ClipKind, Reason, Verdict
+from found_footy.simulator.clips.kinds import HARD_STYLES, UNSEEN, Alteration, PostKind, Reason, Verdict, reason_of
 from found_footy.simulator.clips.spec import ClipSpec, Footage, Pair
 from found_footy.simulator.clips.timeline import GOAL_AT, timeline_of
 
@@ -35,7 +35,7 @@ class ClipTruth:
     match: int
     goal: int
     number: int
-    kind: ClipKind
+    kind: PostKind
     also: tuple[Alteration, ...]
     verdict: Verdict
     reason: Reason | None
@@ -74,7 +74,7 @@ def truth_of(spec: ClipSpec) -> ClipTruth:
         kind=spec.kind,
         also=spec.also,
         verdict=_verdict(spec, seen),
-        reason=REASONS.get(spec.kind),
+        reason=reason_of(spec.kind),
         footage=footage.key if watchable else None,
         offset=spec.start if watchable else None,
         length=spec.length,
@@ -110,7 +110,7 @@ def score_at(footage: Footage, second: float) -> Pair:
 
 
 def _verdict(spec: ClipSpec, seen: tuple[tuple[float, float], ...]) -> Verdict:
-    if spec.kind in REASONS:
+    if reason_of(spec.kind) is not None:
         return "rejected"
     looks = [share * spec.length for share in LOOKED_AT]
     return "verified" if any(start <= at < end for at in looks for start, end in seen) else "unverified"

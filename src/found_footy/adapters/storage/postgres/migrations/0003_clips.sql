@@ -99,6 +99,10 @@ create function videos_of(event text) returns jsonb language sql stable as $$
         'source_url', (
             select c.url from candidates c where c.event_id = v.event_id and c.md5 = v.md5
             order by c.posted_at, c.key limit 1),
+        'source_posts', coalesce((
+            select jsonb_agg(c.key order by c.posted_at, c.key)
+            from candidates c join videos o on o.event_id = c.event_id and o.md5 = c.md5
+            where c.event_id = v.event_id and coalesce(o.replaced_by, o.md5) = v.md5), '[]'),
         'copies', coalesce((
             select jsonb_agg(jsonb_build_object(
                 'md5', o.md5, 'offset_seconds', o.offset_seconds, 'mirrored', o.mirrored, 'duration', o.duration,

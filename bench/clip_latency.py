@@ -1,0 +1,226 @@
+"""From a certain goal to its first and last clip, against the sum of what cannot be avoided
+
+The scenario `quick`, twice, in the demo's profile and without a browser. The clock runs from the start of the goal's
+search to the transaction that publishes. What cannot be avoided: the waits between searches until the post is up, and a
+plain download, the look and the hash of the file, each measured alone; for the last clip, of all files of its batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.histories import History, history_of
+from bench.played import Played, played, prepare
+from bench.table import table
+from bench.unavoidable import Work, side_by_side, work_of
+from found_footy.adapters.vision.ocr import OcrVision
+from found_footy.simulator import load_scenario
+from found_footy.simulator.clips.plan import all_clips
+from found_footy.simulator.social.plan import media_of
+from found_footy.simulator.verdict import has_settled
+from found_footy.workflows.clip_contracts import download_id, upload_id, vision_id
+from found_footy.workflows.contracts import search_id
+
+ROUNDS = 2
+LIMIT_SECONDS = 240
+GOAL = 1.3
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One publication, and what came before it."""
+
+    seconds: float
+    """From the start of the search to the end of the transaction that published it."""
+    waited: float
+    """By the profile: from the first search to the first one after the post was up."""
+    stages: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Goal:
+    name: str
+    lead_in: float
+    """From the start of the poll that made it certain to the start of its search."""
+    first: Clip
+    first_floor: float
+    last: Clip
+    last_floor: float
+    work: Work
+    """Of the first clip, alone."""
+
+
+async def main() -> None:
+    scenario = load_scenario("quick")
+    goals: list[Goal] = []
+    with tempfile.TemporaryDirectory() as name:
+        clips = Path(name, "clips")
+        prepare(all_clips(scenario), clips)
+        for number in range(ROUNDS):
+            async with played(scenario, Path(name, f"round-{number}"), clips) as matchday:
+                async with asyncio.timeout(LIMIT_SECONDS):
+                    await _over(matchday)
+                goals += await _goals(matchday, Path(name))
+            print(f"round {number + 1} of {ROUNDS} is over", flush=True)
+    _report(goals)
+
+
+async def _over(matchday: Played) -> None:
+    documents: list[dict[str, Any]] = []
+    while not (matchday.simulator.state().settled and has_settled(matchday.simulator.truth, documents)):
+        await asyncio.sleep(0.5)
+        documents = await matchday.store.fixtures()
+
+
+async def _goals(matchday: Played, folder: Path) -> list[Goal]:
+    events = await matchday.rows("select id, player_name, elapsed, stable_at from events where removed_at is null")
+    searches = await matchday.rows("select event_id, attempt, min(at) as at from searches group by 1, 2 order by 2")
+    posts = await matchday.rows(
+        "select c.event_id, c.key, c.source, c.posted_at, c.attempt, c.md5, v.published_at "
+        "from candidates c join videos v using (event_id, md5) order by v.published_at, c.posted_at"
+    )
+    looks = await history_of(matchday.system.client, vision_id(matchday.system.settings.task_queue))
+    works = await _works(matchday, posts, folder)
+    found = []
+    for event in events:
+        mine = [post for post in posts if post["event_id"] == event["id"]]
+        attempts = {row["attempt"]: row["at"] for row in searches if row["event_id"] == event["id"]}
+        published = [post for post in mine if post["published_at"] is not None]
+        if published:
+            found.append(await _goal(matchday, event, mine, published, attempts, looks, works))
+    return found
+
+
+async def _works(matchday: Played, posts: Sequence[Row], folder: Path) -> Mapping[str, Work]:
+    """Each file alone, while nothing else is to be done."""
+    vision = OcrVision()
+    await vision.check()
+    works: dict[str, Work] = {}
+    for post in posts:
+        clip = matchday.simulator.clip_of(post["source"], post["key"].partition(":")[2])
+        if clip is not None and post["md5"] not in works:
+            works[post["md5"]] = await work_of(matchday.simulator.url + media_of(clip), vision, folder)
+    await vision.aclose()
+    return works
+
+
+async def _goal(
+    matchday: Played,
+    event: Row,
+    posts: Sequence[Row],
+    published: Sequence[Row],
+    attempts: Mapping[int, datetime],
+    looks: History,
+    works: Mapping[str, Work],
+) -> Goal:
+    first, last = published[0], published[-1]
+    batch = {post["md5"] for post in posts if post["attempt"] == last["attempt"]}
+    search = await history_of(matchday.system.client, search_id(event["id"]))
+    clips = [await _clip(matchday, post, attempts, search, looks) for post in (first, last)]
+    return Goal(
+        name=f"{event['player_name']} {event['elapsed']}'",
+        lead_in=(search.begun - event["stable_at"]).total_seconds(),
+        first=clips[0],
+        first_floor=clips[0].waited + works[first["md5"]].wall,
+        last=clips[1],
+        last_floor=clips[1].waited + side_by_side(works[md5] for md5 in batch),
+        work=works[first["md5"]],
+    )
+
+
+async def _clip(matchday: Played, post: Row, attempts: Mapping[int, datetime], search: History, looks: History) -> Clip:
+    client, event_id, md5, taken = matchday.system.client, post["event_id"], post["md5"], post["attempt"]
+    download = await history_of(client, download_id(event_id, taken))
+    upload = await history_of(client, upload_id(event_id))
+    searched = search.step("search_sources", attempt=taken)
+    fetched = download.step("fetch_clip", key=post["key"])
+    looked = looks.step("look_at_clip", event_id=event_id, md5=md5)
+    hashed = download.step("hash_clip", md5=md5)
+    handed = download.step("hand_over_to_upload")
+    settled = next(s for s in upload.steps if s.name == "settle_event" and _same(s.argument["at"], post))
+    pools = [step for step in upload.steps if step.name == "deduplicate_pool" and step.wanted < settled.wanted]
+    waited = (_first_after(attempts, post["posted_at"]) - 1) * matchday.system.settings.search_seconds
+    stages = {
+        "until its search": (searched.wanted - search.begun).total_seconds() - waited,
+        "search": _seconds(searched.wanted, searched.done),
+        "until its download": _seconds(searched.done, fetched.wanted),
+        "download": _seconds(fetched.wanted, fetched.done),
+        "until its look": _seconds(fetched.done, looked.wanted),
+        "look": _seconds(looked.wanted, looked.done),
+        "until its hash": _seconds(looked.done, hashed.wanted),
+        "hash": _seconds(hashed.wanted, hashed.done),
+        "until the batch is done": _seconds(hashed.done, handed.wanted),
+        "hand-over": _seconds(handed.wanted, pools[-1].wanted),
+        "upload": _seconds(pools[-1].wanted, settled.done),
+    }
+    return Clip(_seconds(search.begun, settled.done), waited, stages)
+
+
+def _first_after(attempts: Mapping[int, datetime], posted_at: datetime) -> int:
+    """The number of the first search that could see a post."""
+    return next(attempt for attempt, at in sorted(attempts.items()) if at >= posted_at)
+
+
+def _same(text: str, post: Row) -> bool:
+    return abs(datetime.fromisoformat(text) - post["published_at"]) < timedelta(milliseconds=1)
+
+
+def _seconds(begin: datetime, end: datetime) -> float:
+    return (end - begin).total_seconds()
+
+
+def _report(goals: Sequence[Goal]) -> None:
+    rows = [
+        [
+            goal.name,
+            f"{goal.lead_in:.2f}",
+            f"{goal.first.seconds:.2f}",
+            f"{goal.first_floor:.2f}",
+            f"{goal.first.seconds / goal.first_floor:.2f}",
+            f"{goal.last.seconds:.2f}",
+            f"{goal.last_floor:.2f}",
+            f"{goal.last.seconds / goal.last_floor:.2f}",
+        ]
+        for goal in goals
+    ]
+    first = median(goal.first.seconds / goal.first_floor for goal in goals)
+    last = median(goal.last.seconds / goal.last_floor for goal in goals)
+    table(
+        [
+            "goal",
+            "poll to search",
+            "first clip",
+            "cannot be avoided",
+            "ratio",
+            "last clip",
+            "cannot be avoided",
+            "ratio",
+        ],
+        [*rows, ["median", "", "", "", f"{first:.2f}", "", "", f"{last:.2f}"]],
+    )
+    print(f"\nGoal: at most {GOAL}. Where the time of the first clip goes, in seconds (medians):\n", flush=True)
+    alone = {
+        "download": median(goal.work.download for goal in goals),
+        "look": median(goal.work.look for goal in goals),
+        "hash": median(goal.work.hash for goal in goals),
+    }
+    table(
+        ["stage", "seconds", "of it cannot be avoided"],
+        [
+            [
+                name,
+                f"{median(goal.first.stages[name] for goal in goals):.3f}",
+                f"{alone[name]:.3f}" if name in alone else "",
+            ]
+            for name in goals[0].first.stages
+        ],
+    )

@@ -1,0 +1,165 @@
+"""Gets a stranger's video onto our disk. Each kind of link has its way; the bounds are the same for all.
+
+folder:…                     copied from the drop folder
+a post on X                  its best mp4, as the syndication endpoint tells
+a video                      saved, with resume
+a page                       the video that it names; where it names none, yt-dlp
+a playlist (HLS, DASH)       yt-dlp
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpcore
+import httpx
+
+from found_footy.adapters.download.contents import Content, content_of
+from found_footy.adapters.download.drop_folder import SCHEME, copy_from_folder
+from found_footy.adapters.download.goal_page import video_links
+from found_footy.adapters.download.guard import Resolve, system_resolve
+from found_footy.adapters.download.limits import DownloadLimits, Trip
+from found_footy.adapters.download.saving import PartFile, Saving, aside
+from found_footy.adapters.download.urls import checked_url, shown, shown_text
+from found_footy.adapters.download.web import Answer, Web
+from found_footy.adapters.download.x_posts import best_video, post_id, token
+from found_footy.adapters.download.ytdlp import fetch_with_ytdlp
+from found_footy.domain.errors import ClipLost, DownloadUnavailable
+from found_footy.domain.videos.losses import Loss
+from found_footy.ports import Downloader
+
+PAGE_BYTES = 2 * 1024 * 1024
+PAGES = 2
+"""A host's page, and the player's page that it may point to."""
+FILES = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".flv", ".ts")
+
+
+def open_downloader(
+    limits: DownloadLimits,
+    *,
+    x_syndication_url: str,
+    x_url: str,
+    drop_folder: Path | None,
+    resolve: Resolve = system_resolve,
+) -> Downloader:
+    return _Downloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), drop_folder, resolve)
+
+
+class _Downloader:
+    def __init__(
+        self,
+        limits: DownloadLimits,
+        syndication: httpx.URL,
+        x_url: httpx.URL,
+        drop_folder: Path | None,
+        resolve: Resolve,
+    ) -> None:
+        self._limits = limits
+        self._syndication = str(syndication).rstrip("/")
+        self._x_url = x_url
+        self._drop_folder = drop_folder
+        self._web = Web(limits, resolve)
+
+    async def fetch(self, media_url: str, to: Path) -> None:
+        trip = Trip(self._limits.max_redirects)
+        seconds = self._limits.max_seconds
+        where = shown_text(media_url)
+        try:
+            async with asyncio.timeout(seconds) as clock:
+                with aside(to) as part:
+                    await self._fetch(media_url, part, trip)
+        except TimeoutError as error:
+            if clock.expired() and trip.answered:
+                raise ClipLost(Loss.TOO_SLOW, f"{where} did not come within {seconds:g} s") from None
+            raise DownloadUnavailable(f"{where}: no answer within {seconds:g} s") from error
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+            raise DownloadUnavailable(f"{where}: {type(error).__name__}: {shown_text(str(error))}") from error
+        except OSError as error:
+            raise DownloadUnavailable(
+                f"{where} could not be saved: {error.strerror or type(error).__name__}"
+            ) from error
+
+    async def aclose(self) -> None:
+        await self._web.aclose()
+
+    async def _fetch(self, media_url: str, part: PartFile, trip: Trip) -> None:
+        if media_url.startswith(SCHEME):
+            trip.answered = True
+            await copy_from_folder(self._drop_folder, media_url, part.file, self._limits.max_bytes)
+            return
+        url = checked_url(media_url)
+        if (post := post_id(url, self._x_url)) is not None:
+            await self._from_post(post, part, trip)
+        else:
+            await self._from_link(url, part, trip)
+
+    async def _from_post(self, post: str, part: PartFile, trip: Trip) -> None:
+        url = checked_url(f"{self._syndication}/tweet-result?id={post}&token={token(post)}")
+        async with self._web.get(url, trip, judged=False) as answer:
+            if answer.status == 404:
+                raise ClipLost(Loss.GONE, f"X knows nothing of post {post}")
+            if answer.status != 200:
+                # About the post this says nothing; it is the endpoint that does not like us now.
+                raise DownloadUnavailable(f"{shown(url)} answered HTTP {answer.status}")
+            body = await answer.read(PAGE_BYTES)
+        try:
+            told = json.loads(body or b"{}")
+        except (ValueError, RecursionError):
+            raise DownloadUnavailable(f"{shown(url)} sent something that is not JSON") from None
+        await self._from_link(checked_url(best_video(told, post)), part, trip, depth=PAGES)
+
+    async def _from_link(self, url: httpx.URL, part: PartFile, trip: Trip, depth: int = 0) -> None:
+        """`depth` counts the pages that led here; a page that comes where a video was promised is the end."""
+        saving = Saving(part.file, self._limits.max_bytes)
+        async with self._web.get(url, trip) as answer:
+            content = content_of(answer.headers.get("content-type", ""), await answer.head())
+            if content is Content.VIDEO:
+                if await saving.save(answer):
+                    return
+            elif content is Content.PAGE:
+                page = await answer.text(PAGE_BYTES)
+            elif content is Content.OTHER:
+                raise _not_a_video(answer)
+            url = answer.url
+        if content is Content.VIDEO:
+            await saving.resume(self._web, trip)
+        elif content is Content.PLAYLIST:
+            await fetch_with_ytdlp(url, part.path, self._limits)
+        else:
+            await self._from_page(url, page, part, trip, depth)
+
+    async def _from_page(self, url: httpx.URL, page: str, part: PartFile, trip: Trip, depth: int) -> None:
+        if depth == 0 and (post := post_id(url, self._x_url)) is not None:
+            await self._from_post(post, part, trip)
+            return
+        # The parser takes up to a second for a page that is made to be slow.
+        links = await asyncio.to_thread(video_links, page) if depth < PAGES else []
+        failures: list[ClipLost | DownloadUnavailable] = []
+        for link in links:
+            try:
+                await self._from_link(checked_url(link, url), part, trip, depth + 1)
+                return
+            except (ClipLost, DownloadUnavailable) as error:
+                failures.append(error)
+        if not failures and (depth or url.path.lower().endswith(FILES)):
+            raise ClipLost(Loss.NOT_A_VIDEO, f"{shown(url)} is a page without a video")
+        if depth or not all(isinstance(each, ClipLost) and each.loss == Loss.NOT_A_VIDEO for each in failures):
+            raise next((each for each in failures if each.retryable), failures[0])
+        await self._by_ytdlp(url, part, failures)
+
+    async def _by_ytdlp(self, url: httpx.URL, part: PartFile, failures: list[ClipLost | DownloadUnavailable]) -> None:
+        try:
+            await fetch_with_ytdlp(url, part.path, self._limits)
+        except ClipLost as error:
+            if failures and error.loss == Loss.UNSUPPORTED:
+                # The page did name a video: that one's reason says more.
+                raise failures[0] from error
+            raise
+
+
+def _not_a_video(answer: Answer) -> ClipLost:
+    kind = shown_text(answer.headers.get("content-type", "").partition(";")[0], 60) or "something without a type"
+    empty = answer.length == 0
+    return ClipLost(Loss.NOT_A_VIDEO, f"{shown(answer.url)} is {'empty' if empty else kind}")

@@ -1,0 +1,139 @@
+"""The process in which yt-dlp works: one link, its own limits, and an end when its parent ends.
+
+yt-dlp cannot be cancelled and does its own networking, so it gets a process that can be killed, that connects only
+where the address rule lets it, and that runs no other program. Reads one line of JSON, writes one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import threading
+from importlib import import_module
+from typing import Any, NoReturn
+
+from found_footy.adapters.download.addresses import AddressRule
+from found_footy.adapters.download.socket_guard import SocketGuard
+
+FORMAT = "b[ext=mp4][height<=?1080]/b[height<=?1080]/bv[ext=mp4][height<=?1080]/bv*[height<=?1080]/b"
+"""Best mp4 up to 1080p with sound, then without; nothing that has to be put together."""
+MEMORY_BYTES = 2 * 1024**3
+SPARE_BYTES = 1024**2
+LONGEST_ORDER = 65_536
+KEPT_LINES = 20
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Log:
+    """What yt-dlp says, of which the last lines are kept."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def debug(self, message: str) -> None:
+        self.lines = [*self.lines, str(message)[:1000]][-KEPT_LINES:]
+
+    info = warning = error = debug
+
+
+def main() -> NoReturn:
+    # Whatever a library prints goes elsewhere than the answer.
+    out = os.dup(1)
+    os.dup2(2, 1)
+    order = json.loads(sys.stdin.buffer.readline(LONGEST_ORDER))
+    _limit(order)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    guard = SocketGuard(AddressRule(order["private_hosts"]))
+    guard.install()
+    answer = {**_download(order), "refused": guard.refused[:1]}
+    with os.fdopen(out, "w") as pipe:
+        json.dump(answer, pipe)
+    os._exit(0)
+
+
+def _limit(order: dict[str, Any]) -> None:
+    seconds = int(order["max_seconds"]) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (order["max_bytes"] + SPARE_BYTES,) * 2)
+    if sys.platform == "linux":  # elsewhere it is refused, or does nothing
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _end_with_parent() -> None:
+    os.read(0, 1)
+    os._exit(1)
+
+
+def _download(order: dict[str, Any]) -> dict[str, Any]:
+    # Not before the limits and the guard hold.
+    yt_dlp: Any = import_module("yt_dlp")
+    log = _Log()
+    try:
+        with yt_dlp.YoutubeDL(_options(order, log)) as loader:
+            info = loader.extract_info(order["url"], download=True)
+    except _TooLarge:
+        return {"error": "larger than max-filesize"}
+    except (yt_dlp.utils.YoutubeDLError, OSError) as error:
+        return {"error": str(error)[:2000]}
+    except MemoryError:
+        return {"error": "out of memory"}
+    return _found(info) or {"error": next(iter(reversed(log.lines)), "no video was found")}
+
+
+def _found(info: Any) -> dict[str, Any] | None:
+    while isinstance(info, dict) and info.get("entries"):
+        info = next(iter(info["entries"]), None)
+    done = info.get("requested_downloads") if isinstance(info, dict) else None
+    path = done[0].get("filepath") if done else None
+    return {"file": os.path.basename(path)} if path and os.path.isfile(path) else None
+
+
+def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
+    def bounded(progress: dict[str, Any]) -> None:
+        if (progress.get("downloaded_bytes") or 0) > order["max_bytes"]:
+            raise _TooLarge
+
+    def not_live(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
+        return "this is a live stream" if info.get("is_live") else None
+
+    return {
+        "quiet": True,
+        "noprogress": True,
+        "logger": log,
+        "progress_hooks": [bounded],
+        "match_filter": not_live,
+        "format": FORMAT,
+        "max_filesize": order["max_bytes"],
+        "socket_timeout": order["silence_seconds"],
+        "outtmpl": {"default": "clip.%(ext)s"},
+        "paths": {"home": order["folder"], "temp": order["folder"]},
+        "noplaylist": True,
+        "playlist_items": "1",
+        "cachedir": False,
+        "usenetrc": False,
+        "proxy": "",
+        "geo_bypass": False,
+        "retries": 2,
+        "fragment_retries": 2,
+        "extractor_retries": 1,
+        "file_access_retries": 0,
+        "skip_unavailable_fragments": False,
+        "hls_prefer_native": True,
+        "external_downloader": {"default": "native"},
+        "ffmpeg_location": os.path.join(order["folder"], "none"),
+        "js_runtimes": {},
+        "fixup": "never",
+        "postprocessors": [],
+        "updatetime": False,
+        "color": {"stdout": "no_color", "stderr": "no_color"},
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Where people post clips: one file a place, one port for all."""

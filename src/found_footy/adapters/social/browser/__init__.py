@@ -1,0 +1,1 @@
+"""X through a logged-in browser: `footy browser`, a service on loopback that drives Chromium."""

@@ -1,0 +1,56 @@
+"""What the browser service is told when it is built. Its callers turn settings into these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserOptions:
+    x_url: str
+    """Base URL of X, or of whatever plays it."""
+    profile: Path
+    """Folder in which Chromium keeps the login. One Chromium at a time may use it."""
+    port: int = 8888
+    """On loopback; 0 takes any."""
+    executable: Path | None = None
+    """Chromium's program; where it is not given, it is looked for."""
+    headless: bool = True
+
+    hours: float = 6
+    """Age at which the browser is started anew; so it is after so many searches, or beyond so many processes."""
+    searches: int = 500
+    processes: int = 40
+
+    search_seconds: float = 18
+    """From the arrival of a search to its answer, whatever that is."""
+    at_once: int = 2
+    waiting: int = 8
+    """Searches that wait for their turn; further ones are refused."""
+    scrolls: int = 12
+
+    failures: int = 3
+    """So many failed answers in a row turn the health red."""
+    stale_seconds: float = 900
+    """So long without a success, while somebody asks, turns it red too."""
+
+    canary_word: str = "goal"
+    canary_seconds: float = 300
+    """How long an answer of the canary is given again."""
+    canary_failure_seconds: float = 30
+
+    @property
+    def sign_seconds(self) -> float:
+        """How long a page has to show any sign that we know."""
+        return self.search_seconds * 0.6
+
+    @property
+    def scroll_seconds(self) -> float:
+        """After so long on a page, what was found is the answer."""
+        return self.search_seconds * 0.75
+
+    @property
+    def changed_pages(self) -> Path:
+        """Where pages that nobody understood are kept for a person to look at."""
+        return self.profile.parent / "changed-pages"

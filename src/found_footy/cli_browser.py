@@ -1,0 +1,163 @@
+"""`footy browser`: the service through which X is searched, the login that it needs, and whether it is well."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from found_footy.config import Settings, load_settings
+from found_footy.console import err, out, print_json
+from found_footy.domain.errors import SettingsError, SourceChanged, SourceLoggedOut, SourceUnavailable
+from found_footy.ops.logging import configure
+
+if TYPE_CHECKING:
+    from found_footy.adapters.social.browser.options import BrowserOptions
+
+T = TypeVar("T")
+EXIT_NOT_AS_EXPECTED = 6
+EXIT_STOPPED = 130
+ANSWER_SECONDS = 5.0
+
+browser = typer.Typer(
+    name="browser",
+    help="Search X through a logged-in Chromium: without a command, run the service.",
+    invoke_without_command=True,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def browser_options(settings: Settings) -> BrowserOptions:
+    from found_footy.adapters.social.browser.options import BrowserOptions
+
+    return BrowserOptions(
+        x_url=settings.x_url,
+        profile=settings.data_dir.absolute() / "browser" / "profile",
+        port=settings.browser_port,
+        executable=settings.browser_path,
+        headless=settings.browser_headless,
+        hours=settings.browser_hours,
+        searches=settings.browser_searches,
+        processes=settings.browser_processes,
+        # Whoever asks gives up after that time, and should hear why before.
+        search_seconds=settings.source_timeout_seconds * 0.9,
+    )
+
+
+@browser.callback()
+def default(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        run()
+
+
+@browser.command()
+def run() -> None:
+    """Run the service on loopback until Ctrl-C."""
+    from found_footy.adapters.social.browser.service import BrowserService
+
+    settings = load_settings()
+    configure(settings.log_format, settings.log_level)
+
+    async def body() -> None:
+        async with BrowserService(browser_options(settings)) as service:
+            err.print(f"X is searched at {service.url} (BROWSER_URL={service.url}); stop with Ctrl-C", soft_wrap=True)
+            await service.wait()
+
+    _run(body, when_stopped=0)
+
+
+@browser.command()
+def login() -> None:
+    """Open a window to log in to X, in the profile that the service uses."""
+    from found_footy.adapters.social.browser.login import log_in, need_display
+
+    settings = load_settings()
+    configure("pretty", "WARNING")
+    need_display()
+
+    async def opened(_: object) -> None:
+        err.print("Log in to X in the window. It closes by itself when you are in; closing it gives up.")
+
+    if not _run(lambda: log_in(browser_options(settings), opened=opened), when_stopped=EXIT_STOPPED):
+        raise SourceLoggedOut("the window was closed before anybody was logged in")
+    out.print("logged in; `footy browser` can search now")
+
+
+@browser.command()
+def check(
+    canary: Annotated[bool, typer.Option("--canary", help="Also search X for a common word.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the running service whether it is well."""
+    settings = load_settings()
+    configure("pretty", "ERROR")
+    seconds = settings.source_timeout_seconds + ANSWER_SECONDS
+    health = _ask(settings, "/health", ANSWER_SECONDS)
+    word = _ask(settings, "/canary", seconds) if canary else None
+    good = health.get("healthy") is True and (word is None or "error" not in word)
+    if as_json:
+        print_json({"url": _url(settings), "healthy": good, "health": health, "canary": word})
+    else:
+        _show(health, word)
+    if not good:
+        raise SystemExit(EXIT_NOT_AS_EXPECTED)
+
+
+def _show(health: dict[str, Any], canary: dict[str, Any] | None) -> None:
+    out.print("[green]healthy[/]" if health.get("healthy") is True else "[red]not healthy[/]", end=": ")
+    out.print(str(health.get("message", "")), markup=False)
+    for title in ("browser", "searches"):
+        facts = ", ".join(f"{name} {value}" for name, value in health.get(title, {}).items())
+        out.print(f"{title}: {facts}", markup=False, soft_wrap=True)
+    out.print(f"last success: {health.get('last_success') or 'none'}", markup=False)
+    if error := health.get("last_error"):
+        out.print(f"last error: {error.get('class')} at {error.get('at')}", markup=False)
+    if canary is not None and (error := canary.get("error")):
+        out.print(f"canary: {error.get('class')}: {error.get('message')}", markup=False, soft_wrap=True)
+        out.print(str(error.get("hint", "")), style="dim", markup=False, soft_wrap=True)
+    elif canary is not None:
+        out.print(f"canary: {canary.get('posts')} posts, the newest of {canary.get('newest')}", markup=False)
+
+
+def _url(settings: Settings) -> str:
+    if settings.browser_url is None and settings.browser_port == 0:
+        raise SettingsError("BROWSER_URL: not given, and FOOTY_BROWSER_PORT is 0; allowed is the service's address")
+    return (settings.browser_url or f"http://127.0.0.1:{settings.browser_port}").rstrip("/")
+
+
+def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
+    """The service's answer, whatever its status: a service that is not well says so in its answer."""
+    import httpx
+
+    url = _url(settings) + path
+    try:
+        answer = httpx.get(url, timeout=seconds)
+    except httpx.HTTPError as error:
+        raise SourceUnavailable(f"{url} does not answer ({type(error).__name__}): does `footy browser` run?") from error
+    try:
+        body = answer.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise SourceChanged(f"what answers at {url} is not `footy browser`")
+    return body
+
+
+def _run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int) -> T:
+    """SIGINT and SIGTERM cancel it, so that the browser is ended in order, and the exit code is given."""
+
+    async def body() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        return await make()
+
+    try:
+        return asyncio.run(body())
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise SystemExit(when_stopped) from None

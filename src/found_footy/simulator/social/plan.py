@@ -1,0 +1,112 @@
+"""Who posts what, where and when. Pure: the same scenario gives the same posts.
+
+Each clip is posted on X and on one of the two places that can be searched without a browser, so that every clip can be
+found with one and without. Around the clips there is what a search must leave alone: chatter, and memories that are too
+old.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from found_footy.simulator.clips.plan import clips_for
+from found_footy.simulator.clips.spec import ClipSpec
+from found_footy.simulator.course import course_of
+from found_footy.simulator.script import Match, Scenario
+from found_footy.simulator.social.posts import Platform
+from found_footy.simulator.social.texts import CHATTER, Story, fan_text, memory, reddit_title, story_of
+
+TRAP = "/trap"
+MEDIA = "/media"
+
+_AUTHORS = (
+    "goalsdaily",
+    "kopite_clips",
+    "no_context_footy",
+    "touchline_tom",
+    "la_grada_sur",
+    "matchday_mila",
+    "gegenpress_gina",
+    "away_end_ada",
+    "tiki_taka_tv",
+)
+_PLATFORMS: tuple[Platform, ...] = ("x", "bluesky", "reddit")
+_CHATTER_EVERY = 7 * 60
+"""Seconds of matchday time between two posts that have nothing to do with it."""
+_OLD = 20 * 60
+"""Seconds by which a memory is older than the start: beyond any age at which a post is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPost:
+    platform: Platform
+    due: int
+    """Matchday seconds from which on it is there."""
+    author: str
+    text: str
+    duration: float
+    media: str
+    clip: ClipSpec | None = None
+    """What it shows; None for what no search should take."""
+    age: int = 0
+    """Real seconds that it has been there already when it comes to light."""
+
+
+def planned_posts(scenario: Scenario) -> tuple[PlannedPost, ...]:
+    """In the order in which they come to light."""
+    posts = [post for match in scenario.matches for post in _of_match(scenario, match)]
+    if posts:
+        posts += _chatter(until=max(post.due for post in posts))
+    return tuple(sorted(posts, key=lambda post: post.due))
+
+
+def media_of(clip: ClipSpec) -> str:
+    """Where its video is at the simulator; a dead link leads to a trap of its kind."""
+    if clip.has_file:
+        return f"{MEDIA}/{clip.file_name}"
+    return f"{TRAP}/{clip.kind}/{clip.match}-{clip.goal}-{clip.number}.mp4"
+
+
+def _of_match(scenario: Scenario, match: Match) -> Iterator[PlannedPost]:
+    course = course_of(match)
+    for goal, scored in enumerate(match.goals):
+        moment, story = course.moment_of(scored.minute), story_of(match, goal)
+        if moment is None:
+            continue
+        clips = clips_for(scenario, match.id, goal)
+        for clip in clips:
+            yield from _of_clip(clip, moment + clip.after * 60, story)
+        if goal == 0 and clips:
+            yield _memory(story, match)
+
+
+def _of_clip(clip: ClipSpec, due: int, story: Story) -> Iterator[PlannedPost]:
+    chance = random.Random(f"post {clip.match} {clip.goal} {clip.number}")
+    hand = chance.randrange(100)
+    elsewhere: Platform = "reddit" if clip.number % 2 else "bluesky"
+    platforms: tuple[Platform, ...] = ("x", elsewhere)
+    for place, platform in enumerate(platforms):
+        yield PlannedPost(
+            platform=platform,
+            due=due,
+            author=chance.choice(_AUTHORS),
+            text=reddit_title(story) if platform == "reddit" else fan_text(story, hand + place),
+            duration=clip.length,
+            media=media_of(clip),
+            clip=clip,
+        )
+
+
+def _memory(story: Story, match: Match) -> PlannedPost:
+    platform = _PLATFORMS[match.id % len(_PLATFORMS)]
+    text = reddit_title(story) if platform == "reddit" else memory(story)
+    return PlannedPost(platform, 0, "yesteryear_fc", text, 34.0, f"{TRAP}/gone/memory-{match.id}.mp4", age=_OLD)
+
+
+def _chatter(until: int) -> Iterator[PlannedPost]:
+    for number, due in enumerate(range(0, max(until, 0) + 1, _CHATTER_EVERY)):
+        platform, text = _PLATFORMS[number % len(_PLATFORMS)], CHATTER[number % len(CHATTER)]
+        media = f"{TRAP}/gone/chatter-{number}.mp4"
+        yield PlannedPost(platform, due, _AUTHORS[number % len(_AUTHORS)], text, 15.0 + number % 20, media)

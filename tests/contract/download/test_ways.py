@@ -1,0 +1,141 @@
+"""Each kind of link has its way: pages, posts, playlists, and what only yt-dlp understands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from found_footy.domain.errors import ClipLost, DownloadUnavailable
+from found_footy.domain.videos.losses import Loss
+
+from .conftest import Open, Serve, names_in, saved
+from .hostile_server import VIDEO, Reply, html, redirect
+
+ID = "1846987139428634858"
+
+
+def told(*links: str) -> Reply:
+    variants = [{"content_type": "video/mp4", "bitrate": rate, "url": link} for rate, link in enumerate(links)]
+    body = {"__typename": "Tweet", "mediaDetails": [{"type": "video", "video_info": {"variants": variants}}]}
+    return Reply(json.dumps(body).encode(), kind="application/json")
+
+
+@pytest.mark.parametrize("kind", ["video/mp4", "application/octet-stream", "text/plain"])
+async def test_a_direct_link(serve: Serve, opened: Open, target: Path, kind: str) -> None:
+    server = await serve(Reply(VIDEO, kind=kind))
+    await opened(server).fetch(f"{server.url}/v", target)
+    assert saved(target) == VIDEO
+    assert names_in(target.parent) == [target.name]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<video src="/v/1.mp4?t=2#t=0.1">',
+        '<video><source src="../v/1.mp4" type="video/mp4"></video>',
+        '<meta property="og:video:secure_url" content="/v/1.mp4">',
+        '<meta property="og:video" content="/player">',
+        '<video src="/gone.mp4"></video><meta name="twitter:player:stream" content="/v/1.mp4">',
+    ],
+)
+async def test_a_page_leads_to_its_video(serve: Serve, opened: Open, target: Path, page: str) -> None:
+    player = html('<video src="v/1.mp4">')
+    server = await serve({"/c/goal": html(page), "/player": player, "/v/1.mp4": Reply(VIDEO)})
+    await opened(server).fetch(f"{server.url}/c/goal", target)
+    assert saved(target) == VIDEO
+
+
+@pytest.mark.parametrize(
+    ("linked", "loss"),
+    [
+        (Reply(status=404), Loss.GONE),
+        (Reply(status=403), Loss.PRIVATE),
+        (Reply(VIDEO, length=10**10), Loss.TOO_LARGE),
+    ],
+)
+async def test_a_page_is_lost_for_the_reason_of_its_video(
+    serve: Serve, opened: Open, target: Path, linked: Reply, loss: Loss
+) -> None:
+    server = await serve({"/goal": html('<video src="/v.mp4">'), "/v.mp4": linked})
+    await lost(opened(server), f"{server.url}/goal", target, loss)
+
+
+async def test_pages_that_point_at_each_other_end(serve: Serve, opened: Open, target: Path) -> None:
+    server = await serve(lambda request: html(f'<video src="{request.path}x">'))
+    await lost(opened(server), f"{server.url}/goal", target, Loss.NOT_A_VIDEO)
+    assert len(server.requests) < 10
+
+
+async def test_an_unfinished_page_is_read_as_far_as_it_may_be(serve: Serve, opened: Open, target: Path) -> None:
+    endless = Reply(b'<html><video src="/v.mp4">', kind="text/html", then=b"<p>" * 10_000, unmeasured=True)
+    server = await serve({"/goal": endless, "/v.mp4": Reply(VIDEO)})
+    await opened(server).fetch(f"{server.url}/goal", target)
+    assert saved(target) == VIDEO
+
+
+@pytest.mark.parametrize("link", [f"https://x.com/someone/status/{ID}", f"https://twitter.com/i/status/{ID}?s=20"])
+async def test_a_post_on_x(serve: Serve, opened: Open, target: Path, link: str) -> None:
+    server = await serve({})
+    server.answers = {
+        "/tweet-result": told(f"{server.url}/small.mp4", f"{server.url}/large.mp4"),
+        "/large.mp4": Reply(VIDEO),
+    }
+    await opened(server).fetch(link, target)
+    assert saved(target) == VIDEO
+    assert server.requests[0].target == f"/tweet-result?id={ID}&token=4h6hbo73epi"
+
+
+async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: Path) -> None:
+    server = await serve({})
+    server.answers = {
+        "/short": redirect(f"/someone/status/{ID}"),
+        f"/someone/status/{ID}": html("<title>X</title>"),
+        "/tweet-result": told(f"{server.url}/v.mp4"),
+        "/v.mp4": Reply(VIDEO),
+    }
+    await opened(server, x=server.url).fetch(f"{server.url}/short", target)
+    assert saved(target) == VIDEO
+
+
+@pytest.mark.parametrize(
+    ("answer", "loss"),
+    [
+        (Reply(status=404), Loss.GONE),
+        (Reply(b"", kind="application/json"), Loss.GONE),
+        (Reply(b"{}"), Loss.GONE),
+        (Reply(b'{"tombstone": {"text": {"text": "this account owner limits who can view"}}}'), Loss.PRIVATE),
+        (Reply(b'{"text": "only words"}'), Loss.NOT_A_VIDEO),
+        (told("file:///etc/passwd"), Loss.UNSUPPORTED),
+    ],
+)
+async def test_a_post_that_is_lost(serve: Serve, opened: Open, target: Path, answer: Reply, loss: Loss) -> None:
+    server = await serve(answer)
+    await lost(opened(server), f"https://x.com/someone/status/{ID}", target, loss)
+
+
+async def test_a_post_whose_video_is_a_page_is_no_video(serve: Serve, opened: Open, target: Path) -> None:
+    server = await serve({})
+    server.answers = {"/tweet-result": told(f"{server.url}/v"), "/v": html('<video src="/v.mp4">')}
+    await lost(opened(server), f"https://x.com/someone/status/{ID}", target, Loss.NOT_A_VIDEO)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Reply(status=403), Reply(status=429), Reply(status=500), html("no JSON"), Reply(b"[1]"), Reply(b"[" * 100_000)],
+)
+async def test_an_endpoint_that_says_nothing_of_the_post_may_say_it_later(
+    serve: Serve, opened: Open, target: Path, answer: Reply
+) -> None:
+    server = await serve(answer)
+    with pytest.raises(DownloadUnavailable):
+        await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
+
+
+async def lost(downloader: Any, link: str, target: Path, loss: Loss) -> None:
+    with pytest.raises(ClipLost) as raised:
+        await downloader.fetch(link, target)
+    assert raised.value.loss == loss
+    assert names_in(target.parent) == []

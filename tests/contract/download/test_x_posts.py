@@ -1,0 +1,158 @@
+"""Links to posts on X, the token, and the endpoint's answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from tests.support.recorded import recorded
+
+from found_footy.adapters.download.x_posts import base36, best_video, post_id, token
+from found_footy.domain.errors import ClipLost, DownloadUnavailable
+from found_footy.domain.videos.losses import Loss
+
+ID = "1846987139428634858"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.5, "0.i"),
+        (35.99999999999999, "z.zzzzzzzzz"),
+        (0.1, "0.3lllllllllm"),
+        (1 / 3, "0.c"),
+        (1e-7, "0.000061oezo085tl"),
+        (123456.789, "2n9c.sejl0v4"),
+        (2.0**53, "2gosa7pa2gw"),
+        (3.141592653589793, "3.53i5ab8p5f"),
+        (0.9999999999999999, "0.zzzzzzzzzza"),
+        (1295.9999999999998, "zz.zzzzzzzzd"),
+        (5e-10, "0.00000136jz7x5sep"),
+        (4711.0001, "3mv.004nym8f"),
+    ],
+)
+def test_a_number_is_written_as_javascript_writes_it(value: float, text: str) -> None:
+    assert base36(value) == text
+
+
+@pytest.mark.parametrize(
+    ("post", "expected"),
+    [
+        ("20", "6dq1a2xwd93"),
+        ("999999999999999", "353i5ab8p54"),
+        ("9007199254740993", "saoujnx4as"),
+        ("1000000000000000000", "2f9lc2ug9mm"),
+        ("1234567890123456789", "2zqic77uqyk"),
+        ("1518718371928371200", "3oj71nxabl"),
+        ("1671508600538161153", "41v7632hztx"),
+        ("1846987139428634858", "4h6hbo73epi"),
+        ("1999999999999999999", "4uj6o5owj98"),
+    ],
+)
+def test_the_token_of_a_post(post: str, expected: str) -> None:
+    assert token(post) == expected
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        (f"https://x.com/someone/status/{ID}", True),
+        (f"https://twitter.com/someone/status/{ID}?s=20&t=abc", True),
+        (f"https://www.x.com/someone/status/{ID}/video/1", True),
+        (f"https://mobile.twitter.com/i/status/{ID}", True),
+        (f"https://x.com/i/web/status/{ID}", True),
+        (f"http://127.0.0.1:8123/x/someone/status/{ID}", True),
+        (f"http://127.0.0.1:8124/x/someone/status/{ID}", False),
+        (f"https://x.com:8443/someone/status/{ID}", False),
+        (f"https://x.com.evil.example/someone/status/{ID}", False),
+        ("https://x.com/someone", False),
+        ("https://x.com/someone/status/12", False),
+        ("https://x.com/someone/status/123456789012345678901", False),
+        ("https://x.com/someone/status/12345abc", False),
+    ],
+)
+def test_which_links_are_posts(link: str, found: bool) -> None:
+    assert post_id(httpx.URL(link), httpx.URL("http://127.0.0.1:8123/x")) == (ID if found else None)
+
+
+def media(*variants: tuple[str, int | None, str]) -> dict[str, Any]:
+    told = [{"content_type": kind, "bitrate": rate, "url": url} for kind, rate, url in variants]
+    return {"mediaDetails": [{"type": "video", "video_info": {"variants": told}}]}
+
+
+def test_the_mp4_with_the_most_bits_is_taken() -> None:
+    answer = media(
+        ("application/x-mpegURL", None, "https://v/list.m3u8"),
+        ("video/mp4", 256_000, "https://v/small.mp4"),
+        ("video/mp4", 2_176_000, "https://v/large.mp4"),
+        ("video/mp4", 832_000, "https://v/middle.mp4"),
+    )
+    assert best_video({"__typename": "Tweet", **answer}, ID) == "https://v/large.mp4"
+
+
+def test_a_quoted_video_counts_only_where_the_post_has_none() -> None:
+    own, quoted = media(("video/mp4", 1, "https://v/own.mp4")), media(("video/mp4", 9, "https://v/quoted.mp4"))
+    assert best_video({**own, "quoted_tweet": quoted}, ID) == "https://v/own.mp4"
+    assert best_video({"text": "look", "quoted_tweet": quoted}, ID) == "https://v/quoted.mp4"
+
+
+def tombstone(text: Any) -> dict[str, Any]:
+    return {"__typename": "TweetTombstone", "tombstone": {"text": text}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "loss"),
+    [
+        ({}, Loss.GONE),
+        (tombstone({"text": "This Post was deleted by the Post author. Learn more"}), Loss.GONE),
+        (tombstone({"text": "This Post is from a suspended account."}), Loss.GONE),
+        (tombstone({"text": "This Post is from an account that no longer exists."}), Loss.GONE),
+        (
+            tombstone({"text": "You’re unable to view this Post because this account owner limits who can view"}),
+            Loss.PRIVATE,
+        ),
+        (tombstone({"text": "Age-restricted adult content. Please log in."}), Loss.PRIVATE),
+        (tombstone({"text": "This Post has been withheld in Germany in response to a legal demand"}), Loss.GEO_BLOCKED),
+        (tombstone(None), Loss.GONE),
+        (tombstone([1]), Loss.GONE),
+        ({"__typename": "TweetTombstone"}, Loss.GONE),
+        ({"text": "no video"}, Loss.NOT_A_VIDEO),
+        ({"mediaDetails": [{"type": "photo"}]}, Loss.NOT_A_VIDEO),
+        (media(("application/x-mpegURL", None, "https://v/list.m3u8")), Loss.NOT_A_VIDEO),
+        ({"mediaDetails": {"video_info": 1}, "quoted_tweet": [2]}, Loss.NOT_A_VIDEO),
+        ({"mediaDetails": [None, 1, {"video_info": {"variants": [None, {"url": 7}]}}]}, Loss.NOT_A_VIDEO),
+    ],
+)
+def test_a_post_without_a_video_says_why(answer: Any, loss: Loss) -> None:
+    with pytest.raises(ClipLost) as lost:
+        best_video(answer, ID)
+    assert lost.value.loss == loss
+
+
+@pytest.mark.parametrize("answer", [None, [], "text", 7])
+def test_an_answer_of_another_shape_may_be_better_later(answer: Any) -> None:
+    with pytest.raises(DownloadUnavailable):
+        best_video(answer, ID)
+
+
+def test_the_media_of_a_recorded_post_are_understood() -> None:
+    text = recorded("social", "x-tweet-with-video.json").read_text(encoding="utf-8")
+    found = next(_media_in(json.loads(text)))
+    rates = {each["url"]: each.get("bitrate", 0) for each in found[0]["video_info"]["variants"]}
+    assert best_video({"mediaDetails": found}, ID) == max(rates, key=lambda url: rates[url])
+
+
+def _media_in(value: Any) -> Any:
+    """The first list of media with a video, wherever it is."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "media" and isinstance(inner, list) and "video_info" in inner[0]:
+                yield inner
+            yield from _media_in(inner)
+    if isinstance(value, list):
+        for inner in value:
+            yield from _media_in(inner)

@@ -1,0 +1,167 @@
+"""The files behind the posts: made in the background, in their order, once; and served as a good host does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from social_helpers import scenario_with
+
+from found_footy.domain.errors import EngineError
+from found_footy.simulator import Simulator
+from found_footy.simulator.clips.plan import all_clips
+from found_footy.simulator.clips.rendering import render
+from found_footy.simulator.clips.spec import ClipSpec
+from found_footy.simulator.social.clip_files import ClipFiles
+
+SCENARIO = scenario_with("copy 360p -1s 3s", "copy grey 360p -1s 3s", "html", "gone")
+COPY, GREY, PAGE = all_clips(SCENARIO)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clips")
+    for clip in (COPY, PAGE):
+        render(clip, folder)
+    return folder
+
+
+@pytest.fixture
+async def client(folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with (
+        Simulator(SCENARIO, clips_folder=folder) as simulator,
+        httpx.AsyncClient(base_url=simulator.url, timeout=30) as client,
+    ):
+        yield client
+
+
+async def test_a_video_is_served_whole_and_in_parts(client: httpx.AsyncClient, folder: Path) -> None:
+    path, content = f"/media/{COPY.file_name}", (folder / COPY.file_name).read_bytes()
+    whole = await client.get(path)
+    assert (whole.status_code, whole.content) == (200, content)
+    assert whole.headers["content-type"] == "video/mp4"
+    assert whole.headers["accept-ranges"] == "bytes"
+    part = await client.get(path, headers={"range": "bytes=100-199"})
+    assert (part.status_code, part.content) == (206, content[100:200])
+    assert part.headers["content-range"] == f"bytes 100-199/{len(content)}"
+    rest = await client.get(path, headers={"range": "bytes=100-", "if-range": whole.headers["etag"]})
+    assert (rest.status_code, rest.content) == (206, content[100:])
+    changed = await client.get(path, headers={"range": "bytes=100-", "if-range": '"another"'})
+    assert (changed.status_code, changed.content) == (200, content)
+    head = await client.head(path)
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, str(len(content)), b"")
+    assert (await client.get(path, headers={"range": f"bytes={len(content)}-"})).status_code == 416
+
+
+async def test_whoever_asks_for_a_video_that_is_not_made_yet_waits_for_it(client: httpx.AsyncClient) -> None:
+    answer = await client.get(f"/media/{GREY.file_name}")
+    assert answer.status_code == 200
+    assert answer.content[4:8] == b"ftyp"
+
+
+async def test_what_is_no_video_claims_to_be_one(client: httpx.AsyncClient) -> None:
+    answer = await client.get(f"/media/{PAGE.file_name}")
+    assert answer.headers["content-type"] == "video/mp4"
+    assert answer.content.startswith(b"<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("name", ["missing.mp4", "..%2f..%2fetc%2fpasswd", "master-0.mp4", f"{COPY.file_name}.m3u8"])
+async def test_nothing_but_clips_is_served(client: httpx.AsyncClient, name: str) -> None:
+    assert (await client.get(f"/media/{name}")).status_code == 404
+
+
+async def test_without_a_folder_every_video_is_missing_and_nothing_is_rendered() -> None:
+    async with Simulator(SCENARIO) as simulator, httpx.AsyncClient(base_url=simulator.url) as client:
+        assert (await client.get(f"/media/{COPY.file_name}")).status_code == 404
+
+
+def order_of(folder: Path) -> list[str]:
+    made = [path for path in folder.glob("*.mp4") if not path.name.startswith("master")]
+    return [path.name for path in sorted(made, key=lambda path: path.stat().st_mtime_ns)]
+
+
+async def at_work(folder: Path) -> None:
+    """Until a file is being written."""
+    while not any(name.endswith(".part") for name in os.listdir(folder)):
+        await asyncio.sleep(0.01)
+
+
+async def made(files: ClipFiles, *clips: ClipSpec) -> None:
+    for clip in clips:
+        assert await files.path_of(clip.file_name)
+
+
+async def test_files_are_made_in_the_order_of_their_posts_and_those_that_are_asked_for_first(tmp_path: Path) -> None:
+    clips = list(all_clips(scenario_with("html", "zip", "copy 360p -1s 3s", "copy dark 360p -1s 3s", "truncated 3s")))
+    page, archive, copy, dark, cut = clips
+    files = ClipFiles(tmp_path, clips)
+    files.start()
+    await made(files, cut, dark)
+    await made(files, page, archive, copy)
+    await files.stop()
+    names = order_of(tmp_path)
+    assert names[0] == cut.file_name
+    assert names.index(page.file_name) < names.index(archive.file_name) < names.index(copy.file_name)
+
+
+async def test_stopping_ends_the_process_and_tells_whoever_waits(tmp_path: Path) -> None:
+    clips = list(all_clips(scenario_with("copy 720p -12s 30s", "copy 1080p -12s 30s")))
+    files = ClipFiles(tmp_path, clips)
+    files.start()
+    waiting = asyncio.create_task(files.path_of(clips[0].file_name))
+    await at_work(tmp_path)
+    process = files.process_id
+    assert process is not None
+    await files.stop()
+    with pytest.raises(EngineError, match="the simulator is stopping"):
+        await waiting
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    assert os.listdir(tmp_path) == [], "nothing half made is left"
+
+
+async def test_the_process_is_polite(tmp_path: Path) -> None:
+    files = ClipFiles(tmp_path, list(all_clips(scenario_with("copy 720p -12s 30s"))))
+    files.start()
+    await at_work(tmp_path)
+    assert files.process_id is not None
+    niceness = os.getpriority(os.PRIO_PROCESS, files.process_id)
+    await files.stop()
+    assert niceness == os.getpriority(os.PRIO_PROCESS, 0) + 5
+
+
+async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    clips = list(all_clips(scenario_with("copy 720p -12s 30s", "html")))
+    files = ClipFiles(tmp_path, clips)
+    files.start()
+    await at_work(tmp_path)
+    assert files.process_id is not None
+    os.kill(files.process_id, signal.SIGKILL)
+    for clip in clips:
+        with pytest.raises(EngineError, match="the rendering process ended with code -9"):
+            await files.path_of(clip.file_name)
+    await files.stop()
+    assert "ended with code -9" in caplog.text
+
+
+async def test_a_folder_that_cannot_be_written_is_told_to_whoever_asks(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    files = ClipFiles(blocked, [COPY])
+    files.start()
+    with pytest.raises(EngineError, match="could not be rendered"):
+        await files.path_of(COPY.file_name)
+    await files.stop()
+
+
+async def test_what_is_there_already_is_not_made_again(folder: Path) -> None:
+    files = ClipFiles(folder, [COPY, PAGE])
+    files.start()
+    assert await files.path_of(COPY.file_name) == folder / COPY.file_name
+    assert files.process_id is None
+    await files.stop()

@@ -1,0 +1,144 @@
+"""All of it joined: a poll brings posts to light, and each place leads to their videos in its own way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from social_helpers import scenario_with
+
+from found_footy.simulator import Simulator
+from found_footy.simulator.clips.plan import all_clips
+from found_footy.simulator.clips.rendering import render
+from found_footy.simulator.social.posts import Platform
+
+# The files that make no work: what is behind a link is looked at elsewhere.
+SCENARIO = scenario_with("html", "zip", "gone", "geo_blocked", minute=2)
+
+
+class Wall:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def wall() -> Wall:
+    return Wall()
+
+
+@pytest.fixture
+async def simulator(wall: Wall, tmp_path: Path) -> AsyncIterator[Simulator]:
+    for clip in all_clips(SCENARIO):
+        render(clip, tmp_path)
+    async with Simulator(SCENARIO, time_source=wall, clips_folder=tmp_path) as simulator:
+        yield simulator
+
+
+@pytest.fixture
+async def client(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"x-apisports-key": simulator.key}
+    async with httpx.AsyncClient(base_url=simulator.url, headers=headers, timeout=10) as client:
+        yield client
+
+
+async def poll(client: httpx.AsyncClient, wall: Wall, minutes: int) -> None:
+    for _ in range(minutes):
+        wall.now += 1
+        await client.get("/fixtures", params={"ids": "5001"})
+
+
+def kinds(simulator: Simulator, platform: Platform) -> set[str]:
+    posts = simulator.posts_of(platform)
+    return {clip.kind for post in posts if (clip := simulator.clip_of(platform, post.id))}
+
+
+async def test_only_polls_bring_posts_to_light(simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+    wall.now += 500
+    assert simulator.posts_of("x") == ()
+    await poll(client, wall, 4)
+    assert kinds(simulator, "x") == set(), "the goal is at minute 3, the posts a minute later"
+    before = datetime.now(UTC)
+    await poll(client, wall, 1)
+    assert kinds(simulator, "x") == {"html", "zip", "gone", "geo_blocked"}
+    assert kinds(simulator, "bluesky") == {"html", "gone"}
+    assert kinds(simulator, "reddit") == {"zip", "geo_blocked"}
+    newest = simulator.posts_of("x")[0].posted_at
+    assert before <= newest <= datetime.now(UTC)
+    await poll(client, wall, 3)
+    assert simulator.posts_of("x")[0].posted_at == newest
+
+
+async def test_x_finds_the_posts(simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+    await poll(client, wall, 6)
+    simulator.x_state.noise = False
+    found = (await client.get("/i/api/graphql/simulated/SearchTimeline", params={"q": "(Smith) (Town)"})).json()
+    ids = {post["id"] for post in found["posts"]}
+    assert {post.id for post in simulator.posts_of("x") if simulator.clip_of("x", post.id)} <= ids
+
+
+async def test_bluesky_leads_to_the_video_and_into_the_trap(
+    simulator: Simulator, client: httpx.AsyncClient, wall: Wall
+) -> None:
+    await poll(client, wall, 6)
+    login = {"identifier": simulator.bluesky_handle, "password": simulator.bluesky_password}
+    session = (await client.post("/xrpc/com.atproto.server.createSession", json=login)).json()
+    found = await client.get(
+        "/xrpc/app.bsky.feed.searchPosts",
+        params={"q": "Smith Town"},
+        headers={"authorization": f"Bearer {session['accessJwt']}"},
+    )
+    ends = set()
+    for post in found.json()["posts"]:
+        blob = {"did": post["author"]["did"], "cid": post["embed"]["cid"]}
+        end = await client.get("/xrpc/com.atproto.sync.getBlob", params=blob, follow_redirects=True)
+        ends.add((end.status_code, end.url.path.split("/")[1]))
+    assert ends == {(200, "media"), (410, "trap")}
+
+
+async def test_reddit_leads_to_the_video_and_into_the_trap(
+    simulator: Simulator, client: httpx.AsyncClient, wall: Wall
+) -> None:
+    await poll(client, wall, 6)
+    children = (await client.get("/r/soccer/new.json", params={"limit": "100"})).json()["data"]["children"]
+    titles = {child["data"]["title"] for child in children if simulator.clip_of("reddit", child["data"]["id"])}
+    assert titles == {"Town [1] - 0 Rovers - Smith 2'"}
+    statuses = set()
+    for child in children:
+        page = (await client.get(child["data"]["url"])).text
+        link = re.search(r'<source src="([^"]+)"', page)
+        assert link is not None
+        statuses.add((await client.get(link[1])).status_code)
+    assert statuses == {200, 451}, "what calls itself a video, and a blocked one"
+
+
+async def test_a_team_has_names(client: httpx.AsyncClient) -> None:
+    params = {"action": "wbsearchentities", "search": "Town", "language": "en"}
+    assert (await client.get("/w/api.php", params=params)).json()["search"]
+
+
+async def test_what_is_left_comes_when_the_last_match_is_over(wall: Wall) -> None:
+    async with Simulator(scenario_with("html +99m"), time_source=wall, max_step=1e6) as simulator:
+        headers = {"x-apisports-key": simulator.key}
+        async with httpx.AsyncClient(base_url=simulator.url, headers=headers) as client:
+            for seconds, settled, shown in ((0, False, set()), (80, False, set()), (20, True, {"html"})):
+                wall.now += seconds
+                await client.get("/fixtures", params={"ids": "5001"})
+                assert simulator.state().settled is settled
+                assert kinds(simulator, "x") == shown
+
+
+async def test_an_old_post_is_there_from_the_first_poll_on(
+    simulator: Simulator, client: httpx.AsyncClient, wall: Wall
+) -> None:
+    await poll(client, wall, 1)
+    [old] = [
+        post for post in simulator.posts_of("x") if simulator.clip_of("x", post.id) is None and "memory" in post.media
+    ]
+    assert datetime.now(UTC) - old.posted_at > timedelta(minutes=10)

@@ -1,4 +1,4 @@
-"""Errors, dependencies, tables and outbox topics are in the reference."""
+"""Errors, losses, dependencies, tables, fields of documents and outbox topics are in the reference."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from found_footy.domain import errors
 from found_footy.domain.errors import FootyError
 from found_footy.domain.fixtures.model import Stage
 from found_footy.domain.fixtures.polling import TOPICS
+from found_footy.domain.videos.losses import Loss
 from tests.architecture.pages import REFERENCE, ROOT, row_of, section, table_rows, text_of
 
 SOURCE = ROOT / "src" / "found_footy"
@@ -46,6 +47,20 @@ def test_the_types_that_workflows_raise_are_documented() -> None:
     assert raised == {row[0] for row in table_rows(text)[1:]}
 
 
+@pytest.mark.parametrize("loss", Loss)
+def test_a_loss_is_documented_with_its_meaning_and_its_remedy(loss: Loss) -> None:
+    row = row_of(text_of(REFERENCE / "losses.md"), loss)
+    assert row is not None, f"{loss} is not in losses.md"
+    assert len(row) == 4
+    assert all(row), f"{loss} lacks where it is found, its meaning or what one can do"
+
+
+def test_no_loss_is_documented_that_does_not_exist() -> None:
+    head, *rows = table_rows(section(REFERENCE / "losses.md", "# Losses"))
+    assert head[0] == "loss"
+    assert [row[0] for row in rows] == list(Loss)
+
+
 def requirements() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project.get("optional-dependencies", {}).values()
@@ -73,6 +88,21 @@ def test_a_table_or_view_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", created("function"))
 def test_a_function_of_the_database_is_documented(name: str) -> None:
     assert f"`{name}`" in text_of(REFERENCE / "database.md")
+
+
+def fields(function: str) -> list[str]:
+    """The keys of the documents that a function of the database builds, in its latest form; those that begin a line."""
+    sql = "\n".join(path.read_text(encoding="utf-8") for path in sorted(MIGRATIONS.glob("*.sql")))
+    body = re.findall(rf"^create (?:or replace )?function {function}\(.*?\$\$(.*?)\$\$;", sql, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^\s+'(\w+)', ", body[-1], re.MULTILINE)
+
+
+DOCUMENTS = ("event_document", "searches_of", "candidates_of", "videos_of")
+
+
+@pytest.mark.parametrize(("function", "field"), [(name, field) for name in DOCUMENTS for field in fields(name)])
+def test_a_field_of_a_document_is_documented(function: str, field: str) -> None:
+    assert f"`{field}`" in section(REFERENCE / "database.md", "## Views"), f"{field} of {function} is not there"
 
 
 def topics() -> Iterator[str]:

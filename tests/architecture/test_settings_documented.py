@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from found_footy.config import DEMO, Settings, environment_names
+from found_footy.config import DEMO, PREFIX, Settings, environment_names
 from tests.architecture.pages import REFERENCE, row_of, section, table_rows, text_of
 
 PAGE = REFERENCE / "settings.md"
@@ -45,6 +46,12 @@ def test_the_limits_of_a_setting_are_documented(field: str) -> None:
     choices = list(get_args(info.annotation)) if get_origin(info.annotation) is Literal else []
     for wanted in [*bounds, *choices]:
         assert wanted in row[2].replace("`", "").replace(",", "").split(), f"{wanted} is not in {row[2]!r}"
+
+
+def test_the_names_without_the_prefix_are_listed() -> None:
+    listed = re.search(r"names go without the prefix: (.*?)\. ", text_of(PAGE), re.DOTALL)
+    assert listed is not None
+    assert set(re.findall(r"`(\w+)`", listed[1])) == {name for name in NAMES.values() if not name.startswith(PREFIX)}
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:

@@ -51,7 +51,7 @@ def event(**fields: Any) -> dict[str, Any]:
 
 def goal(**fields: Any) -> dict[str, Any]:
     fixture = {"home": "Liverpool", "away": "Manchester City", "league": "Premier League", "date": AT}
-    return event(_fixture=fixture) | fields
+    return event(_fixture=fixture, _proofs={}) | fields
 
 
 def document(**fields: Any) -> dict[str, Any]:
@@ -84,6 +84,14 @@ def search(attempt: int = 1, **sources: Any) -> dict[str, Any]:
     return {"attempt": attempt, "at": AT, "sources": sources or {"bluesky": {"found": 2}}}
 
 
+READING = {
+    "at": 1.5,
+    "clock": "11:52",
+    "added": None,
+    "stoppage_clock": None,
+    "teams": ["LIV", "MCI"],
+    "score": "0-0",
+}
 FAILED = {"error": {"class": "SourceLoggedOut", "message": "log in again"}}
 
 
@@ -203,13 +211,14 @@ def test_the_page_of_a_goal_with_clips_explains_every_post() -> None:
             candidate("lost", "wrong minute", loss_detail="the clock says 67'"),
         ],
         _s3_videos=[clip()],
+        _proofs={clip()["md5"]: {"at": 1.5, "readings": [READING | {"at": 0.5}, READING]}},
     )
     text = printed(goal_page(page, 3, 10))
     for part in (
         "2 searches for Salah (Liverpool OR LFC)",
         "3 found · 1 duplicate · 1 wrong minute · 1 verified",
         "x failed 2 of 2 times: SourceLoggedOut: log in again",
-        "✓ 12'      3   6.2 s  1280×720  2.4 MB  0123456789ab",
+        "✓ 12'      3   6.2 s  1280×720  2.4 MB  0123456789ab  11:52 LIV 0-0 MCI at 1.5 s",
         "duplicate of cccccccccccc",
         "wrong minute the clock says 67'",
     ):

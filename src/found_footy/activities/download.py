@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import tempfile
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from pathlib import Path
 
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from found_footy.activities.boundary import implements
-from found_footy.activities.clip_files import md5_of_file, staged_file
+from found_footy.activities.clip_files import folder_for_a_clip, md5_of_file, said_of_file, staged_file
 from found_footy.domain.discovery.goal import SoughtGoal
 from found_footy.domain.errors import ClipLost, DownloadUnavailable, MediaError
 from found_footy.domain.videos.filters import FilterRules, loss_of_error, loss_of_media, refusal
@@ -89,15 +87,15 @@ class DownloadActivities:
         except ClipLost as lost:
             return await self._lose(order, lost.loss, str(lost))
         except MediaError as error:
-            return await self._lose(order, loss_of_media(error), str(error))
+            return await self._lose(order, loss_of_media(error), said_of_file(error))
         except DownloadUnavailable as error:
             if activity.info().attempt < DOWNLOAD_TRIES:
                 raise
             return await self._lose(order, Loss.UNREACHABLE, str(error))
 
     async def _fetch(self, goal: SoughtGoal, key: str, media_url: str) -> Fetched:
-        with tempfile.TemporaryDirectory(prefix="footy-") as folder:
-            path = Path(folder) / "clip.mp4"
+        with folder_for_a_clip() as folder:
+            path = folder / "clip.mp4"
             await self._downloader.fetch(media_url, path)
             md5 = await asyncio.to_thread(md5_of_file, path)
             info = None
@@ -135,7 +133,7 @@ class DownloadActivities:
                     fingerprint = await self._media.fingerprint(path)
                 await self._clips.save_fingerprint(order.event_id, order.md5, fingerprint)
             except MediaError as error:
-                await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), str(error))
+                await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), said_of_file(error))
         return VideoState(await self._clips.video_state(order.event_id, order.md5) or "")
 
     @implements(REFUSE_VIDEO)

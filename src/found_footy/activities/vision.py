@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from found_footy.activities.boundary import implements
-from found_footy.activities.clip_files import staged_file
+from found_footy.activities.clip_files import said_of_file, staged_file
 from found_footy.domain.errors import MediaError
 from found_footy.domain.videos.filters import loss_of_media
 from found_footy.domain.videos.losses import LOSS_OF_REASON, Loss
@@ -36,7 +36,7 @@ class VisionActivities:
             async with staged_file(self._objects, order.event_id, order.md5) as path:
                 readings = await self._watch(path)
         except MediaError as error:
-            await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), str(error))
+            await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), said_of_file(error))
             return VideoState("refused")
         seen = validate_timestamp(readings, goal.expectation, self._tolerance)
         log.info(

@@ -4,7 +4,8 @@ FootyError
 ├── SettingsError            a setting is wrong; the start stops
 ├── ScenarioError            a scenario file is wrong
 ├── EngineError              an embedded engine could not be started or did not answer
-│   └── AlreadyRunning       another `footy up` owns the data folder
+│   ├── AlreadyRunning       another `footy up` owns the data folder
+│   └── DecoderUnavailable   no process can be started that decodes files (retryable)
 ├── StoreUnavailable         the database cannot be reached (retryable)
 ├── StoreRejected            the database refused a value that an adapter should have refused
 ├── ProgramFault             a fault of our own, met while working on one fixture
@@ -81,6 +82,13 @@ class AlreadyRunning(EngineError):
     """Another `footy up` owns the data folder."""
 
     hint = "Stop the other one, or choose another folder with FOOTY_DATA_DIR."
+
+
+class DecoderUnavailable(EngineError):
+    """No process can be started that decodes files, which says nothing of the file."""
+
+    retryable = True
+    hint = "Is the machine out of memory or of processes? The worker's log says more."
 
 
 class StoreUnavailable(FootyError):

@@ -26,7 +26,7 @@ def goal_page(event: Document, debounce: int, attempts: int) -> RenderableType:
     if event["_monitor_complete"]:
         lines.append(_searches(event, attempts))
     if event["_s3_videos"]:
-        lines += [Text("\nclips", "bold"), clips_table(event["_s3_videos"])]
+        lines += [Text("\nclips", "bold"), _clips(event["_s3_videos"], event["_proofs"])]
     if event["_discovered_videos"]:
         lines += [Text("\nposts", "bold"), _posts(event["_discovered_videos"])]
     if reason := why_no_clip(event):
@@ -62,17 +62,36 @@ def _searches(event: Document, attempts: int) -> Text:
     return text
 
 
-def clips_table(videos: Sequence[Document]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("rank", "clock", "posts", "length", "picture", "size"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("file", no_wrap=True)
+def _clips(videos: Sequence[Document], proofs: Mapping[str, Document]) -> Table:
+    table = _clip_table()
+    table.add_column("proof")
     for video in videos:
-        table.add_row(*clip_cells(video))
+        table.add_row(*_clip_cells(video), Text(proof_line(proofs.get(video["md5"])), "dim"))
     return table
 
 
-def clip_cells(video: Document) -> list[Text]:
+def proof_line(proof: Document | None) -> str:
+    """`11:52 LIV 0-0 MCI at 1.5 s`: what the deciding picture says, and where in the clip it is."""
+    if proof is None:
+        return ""
+    reading = next((each for each in proof["readings"] if each["at"] == proof["at"]), None)
+    if reading is None:
+        return ""
+    home, away = reading["teams"] or ("", "")
+    said = [reading["clock"], reading["added"], reading["stoppage_clock"], home, reading["score"], away]
+    words = " ".join(word for word in said if word)
+    return f"{words or 'nothing to read'} at {reading['at']:.1f} s"
+
+
+def _clip_table(*before: str) -> Table:
+    table = Table(*before, box=None, pad_edge=False, header_style="dim")
+    for column in ("rank", "clock", "posts", "length", "picture", "size"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("file", no_wrap=True)
+    return table
+
+
+def _clip_cells(video: Document) -> list[Text]:
     proved = Text(f"✓ {video['extracted_minute']}'", "green") if video["timestamp_verified"] else Text("unverified")
     return [
         Text(str(video["rank"]), "bold"),
@@ -102,13 +121,9 @@ def _posts(candidates: Sequence[Document]) -> Table:
 
 def clips_list(clips: Sequence[Document]) -> Table:
     """Clips of many goals: the goal in front of each."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("goal")
-    for column in ("rank", "clock", "posts", "length", "picture", "size"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("file", no_wrap=True)
+    table = _clip_table("goal")
     for clip in map(shown, clips):
         goal = Text(f"{clip['home']} – {clip['away']} ")
         goal.append(f"{minute({'elapsed': clip['minute'], 'extra': clip['extra']})} {clip['player'] or '?'}", "bold")
-        table.add_row(goal, *clip_cells(clip))
+        table.add_row(goal, *_clip_cells(clip))
     return table

@@ -12,7 +12,7 @@ import pytest
 
 from found_footy.adapters.media import fork_server
 from found_footy.adapters.media.limited_process import TRIES
-from found_footy.domain.errors import EngineError, MediaBroken
+from found_footy.domain.errors import DecoderUnavailable, MediaBroken
 
 from .conftest import MISBEHAVING, Make, is_alive, is_gone, written_in
 
@@ -86,13 +86,13 @@ async def test_a_fork_server_that_always_dies_is_no_fault_of_the_file(
     limited: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fork_server, "PROGRAM", "there.is.no.such.module")
-    with pytest.raises(EngineError, match=f"{TRIES} times|takes no orders"):
+    with pytest.raises(DecoderUnavailable, match=f"{TRIES} times|takes no orders"):
         await limited(own=True).run("fine")
 
 
 async def test_a_fork_server_that_cannot_be_started_says_so(limited: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(EngineError, match="cannot be started"):
+    with pytest.raises(DecoderUnavailable, match="cannot be started"):
         await limited(own=True).run("fine")
 
 

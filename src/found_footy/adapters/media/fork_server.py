@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from found_footy.adapters.media.zygote import LENGTH
-from found_footy.domain.errors import EngineError
+from found_footy.domain.errors import DecoderUnavailable
 
 PROGRAM = "found_footy.adapters.media.zygote"
 END_SECONDS = 5.0
@@ -45,7 +45,7 @@ class ForkServer:
         return self._process.pid if self._process is not None else None
 
     def submit(self, order: Mapping[str, Any]) -> Call:
-        """Raises EngineError where nobody takes the order."""
+        """Raises DecoderUnavailable where nobody takes the order."""
         text = json.dumps(order, allow_nan=False).encode()
         for _ in range(2):
             if self._process is None or self._process.poll() is not None:
@@ -53,7 +53,7 @@ class ForkServer:
             if (call := self._sent(text)) is not None:
                 return call
             self._stop()
-        raise EngineError("the process that decodes files takes no orders")
+        raise DecoderUnavailable("the process that decodes files takes no orders")
 
     def _sent(self, text: bytes) -> Call | None:
         assert self._orders is not None
@@ -88,7 +88,8 @@ class ForkServer:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise EngineError(f"the process that decodes files cannot be started: {error.strerror}") from error
+                said = f"the process that decodes files cannot be started: {error.strerror}"
+                raise DecoderUnavailable(said) from error
 
     def _stop(self) -> None:
         if self._orders is not None:

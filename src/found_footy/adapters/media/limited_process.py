@@ -14,7 +14,7 @@ from found_footy.adapters.media.child import OUT_OF_MEMORY
 from found_footy.adapters.media.fork_server import Call, ForkServer
 from found_footy.adapters.media.messages import LENGTH, LONGEST_HEADER, LONGEST_PAYLOAD, error_of, parse_header
 from found_footy.adapters.media.zygote import STARTED, STATUS
-from found_footy.domain.errors import EngineError, MediaBroken, MediaError, MediaTooLarge
+from found_footy.domain.errors import DecoderUnavailable, MediaBroken, MediaError, MediaTooLarge
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class LimitedProcess:
                     return await self._once(order, path)
                 except _ServerDied:
                     log.warning("the process that forks decoders died", extra={"action": "fork_server_died"})
-        raise EngineError(f"the process that decodes files died {TRIES} times")
+        raise DecoderUnavailable(f"the process that decodes files died {TRIES} times")
 
     async def _once(self, order: dict[str, Any], path: Path) -> Answer:
         call = self._server.submit(order)
@@ -77,7 +77,7 @@ class LimitedProcess:
             async with asyncio.timeout(START_SECONDS):
                 status = await _status(call)
         except TimeoutError:
-            raise EngineError(f"no process for decoding a file began within {START_SECONDS:g} s") from None
+            raise DecoderUnavailable(f"no process for decoding a file began within {START_SECONDS:g} s") from None
         if status != STARTED:
             raise _ServerDied
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
@@ -29,6 +30,7 @@ from found_footy.adapters.social.browser.reading import (
 )
 from found_footy.domain.errors import (
     SourceChanged,
+    SourceError,
     SourceLoggedOut,
     SourceRateLimited,
     SourceUnavailable,
@@ -112,9 +114,14 @@ async def _search(
 ) -> list[FoundPost]:
     url = search_url(options.x_url, order.query)
     try:
-        _check_status(await page.goto(url, wait_until="commit", timeout=options.sign_seconds * 1000))
+        response = await page.goto(url, wait_until="commit", timeout=options.sign_seconds * 1000)
     except PlaywrightTimeout:
         raise SourceUnavailable(f"X did not answer within {options.sign_seconds:g} s") from None
+    if response is not None and response.status >= 400:
+        # A page that is closed while it takes the place of another one may never say that it is closed.
+        with suppress(PlaywrightTimeout):
+            await page.wait_for_load_state(timeout=2000)
+        raise _refusal(response.status)
     reading, sign = await _first_sign(page, traffic, began + options.sign_seconds)
     match sign:
         case Sign.EMPTY:
@@ -135,14 +142,14 @@ async def _search(
         raise await _kept(page, str(error), options) from None
 
 
-def _check_status(response: Response | None) -> None:
-    status = 200 if response is None else response.status
-    if status == 429:
-        raise SourceRateLimited("X answered the page with HTTP 429")
-    if status == 401:
-        raise SourceLoggedOut("X answered the page with HTTP 401")
-    if status >= 400:
-        raise SourceUnavailable(f"X answered the page with HTTP {status}")
+def _refusal(status: int) -> SourceError:
+    message = f"X answered the page with HTTP {status}"
+    match status:
+        case 429:
+            return SourceRateLimited(message)
+        case 401:
+            return SourceLoggedOut(message)
+    return SourceUnavailable(message)
 
 
 async def _look(page: Page) -> PageReading:

@@ -164,11 +164,3 @@ where e.removed_at is null
   and (not %(verified)s or clip.value ->> 'timestamp_verified' = 'true')
 order by f.kickoff, f.id, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
 limit %(limit)s;
-
--- name: link
--- Where a clip's link leads today; a copy's leads to the clip that it gave way to.
-select v.md5, v.state, v.replaced_by, e.fixture_id, e.removed_at from videos v join events e on e.id = v.event_id
-where v.event_id = %(id)s and v.md5 = %(md5)s;
-
--- name: proof
-select md5, status, reason, minute, proof from videos where event_id = %(id)s and md5 = %(md5)s;

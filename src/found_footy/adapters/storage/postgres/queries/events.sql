@@ -70,6 +70,10 @@ returning e.fixture_id, old.download_complete as was_complete;
 select event_document(e) || jsonb_build_object(
     '_fixture', jsonb_build_object(
         'id', f.id, 'home', f.home_name, 'away', f.away_name, 'league', f.league_name, 'date', f.kickoff,
-        'stage', f.stage, 'status', f.status)) as document
+        'stage', f.stage, 'status', f.status),
+    -- What was read in the pictures of each clip, which is too much for a list.
+    '_proofs', coalesce((
+        select jsonb_object_agg(v.md5, v.proof) from videos v
+        where v.event_id = e.id and v.state = 'kept' and v.proof is not null), '{}')) as document
 from events e join fixtures f on f.id = e.fixture_id
 where e.id = %(id)s;

@@ -7,7 +7,6 @@ calls are counted where an S3 server would get requests.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 import tempfile
@@ -40,7 +39,7 @@ from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.vision.ocr import OcrVision
 from found_footy.adapters.vision.watch import watch
-from found_footy.bootstrap import build_downloader, build_feed, build_knowledge, build_sources, search_rules
+from found_footy.bootstrap import Closable, build_downloader, build_feed, build_knowledge, build_sources, search_rules
 from found_footy.config import Settings
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
@@ -208,7 +207,8 @@ async def _measure(settings: Settings, database: Database, folder: Path) -> None
         fates = Counter((await clips.video_states(event_id)).values())
         assert fates == FATES, f"this goal was to end in {FATES}, not in {dict(fates)}"
     finally:
-        for each in (media, vision, feed, knowledge, downloader, objects, *sources):
+        closing: list[Closable] = [media, vision, feed, knowledge, downloader, objects, *sources]
+        for each in closing:
             await each.aclose()
     _report(ledger)
 
@@ -288,7 +288,3 @@ def _report(ledger: Ledger) -> None:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-if __name__ == "__main__":
-    asyncio.run(main())

@@ -1,9 +1,9 @@
 """From a certain goal to its first and last clip, against the sum of what cannot be avoided
 
 Six goals, 8 s apart, in the demo's profile and without a browser. Of each, two copies are posted at once, and another
-part of the broadcast 4 s later. The clock runs from the start of the goal's search to the end of the step that publishes.
-What cannot be avoided: the waits between searches until the post is up, and a plain download, the look and the hash of
-the file, each measured alone in the same run; for the last clip, of all files of its batch.
+part of the broadcast 4 s later. The clock runs from the start of the goal's search to the end of the step that
+publishes. What cannot be avoided: the waits between searches until the post is up, and a plain download, the look and
+the hash of the file, each measured alone in the same run; for the last clip, of all files of its batch.
 """
 
 from __future__ import annotations
@@ -84,14 +84,17 @@ class Goal:
 
 
 async def main() -> None:
-    scenario = parse_scenario(SCENARIO, "clip_latency")
     with tempfile.TemporaryDirectory() as name:
-        clips = Path(name, "clips")
-        prepare(all_clips(scenario), clips)
-        async with played(scenario, Path(name, "data"), clips) as matchday:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                await _searched(matchday, sum(len(match.goals) for match in scenario.matches))
-            goals = await _goals(matchday, Path(name))
+        await measure(Path(name))
+
+
+async def measure(folder: Path) -> None:
+    scenario = parse_scenario(SCENARIO, "clip_latency")
+    prepare(all_clips(scenario), folder / "clips")
+    async with played(scenario, folder / "data", folder / "clips") as matchday:
+        async with asyncio.timeout(LIMIT_SECONDS):
+            await _searched(matchday, sum(len(match.goals) for match in scenario.matches))
+        goals = await _goals(matchday, folder)
     _report(goals)
 
 
@@ -154,7 +157,7 @@ async def _goal(
         name=f"{event['player_name']} {event['elapsed']}'",
         lead_in=(search.begun - event["stable_at"]).total_seconds(),
         first=clips[0],
-        first_floor=clips[0].waited + works[first["md5"]].wall,
+        first_floor=clips[0].waited + works[first["md5"]].seconds,
         last=clips[1],
         last_floor=clips[1].waited + side_by_side(works[md5] for md5 in batch),
         work=works[first["md5"]],
@@ -195,7 +198,8 @@ def _first_after(attempts: Mapping[int, datetime], posted_at: datetime) -> int:
 
 
 def _same(text: str, post: Row) -> bool:
-    return abs(datetime.fromisoformat(text) - post["published_at"]) < timedelta(milliseconds=1)
+    published: datetime = post["published_at"]
+    return abs(datetime.fromisoformat(text) - published) < timedelta(milliseconds=1)
 
 
 def _seconds(begin: datetime, end: datetime) -> float:

@@ -33,7 +33,7 @@ class Played:
 
     async def rows(self, sql: str) -> list[dict[str, Any]]:
         async with self.store.database.connection() as connection:
-            return await (await connection.execute(sql)).fetchall()  # type: ignore[arg-type]
+            return await (await connection.execute(sql.encode())).fetchall()
 
 
 @asynccontextmanager

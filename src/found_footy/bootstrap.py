@@ -167,7 +167,10 @@ def build_objects(settings: Settings) -> ThreadedObjectStore:
 
 def build_downloader(settings: Settings) -> Downloader:
     limits = DownloadLimits(
-        settings.download_bytes, settings.download_seconds, settings.download_redirects, settings.private_hosts
+        settings.download_mb * 1024 * 1024,
+        settings.download_seconds,
+        settings.download_redirects,
+        settings.private_hosts,
     )
     return open_downloader(
         limits,

@@ -16,6 +16,7 @@ import typer
 
 from found_footy.cli_browser import browser
 from found_footy.cli_media import media
+from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
 from found_footy.domain.errors import (
@@ -23,9 +24,12 @@ from found_footy.domain.errors import (
     EngineError,
     FeedError,
     FootyError,
+    KnowledgeError,
     NotFound,
+    ObjectStoreError,
     ScenarioError,
     SettingsError,
+    SourceError,
     StoreUnavailable,
     VisionError,
 )
@@ -45,12 +49,11 @@ EXIT_CODES: dict[type[FootyError], int] = {
     StoreUnavailable: 4,
     FeedError: 4,
     VisionError: 4,
+    ObjectStoreError: 4,
+    SourceError: 4,
+    KnowledgeError: 4,
 }
 """Documented in docs/reference/cli.md. 1 is everything else."""
-EXIT_NOT_AS_EXPECTED = 6
-"""A demo or a check that did not end as it must."""
-EXIT_STOPPED = 130
-"""Ctrl-C before the end, for commands that have one."""
 
 app = typer.Typer(
     name="footy",
@@ -61,8 +64,6 @@ app = typer.Typer(
 )
 app.add_typer(media)
 app.add_typer(browser)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def main() -> None:
@@ -88,23 +89,6 @@ def settings_and_logs(*, quiet: bool = False) -> Settings:
     settings = load_settings()
     configure(settings.log_format, "ERROR" if quiet else settings.log_level)
     return settings
-
-
-def run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int = EXIT_STOPPED) -> T:
-    """Runs to the end; SIGINT and SIGTERM cancel it, everything is stopped in order, and the exit code is given."""
-
-    async def body() -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, task.cancel)
-        return await make()
-
-    try:
-        return asyncio.run(body())
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        raise SystemExit(when_stopped) from None
 
 
 def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
@@ -328,7 +312,7 @@ def demo(
                 await asyncio.Event().wait()
 
     with view:
-        verdict = run(lambda: play(script, settings, speed, view.show, afterwards))
+        verdict = run(lambda: play(script, settings, speed, view.show, afterwards, rendering=view.rendering))
     if verdict.mismatches:
         raise SystemExit(EXIT_NOT_AS_EXPECTED)
 
@@ -341,17 +325,25 @@ def simulate(
     free_running: Annotated[bool, typer.Option("--free-running", help="Do not wait for whoever polls.")] = False,
 ) -> None:
     """Serve a scripted matchday over HTTP, for a system that runs elsewhere."""
+    from found_footy.ops.demo import clips_folder, simulator_environment
     from found_footy.simulator.loader import load_scenario
     from found_footy.simulator.server import Simulator, serve_forever
 
     script = load_scenario(scenario)
+    folder = clips_folder(load_settings())
     configure("pretty", "WARNING")
 
     def ready(simulator: Simulator) -> None:
         feed = f"API-Football with the key {simulator.key}" if script.recording is None else "ESPN"
         out.print(f"{feed} at {simulator.url}; stop with Ctrl-C", soft_wrap=True)
+        if script.recording is None:
+            out.print("for `footy up` in another terminal:", style="dim")
+            for name, value in simulator_environment(simulator).items():
+                out.print(f"export {name}={value}", markup=False, soft_wrap=True)
 
     def serve() -> Coroutine[Any, Any, None]:
-        return serve_forever(script, port=port, speed=speed, lockstep=not free_running, on_ready=ready)
+        return serve_forever(
+            script, port=port, speed=speed, lockstep=not free_running, clips_folder=folder, on_ready=ready
+        )
 
     run(serve, when_stopped=0)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson
+from found_footy.command import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
 from found_footy.domain.errors import SettingsError, SourceChanged, SourceLoggedOut, SourceUnavailable
@@ -17,9 +16,6 @@ from found_footy.ops.logging import configure
 if TYPE_CHECKING:
     from found_footy.adapters.social.browser.options import BrowserOptions
 
-T = TypeVar("T")
-EXIT_NOT_AS_EXPECTED = 6
-EXIT_STOPPED = 130
 ANSWER_SECONDS = 5.0
 
 browser = typer.Typer(
@@ -27,8 +23,6 @@ browser = typer.Typer(
     help="Search X through a logged-in Chromium: without a command, run the service.",
     invoke_without_command=True,
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def browser_options(settings: Settings) -> BrowserOptions:
@@ -67,7 +61,7 @@ def run() -> None:
             err.print(f"X is searched at {service.url} (BROWSER_URL={service.url}); stop with Ctrl-C", soft_wrap=True)
             await service.wait()
 
-    _run(body, when_stopped=0)
+    run_command(body, when_stopped=0)
 
 
 @browser.command()
@@ -82,7 +76,7 @@ def login() -> None:
     async def opened(_: object) -> None:
         err.print("Log in to X in the window. It closes by itself when you are in; closing it gives up.")
 
-    if not _run(lambda: log_in(browser_options(settings), opened=opened), when_stopped=EXIT_STOPPED):
+    if not run_command(lambda: log_in(browser_options(settings), opened=opened)):
         raise SourceLoggedOut("the window was closed before anybody was logged in")
     out.print("logged in; `footy browser` can search now")
 
@@ -145,19 +139,3 @@ def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise SourceChanged(f"what answers at {url} is not `footy browser`")
     return body
-
-
-def _run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int) -> T:
-    """SIGINT and SIGTERM cancel it, so that the browser is ended in order, and the exit code is given."""
-
-    async def body() -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        return await make()
-
-    try:
-        return asyncio.run(body())
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        raise SystemExit(when_stopped) from None

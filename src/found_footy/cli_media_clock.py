@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from found_footy.command import AsJson
 from found_footy.console import err, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from found_footy.domain.videos.readings import Box, FrameReading
     from found_footy.ports import Vision
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 SaveProof = Annotated[
     Path | None, typer.Option("--save-proof", help="Write a PNG of the deciding frame with the clock's box.")
 ]

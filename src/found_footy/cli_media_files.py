@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from found_footy.command import AsJson
 from found_footy.console import err, out, print_json
 from found_footy.domain.errors import FootyError, NotFound
 from found_footy.domain.videos.dedup import Video, better, clusters
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 ENDINGS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".flv", ".ts", ".mpg", ".mpeg", ".wmv", ".ogv"})
 """Of the files in a folder that are looked at; a file named by itself is always."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
 
 

@@ -70,6 +70,8 @@ def _address(text: str) -> str:
 
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+SourceName = Literal["x", "bluesky", "reddit", "folder"]
+Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
@@ -156,7 +158,7 @@ class Settings(BaseSettings):
         pattern=r"^[ -~]+$",
         description="How Wikimedia can reach you, an address or a page: it shuts out who does not say.",
     )
-    sources: Names = Field(
+    sources: Sources = Field(
         ("x", "bluesky", "reddit", "folder"),
         description="Where clips are searched for; one that lacks its own settings stays off.",
     )
@@ -193,7 +195,7 @@ class Settings(BaseSettings):
     )
     post_age_seconds: float = Field(180, gt=0, le=86400, description="How old a post may be to be taken.")
     candidates: int = Field(5, ge=1, le=50, description="Posts taken from each search, the longest first.")
-    download_bytes: int = Field(209_715_200, ge=1024, le=10_737_418_240, description="How large a file may be.")
+    download_mb: int = Field(200, ge=1, le=10_240, description="How large a file may be, in MiB.")
     download_seconds: float = Field(60, gt=0, le=900, description="How long one download may take.")
     download_redirects: int = Field(5, ge=0, le=20, description="How often one download may be sent elsewhere.")
     clip_seconds_least: float = Field(3, gt=0, le=600, description="Shorter clips are refused.")
@@ -245,6 +247,7 @@ DEMO: dict[str, Any] = {
     "staging_poll_seconds": 5.0,
     "patience_seconds": 30.0,
     "feed_timeout_seconds": 2.0,
+    "source_timeout_seconds": 6.0,
     "search_seconds": 2.0,
     "search_gap_seconds": 0.5,
     "search_silence_seconds": 60.0,
@@ -326,6 +329,8 @@ def _allowed(field: FieldInfo, problem: Any) -> str:
     if get_origin(field.annotation) is Literal:
         return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
     if get_origin(field.annotation) is tuple:
+        if get_origin(kinds[0]) is Literal:
+            return f"some of {', '.join(get_args(kinds[0]))}, separated by commas"
         return "whole numbers, separated by commas" if int in kinds else "names, separated by commas"
     if kinds[0] in (int, float):
         return ("a whole number" if kinds[0] is int else "a number") + _limits(field)

@@ -82,7 +82,18 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
         demo = as_demo(normal)
     before, after = normal.model_dump(), demo.model_dump()
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"profile", "poll_seconds", "staging_poll_seconds", "patience_seconds", "feed_timeout_seconds"}
+    assert changed == {
+        "profile",
+        "poll_seconds",
+        "staging_poll_seconds",
+        "patience_seconds",
+        "feed_timeout_seconds",
+        "source_timeout_seconds",
+        "search_seconds",
+        "search_gap_seconds",
+        "search_silence_seconds",
+        "upload_idle_seconds",
+    }
     assert all(after[name] < before[name] for name in changed - {"profile"})
     assert demo.certainty == normal.certainty
 

@@ -46,6 +46,7 @@ class World:
         self.hash_fails = False
         self.lost: list[Lost] = []
         self.refused: list[Refused] = []
+        self.after_refusal = "refused"
 
     async def register(self, order: EventWorkflow) -> StillWanted:
         self.steps.append("register")
@@ -76,9 +77,9 @@ class World:
             raise ApplicationError("killed", type="ProgramFault", non_retryable=True)
         return VideoState("hashed")
 
-    async def refuse(self, order: Refused) -> Done:
+    async def refuse(self, order: Refused) -> VideoState:
         self.refused.append(order)
-        return Done()
+        return VideoState(self.after_refusal)
 
     async def hand_over(self, order: SearchAttempt) -> Done:
         self.steps.append("hand over")
@@ -164,6 +165,15 @@ async def test_what_nobody_could_look_at_is_refused(temporal: Client) -> None:
     assert [(refused.md5, refused.error) for refused in world.refused] == [("aa", "VisionUnavailable")]
     assert "hash aa" not in world.steps
     assert world.steps[-1] == "hand over"
+
+
+async def test_a_look_that_came_too_late_and_was_saved_counts(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"a": Fetched("aa", "staged")}
+    world.verdicts = {"aa": Looked("aa", "", "not in time")}
+    world.after_refusal = "checked"
+    await world.run("a")
+    assert "hash aa" in world.steps
 
 
 async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None:

@@ -137,11 +137,14 @@ class DownloadActivities:
         return VideoState(await self._clips.video_state(order.event_id, order.md5) or "")
 
     @implements(REFUSE_VIDEO)
-    async def refuse_video(self, order: Refused) -> Done:
+    async def refuse_video(self, order: Refused) -> VideoState:
         log.error(order.detail, extra={"action": "check_failed", "event_id": order.event_id, "error": order.error})
-        detail = f"{order.error}: {order.detail}"
-        await self._clips.refuse_video(order.event_id, order.md5, loss_of_error(order.error), detail)
-        return Done()
+        loss = loss_of_error(order.error)
+        state = await self._clips.video_state(order.event_id, order.md5)
+        if loss is not Loss.NOT_CHECKED or state == "staged":
+            await self._clips.refuse_video(order.event_id, order.md5, loss, f"{order.error}: {order.detail}")
+            state = await self._clips.video_state(order.event_id, order.md5)
+        return VideoState(state or "")
 
 
 class HandOverActivities:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,12 +17,12 @@ from pydantic import SecretStr
 
 from found_footy.adapters.social.browser.chromium import find_chromium
 from found_footy.bootstrap import open_store
-from found_footy.config import Settings, as_demo
+from found_footy.config import Settings, as_demo, environment_names
 from found_footy.domain.errors import SettingsError, StoreUnavailable
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
-from found_footy.ops.running import Running, running
+from found_footy.ops.running import Running, environment_of, running
 from found_footy.simulator.clip_verdict import ClipVerdict, judge_clips
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.server import Simulator
@@ -64,29 +65,38 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
             "temporal_address": None,
             "temporal_namespace": "default",
             "temporal_api_key": None,
-            "feed": "api_football",
-            "api_football_url": simulator.url,
-            "api_football_key": SecretStr(simulator.key),
             "tracked_teams": (),
             "tracked_leagues": (),
             "llama_url": None,
             "object_store_url": None,
-            "wikidata_url": simulator.url,
-            "wikidata_sparql_url": simulator.url,
             "sources": ("x", "bluesky", "reddit"),
             "browser_url": None,
-            "x_url": simulator.url,
-            "x_syndication_url": simulator.url,
-            "bluesky_url": simulator.url,
-            "bluesky_handle": simulator.bluesky_handle,
-            "bluesky_password": SecretStr(simulator.bluesky_password),
-            "reddit_url": simulator.url,
             "reddit_subreddit": "soccer",
             "drop_folder": None,
-            # The one private address that may be asked: everybody else's is refused, also in the demo.
-            "private_hosts": (urlsplit(simulator.url).netloc,),
+            **_world(simulator),
         }
     )
+
+
+def _world(simulator: Simulator) -> dict[str, Any]:
+    """Where everything is that is elsewhere in life."""
+    places = ("api_football", "wikidata", "wikidata_sparql", "x", "x_syndication", "bluesky", "reddit")
+    return {
+        "feed": "api_football",
+        **{f"{place}_url": simulator.url for place in places},
+        "api_football_key": SecretStr(simulator.key),
+        "bluesky_handle": simulator.bluesky_handle,
+        "bluesky_password": SecretStr(simulator.bluesky_password),
+        # The one private address that may be asked: everybody else's is refused, also in the demo.
+        "private_hosts": (urlsplit(simulator.url).netloc,),
+    }
+
+
+def simulator_environment(simulator: Simulator) -> Mapping[str, str]:
+    """For a system that runs elsewhere."""
+    settings = Settings().model_copy(update=_world(simulator))
+    names = environment_names()
+    return {names[field]: environment_of(settings)[names[field]] for field in _world(simulator)}
 
 
 def with_browser(settings: Settings) -> Settings:
@@ -112,11 +122,16 @@ async def play(
     show: Callable[[Look], None],
     afterwards: Callable[[Running, DemoVerdict], Awaitable[None]],
     *,
+    rendering: Callable[[int, int], None] = lambda missing, total: None,
     browser: bool = True,
 ) -> DemoVerdict:
     """`afterwards` runs before anything is stopped."""
-    simulator = Simulator(scenario, speed=speed, clips_folder=clips_folder(settings))
+    simulator = Simulator(scenario, speed=speed, clips_folder=clips_folder(settings), renderers=os.cpu_count() or 1)
     async with simulator:
+        # Before the matchday begins: in life, too, the camera does not share its processor with those who watch.
+        while simulator.clips_to_render[0]:
+            rendering(*simulator.clips_to_render)
+            await asyncio.sleep(LOOK_SECONDS)
         settings = demo_settings(settings, simulator)
         if browser:
             settings = with_browser(settings)

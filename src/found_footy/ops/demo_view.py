@@ -8,6 +8,7 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -40,6 +41,16 @@ class DemoView:
 
     def close(self) -> None:
         self._live.stop()
+
+    def rendering(self, missing: int, total: int) -> None:
+        """The matchday's clips are made once, and kept for the next demo."""
+        if self._console.is_terminal:
+            bar = ProgressBar(total, total - missing, width=40)
+            said = Text(f"filming the matchday: {total - missing} of {total} clips", "dim")
+            self._live.update(Group(said, bar), refresh=True)
+        elif not self._told.get("rendering"):
+            self._told["rendering"] = "told"
+            self._console.print(f"filming the matchday: {missing} of {total} clips are to be made, once …")
 
     def show(self, look: Look) -> None:
         self._last = look

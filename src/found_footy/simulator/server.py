@@ -64,6 +64,7 @@ class Simulator:
         max_step: float = 60.0,
         time_source: TimeSource = time.monotonic,
         clips_folder: Path | None = None,
+        renderers: int = 1,
     ) -> None:
         self.key = key
         self._scenario = scenario
@@ -87,7 +88,7 @@ class Simulator:
             matchday.watch(self._social.notice)
             routes = ApiFootball(matchday, key, quota, self._closing).routes()
         posted = (post.clip for post in self._social.planned if post.clip is not None)
-        self._files = None if clips_folder is None else ClipFiles(clips_folder, posted)
+        self._files = None if clips_folder is None else ClipFiles(clips_folder, posted, renderers)
         self._app = Starlette(routes=[*routes, *control_routes(self._playback), *self._social_routes()])
 
     def _social_routes(self) -> list[Route]:
@@ -120,6 +121,11 @@ class Simulator:
     def clip_of(self, source: str, post_id: str) -> ClipSpec | None:
         """What a post shows; None for what shows no goal."""
         return self._social.clip_of(source, post_id)
+
+    @property
+    def clips_to_render(self) -> tuple[int, int]:
+        """How many of the clips are not there yet, and how many there are."""
+        return (0, 0) if self._files is None else (self._files.missing, self._files.total)
 
     async def __aenter__(self) -> Simulator:
         # asyncio turns Nagle's delay off only where the protocol is named.

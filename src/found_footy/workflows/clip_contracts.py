@@ -168,7 +168,7 @@ REGISTER_DOWNLOAD: Call[EventWorkflow, StillWanted] = Call(
 FETCH_CLIP: Call[CandidateRef, Fetched] = Call("fetch_clip", Fetched, timedelta(seconds=240), 3, timedelta(seconds=2))
 LOSE_CANDIDATE: Call[Lost, Done] = Call("lose_candidate", Done, timedelta(seconds=30), 5)
 HASH_CLIP: Call[VideoRef, VideoState] = Call("hash_clip", VideoState, timedelta(seconds=180), 4)
-REFUSE_VIDEO: Call[Refused, Done] = Call("refuse_video", Done, timedelta(seconds=30), 5)
+REFUSE_VIDEO: Call[Refused, VideoState] = Call("refuse_video", VideoState, timedelta(seconds=30), 5)
 HAND_OVER: Call[SearchAttempt, Done] = Call("hand_over_to_upload", Done, timedelta(seconds=30), 10)
 
 

@@ -96,8 +96,9 @@ class DownloadWorkflow:
         except (TimeoutError, ActivityError):
             answer = Looked(md5, "", "the vision workflow did not answer")
         if not answer.state:
-            # Nothing is published that nobody could look at.
-            await REFUSE_VIDEO(Refused(order.event_id, md5, "VisionUnavailable", answer.detail))
+            # Nothing is published that nobody could look at; but a look may have been late, and saved all the same.
+            refused = Refused(order.event_id, md5, "VisionUnavailable", answer.detail)
+            return (await REFUSE_VIDEO(refused)).state
         return answer.state
 
 

@@ -115,7 +115,7 @@ async def test_stopping_ends_the_process_and_tells_whoever_waits(tmp_path: Path)
     files.start()
     waiting = asyncio.create_task(files.path_of(clips[0].file_name))
     await at_work(tmp_path)
-    process = files.process_id
+    (process,) = files.process_ids
     assert process is not None
     await files.stop()
     with pytest.raises(EngineError, match="the simulator is stopping"):
@@ -129,8 +129,8 @@ async def test_the_process_is_polite(tmp_path: Path) -> None:
     files = ClipFiles(tmp_path, list(all_clips(scenario_with("copy 720p -12s 30s"))))
     files.start()
     await at_work(tmp_path)
-    assert files.process_id is not None
-    niceness = os.getpriority(os.PRIO_PROCESS, files.process_id)
+    (process,) = files.process_ids
+    niceness = os.getpriority(os.PRIO_PROCESS, process)
     await files.stop()
     assert niceness == os.getpriority(os.PRIO_PROCESS, 0) + 5
 
@@ -140,8 +140,8 @@ async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplo
     files = ClipFiles(tmp_path, clips)
     files.start()
     await at_work(tmp_path)
-    assert files.process_id is not None
-    os.kill(files.process_id, signal.SIGKILL)
+    (process,) = files.process_ids
+    os.kill(process, signal.SIGKILL)
     for clip in clips:
         with pytest.raises(EngineError, match="the rendering process ended with code -9"):
             await files.path_of(clip.file_name)
@@ -163,5 +163,5 @@ async def test_what_is_there_already_is_not_made_again(folder: Path) -> None:
     files = ClipFiles(folder, [COPY, PAGE])
     files.start()
     assert await files.path_of(COPY.file_name) == folder / COPY.file_name
-    assert files.process_id is None
+    assert files.process_ids == []
     await files.stop()

@@ -1,0 +1,36 @@
+"""What all commands share: how they run, are stopped and print JSON, and what their exit codes mean."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+T = TypeVar("T")
+
+EXIT_NOT_AS_EXPECTED = 6
+"""A demo or a check that did not end as it must."""
+EXIT_STOPPED = 130
+"""Ctrl-C before the end, for commands that have one."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int = EXIT_STOPPED) -> T:
+    """Runs to the end; SIGINT and SIGTERM cancel it, everything is stopped in order, and the exit code is given."""
+
+    async def body() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+        return await make()
+
+    try:
+        return asyncio.run(body())
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise SystemExit(when_stopped) from None

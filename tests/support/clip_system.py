@@ -1,0 +1,148 @@
+"""The activities of the clips around a real database and object store, with a scripted outside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from temporalio.testing import ActivityEnvironment
+
+from found_footy.activities.download import DownloadActivities
+from found_footy.activities.search import SearchActivities, SearchRules
+from found_footy.activities.upload import UploadActivities
+from found_footy.activities.vision import VisionActivities
+from found_footy.adapters.storage.postgres.clips import PostgresClips
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.domain.discovery.posts import Post
+from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.discovery.team_names import TeamName
+from found_footy.domain.errors import KnowledgeError
+from found_footy.domain.fixtures.model import Score
+from found_footy.domain.videos.filters import FilterRules
+from found_footy.domain.videos.readings import FrameReading
+from found_footy.ports import MediaReader, ObjectStore
+from found_footy.workflows.clip_contracts import CandidateRef, Fetched, PoolRef, SettleOrder, VideoRef
+from found_footy.workflows.contracts import EventWorkflow
+from tests.support.clips import GOAL, NOW, found, post
+
+ME = EventWorkflow(GOAL, f"search-{GOAL}")
+
+
+class Source:
+    def __init__(self, name: str, *posts: Post, error: Exception | None = None) -> None:
+        self.name = name
+        self.posts = posts
+        self.error = error
+        self.asked: list[SearchQuery] = []
+
+    async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
+        self.asked.append(query)
+        if self.error:
+            raise self.error
+        return self.posts
+
+    async def check(self) -> str:
+        return self.name
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Downloads:
+    """Files by their address, or the error that comes instead."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes | Exception] = {}
+        self.fetched: list[str] = []
+
+    async def fetch(self, media_url: str, to: Path) -> None:
+        self.fetched.append(media_url)
+        answer = self.files[media_url]
+        if isinstance(answer, Exception):
+            raise answer
+        await asyncio.to_thread(to.write_bytes, answer)
+
+    async def aclose(self) -> None:
+        pass
+
+
+@dataclass
+class Eyes:
+    reading: FrameReading = field(
+        default_factory=lambda: FrameReading(1.0, soccer=True, screen=False, clock="22:40", score=Score(0, 0))
+    )
+    error: Exception | None = None
+    looks: int = 0
+
+    async def __call__(self, path: Path) -> Sequence[FrameReading]:
+        self.looks += 1
+        if self.error:
+            raise self.error
+        return [self.reading, self.reading]
+
+
+class Names:
+    def __init__(self, *names: TeamName, error: KnowledgeError | None = None) -> None:
+        self.names = names
+        self.error = error
+        self.asked: list[str] = []
+
+    async def names_of(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
+        self.asked.append(team)
+        if self.error:
+            raise self.error
+        return self.names
+
+    async def check(self) -> str:
+        return "names"
+
+    async def aclose(self) -> None:
+        pass
+
+
+class System:
+    def __init__(self, store: PostgresStore, objects: ObjectStore, media: MediaReader, clip: bytes) -> None:
+        self.store, self.objects = store, objects
+        self.clips = PostgresClips(store.database)
+        self.sources: list[Source] = []
+        self.downloads, self.eyes, self.clip = Downloads(), Eyes(), clip
+        self.now = NOW
+        self.download = DownloadActivities(self.clips, objects, self.downloads, media, FilterRules(), lambda: self.now)
+        self.vision = VisionActivities(self.clips, objects, self.eyes, 3)
+        self.upload = UploadActivities(self.clips, objects)
+
+    @property
+    def search(self) -> SearchActivities:
+        return SearchActivities(self.store, self.clips, self.objects, self.sources, SearchRules(), lambda: self.now)
+
+    async def call(self, activity: Any, order: Any, attempt: int = 1) -> Any:
+        environment = ActivityEnvironment()
+        environment.info = ActivityEnvironment.default_info()
+        environment.info = type(environment.info)(**{**vars(environment.info), "attempt": attempt})
+        return await environment.run(activity, order)
+
+    async def fetched(self, name: str = "a", content: bytes | None = None) -> str:
+        """A file that is in staging, by a post of that name."""
+        (key,) = await found(self.clips, len(self.downloads.fetched) + 1, post(name))
+        self.downloads.files[post(name).media_url] = content or self.clip
+        answer: Fetched = await self.call(self.download.fetch_clip, CandidateRef(GOAL, key))
+        assert answer.state == "staged"
+        return answer.md5
+
+    async def candidates(self) -> dict[str, tuple[str, str | None]]:
+        event = await self.store.event(GOAL)
+        return {each["key"]: (each["state"], each["loss"]) for each in event["_discovered_videos"]}
+
+    async def keys(self) -> list[str]:
+        return sorted([stored.key async for stored in self.objects.list()])
+
+    async def uploaded(self) -> None:
+        plans = [await self.call(self.upload.deduplicate_pool, PoolRef(GOAL, p)) for p in ("verified", "unverified")]
+        for name in (name for plan in plans for name in plan.publish):
+            await self.call(self.upload.publish_clip, VideoRef(GOAL, name))
+        await self.call(self.upload.settle_event, SettleOrder(GOAL, plans, NOW))
+        await self.call(self.upload.clean_up_upload, ME)

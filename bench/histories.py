@@ -19,6 +19,8 @@ class Step:
     wanted: datetime
     begun: datetime
     done: datetime
+    worker: str
+    """Process and machine of whoever did it."""
 
     def has(self, **values: Any) -> bool:
         return all(self.argument.get(name) == value for name, value in values.items())
@@ -48,13 +50,15 @@ async def history_of(client: Client, workflow_id: str) -> History:
                 completed = event.activity_task_completed_event_attributes
                 wanted = by_id[completed.scheduled_event_id]
                 order = wanted.activity_task_scheduled_event_attributes
+                started = by_id[completed.started_event_id]
                 steps.append(
                     Step(
                         order.activity_type.name,
                         json.loads(order.input.payloads[0].data),
                         _time(wanted.event_time),
-                        _time(by_id[completed.started_event_id].event_time),
+                        _time(started.event_time),
                         _time(event.event_time),
+                        started.activity_task_started_event_attributes.identity,
                     )
                 )
     return History(min(begun), tuple(sorted(steps, key=lambda step: step.wanted)))

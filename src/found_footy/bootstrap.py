@@ -154,10 +154,15 @@ def build_knowledge(settings: Settings) -> Knowledge:
     )
 
 
+def objects_folder(settings: Settings) -> Path:
+    """The object store where no other is named."""
+    return settings.data_dir.absolute() / "objects"
+
+
 def build_objects(settings: Settings) -> ThreadedObjectStore:
     access, secret = settings.s3_access_key, settings.s3_secret_key
     return open_object_store(
-        settings.object_store_url or (settings.data_dir.absolute() / "objects").as_uri(),
+        settings.object_store_url or objects_folder(settings).as_uri(),
         endpoint=settings.s3_endpoint,
         region=settings.s3_region,
         access_key=access.get_secret_value() if access else None,

@@ -37,6 +37,7 @@ def browser_options(settings: Settings) -> BrowserOptions:
         hours=settings.browser_hours,
         searches=settings.browser_searches,
         processes=settings.browser_processes,
+        fresh_seconds=settings.browser_fresh_seconds,
         # Whoever asks gives up after that time, and should hear why before.
         search_seconds=settings.source_timeout_seconds * 0.9,
     )

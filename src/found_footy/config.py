@@ -225,6 +225,7 @@ class Settings(BaseSettings):
     browser_headless: bool = Field(True, description="Whether `footy browser` works without a window.")
     browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is started anew.")
     browser_searches: int = Field(500, ge=1, le=100_000, description="Searches after which it is started anew.")
+    browser_fresh_seconds: float = Field(5, ge=0, le=60, description="For so long the same search has the same answer.")
     browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
 
     @property

@@ -31,7 +31,7 @@ from tests.chaos.dying_worker import FOLDER
 from tests.chaos.vision_server import VisionServer
 from tests.support.seaweed import SeaweedServer
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(420)
 
 SCENARIO = Path(__file__).parent / "one_match.yaml"
 
@@ -55,7 +55,7 @@ async def play(folder: Path, clips_folder: Path, disturb: Disturbance | None = N
             async with running(settings) as system, open_store(system.settings) as store:
                 trouble = asyncio.create_task(disturb(system)) if disturb else None
                 documents: list[dict[str, Any]] = []
-                async with asyncio.timeout(200):
+                async with asyncio.timeout(300):
                     while not (simulator.state().settled and has_settled(simulator.truth, documents)):
                         await asyncio.sleep(0.3)
                         with suppress(StoreUnavailable):
@@ -146,7 +146,7 @@ def dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def specs(settings: Settings) -> list[WorkerSpec]:
         environment = {**environment_of(settings), FOLDER: str(folder)}
         command = [sys.executable, "-m", "tests.chaos.dying_worker"]
-        return [WorkerSpec(f"worker-{number}", command, environment) for number in (1, 2)]
+        return [WorkerSpec(f"worker-{number}", command, environment) for number in (1, 2, 3)]
 
     monkeypatch.setattr(running_module, "worker_specs", specs)
     return folder

@@ -29,11 +29,14 @@ NEED_SETTINGS = [
     ("demo",),
 ]
 NEED_ENGINES = [("worker",), ("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
+NOBODY_ANSWERS = dict.fromkeys(
+    ("FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL"), "http://127.0.0.1:9"
+)
 HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
 
 
 def test_the_commands_are_these() -> None:
-    assert COMMANDS == ["demo", "doctor", "fixture", "fixtures", "goal", "ingest", "simulate", "up", "worker"]
+    assert COMMANDS == ["clips", "demo", "doctor", "fixture", "fixtures", "goal", "ingest", "simulate", "up", "worker"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -52,6 +55,7 @@ def test_help_names_every_command(footy: Footy) -> None:
     assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
         *(each.callback.__name__ for each in app.registered_commands if each.callback),
         "media",
+        "browser",
     ]
 
 
@@ -157,7 +161,7 @@ def test_the_settings_of_an_env_file_hold_for_the_command(footy: Footy, tmp_path
 
 
 def test_doctor_finds_the_missing_key_and_nothing_else_wrong_in_an_empty_folder(footy: Footy, tmp_path: Path) -> None:
-    ended = footy("doctor", "--json")
+    ended = footy("doctor", "--json", **NOBODY_ANSWERS)
     assert (ended.code, ended.err) == (6, "")
     findings = {finding["what"]: finding for finding in json.loads(ended.out)}
     assert {what: finding["state"] for what, finding in findings.items()} == {
@@ -166,6 +170,9 @@ def test_doctor_finds_the_missing_key_and_nothing_else_wrong_in_an_empty_folder(
         "PostgreSQL": "off",
         "Temporal": "off",
         "feed api_football": "failed",
+        "object store": "off",
+        **dict.fromkeys(["team names", "source reddit"], "failed"),
+        **dict.fromkeys(["source x", "source bluesky", "source folder"], "off"),
     }
     assert str(tmp_path / "data") in findings["data folder"]["said"]
     assert "API_FOOTBALL_KEY" in findings["feed api_football"]["said"]
@@ -175,7 +182,7 @@ def test_doctor_finds_the_missing_key_and_nothing_else_wrong_in_an_empty_folder(
 
 
 def test_doctor_in_words_says_the_same(footy: Footy) -> None:
-    ended = footy("doctor")
+    ended = footy("doctor", **NOBODY_ANSWERS)
     assert (ended.code, ended.err) == (6, "")
     marks = {what: mark for mark, what in re.findall(r"^(\S) ([^:]+): ", ended.out, re.MULTILINE)}
     assert marks == {
@@ -184,6 +191,12 @@ def test_doctor_in_words_says_the_same(footy: Footy) -> None:
         "PostgreSQL": "–",
         "Temporal": "–",
         "feed api_football": "✗",
+        "object store": "–",
+        "team names": "✗",
+        "source reddit": "✗",
+        "source x": "–",
+        "source bluesky": "–",
+        "source folder": "–",
     }
 
 
@@ -199,11 +212,13 @@ def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Fo
 @pytest.mark.parametrize(("key", "state", "code"), [("right", "ok", 0), ("wrong", "failed", 6)])
 async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: int) -> None:
     async with Simulator(load_scenario("quick"), key="right") as simulator:
-        settings = {"API_FOOTBALL_KEY": key, "FOOTY_API_FOOTBALL_URL": simulator.url}
+        names = ("FOOTY_API_FOOTBALL_URL", "FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL")
+        settings = {"API_FOOTBALL_KEY": key, **dict.fromkeys(names, simulator.url)}
         ended = await asyncio.to_thread(footy, "doctor", "--json", **settings)
-    assert ended.code == code
-    found = json.loads(ended.out)[-1]
-    assert (found["what"], found["state"]) == ("feed api_football", state)
+    assert ended.code == code, ended.out
+    states = {finding["what"]: finding["state"] for finding in json.loads(ended.out)}
+    assert states["feed api_football"] == state
+    assert states["team names"] == states["source reddit"] == "ok"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -17,6 +17,7 @@ from found_footy.bootstrap import (
     build_objects,
     build_sources,
     connect_temporal,
+    objects_folder,
     sources_off,
 )
 from found_footy.config import Settings
@@ -56,7 +57,11 @@ async def examine(settings: Settings) -> list[Finding]:
     else:
         findings.append(Finding("Temporal", "off", *NOT_RUNNING))
     findings.append(await _checked(f"feed {settings.feed}", lambda: _closing(build_feed(settings))))
-    findings.append(await _checked("object store", lambda: _closing(build_objects(settings))))
+    if settings.object_store_url is None and not objects_folder(settings).exists():
+        # Looking must not leave anything behind.
+        findings.append(Finding("object store", "off", "a folder that does not exist yet", "`footy up` makes it."))
+    else:
+        findings.append(await _checked("object store", lambda: _closing(build_objects(settings))))
     findings.append(await _checked("team names", lambda: _closing(build_knowledge(settings))))
     for source in build_sources(settings):
         findings.append(await _checked(f"source {source.name}", partial(_closing, source)))

@@ -29,6 +29,8 @@ class BrowserOptions:
     waiting: int = 8
     """Searches that wait for their turn; further ones are refused."""
     scrolls: int = 12
+    fresh_seconds: float = 0
+    """For so long, who asks the same gets the same answer, and X is left in peace."""
 
     failures: int = 3
     """So many failed answers in a row turn the health red."""

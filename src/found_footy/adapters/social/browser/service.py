@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
@@ -49,6 +49,7 @@ class BrowserService:
         self.canary = Canary(self.search, options, now)
         self._server = LoopbackServer(browser_app(self), options.port)
         self._lock = ExitStack()
+        self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
 
     @property
     def url(self) -> str:
@@ -86,6 +87,10 @@ class BrowserService:
     async def search(self, order: SearchOrder) -> list[FoundPost]:
         """Posts with a video, newest first. Raises a SourceError."""
         began = time.monotonic()
+        self._fresh = {each: kept for each, kept in self._fresh.items() if began - kept[0] < self.options.fresh_seconds}
+        same = replace(order, since=None)
+        if same in self._fresh:
+            return self._fresh[same][1]
         self._ledger.note_asked(self._now())
         if self._turns.full:
             self._ledger.note_refusal()
@@ -101,6 +106,7 @@ class BrowserService:
             spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
             if failure is None:
                 self._ledger.note_success(self._now())
+                self._fresh[same] = (time.monotonic(), posts)
                 log.info("searched X", extra={**spent, "posts": len(posts)})
             else:
                 self._ledger.note_failure(failure, self._now())

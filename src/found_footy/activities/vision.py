@@ -52,5 +52,8 @@ class VisionActivities:
 
 def _refusal(seen: Verification) -> tuple[Loss, str]:
     assert seen.reason is not None
-    read = f"; the clock says {seen.minute}'" if seen.minute is not None else ""
-    return LOSS_OF_REASON[seen.reason], f"{seen.reason}{read}"
+    loss = LOSS_OF_REASON[seen.reason]
+    # Each part says what the class does not say already.
+    parts = [str(seen.reason)] if str(seen.reason) != str(loss) else []
+    parts += [f"the clock says {seen.minute}'"] if seen.minute is not None else []
+    return loss, "; ".join(parts)

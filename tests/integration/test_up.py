@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from found_footy.domain.fixtures.model import Stage
+from found_footy.ops.demo import simulator_environment
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres
 from found_footy.simulator import Simulator, load_scenario
 from found_footy.simulator.verdict import has_settled, judge
@@ -32,9 +33,8 @@ class Installation:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTY_")} | {
             "FOOTY_PROFILE": "demo",
             "FOOTY_DATA_DIR": str(folder),
-            "FOOTY_API_FOOTBALL_URL": simulator.url,
             "FOOTY_WORKERS": "1",
-            "API_FOOTBALL_KEY": simulator.key,
+            **simulator_environment(simulator),
         }
 
     async def start(self, *words: str) -> asyncio.subprocess.Process:
@@ -111,7 +111,10 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     assert f"process {up.pid}" in err
 
     findings = await installation.json("doctor")
-    assert {finding["state"] for finding in findings} == {"ok"}
+    states = {finding["what"]: finding["state"] for finding in findings}
+    off = {what for what, state in states.items() if state == "off"}
+    assert off == {"source x", "source folder"}, "they lack their settings"
+    assert {state for what, state in states.items() if what not in off} == {"ok"}, findings
 
     # kill -9 of the whole group: the engines run in groups of their own, and must not be left over
     os.killpg(up.pid, signal.SIGKILL)

@@ -88,7 +88,7 @@ async def _measure(url: str, size: int) -> list[object]:
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
         await store.add_fixtures(fixtures, START)
         rules = (CertaintyRules(), LifecycleRules())
-        activities = MonitorActivities(store, feed, *rules, timedelta(seconds=INTERVAL))
+        activities = MonitorActivities(store, feed, *rules, timedelta(seconds=INTERVAL), timedelta(minutes=10))
         times, counts = [], []
         async with httpx.AsyncClient(base_url=base) as client:
             for number in range(3 + CYCLES):

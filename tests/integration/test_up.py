@@ -63,7 +63,8 @@ class Installation:
         lines = []
         while line := await asyncio.wait_for(process.stderr.readline(), 60):
             lines.append(line.decode())
-            if json.loads(line)["action"] == "ready":
+            # What is no log line is kept for the message, where the start fails.
+            if line.startswith(b"{") and json.loads(line)["action"] == "ready":
                 self._drain = asyncio.create_task(process.stderr.read())
                 return process
         raise AssertionError("".join(lines))

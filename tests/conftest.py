@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+import shutil
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +20,10 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore, open_objec
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.bootstrap import build_objects, open_store
+from found_footy.config import Settings
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal
+from tests.support.web_world import World, populate_at, settings_for
 
 _numbers = itertools.count(1)
 
@@ -41,10 +47,10 @@ def postgres_server(engine_folder: DataFolder) -> Iterator[str]:
         asyncio.run(engine.destroy())
 
 
-@pytest.fixture
-def database_url(postgres_server: str) -> Iterator[str]:
-    """A migrated, empty database that is gone afterwards."""
-    parts = urlsplit(postgres_server)
+@contextlib.contextmanager
+def cloned(template_url: str) -> Iterator[str]:
+    """A copy of a database that nobody is connected to; gone afterwards."""
+    parts = urlsplit(template_url)
     name, template = f"test_{next(_numbers)}", parts.path.lstrip("/")
     maintenance = parts._replace(path="/postgres").geturl()
     with psycopg.connect(maintenance, autocommit=True) as connection:
@@ -53,6 +59,41 @@ def database_url(postgres_server: str) -> Iterator[str]:
     yield parts._replace(path=f"/{name}").geturl()
     with psycopg.connect(maintenance, autocommit=True) as connection:
         connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def database_url(postgres_server: str) -> Iterator[str]:
+    """A migrated, empty database that is gone afterwards."""
+    with cloned(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def populated(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The small world of `tests/support/web_world.py`: a template of its database, and its files."""
+    folder = tmp_path_factory.mktemp("world")
+    with cloned(postgres_server) as url:
+        asyncio.run(populate_at(url, folder))
+        yield url, folder
+
+
+@dataclass(frozen=True)
+class WorldCopy:
+    """A world of one's own, to look at and to change."""
+
+    settings: Settings
+    store: PostgresStore
+    world: World
+
+
+@pytest.fixture
+async def small_world(populated: tuple[str, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+    template, files = populated
+    shutil.copytree(files / "objects", tmp_path / "objects")
+    with cloned(template) as url:
+        settings = settings_for(url, tmp_path)
+        async with open_store(settings) as store, contextlib.aclosing(build_objects(settings)) as objects:
+            yield WorldCopy(settings, store, World(store, objects, first_poll=1000))
 
 
 @pytest.fixture

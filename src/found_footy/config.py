@@ -228,6 +228,28 @@ class Settings(BaseSettings):
     browser_fresh_seconds: float = Field(5, ge=0, le=60, description="For so long the same search has the same answer.")
     browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
 
+    # --- pages, API and what is sent to others
+    web_host: str = Field("127.0.0.1", min_length=1, description="Address that `footy web` binds to.")
+    web_port: int = Field(8000, ge=0, le=65535, description="Its port; 0 takes any.")
+    public_url: HttpUrl | None = Field(
+        None, description="Address under which others reach the pages, for links that leave the house."
+    )
+    read_access: Literal["open", "token"] = Field("open", description="Whether reading needs a token, too.")
+    video_links: Literal["stream", "redirect"] = Field(
+        "stream", description="Videos come through `footy web`, or by a signed address of the S3 server."
+    )
+    session_hours: float = Field(12, gt=0, le=8760, description="How long a login on the pages holds.")
+    login_failures: int = Field(10, ge=1, le=1000, description="Wrong tokens from one address in 15 minutes.")
+    stream_clients: int = Field(2000, ge=1, le=100_000, description="Readers of live updates at once.")
+    stream_heartbeat_seconds: float = Field(15, ge=1, le=300, description="Between two signs of life to each.")
+    webhook_timeout_seconds: float = Field(10, gt=0, le=60, description="How long a webhook may take to answer.")
+    delivery_hours: float = Field(
+        24, gt=0, le=720, description="How long a message is tried before it joins the dead letters."
+    )
+    temporal_ui_url: HttpUrl | None = Field(
+        None, description="Temporal's own pages, for links; where it is not set, those of the embedded one."
+    )
+
     @property
     def certainty(self) -> CertaintyRules:
         return CertaintyRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
+from found_footy.domain.videos.goal_way import way, why_no_clip
 from found_footy.ops.goal_page import clips_list, goal_page
-from found_footy.ops.goal_way import way, why_no_clip
 from found_footy.ops.terminal import (
     fixture_page,
     fixtures_list,

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -330,19 +331,37 @@ async def test_a_fixture_is_in_exactly_one_stage_at_every_moment(store: Postgres
 
 
 async def test_readers_of_the_outbox_miss_nothing(store: PostgresStore, database_url: str) -> None:
-    """Ids are given out before they are committed; a reader that goes by id must not overtake an open transaction."""
+    """Ids are given out before they are committed; a position is given only to what everybody can see."""
     database = Database(database_url)
     await database.open()
+
+    async def news_after(position: int) -> list[dict[str, Any]]:
+        await database.fetch("outbox.place")
+        return await database.fetch("outbox.since", after=position, limit=100)
+
     await add(store, match(fixture_id=1), match(fixture_id=2))
-    before = await database.fetch("outbox.since", after=0, limit=100)
+    last = (await news_after(0))[-1]["position"]
     async with store.poll() as slow:
         states = await slow.load([1])
         outcome = apply_poll(states[0], match("23 home 7", fixture_id=1), poll(1), RULES, LIFECYCLE)
         assert outcome is not None
         await slow.save([outcome])  # holds lower ids, not committed
         await apply(store, poll(1), match("23 home 7", fixture_id=2))
-        during = await database.fetch("outbox.since", after=before[-1]["id"], limit=100)
-        assert during == []
-    after = await database.fetch("outbox.since", after=before[-1]["id"], limit=100)
-    assert {row["fixture_id"] for row in after} == {1, 2}
+        during = await news_after(last)
+        assert {row["fixture_id"] for row in during} == {2}
+    after = await news_after(during[-1]["position"])
+    assert {row["fixture_id"] for row in after} == {1}
+    assert await news_after(after[-1]["position"]) == []
+    await database.close()
+
+
+async def test_positions_are_given_once_by_readers_side_by_side(store: PostgresStore, database_url: str) -> None:
+    database = Database(database_url)
+    await database.open()
+    for number in range(1, 21):
+        await add(store, match(fixture_id=number))
+        await asyncio.gather(*(database.fetch("outbox.place") for _ in range(4)))
+    positions = [row["position"] for row in await database.fetch("outbox.since", after=0, limit=1000)]
+    assert positions == list(range(1, len(positions) + 1))
+    assert len(positions) >= 20
     await database.close()

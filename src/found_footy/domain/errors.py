@@ -30,6 +30,16 @@ FootyError
 ├── KnowledgeError           Wikidata gave nothing usable (retryable)
 ├── DownloadUnavailable      a download that may succeed a little later (retryable)
 ├── ClipLost                 a candidate that will never be a clip; says the class of its loss
+├── RequestError             a request to the pages or the API that is not answered as asked
+│   ├── BadRequest           something in it cannot be understood
+│   ├── NotLoggedIn          it needs a token, or a login on the pages
+│   ├── NotAllowed           that token may not do this
+│   ├── TooManyRequests      too many for the moment
+│   ├── LinkEnded            the link was right, and what it led to is gone for good
+│   └── StreamFull           no room for another reader of live updates (retryable)
+├── DeliveryError            a message did not reach its subscriber
+│   ├── DeliveryUnavailable  the receiver did not answer, or said "later" (retryable)
+│   └── DeliveryRefused      the receiver will never take it
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
@@ -214,6 +224,59 @@ class ClipLost(FootyError):
     def __init__(self, loss: str, message: str) -> None:
         self.loss = loss
         super().__init__(message)
+
+
+class RequestError(FootyError):
+    """A request that is not answered as asked."""
+
+
+class BadRequest(RequestError):
+    """Something in the request cannot be understood."""
+
+
+class NotLoggedIn(RequestError):
+    """The request needs a token, or a login on the pages."""
+
+    hint = "Send `Authorization: Bearer TOKEN`; `footy token create` makes one."
+
+
+class NotAllowed(RequestError):
+    """The token's role may not do this."""
+
+    hint = "Ask for a token of a higher role; `footy token create --role` makes one."
+
+
+class TooManyRequests(RequestError):
+    """Too many requests for the moment."""
+
+    hint = "Wait as many seconds as the header Retry-After says."
+
+
+class LinkEnded(RequestError):
+    """The link was right, and what it led to is gone for good."""
+
+
+class StreamFull(RequestError):
+    """There is no room for another reader of live updates."""
+
+    retryable = True
+    hint = "Try again in a moment, or raise FOOTY_STREAM_CLIENTS."
+
+
+class DeliveryError(FootyError):
+    """A message did not reach its subscriber."""
+
+
+class DeliveryUnavailable(DeliveryError):
+    """The receiver did not answer, or asked to come back later."""
+
+    retryable = True
+
+
+class DeliveryRefused(DeliveryError):
+    """The receiver will never take this message."""
+
+    hint = "Correct the subscription's address; dead letters can be sent again."
 
 
 class FeedError(FootyError):

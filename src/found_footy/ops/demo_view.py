@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from found_footy.config import Settings
+from found_footy.domain.videos.goal_way import way
 from found_footy.ops.demo import DemoVerdict, Look
-from found_footy.ops.goal_way import way
 from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score, shown
 
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from found_footy.ops.goal_way import count, source_failures, way, why_no_clip
+from found_footy.domain.videos.goal_way import count, source_failures, way, why_no_clip
 from found_footy.ops.terminal import STATE_STYLES, goal_state, minute, moment, shown
 
 Document = Mapping[str, Any]

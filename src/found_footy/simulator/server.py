@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from found_footy.domain.errors import EngineError
+from found_footy.http_server import HttpServer
 from found_footy.simulator.api_football import ApiFootball
 from found_footy.simulator.clips.spec import ClipSpec
 from found_footy.simulator.clock import MatchdayClock, TimeSource
@@ -36,7 +33,6 @@ from found_footy.simulator.social.x_site import XSiteState, x_routes
 from found_footy.simulator.state import Playback, PlaybackState, control_routes
 from found_footy.simulator.wikidata import wikidata_routes
 
-HOST = "127.0.0.1"
 DEFAULT_KEY = "simulator-key"
 BLUESKY_HANDLE = "finder.bsky.social"
 BLUESKY_PASSWORD = "simu-late-dapp-pass"
@@ -69,7 +65,6 @@ class Simulator:
         self.key = key
         self._scenario = scenario
         self.x_state = XSiteState()
-        self._port = port
         self._closing = asyncio.Event()
         self._playback: Playback
         routes: list[Route]
@@ -89,7 +84,8 @@ class Simulator:
             routes = ApiFootball(matchday, key, quota, self._closing).routes()
         posted = (post.clip for post in self._social.planned if post.clip is not None)
         self._files = None if clips_folder is None else ClipFiles(clips_folder, posted, renderers)
-        self._app = Starlette(routes=[*routes, *control_routes(self._playback), *self._social_routes()])
+        app = Starlette(routes=[*routes, *control_routes(self._playback), *self._social_routes()])
+        self._server = HttpServer(app, port, name="the simulator")
 
     def _social_routes(self) -> list[Route]:
         posts, base_url = self._social.posts_of, lambda: self.url
@@ -105,7 +101,7 @@ class Simulator:
 
     @property
     def url(self) -> str:
-        return f"http://{HOST}:{self._port}"
+        return self._server.url
 
     @property
     def truth(self) -> GroundTruth:
@@ -128,25 +124,7 @@ class Simulator:
         return (0, 0) if self._files is None else (self._files.missing, self._files.total)
 
     async def __aenter__(self) -> Simulator:
-        # asyncio turns Nagle's delay off only where the protocol is named.
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, self._port))
-        except OSError as error:
-            listener.close()
-            raise EngineError(f"the simulator cannot take port {self._port}: {error.strerror}") from error
-        self._port = listener.getsockname()[1]
-        config = uvicorn.Config(
-            self._app, log_config=None, log_level="warning", access_log=False, lifespan="off", ws="none"
-        )
-        self._server = _QuietServer(config)
-        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]), name="simulator")
-        ready = asyncio.create_task(self._server.ready.wait())
-        await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
-        if self._serving.done():
-            ready.cancel()
-            self._serving.result()
+        await self._server.start()
         if self._files is not None:
             self._files.start()
         return self
@@ -157,28 +135,11 @@ class Simulator:
         self._closing.set()
         if self._files is not None:
             await self._files.stop()
-        self._server.should_exit = True
-        await self._serving
+        await self._server.stop()
 
     async def wait(self) -> None:
         """Until the server stops by itself, which it only does when something is wrong."""
-        await asyncio.shield(self._serving)
-
-
-class _QuietServer(uvicorn.Server):
-    """Leaves the process's signals to the process, and says when it answers."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+        await self._server.wait()
 
 
 async def serve_forever(

@@ -24,9 +24,9 @@ from found_footy.adapters.social.browser.processes import Process
 from found_footy.adapters.social.browser.reading import FoundPost
 from found_footy.adapters.social.browser.routes import browser_app
 from found_footy.adapters.social.browser.search import SearchOrder, search_page
-from found_footy.adapters.social.browser.server import LoopbackServer
 from found_footy.adapters.social.browser.turns import Turns
 from found_footy.domain.errors import SettingsError, SourceError, SourceUnavailable
+from found_footy.http_server import HttpServer
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class BrowserService:
         self._turns = Turns(options.at_once, options.waiting)
         self._ledger = Ledger()
         self.canary = Canary(self.search, options, now)
-        self._server = LoopbackServer(browser_app(self), options.port)
+        self._server = HttpServer(browser_app(self), options.port, name="the browser service")
         self._lock = ExitStack()
         self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
 

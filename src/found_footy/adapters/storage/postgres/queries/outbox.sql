@@ -6,8 +6,15 @@ from jsonb_to_recordset(%(rows)s) as r (topic text, fixture_id bigint, event_id 
 -- name: delete_older_than
 delete from outbox where at < %(before)s;
 
+-- name: place
+-- Gives a position to whatever has none yet; returns the last one.
+select place_news() as last;
+
+-- name: oldest
+-- The first position that is still kept; what came before it is past retention.
+select min(position) as position from outbox;
+
 -- name: since
--- Rows in the order of their ids, up to the first that a transaction still open could come before.
-select id, at, topic, fixture_id, event_id, payload from outbox
-where id > %(after)s and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-order by id limit %(limit)s;
+select position, at, topic, fixture_id, event_id, payload from outbox
+where position > %(after)s
+order by position limit %(limit)s;

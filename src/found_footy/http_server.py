@@ -1,0 +1,107 @@
+"""An HTTP server in our own process that leaves the process's signals to the process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from found_footy.domain.errors import EngineError
+
+LOOPBACK = "127.0.0.1"
+
+
+class HttpServer:
+    """Answers while its `async with` block is open. `port` 0 takes a free one."""
+
+    def __init__(
+        self, app: ASGIApp, port: int = 0, *, host: str = LOOPBACK, name: str = "the server", grace_seconds: int = 5
+    ) -> None:
+        self._app = app
+        self._host, self._port = host, port
+        self._name = name
+        self._grace_seconds = grace_seconds
+        self._server: _QuietServer | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """For whoever is on this machine."""
+        host = LOOPBACK if self._host in ("", "0.0.0.0", "::") else self._host
+        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+
+    async def start(self) -> None:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        # asyncio turns Nagle's delay off only where the protocol is named.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((self._host, self._port))
+        except OSError as error:
+            listener.close()
+            raise EngineError(f"{self._name} cannot take port {self._port}: {error.strerror}") from error
+        self._port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            backlog=4096,
+            timeout_graceful_shutdown=self._grace_seconds,
+        )
+        self._server = _QuietServer(config)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]), name=self._name)
+        ready = asyncio.create_task(self._server.ready.wait())
+        await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            ready.cancel()
+            self._serving.result()
+
+    async def stop(self) -> None:
+        """Safe to call where nothing was started."""
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = True
+            await self._serving
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def wait(self) -> None:
+        """Until the server stops by itself, which it only does when something is wrong."""
+        assert self._serving is not None
+        await asyncio.shield(self._serving)
+
+
+class _QuietServer(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

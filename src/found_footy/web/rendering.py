@@ -1,0 +1,108 @@
+"""Templates: everything is escaped, and nobody's text can turn a line around or run over the page."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from found_footy.web.preferences import preferences
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, but for line ends and tabs
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of writing
+    "\ud800-\udfff]"  # halves of characters
+)
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(text=text, minute=minute, moment=moment, plural=plural, megabytes=megabytes)
+    made.globals.update(static=static, preferences=preferences, navigation=navigation, here=here)
+    return made
+
+
+def render(
+    request: Request,
+    template: str,
+    values: Mapping[str, Any],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    return HTMLResponse(rendered(request, template, values), status, headers)
+
+
+def rendered(request: Request, template: str, values: Mapping[str, Any]) -> str:
+    return environment().get_template(template).render(request=request, **values)
+
+
+def for_people(request: Request) -> bool:
+    """Whether this address is a page; programs get JSON wherever they ask under /api."""
+    return not request.url.path.startswith(("/api/", "/health", "/metrics")) and "text/html" in request.headers.get(
+        "accept", ""
+    )
+
+
+def navigation(request: Request) -> list[tuple[str, str]]:
+    """Only what works."""
+    return [("/", "Matches"), ("/search", "Search"), ("/operations", "Operations")]
+
+
+def here(request: Request, path: str) -> bool:
+    at = request.url.path
+    return at == "/" or at.startswith(("/day/", "/g/")) if path == "/" else at.startswith(path)
+
+
+@cache
+def static(name: str) -> str:
+    """The address of a file, with its content in it: browsers may keep it for good."""
+    content = (STATIC / name).read_bytes()
+    return f"/static/{name}?{hashlib.sha256(content).hexdigest()[:12]}"
+
+
+def text(value: object, most: int = 300) -> str:
+    """A stranger's words: without what turns the direction of writing, and not longer than the page can bear."""
+    plain = _INVISIBLE.sub("", "" if value is None else str(value))
+    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
+
+
+def minute(elapsed: int | None, extra: int | None = None) -> str:
+    if elapsed is None:
+        return ""
+    return f"{elapsed}+{extra}'" if extra else f"{elapsed}'"
+
+
+def moment(value: datetime | str | None, style: str = "time") -> Markup:
+    """A time that the browser shows in the reader's own zone; without scripts it is UTC, and says so."""
+    if value is None:
+        return Markup("")
+    at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    plain = {"time": f"{at:%H:%M} UTC", "date": f"{at:%d %b %Y}", "both": f"{at:%d %b %H:%M} UTC"}[style]
+    return Markup('<time datetime="{}" data-style="{}">{}</time>').format(at.isoformat(), style, plain)
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

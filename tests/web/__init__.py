@@ -1,0 +1,1 @@
+"""The web application, over HTTP, on a real database."""

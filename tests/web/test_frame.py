@@ -1,0 +1,23 @@
+"""What all pages and answers share."""
+
+from __future__ import annotations
+
+import httpx
+
+
+async def test_a_page_that_is_not_there_says_so_to_people_and_to_programs(web: httpx.AsyncClient) -> None:
+    page = await web.get("/nowhere", headers={"accept": "text/html"})
+    assert (page.status_code, "Not Found" in page.text) == (404, True)
+    answer = await web.get("/api/v1/nowhere", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert answer.json()["error"]["class"] == "NotFound"
+
+
+async def test_preferences_lead_back_to_these_pages_only(web: httpx.AsyncClient) -> None:
+    for back, leads_to in [
+        ("/day/2026-08-22?x=1", "/day/2026-08-22?x=1"),
+        ("//evil.example", "/"),
+        ("https://a.b", "/"),
+    ]:
+        answer = await web.post("/preferences", data={"spoilers": "hidden", "back": back})
+        assert (answer.status_code, answer.headers["location"]) == (303, leads_to)

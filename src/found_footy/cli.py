@@ -111,8 +111,9 @@ def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
 
 @app.command()
 def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker processes to start.")] = None) -> None:
-    """Start engines and workers, and keep them running until Ctrl-C."""
+    """Start engines, workers and pages, and keep them running until Ctrl-C."""
     from found_footy.ops.running import running
+    from found_footy.ops.serving import pages_url
 
     settings = settings_and_logs()
     if workers is not None:
@@ -121,7 +122,8 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
     async def body() -> None:
         async with running(settings) as system:
             names = ", ".join(f"{child.name} (pid {child.pid})" for child in system.supervisor.status())
-            logging.getLogger(__name__).info(f"ready: {names}", extra={"action": "ready"})
+            pages = pages_url(system.settings)
+            logging.getLogger(__name__).info(f"ready: {names}; pages at {pages}", extra={"action": "ready"})
             await asyncio.Event().wait()
 
     run(body, when_stopped=0)
@@ -136,12 +138,33 @@ def worker() -> None:
     settings = with_running_engines(settings_and_logs())
 
     async def body() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        await work(settings, stop)
+        await work(settings, stop_signal())
 
     run(body, when_stopped=0)
+
+
+def stop_signal() -> asyncio.Event:
+    """Set by SIGINT and SIGTERM, which then cancel nothing: what has begun may be finished."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+@app.command()
+def web() -> None:
+    """Serve pages, API and live updates, on the engines that the settings name or that `footy up` runs here."""
+    import uvloop
+
+    from found_footy.ops.locate import with_running_engines
+    from found_footy.ops.serving import serve
+
+    settings = with_running_engines(settings_and_logs())
+
+    async def body() -> None:
+        await serve(settings, stop_signal())
+
+    run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
 
 
 @app.command()
@@ -284,7 +307,10 @@ def clips(
 def demo(
     scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
     speed: Annotated[float, typer.Option(min=1, max=60, help="Matchday seconds per second.")] = 60.0,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave everything running at the end, until Ctrl-C.")] = False,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Stay up at the end until Ctrl-C, as in a terminal."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a whole matchday on the embedded engines, without keys and without the internet."""
@@ -305,7 +331,7 @@ def demo(
             print_json(verdict.to_json())
         else:
             view.summary(verdict)
-        if keep:
+        if keep or (out.is_terminal and not as_json):
             view.keep(system.settings)
             # Ctrl-C ends the waiting, not the command: its exit code is that of the matchday.
             with suppress(asyncio.CancelledError):

@@ -19,7 +19,11 @@ EXIT_STOPPED = 130
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int = EXIT_STOPPED) -> T:
+def run(
+    make: Callable[[], Coroutine[Any, Any, T]],
+    when_stopped: int = EXIT_STOPPED,
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> T:
     """Runs to the end; SIGINT and SIGTERM cancel it, everything is stopped in order, and the exit code is given."""
 
     async def body() -> T:
@@ -31,6 +35,7 @@ def run(make: Callable[[], Coroutine[Any, Any, T]], when_stopped: int = EXIT_STO
         return await make()
 
     try:
-        return asyncio.run(body())
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            return runner.run(body())
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise SystemExit(when_stopped) from None

@@ -36,9 +36,13 @@ class HttpServer:
 
     @property
     def url(self) -> str:
+        return self.address(self._host, self._port)
+
+    @staticmethod
+    def address(host: str, port: int) -> str:
         """For whoever is on this machine."""
-        host = LOOPBACK if self._host in ("", "0.0.0.0", "::") else self._host
-        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+        host = LOOPBACK if host in ("", "0.0.0.0", "::") else host
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     async def start(self) -> None:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET

@@ -21,6 +21,7 @@ COMMANDS = sorted(get_command_name(each.callback.__name__) for each in app.regis
 NEED_SETTINGS = [
     ("up",),
     ("worker",),
+    ("web",),
     ("doctor",),
     ("ingest",),
     ("fixtures",),
@@ -28,7 +29,7 @@ NEED_SETTINGS = [
     ("goal", "1_40_306_Goal_1"),
     ("demo",),
 ]
-NEED_ENGINES = [("worker",), ("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
+NEED_ENGINES = [("worker",), ("web",), ("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
 NOBODY_ANSWERS = dict.fromkeys(
     ("FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL"), "http://127.0.0.1:9"
 )
@@ -36,7 +37,19 @@ HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Go
 
 
 def test_the_commands_are_these() -> None:
-    assert COMMANDS == ["clips", "demo", "doctor", "fixture", "fixtures", "goal", "ingest", "simulate", "up", "worker"]
+    assert COMMANDS == [
+        "clips",
+        "demo",
+        "doctor",
+        "fixture",
+        "fixtures",
+        "goal",
+        "ingest",
+        "simulate",
+        "up",
+        "web",
+        "worker",
+    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

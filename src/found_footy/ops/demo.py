@@ -23,6 +23,7 @@ from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
 from found_footy.ops.running import Running, environment_of, running
+from found_footy.ops.serving import with_web_port
 from found_footy.simulator.clip_verdict import ClipVerdict, judge_clips
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.server import Simulator
@@ -135,6 +136,7 @@ async def play(
         settings = demo_settings(settings, simulator)
         if browser:
             settings = with_browser(settings)
+        settings = with_web_port(settings, any_other=True)
         await clear(settings)
         try:
             async with (

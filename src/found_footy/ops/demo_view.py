@@ -15,6 +15,7 @@ from rich.text import Text
 from found_footy.config import Settings
 from found_footy.domain.videos.goal_way import way
 from found_footy.ops.demo import DemoVerdict, Look
+from found_footy.ops.serving import pages_url
 from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score, shown
 
 
@@ -64,6 +65,8 @@ class DemoView:
         head = Text()
         head.append(self._title, "bold")
         head.append(f"  matchday minute {minutes} · poll {look.state.polls} · Ctrl-C stops\n", "dim")
+        head.append("watch it at ", "dim")
+        head.append(f"{pages_url(look.settings)}\n", "bold cyan")
         legend = Text("\n1/3 seen by so many polls · 4/10 searching · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
         settings = look.settings
         table = matchday_table(look.documents, settings.debounce_polls, settings.search_attempts)
@@ -80,6 +83,9 @@ class DemoView:
         return table
 
     def _tell_changes(self, look: Look) -> None:
+        if not self._told.get("pages"):
+            self._told["pages"] = "told"
+            self._console.print(f"the pages are at {pages_url(look.settings)}")
         debounce = look.settings.debounce_polls
         for document in look.documents:
             teams = document["teams"]
@@ -120,9 +126,6 @@ class DemoView:
         self._console.print(table)
 
     def keep(self, settings: Settings) -> None:
-        self._console.print(
-            f"still running; look around in another terminal with\n"
-            f"  FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]} fixtures\n"
-            f"and stop with Ctrl-C",
-            soft_wrap=True,
-        )
+        self._console.print(f"\nthe pages stay at {pages_url(settings)} until Ctrl-C", style="bold", soft_wrap=True)
+        look = f"FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]} fixtures"
+        self._console.print(f"in another terminal: {look}", style="dim", soft_wrap=True)

@@ -22,6 +22,7 @@ from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import Supervisor
 from found_footy.ops.engines.temporal import EmbeddedTemporal
 from found_footy.ops.engines.worker import WorkerSpec
+from found_footy.ops.serving import with_web_port
 from found_footy.ops.temporal_setup import ingest_order, prepare_temporal
 from found_footy.workflows.ingest import IngestWorkflow
 
@@ -42,6 +43,7 @@ class Running:
 async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator[Running]:
     """Starts whichever engine has no address in the settings, and the browser service where it is wanted."""
     await build_feed(settings).aclose()  # a missing key is told before anything is started
+    settings = with_web_port(settings)
     folder = DataFolder(settings.data_dir)
     with folder.lock():
         engines: list[Engine] = []
@@ -70,6 +72,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
             await supervisor.start_workers(worker_specs(settings))
             if browser:
                 await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
+            await supervisor.start_workers([WorkerSpec("web", [FOOTY, "web"], environment_of(settings))])
             if first_time:
                 # The daily ingest may be a day away; a newcomer wants to see fixtures now.
                 await client.start_workflow(

@@ -1,0 +1,59 @@
+"""A real Chromium in front of the small world. Whatever a page complains of fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.web_world import served
+
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+OpenPage = Callable[..., Awaitable[Page]]
+
+
+@pytest.fixture
+async def chromium() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        flags = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
+        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=flags)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, Services]]:
+    """The address of the pages, and what is behind them."""
+    async with served(small_world.settings) as (running, services):
+        yield running.url, services
+
+
+@pytest.fixture
+async def visit(chromium: Browser, site: tuple[str, Services]) -> AsyncIterator[OpenPage]:
+    """`await visit("/path", phone=True, dark=True)`: a page that has loaded."""
+    complaints: list[str] = []
+
+    async def open_page(path: str = "/", *, phone: bool = False, dark: bool = False, **more: Any) -> Page:
+        context = await chromium.new_context(
+            base_url=site[0],
+            viewport=PHONE if phone else DESKTOP,
+            color_scheme="dark" if dark else "light",
+            has_touch=phone,
+            **more,
+        )
+        page = await context.new_page()
+        page.on("pageerror", lambda error: complaints.append(f"{path}: {error}"))
+        page.on("console", lambda said: complaints.append(f"{path}: {said.text}") if said.type == "error" else None)
+        await page.goto(path)
+        return page
+
+    yield open_page
+    # What a browser says of an answer such as 410 is no fault of the page.
+    faults = [said for said in complaints if "Failed to load resource" not in said]
+    assert faults == []

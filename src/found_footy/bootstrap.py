@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -39,11 +41,13 @@ from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.vision.watch import watch
 from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import ChoosingRules
-from found_footy.domain.errors import EngineError, SettingsError
+from found_footy.domain.errors import EngineError, SettingsError, VisionError
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ports import Downloader, Knowledge, ScoreFeed, SocialSource, Vision
 from found_footy.workflows.registry import WORKFLOWS
+
+log = logging.getLogger(__name__)
 
 
 class Closable(Protocol):
@@ -198,6 +202,13 @@ def search_rules(settings: Settings) -> SearchRules:
     )
 
 
+async def _warm(vision: Vision) -> None:
+    try:
+        await vision.check()
+    except VisionError as error:
+        log.error(str(error), extra={"action": "vision_not_ready", "error": error.kind})
+
+
 @asynccontextmanager
 async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worker]:
     """A worker that is not started yet, with its clients."""
@@ -213,6 +224,10 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
         objects = closing(build_objects(settings))
         media = closing(LimitedMedia(settings.media_memory_mb, settings.media_seconds))
         vision = closing(build_vision(settings))
+        if settings.llama_url is None:
+            # The first look would wait two seconds for the models.
+            warming = asyncio.create_task(_warm(vision), name="load the OCR")
+            stack.callback(warming.cancel)
         filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
 
         async def look(path: Path) -> Sequence[FrameReading]:
@@ -250,6 +265,9 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
             ),
             max_concurrent_workflow_tasks=10,
             max_concurrent_activities=30,
+            # Eagerly, Temporal would hand all looks to the worker that has just handled their workflow, and its OCR
+            # serves one at a time; so they spread over all workers.
+            disable_eager_activity_execution=True,
             graceful_shutdown_timeout=timedelta(seconds=10),
             # What a killed worker held is handed to another one after this, not after the default of 10 s.
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),

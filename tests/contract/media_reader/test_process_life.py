@@ -121,6 +121,16 @@ async def test_closing_ends_everything_and_may_be_repeated(limited: Make, tmp_pa
     assert made.server.pid is None
 
 
+async def test_who_is_at_work_when_it_closes_does_not_bring_it_up_again(limited: Make, tmp_path: Path) -> None:
+    made = limited(own=True)
+    task = asyncio.create_task(made.run("sleep_the_first_time", tmp_path / "pid"))
+    await written_in(tmp_path / "pid")
+    await made.server.aclose()
+    with pytest.raises(DecoderUnavailable, match="no more files"):
+        await task
+    assert made.server.pid is None
+
+
 WORKER = f"""
 import asyncio, pathlib, sys
 from found_footy.adapters.media.fork_server import ForkServer

@@ -39,6 +39,7 @@ class ForkServer:
         self._preload = tuple(preload)
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
+        self._closed = False
 
     @property
     def pid(self) -> int | None:
@@ -46,6 +47,8 @@ class ForkServer:
 
     def submit(self, order: Mapping[str, Any]) -> Call:
         """Raises DecoderUnavailable where nobody takes the order."""
+        if self._closed:  # whoever was at work when it closed must not bring it up again
+            raise DecoderUnavailable("no more files are decoded here")
         text = json.dumps(order, allow_nan=False).encode()
         for _ in range(2):
             if self._process is None or self._process.poll() is not None:
@@ -102,6 +105,7 @@ class ForkServer:
 
     async def aclose(self) -> None:
         """Lets it end by itself, with all that it has forked."""
+        self._closed = True
         process, self._process = self._process, None
         if self._orders is not None:
             self._orders.close()

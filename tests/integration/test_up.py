@@ -34,6 +34,7 @@ class Installation:
             "FOOTY_PROFILE": "demo",
             "FOOTY_DATA_DIR": str(folder),
             "FOOTY_WORKERS": "1",
+            "FOOTY_WEB_PORT": "0",
             **simulator_environment(simulator),
         }
 

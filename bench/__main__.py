@@ -19,6 +19,8 @@ BENCHES = (
     "clip_latency",
     "goal_burst",
     "clip_costs",
+    "requests",
+    "first_paint",
 )
 
 

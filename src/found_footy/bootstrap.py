@@ -17,6 +17,7 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from found_footy.activities.aliases import AliasActivities
+from found_footy.activities.announce import AnnounceActivities
 from found_footy.activities.boundary import activities_of
 from found_footy.activities.download import DownloadActivities, HandOverActivities
 from found_footy.activities.ingest import IngestActivities
@@ -30,6 +31,8 @@ from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
 from found_footy.adapters.knowledge.wikidata import Wikidata
 from found_footy.adapters.media.limited import LimitedMedia
+from found_footy.adapters.notify.apprise import AppriseMessenger
+from found_footy.adapters.notify.webhook import Webhooks
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
 from found_footy.adapters.social.reddit import Reddit
@@ -37,6 +40,7 @@ from found_footy.adapters.social.x import XSource
 from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.vision.watch import watch
 from found_footy.config import Settings
@@ -45,6 +49,7 @@ from found_footy.domain.errors import EngineError, SettingsError, VisionError
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ports import Downloader, Knowledge, ScoreFeed, SocialSource, Vision
+from found_footy.ports_announcing import Messenger
 from found_footy.workflows.registry import WORKFLOWS
 
 log = logging.getLogger(__name__)
@@ -97,7 +102,8 @@ async def open_store(settings: Settings) -> AsyncIterator[PostgresStore]:
         await database.close()
 
 
-async def connect_temporal(settings: Settings) -> Client:
+async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
+    """A lazy client connects when it is first used."""
     if settings.temporal_address is None:
         raise EngineError("no Temporal is known; start `footy up`, or set TEMPORAL_ADDRESS")
     key = settings.temporal_api_key
@@ -107,6 +113,7 @@ async def connect_temporal(settings: Settings) -> Client:
             namespace=settings.temporal_namespace,
             api_key=key.get_secret_value() if key else None,
             tls=key is not None,
+            lazy=lazy,
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} does not answer: {error}") from error
@@ -189,6 +196,15 @@ def build_downloader(settings: Settings) -> Downloader:
     )
 
 
+def build_messengers(settings: Settings) -> dict[str, Messenger]:
+    """By the kind of subscription that each serves."""
+    seconds, hosts = settings.webhook_timeout_seconds, settings.private_hosts
+    return {
+        "webhook": Webhooks(seconds=seconds, private_hosts=hosts, now=_now),
+        "notify": AppriseMessenger(seconds=seconds, private_hosts=hosts),
+    }
+
+
 def search_rules(settings: Settings) -> SearchRules:
     return SearchRules(
         attempts=settings.search_attempts,
@@ -262,6 +278,12 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
                 HandOverActivities(client, settings.task_queue, settings.upload_idle_seconds),
                 VisionActivities(clips, objects, look, settings.clock_tolerance_minutes),
                 UploadActivities(clips, objects),
+                AnnounceActivities(
+                    PostgresDeliveries(store.database),
+                    {kind: closing(each) for kind, each in build_messengers(settings).items()},
+                    timedelta(hours=settings.delivery_hours),
+                    settings.public_url,
+                ),
             ),
             max_concurrent_workflow_tasks=10,
             max_concurrent_activities=30,

@@ -16,6 +16,7 @@ import typer
 
 from found_footy.cli_browser import browser
 from found_footy.cli_media import media
+from found_footy.cli_token import token
 from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
@@ -64,6 +65,7 @@ app = typer.Typer(
 )
 app.add_typer(media)
 app.add_typer(browser)
+app.add_typer(token)
 
 
 def main() -> None:

@@ -54,6 +54,13 @@ def shots(base: str) -> list[Shot]:
     return found
 
 
+def warm(base: str) -> None:
+    """Pictures are made when they are first asked for."""
+    for video in _read(base, "/api/v1/videos?limit=200")["items"]:
+        for width in (320, 1280):
+            urllib.request.urlopen(f"{base}/v/{video['id']}/poster.jpg?w={width}", timeout=60).close()
+
+
 def _read(base: str, path: str) -> dict[str, list[dict[str, object]]]:
     with urllib.request.urlopen(base + path, timeout=10) as answer:
         content: dict[str, list[dict[str, object]]] = json.load(answer)
@@ -66,7 +73,7 @@ async def take(browser: Browser, base: str, shot: Shot, size: str, scheme: str, 
         base_url=base,
         viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
-        device_scale_factor=1,
+        is_mobile=size == "phone",
     )
     if shot.spoilers:
         await context.add_cookies([{"name": "spoilers", "value": shot.spoilers, "url": base}])
@@ -95,9 +102,8 @@ async def _settled(page: Page, shot: Shot) -> None:
 async def main(base: str, folder: Path) -> None:
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=str(find_chromium(None)), args=["--no-sandbox", "--hide-scrollbars"]
-        )
+        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
+        await asyncio.to_thread(warm, base)
         for shot in await asyncio.to_thread(shots, base):
             for size in SIZES:
                 for scheme in ("light", "dark"):

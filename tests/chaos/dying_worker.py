@@ -16,6 +16,7 @@ from typing import Any
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from found_footy import bootstrap
+from found_footy.activities import boundary
 from found_footy.config import load_settings
 from found_footy.ops.logging import configure
 from found_footy.ops.work import work
@@ -50,7 +51,7 @@ def main() -> None:
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
     # A killed worker is missed sooner than in life, so that a test can afford many deaths.
-    contracts.HEARTBEAT = timedelta(seconds=2)
+    contracts.HEARTBEAT = boundary.HEARTBEAT = timedelta(seconds=2)
 
     def dying(*args: Any, **kwargs: Any) -> Worker:
         return Worker(*args, interceptors=[Dying()], **kwargs)

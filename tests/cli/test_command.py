@@ -69,6 +69,7 @@ def test_help_names_every_command(footy: Footy) -> None:
         *(each.callback.__name__ for each in app.registered_commands if each.callback),
         "media",
         "browser",
+        "token",
     ]
 
 

@@ -112,6 +112,17 @@ async def test_each_source_of_each_search_is_remembered_with_its_answer(
     }
 
 
+async def test_each_search_is_told_of_once(clips: PostgresClips, store: PostgresStore) -> None:
+    failed = SourceReport("x", None, SourceRateLimited("wait"))
+    answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
+    for attempt, reports in answers:
+        await clips.note_search(GOAL, attempt, QUERY, reports, [], NOW)
+    await store.database.fetch("outbox.place")
+    told = [row for row in await store.database.fetch("outbox.since", after=0, limit=100) if "searched" in row["topic"]]
+    assert [(row["fixture_id"], row["event_id"]) for row in told] == [(5000, GOAL)] * 3
+    assert [tuple(row["payload"][name] for name in ("attempt", "found")) for row in told] == [(1, 2), (2, 0), (3, 0)]
+
+
 async def test_a_file_becomes_a_clip(clips: PostgresClips, store: PostgresStore, database_url: str) -> None:
     (key,) = await found(clips, 1, post("a"))
     name = await checked(clips, "a", key, fingerprint("goal"))

@@ -88,6 +88,7 @@ async def test_every_change_is_in_the_outbox_of_its_transaction(store: PostgresS
         "fixture.status",
         "fixture.score",
         "goal.seen",
+        "goal.progress",
         "goal.stable",
         "goal.changed",
         "fixture.score",

@@ -1,8 +1,8 @@
 """Records histories of the real system while it plays a matchday: `python -m tests.replay.record`.
 
-Run it when a workflow's steps have changed on purpose and the old histories have been dealt with (see
-CONTRIBUTING.md). Histories that exist stay: workflows that were started by an older version must still replay.
-New ones get the version in front of their name.
+Run it when a workflow is new, or when its steps have changed on purpose and the old histories have been dealt with (see
+CONTRIBUTING.md): then give the workflow's name. Histories that exist stay: workflows that were started by an older
+version must still replay. New ones get the version in front of their name.
 """
 
 from __future__ import annotations
@@ -12,21 +12,34 @@ import json
 import logging
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from temporalio.client import Client, WorkflowExecution, WorkflowHistory
 
-from found_footy.config import load_settings
+from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
+from found_footy.bootstrap import open_store
+from found_footy.config import Settings, load_settings
+from found_footy.domain.announcing.subscription import Filters
+from found_footy.http_server import HttpServer
 from found_footy.ops.demo import clear, demo_settings
 from found_footy.ops.running import running
+from found_footy.ops.temporal_setup import ANNOUNCE_SCHEDULE
 from found_footy.simulator import Simulator, load_scenario
+from found_footy.workflows.announce import AnnounceWorkflow
+from found_footy.workflows.announce_contracts import AnnounceInput
 from found_footy.workflows.contracts import IngestInput
 from found_footy.workflows.ingest import IngestWorkflow
 
 HISTORIES = Path(__file__).parent / "histories"
-VERSION = "0.2"
+VERSION = "0.3"
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +47,16 @@ log = logging.getLogger(__name__)
 async def record() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with Simulator(load_scenario("quick"), clips_folder=Path(folder) / "clips") as simulator:
-            settings = demo_settings(load_settings(), simulator).model_copy(
-                update={"data_dir": Path(folder), "api_football_key": SecretStr(simulator.key)}
-            )
+            settings = demo_settings(load_settings(), simulator)
+            receivers = [HttpServer(answers(status)) for status in (204, 404)]
+            for each in receivers:
+                await each.start()
+            hosts = (*settings.private_hosts, *(urlsplit(each.url).netloc for each in receivers))
+            own = {"data_dir": Path(folder), "api_football_key": SecretStr(simulator.key), "web_port": 0}
+            settings = settings.model_copy(update={**own, "private_hosts": hosts})
             try:
                 async with running(settings) as system:
+                    await _subscribe(system.settings, [each.url for each in receivers])
                     while not simulator.state().settled:
                         await asyncio.sleep(1)
                     # Until the last search has ended, and the vision workflow and the uploaders have gone idle.
@@ -49,24 +67,63 @@ async def record() -> None:
                         id="ingest-manual",
                         task_queue=settings.task_queue,
                     )
+                    # The scheduled one goes on for an hour.
+                    await system.client.execute_workflow(
+                        AnnounceWorkflow.run,
+                        AnnounceInput(rounds=2),
+                        id="announce-manual",
+                        task_queue=settings.task_queue,
+                    )
+                    await _announced(system.settings, system.client, receivers[0].url)
                     await _save(system.client)
             finally:
                 await clear(settings)
+                for each in receivers:
+                    await each.stop()
+
+
+def answers(status: int) -> Starlette:
+    async def answer(request: Request) -> Response:
+        return Response(status_code=status)
+
+    return Starlette(routes=[Route("/", answer, methods=["POST"])])
+
+
+async def _subscribe(settings: Settings, addresses: Sequence[str]) -> None:
+    async with open_store(settings) as store:
+        book = PostgresSubscriptions(store.database)
+        for address in addresses:
+            await book.add(address, "webhook", f"{address}/", "secret", Filters())
+
+
+async def _announced(settings: Settings, client: Client, address: str) -> None:
+    """A run of its own that has something to send, with the scheduled one out of the way."""
+    await client.get_schedule_handle(ANNOUNCE_SCHEDULE).pause()
+    async for execution in client.list_workflows("WorkflowType = 'AnnounceWorkflow' and ExecutionStatus = 'Running'"):
+        await client.get_workflow_handle(execution.id, run_id=execution.run_id).terminate()
+    async with open_store(settings) as store:
+        book = PostgresSubscriptions(store.database)
+        for record in await book.list():
+            await book.test(record.id, lambda key: {"topic": "test", "key": key})
+    await client.execute_workflow(
+        AnnounceWorkflow.run, AnnounceInput(rounds=2), id="announce-tests", task_queue=settings.task_queue
+    )
+    await asyncio.sleep(5)
 
 
 async def _save(client: Client) -> None:
-    kept: set[str] = set()
+    again = set(sys.argv[1:])
     async for execution in client.list_workflows():
         if execution.close_time is None:
             continue
         history = await client.get_workflow_handle(execution.id, run_id=execution.run_id).fetch_history()
-        name = f"{VERSION}-{_kind(execution, history)}"
-        target = HISTORIES / f"{name}.json"
-        if name not in kept and not target.exists():
+        kind = _kind(execution, history)
+        target = HISTORIES / f"{VERSION}-{kind}.json"
+        known = any(HISTORIES.glob(f"*-{kind}.json")) and execution.workflow_type not in again
+        if not known and not target.exists():
             content = json.dumps(_scrubbed(json.loads(history.to_json())), indent=1)
             target.write_text(content + "\n", encoding="utf-8")
             log.warning("recorded %s", target.name)
-        kept.add(name)
 
 
 def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
@@ -82,6 +139,10 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
         way = "publishes" if "publish_clip" in text else "nothing-new"
     elif execution.workflow_type == "SearchWorkflow":
         way = "downloads" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "finds-nothing"
+    elif execution.workflow_type == "AnnounceWorkflow":
+        way = "starts-a-delivery" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-due"
+    elif execution.workflow_type == "DeliveryWorkflow":
+        way = "buries" if "bury_message" in text else "delivers"
     else:
         way = "names" if execution.workflow_type == "AliasWorkflow" else "looks"
     state = execution.status.name.lower() if execution.status else "unknown"

@@ -148,7 +148,8 @@ class World:
     async def publish(self, event_id: str, *clips: Clip, attempt: int = 1) -> dict[str, str]:
         """Returns the MD5 of each by its name."""
         names = {clip.name: await self.clip(event_id, clip, attempt) for clip in clips}
-        stays = tuple(names[clip.name] for clip in clips if clip.copy_of is None)
+        kept = [md5 for md5, state in (await self.clips.video_states(event_id)).items() if state == "kept"]
+        stays = (*kept, *(names[clip.name] for clip in clips if clip.copy_of is None))
         copies = tuple(
             Copy(names[clip.name], names[clip.copy_of], clip.offset, False)
             for clip in clips
@@ -288,4 +289,7 @@ async def served(settings: Settings, now: datetime | None = NOW) -> AsyncIterato
         if now is not None:
             services = replace(services, now=lambda: now)
         async with HttpServer(create_app(services), grace_seconds=1) as server:
-            yield server, services
+            try:
+                yield server, services
+            finally:
+                services.live.close()

@@ -36,7 +36,7 @@ FootyError
 │   ├── NotAllowed           that token may not do this
 │   ├── TooManyRequests      too many for the moment
 │   ├── LinkEnded            the link was right, and what it led to is gone for good
-│   └── StreamFull           no room for another reader of live updates (retryable)
+│   └── StreamFull           no room for another reader of live updates, films or pictures (retryable)
 ├── DeliveryError            a message did not reach its subscriber
 │   ├── DeliveryUnavailable  the receiver did not answer, or said "later" (retryable)
 │   └── DeliveryRefused      the receiver will never take it
@@ -257,10 +257,10 @@ class LinkEnded(RequestError):
 
 
 class StreamFull(RequestError):
-    """There is no room for another reader of live updates."""
+    """There is no room for another reader of live updates, films or pictures."""
 
     retryable = True
-    hint = "Try again in a moment, or raise FOOTY_STREAM_CLIENTS."
+    hint = "Try again in a moment; another `footy web` makes room, FOOTY_STREAM_CLIENTS for live updates."
 
 
 class DeliveryError(FootyError):

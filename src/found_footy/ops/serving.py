@@ -25,6 +25,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
             await asyncio.wait({failing, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for task in (failing, stopping):
                 task.cancel()
+            services.live.close()  # the server waits for open answers, and these never end by themselves
     log.info("the web server has stopped", extra={"action": "web_stopped"})
 
 

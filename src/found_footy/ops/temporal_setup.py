@@ -23,12 +23,15 @@ from temporalio.service import RPCError
 
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
+from found_footy.workflows.announce import AnnounceWorkflow
+from found_footy.workflows.announce_contracts import ANNOUNCE, AnnounceInput
 from found_footy.workflows.contracts import EVENT_ID, IngestInput, MonitorInput
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
 
 INGEST_SCHEDULE = "ingest-daily"
 MONITOR_SCHEDULE = "monitor-every-30s"
+ANNOUNCE_SCHEDULE = "announce-news"
 
 
 def schedules(settings: Settings) -> dict[str, Schedule]:
@@ -54,6 +57,19 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             # After a stop there is nothing to catch up with: the next poll sees all that the missed ones would have.
             policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(seconds=10)),
         ),
+        ANNOUNCE_SCHEDULE: Schedule(
+            action=ScheduleActionStartWorkflow(
+                AnnounceWorkflow.run,
+                AnnounceInput(),
+                id=ANNOUNCE,
+                task_queue=settings.task_queue,
+                # Longer than all of its rounds: one that hangs would keep the next from starting.
+                execution_timeout=timedelta(hours=2),
+            ),
+            # One waits for the end of the other, whatever end that is, and begins in the same moment.
+            spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=30))]),
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(seconds=10)),
+        ),
     }
 
 
@@ -72,8 +88,9 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
         new = False
         for id_, schedule in schedules(settings).items():
             try:
-                await client.create_schedule(id_, schedule)
-                new = True
+                # The first announcer does not wait for the next half minute.
+                await client.create_schedule(id_, schedule, trigger_immediately=id_ == ANNOUNCE_SCHEDULE)
+                new = new or id_ == INGEST_SCHEDULE
             except ScheduleAlreadyRunningError:
                 await client.get_schedule_handle(id_).update(_replacement(schedule))
     except RPCError as error:
@@ -86,7 +103,7 @@ async def missing_schedules(client: Client) -> set[str]:
         known = {schedule.id async for schedule in await client.list_schedules()}
     except RPCError as error:
         raise EngineError(f"Temporal does not list its schedules in namespace {client.namespace}: {error}") from error
-    return {INGEST_SCHEDULE, MONITOR_SCHEDULE} - known
+    return {INGEST_SCHEDULE, MONITOR_SCHEDULE, ANNOUNCE_SCHEDULE} - known
 
 
 def _replacement(schedule: Schedule) -> Callable[[ScheduleUpdateInput], Awaitable[ScheduleUpdate]]:

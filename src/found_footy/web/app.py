@@ -3,18 +3,56 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
-from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
-from found_footy.web import failures, preferences
-from found_footy.web.rendering import STATIC
+from found_footy.web import failures, feeds, health, links, metrics, pictures, preferences
+from found_footy.web.api import dates, events, fixtures, losses, search, stream, subscriptions, videos
+from found_footy.web.api import operations as operations_api
+from found_footy.web.assets import STATIC, Assets
+from found_footy.web.gate import Gate
+from found_footy.web.headers import SafeHeaders
+from found_footy.web.metrics import Counted, WebMetrics
+from found_footy.web.pages import goal, login, matchday, operations, reference
+from found_footy.web.pages import search as search_page
+from found_footy.web.pages import subscriptions as subscriptions_page
 from found_footy.web.services import Services
 
-ROUTERS: tuple[APIRouter, ...] = (preferences.router,)
-"""In the order in which they are asked."""
+ROUTERS: tuple[APIRouter, ...] = (
+    goal.router,
+    matchday.router,
+    fixtures.router,
+    events.router,
+    preferences.router,
+    login.router,
+    health.router,
+    metrics.router,
+    operations.router,
+    operations_api.router,
+    links.router,
+    pictures.router,
+    stream.router,
+    feeds.router,
+    dates.router,
+    videos.router,
+    search.router,
+    losses.router,
+    search_page.router,
+    reference.router,
+    subscriptions.router,
+    subscriptions_page.router,
+)
+"""In the order in which they are asked: the most wanted first."""
+
+
+class FootyApp(FastAPI):
+    def build_middleware_stack(self) -> ASGIApp:
+        """Also what fails outside of all routes gets the headers."""
+        services: Services = self.state.services
+        return SafeHeaders(Counted(super().build_middleware_stack(), self.state.metrics), services.rules)
 
 
 def create_app(services: Services) -> FastAPI:
-    app = FastAPI(
+    app = FootyApp(
         title="Found Footy",
         version="1",
         summary="Goals and their clips, minutes after they are scored.",
@@ -23,8 +61,11 @@ def create_app(services: Services) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = services
+    app.state.metrics = WebMetrics()
     failures.install(app)
+    app.add_middleware(Gate)
     for router in ROUTERS:
-        app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+        # Not `include_router`: that asks each router in turn, twice, and a request pays for all before its own.
+        app.router.routes.extend(router.routes)
+    app.mount("/static", Assets(directory=STATIC), name="static")
     return app

@@ -11,10 +11,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from found_footy.domain.errors import (
     BadRequest,
+    DeliveryUnavailable,
     FootyError,
     LinkEnded,
     NotAllowed,
@@ -26,7 +27,7 @@ from found_footy.domain.errors import (
     StreamFull,
     TooManyRequests,
 )
-from found_footy.web.rendering import for_people, render
+from found_footy.web.rendering import for_people, login_path, render
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ STATUSES: Mapping[type[FootyError], int] = {
     StoreUnavailable: 503,
     ObjectStoreError: 503,
     StreamFull: 503,
+    DeliveryUnavailable: 503,
 }
 """Documented in docs/reference/api.md. 500 is everything else."""
 
@@ -48,7 +50,7 @@ MOST_PROBLEMS = 10
 
 
 def install(app: FastAPI) -> None:
-    app.add_exception_handler(FootyError, _ours)
+    app.add_exception_handler(FootyError, answered)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(Exception, _fault)
@@ -62,13 +64,15 @@ def envelope(kind: str, message: str, hint: str, **more: Any) -> dict[str, Any]:
     return {"error": {"class": kind, "message": message, "hint": hint, **more}}
 
 
-async def _ours(request: Request, error: Exception) -> Response:
+async def answered(request: Request, error: Exception) -> Response:
     assert isinstance(error, FootyError)
     status = status_of(error)
     if status >= 500:
         log.error(str(error), extra={"action": "request_failed", "path": request.url.path, "error": error.kind})
     headers = dict(getattr(error, "headers", {}))
     if isinstance(error, NotLoggedIn):
+        if for_people(request) and request.method == "GET":
+            return RedirectResponse(login_path(request), 303)
         headers["WWW-Authenticate"] = "Bearer"
     if status == 503:
         headers.setdefault("Retry-After", "5")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from found_footy.web.access import Role, csrf_field, visitor
+from found_footy.web.assets import static
 from found_footy.web.preferences import preferences
 
 HERE = Path(__file__).parent
-STATIC = HERE / "static"
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, but for line ends and tabs
@@ -38,6 +39,7 @@ def environment() -> Environment:
     )
     made.filters.update(text=text, minute=minute, moment=moment, plural=plural, megabytes=megabytes)
     made.globals.update(static=static, preferences=preferences, navigation=navigation, here=here)
+    made.globals.update(csrf_field=csrf_field, visitor=visitor, login_path=login_path)
     return made
 
 
@@ -63,20 +65,20 @@ def for_people(request: Request) -> bool:
 
 
 def navigation(request: Request) -> list[tuple[str, str]]:
-    """Only what works."""
-    return [("/", "Matches"), ("/search", "Search"), ("/operations", "Operations")]
+    """Only what works, for whoever asks."""
+    pages = [("/", "Matches"), ("/search", "Search"), ("/operations", "Operations")]
+    return [*pages, ("/subscriptions", "Subscriptions")] if visitor(request).may(Role.OPERATOR) else pages
+
+
+def login_path(request: Request) -> str:
+    """The login, which leads back to where one is."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return "/login?" + urlencode({"back": request.url.path + query})
 
 
 def here(request: Request, path: str) -> bool:
     at = request.url.path
     return at == "/" or at.startswith(("/day/", "/g/")) if path == "/" else at.startswith(path)
-
-
-@cache
-def static(name: str) -> str:
-    """The address of a file, with its content in it: browsers may keep it for good."""
-    content = (STATIC / name).read_bytes()
-    return f"/static/{name}?{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def text(value: object, most: int = 300) -> str:

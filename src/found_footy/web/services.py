@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, cast
@@ -11,7 +11,19 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from found_footy.ports import MediaReader
-from found_footy.web.ports import ClipFiles, GoalReading
+from found_footy.ports_announcing import Messenger, SubscriptionBook
+from found_footy.web.kept import KeptAnswers
+from found_footy.web.live.hub import Hub
+from found_footy.web.ports import (
+    AccessStore,
+    ClipFiles,
+    FeedReading,
+    GoalReading,
+    LinkReading,
+    MatchdayReading,
+    Reading,
+)
+from found_footy.web.watching import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +32,7 @@ class WebRules:
 
     debounce_polls: int = 3
     search_attempts: int = 10
+    clock_tolerance_minutes: int = 3
     public_url: str | None = None
     read_access: str = "open"
     video_links: str = "stream"
@@ -32,6 +45,10 @@ class WebRules:
     temporal_ui_url: str | None = None
     temporal_namespace: str = "default"
     private_hosts: tuple[str, ...] = ()
+    web_host: str = "127.0.0.1"
+    search_silence_seconds: float = 600
+    media_origin: str | None = None
+    """Where signed links to videos lead, if not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +58,26 @@ class Services:
     goals: GoalReading
     files: ClipFiles
     media: MediaReader
+    access: AccessStore
+    watch: Watch
+    live: Hub
+    feeds: FeedReading
+    links: LinkReading
+    reading: Reading
+    kept: KeptAnswers
+    matchday: MatchdayReading
+    subscriptions: SubscriptionBook
+    messengers: Mapping[str, Messenger]
+    """By the kind of subscription; the pages only check targets with them."""
 
 
 def services_of(connection: HTTPConnection) -> Services:
     return cast(Services, connection.app.state.services)
 
 
-Given = Annotated[Services, Depends(services_of)]
+async def _given(connection: HTTPConnection) -> Services:
+    """For FastAPI, which would send a function that is not `async` to a thread, at every request."""
+    return services_of(connection)
+
+
+Given = Annotated[Services, Depends(_given)]

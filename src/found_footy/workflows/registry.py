@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from found_footy.workflows.aliases import AliasWorkflow
+from found_footy.workflows.announce import AnnounceWorkflow, DeliveryWorkflow
 from found_footy.workflows.download import DownloadWorkflow
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
@@ -12,6 +13,8 @@ from found_footy.workflows.vision import VisionWorkflow
 
 WORKFLOWS = (
     AliasWorkflow,
+    AnnounceWorkflow,
+    DeliveryWorkflow,
     DownloadWorkflow,
     IngestWorkflow,
     MonitorWorkflow,

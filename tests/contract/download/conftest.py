@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from found_footy.adapters.download.downloader import open_downloader
-from found_footy.adapters.download.guard import Resolve, system_resolve
 from found_footy.adapters.download.limits import DownloadLimits
+from found_footy.adapters.guarded.connections import Resolve, system_resolve
 from found_footy.ports import Downloader
 
 from .hostile_server import Answers, HostileServer

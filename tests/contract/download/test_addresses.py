@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.adapters.download.addresses import AddressRule, is_public
+from found_footy.adapters.guarded.addresses import AddressRule, is_public
 
 
 @pytest.mark.parametrize(

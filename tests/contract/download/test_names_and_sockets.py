@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.download.addresses import AddressRule
-from found_footy.adapters.download.socket_guard import SocketGuard
+from found_footy.adapters.guarded.addresses import AddressRule
+from found_footy.adapters.guarded.sockets import SocketGuard
 from found_footy.domain.errors import DownloadUnavailable
 
 from .conftest import Open

@@ -19,13 +19,13 @@ import httpx
 from found_footy.adapters.download.contents import Content, content_of
 from found_footy.adapters.download.drop_folder import SCHEME, copy_from_folder
 from found_footy.adapters.download.goal_page import video_links
-from found_footy.adapters.download.guard import Resolve, system_resolve
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.saving import PartFile, Saving, aside
 from found_footy.adapters.download.urls import checked_url, shown, shown_text
 from found_footy.adapters.download.web import Answer, Web
 from found_footy.adapters.download.x_posts import best_video, post_id, token
 from found_footy.adapters.download.ytdlp import fetch_with_ytdlp
+from found_footy.adapters.guarded.connections import Resolve, system_resolve
 from found_footy.domain.errors import ClipLost, DownloadUnavailable
 from found_footy.domain.videos.losses import Loss
 from found_footy.ports import Downloader

@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 import httpcore
 import httpx
 
-from found_footy.adapters.download.addresses import AddressRule
 from found_footy.adapters.download.contents import HEAD_BYTES
-from found_footy.adapters.download.guard import GuardedBackend, Resolve, system_resolve
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.statuses import trouble
 from found_footy.adapters.download.unpacking import unpacker
 from found_footy.adapters.download.urls import checked_url, shown
+from found_footy.adapters.guarded.addresses import AddressRule
+from found_footy.adapters.guarded.connections import GuardedBackend, Resolve, system_resolve
 from found_footy.domain.errors import ClipLost
 from found_footy.domain.videos.losses import Loss
 
@@ -103,7 +103,7 @@ class Web:
             ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=None,
             max_keepalive_connections=0,
-            network_backend=GuardedBackend(AddressRule(limits.private_hosts), resolve),
+            network_backend=GuardedBackend(AddressRule(limits.private_hosts), _forbidden, resolve),
         )
 
     @asynccontextmanager
@@ -132,6 +132,10 @@ class Web:
 
     async def aclose(self) -> None:
         await self._pool.aclose()
+
+
+def _forbidden(reason: str) -> ClipLost:
+    return ClipLost(Loss.FORBIDDEN_ADDRESS, reason)
 
 
 async def _judge(answer: Answer) -> None:

@@ -14,8 +14,8 @@ import threading
 from importlib import import_module
 from typing import Any, NoReturn
 
-from found_footy.adapters.download.addresses import AddressRule
-from found_footy.adapters.download.socket_guard import SocketGuard
+from found_footy.adapters.guarded.addresses import AddressRule
+from found_footy.adapters.guarded.sockets import SocketGuard
 
 FORMAT = "b[ext=mp4][height<=?1080]/b[height<=?1080]/bv[ext=mp4][height<=?1080]/bv*[height<=?1080]/b"
 """Best mp4 up to 1080p with sound, then without; nothing that has to be put together."""

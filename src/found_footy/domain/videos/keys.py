@@ -17,6 +17,16 @@ def clip_key(fixture_id: int, event_id: str, md5: str) -> str:
     return f"{clip_prefix(fixture_id, event_id)}{md5}.mp4"
 
 
+def poster_key(fixture_id: int, event_id: str, md5: str, width: int) -> str:
+    """A clip's pictures lie beside it, and go with it."""
+    return f"{clip_prefix(fixture_id, event_id)}{md5}.poster-{width}.jpg"
+
+
+def proof_key(fixture_id: int, event_id: str, md5: str, at: float) -> str:
+    """`at` is in seconds from the clip's start."""
+    return f"{clip_prefix(fixture_id, event_id)}{md5}.proof-{round(at * 1000)}.jpg"
+
+
 def clip_prefix(fixture_id: int, event_id: str) -> str:
     return f"{fixture_prefix(fixture_id)}{event_id}/"
 
@@ -26,4 +36,5 @@ def fixture_prefix(fixture_id: int) -> str:
 
 
 def md5_of(key: str) -> str:
-    return key.rpartition("/")[2].removesuffix(".mp4")
+    """Of a clip, or of the clip that a picture belongs to."""
+    return key.rpartition("/")[2].partition(".")[0]

@@ -14,18 +14,36 @@ export function localTimes(root) {
   }
 }
 
-function isTyping(target) {
-  return target.closest("input, select, textarea, [contenteditable]") !== null;
+// Whether a key belongs to the page, and not to a field, a player, an open dialog or the browser.
+export function isFree(event) {
+  return (
+    !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey &&
+    !event.target.closest?.("input, select, textarea, video, audio, [contenteditable]") &&
+    !document.querySelector("dialog[open]")
+  );
 }
 
+// `data-key="s"`, or several of which each will do: `data-key="arrowleft ["`.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const key = CSS.escape(event.key.toLowerCase());
-  const target = document.querySelector(`[data-key="${key}"]`);
-  if (!target) return;
+  if (!isFree(event)) return;
+  const target = document.querySelector(`[data-key~="${CSS.escape(event.key.toLowerCase())}"]`);
+  if (!target || event.key === " ") return;
   event.preventDefault();
   if (target.matches("input, select, textarea")) target.focus();
   else target.click();
 });
 
+// `<button data-dialog="keys">` opens the dialog of that id; a click beside a dialog closes it.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest?.("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog).showModal();
+  else if (event.target instanceof HTMLDialogElement && isBeside(event)) event.target.close();
+});
+
+function isBeside({ target, clientX: x, clientY: y }) {
+  const box = target.getBoundingClientRect();
+  return x < box.left || x > box.right || y < box.top || y > box.bottom;
+}
+
+for (const each of document.querySelectorAll("[data-dialog]")) each.hidden = false;
 localTimes(document);

@@ -40,5 +40,8 @@ class Backend(Protocol):
 
     def metadata(self, key: str) -> Mapping[str, str]: ...
 
+    def signed_url(self, key: str, seconds: float) -> str | None:
+        """An address under which anybody can read the object for so long, whether it exists or not."""
+
     def describe(self) -> str:
         """For people, once it is known to work."""

@@ -107,6 +107,9 @@ class FolderObjects:
             self._require(key)
             return self._sidecars.load(key).metadata
 
+    def signed_url(self, key: str, seconds: float) -> str | None:
+        return None
+
     def describe(self) -> str:
         return f"folder {self._root}, writable"
 

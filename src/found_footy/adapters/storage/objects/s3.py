@@ -112,6 +112,12 @@ class S3Objects:
     def metadata(self, key: str) -> Mapping[str, str]:
         return from_headers(self._look(key).attributes)
 
+    def signed_url(self, key: str, seconds: float) -> str | None:
+        try:
+            return obstore.sign(self._store, "GET", key, timedelta(seconds=seconds))
+        except ObstoreFailure as failure:
+            raise s3_failure(failure, f"sign {key}", self._place) from None
+
     def describe(self) -> str:
         return f"s3://{self._access.bucket}/{self._access.prefix}".removesuffix("/") + f" at {self._place.server}"
 

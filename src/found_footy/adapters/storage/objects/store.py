@@ -81,6 +81,10 @@ class ThreadedObjectStore:
     async def metadata(self, key: str) -> Mapping[str, str]:
         return await self._run(self._backend.metadata, check_key(key))
 
+    async def signed_url(self, key: str, seconds: float) -> str | None:
+        """An address under which anybody can read the object for so long; None where the store has no addresses."""
+        return await self._run(self._backend.signed_url, check_key(key), seconds)
+
     async def check(self) -> str:
         """Writes, reads and deletes a tiny object; returns where that was."""
         await self._run(self._try_out)

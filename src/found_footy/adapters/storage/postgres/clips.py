@@ -49,13 +49,16 @@ class PostgresClips:
     ) -> None:
         async with self._db.connection() as connection:
             search = {"id": event_id, "now": now, "query": query.text, "aliases": list(query.teams)}
-            await fetch(connection, "clips.note_search", search)
+            goal = await fetch(connection, "clips.note_search", search)
             attempted = {"id": event_id, "attempt": attempt, "now": now}
             reported = Jsonb([rows.report_row(report) for report in reports])
-            await fetch(connection, "clips.add_searches", attempted | {"rows": reported})
+            added = await fetch(connection, "clips.add_searches", attempted | {"rows": reported})
             if posts:
                 found = Jsonb([rows.post_row(post) for post in posts])
                 await fetch(connection, "clips.add_candidates", {"id": event_id, "now": now, "rows": found})
+            if any(row["is_new"] for row in added) or not reports:  # a search that is repeated was told of before
+                told = {"attempt": attempt, "found": sum(report.found or 0 for report in reports)}
+                await announce(connection, [News("goal.searched", row["fixture_id"], event_id, told) for row in goal])
 
     async def take(self, event_id: str, attempt: int, choose: Callable[[Sequence[Waiting]], Choice]) -> Sequence[str]:
         async with self._db.connection() as connection:

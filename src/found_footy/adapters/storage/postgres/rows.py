@@ -149,6 +149,7 @@ def state_of(row: Mapping[str, Any], events: tuple[KnownEvent, ...]) -> FixtureS
         status=row["status"],
         score=Score(row["home_goals"], row["away_goals"]) if scored else None,
         kickoff=row["kickoff"],
+        minute=Minute(row["elapsed"], row["extra"]) if row["elapsed"] is not None else None,
         last_poll=Poll(row["last_poll_id"], row["last_poll_at"]) if row["last_poll_id"] else None,
         over_since=row["over_since"],
         over_polls=row["over_polls"],

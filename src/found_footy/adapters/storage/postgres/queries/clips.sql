@@ -17,14 +17,16 @@ select id, fixture_id, team_name, player_name, removed_at from events where id =
 update events set searched_at = %(now)s where id = %(id)s;
 
 -- name: note_search
-update events set searched_at = %(now)s, search_query = %(query)s, aliases = %(aliases)s where id = %(id)s;
+update events set searched_at = %(now)s, search_query = %(query)s, aliases = %(aliases)s where id = %(id)s
+returning fixture_id;
 
 -- name: add_searches
 insert into searches (event_id, attempt, source, at, found, error_kind, error_message)
 select %(id)s, %(attempt)s, r.source, %(now)s, r.found, r.error_kind, r.error_message
 from jsonb_to_recordset(%(rows)s) as r (source text, found int, error_kind text, error_message text)
 on conflict (event_id, attempt, source) do update set
-    at = excluded.at, found = excluded.found, error_kind = excluded.error_kind, error_message = excluded.error_message;
+    at = excluded.at, found = excluded.found, error_kind = excluded.error_kind, error_message = excluded.error_message
+returning (xmax = 0) as is_new;
 
 -- name: add_candidates
 insert into candidates (event_id, key, source, url, media_url, author, text, posted_at, found_at, duration)

@@ -54,7 +54,7 @@ select id from fixtures where stage = 'active' and feed = %(feed)s order by id;
 
 -- name: lock_active
 -- Ordered, so that two polls at a time wait for each other instead of locking each other out.
-select id, status, home_goals, away_goals, kickoff, last_poll_id, last_poll_at, over_since, over_polls
+select id, status, elapsed, extra, home_goals, away_goals, kickoff, last_poll_id, last_poll_at, over_since, over_polls
 from fixtures where stage = 'active' and id = any(%(ids)s)
 order by id for update;
 
@@ -111,9 +111,24 @@ where (stage = 'completed' and completed_at < %(before)s) or (stage = 'staging' 
 order by id;
 
 -- name: delete_older_than
-delete from fixtures
-where (stage = 'completed' and completed_at < %(before)s) or (stage = 'staging' and kickoff < %(before)s)
-returning id;
+-- Links that led somewhere say for good why they do not any more. One statement: it sees the goals of what it deletes.
+with gone as (
+    delete from fixtures
+    where (stage = 'completed' and completed_at < %(before)s) or (stage = 'staging' and kickoff < %(before)s)
+    returning id),
+goals as (
+    select e.id, coalesce(
+        'the goal was withdrawn (' || e.removed_reason || ')', 'the match is past the time for which clips are kept'
+        ) as reason
+    from events e join gone on gone.id = e.fixture_id),
+ended as (
+    insert into ended_links (path, reason, ended_at)
+    select 'g/' || id, reason, now() from goals
+    union all
+    select 'v/' || v.id, g.reason, now() from goals g join videos v on v.event_id = g.id
+    where v.state in ('kept', 'replaced')
+    on conflict (path) do update set reason = excluded.reason, ended_at = excluded.ended_at)
+select id from gone;
 
 -- name: list
 select fixture_document(f) as document from fixtures f

@@ -4,6 +4,8 @@ select r.topic, r.fixture_id, r.event_id, r.payload
 from jsonb_to_recordset(%(rows)s) as r (topic text, fixture_id bigint, event_id text, payload jsonb);
 
 -- name: delete_older_than
+-- With what became of the messages; one that is being sent ends first.
+with old as (delete from deliveries where created_at < %(before)s and state <> 'sending')
 delete from outbox where at < %(before)s;
 
 -- name: place

@@ -12,12 +12,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import httpcore
 
-from found_footy.adapters.download.addresses import AddressRule
+from found_footy.adapters.guarded.addresses import AddressRule
 from found_footy.domain.discovery.posts import clean_text
-from found_footy.domain.errors import ClipLost
-from found_footy.domain.videos.losses import Loss
+from found_footy.domain.errors import FootyError
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+Refuse = Callable[[str], FootyError]
+"""What a forbidden address means to whoever wanted to go there: an error with the reason."""
 
 MOST_ADDRESSES = 4
 """Of a name that are tried, one after the other."""
@@ -29,8 +30,9 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    def __init__(self, rule: AddressRule, resolve: Resolve = system_resolve) -> None:
+    def __init__(self, rule: AddressRule, refuse: Refuse, resolve: Resolve = system_resolve) -> None:
         self._rule = rule
+        self._refuse = refuse
         self._resolve = resolve
         self._inner = httpcore.AnyIOBackend()
 
@@ -44,7 +46,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         addresses = await self._addresses(host, port, timeout)
         if (reason := self._rule.refusal(host, port, addresses)) is not None:
-            raise ClipLost(Loss.FORBIDDEN_ADDRESS, f"{clean_text(host, 100)}: {reason}")
+            raise self._refuse(f"{clean_text(host, 100)}: {reason}")
         failure: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
         for address in addresses[:MOST_ADDRESSES]:
             try:
@@ -70,7 +72,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        raise ClipLost(Loss.FORBIDDEN_ADDRESS, "a link may not lead to a socket of this machine")
+        raise self._refuse("a link may not lead to a socket of this machine")
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""The address rule for a whole process whose network code is not ours: yt-dlp's own.
+"""The address rule for a whole process whose network code is not ours: yt-dlp's, or Apprise's.
 
 Nothing there connects but through `socket`. Names are checked when they are resolved, so that each refusal has its
 reason, and every connection is checked once more by its number, so that no other way leads out.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from found_footy.adapters.download.addresses import AddressRule
+from found_footy.adapters.guarded.addresses import AddressRule
 
 
 class SocketGuard:

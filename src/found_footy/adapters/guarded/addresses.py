@@ -1,4 +1,4 @@
-"""Which addresses a stranger's link may lead to. Standard library only: yt-dlp's process needs it too."""
+"""Which addresses a stranger's link may lead to. Standard library only: processes of their own need it too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 PORTS = frozenset({80, 443, 8080, 8443})
-"""Where videos are served. Behind other ports sit databases, mail servers and the like."""
+"""Where the web is served. Behind other ports sit databases, mail servers and the like."""
 
 _UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
@@ -24,7 +24,7 @@ _CLOSED = tuple(
         "3fff::/20",
     )
 )
-"""What the standard library, by its version, takes for global although nobody serves videos there."""
+"""What the standard library, by its version, takes for global although nobody serves anything there."""
 
 
 def is_public(address: str) -> bool:
@@ -50,7 +50,8 @@ def _inner(ip: IPv6Address) -> IPv4Address | None:
 class AddressRule:
     """Public addresses on the web's ports, and the private hosts that were named."""
 
-    def __init__(self, private_hosts: Collection[str] = ()) -> None:
+    def __init__(self, private_hosts: Collection[str] = (), ports: Collection[int] = PORTS) -> None:
+        self._ports = frozenset(ports)
         self._private = frozenset(_host_and_port(each) for each in private_hosts)
 
     def is_named(self, host: str, port: int) -> bool:
@@ -60,8 +61,8 @@ class AddressRule:
         """Why nobody may connect there; None where one may. One private address among public ones is enough."""
         if self.is_named(host, port):
             return None
-        if port not in PORTS:
-            return f"port {port} is closed for downloads"
+        if port not in self._ports:
+            return f"port {port} is closed"
         if not all(is_public(address) for address in addresses):
             return "it is not at a public address"
         return None

@@ -1,0 +1,1 @@
+"""Where a stranger's link may lead: shared by whoever follows one."""

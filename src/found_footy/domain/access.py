@@ -1,0 +1,106 @@
+"""Tokens and the roles they give. The text of a token is shown once; afterwards only its hash is known."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum
+
+ID_LENGTH = 8
+SECRET_BYTES = 32
+FAILURE_WINDOW = timedelta(minutes=15)
+TOUCH_EVERY = timedelta(minutes=1)
+
+_TEXT = re.compile(rf"footy_([a-z0-9]{{{ID_LENGTH}}})_([0-9a-f]{{{2 * SECRET_BYTES}}})")
+_ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Role(IntEnum):
+    """Each may do what those before it may."""
+
+    READER = 1
+    EDITOR = 2
+    OPERATOR = 3
+
+    @classmethod
+    def named(cls, name: str) -> Role:
+        """Raises KeyError."""
+        return cls[name.upper()]
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token once it was shown."""
+
+    id: str
+    name: str
+    role: Role
+    hash: bytes
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+    def ended(self, now: datetime) -> str | None:
+        """Why it holds no longer; None while it does."""
+        if self.revoked_at is not None:
+            return "revoked"
+        if self.expires_at is not None and self.expires_at <= now:
+            return "expired"
+        return None
+
+    def is_due_for_touch(self, now: datetime) -> bool:
+        return self.last_used_at is None or now - self.last_used_at >= TOUCH_EVERY
+
+
+def token_id(random: bytes) -> str:
+    """A short public name for a token, of at least `ID_LENGTH` random bytes."""
+    return "".join(_ID_LETTERS[byte % len(_ID_LETTERS)] for byte in random[:ID_LENGTH])
+
+
+def token_text(id_: str, secret: bytes) -> str:
+    return f"footy_{id_}_{secret.hex()}"
+
+
+def parse_token(text: str) -> tuple[str, bytes] | None:
+    """The id and the secret; None where it is no token at all."""
+    found = _TEXT.fullmatch(text)
+    return (found[1], bytes.fromhex(found[2])) if found else None
+
+
+def hash_of(secret: bytes) -> bytes:
+    return hashlib.sha256(secret).digest()
+
+
+def fits(token: Token, secret: bytes) -> bool:
+    return hmac.compare_digest(token.hash, hash_of(secret))
+
+
+def csrf_of(session_secret: bytes) -> str:
+    """What the forms of a session carry: made from its cookie, and nothing of the cookie can be told from it."""
+    return hmac.new(session_secret, b"csrf", hashlib.sha256).hexdigest()
+
+
+def client_of(address: str | None) -> str:
+    """Whom wrong tokens are counted for. Whoever has one IPv6 address has a whole network of them."""
+    try:
+        parsed = ipaddress.ip_address(address or "")
+    except ValueError:
+        return "unknown"
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
+    return str(parsed)
+
+
+def wait_seconds(oldest: datetime, now: datetime) -> int:
+    """Until the first of the counted failures is forgotten."""
+    return max(1, round((oldest + FAILURE_WINDOW - now).total_seconds()))

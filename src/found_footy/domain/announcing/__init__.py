@@ -1,0 +1,1 @@
+"""What is told to others: news with their places, and who wants to hear of which."""

@@ -1,0 +1,1 @@
+"""What an operator wants to know: what was measured, and what it means."""

@@ -1,0 +1,212 @@
+"""`/api/v1/operations`: the running system as the operations page shows it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from found_footy.domain.operations.effects import poll_limit
+from found_footy.domain.operations.judging import judge
+from found_footy.web.access import reads, sees_details
+from found_footy.web.api.models import Failure
+from found_footy.web.health import limits_of
+from found_footy.web.services import Given
+
+router = APIRouter(prefix="/api/v1", tags=["health"], dependencies=[Depends(reads)])
+
+Seconds = Annotated[timedelta, PlainSerializer(lambda time: time.total_seconds(), return_type=float)]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class OperationsFinding(Shape):
+    kind: str
+    grade: Literal["degraded", "failed"]
+    what: str
+    since: datetime | None
+    advice: str
+    event_id: str | None
+    fixture_id: int | None
+
+
+class OperationsEngine(Shape):
+    name: str
+    state: Literal["ok", "failed", "off"]
+    said: str
+    detail: str = Field(description="For operators only; empty for others.")
+
+
+class OperationsMatch(Shape):
+    fixture_id: int
+    home: str
+    away: str
+    status: str
+    polled_at: datetime | None
+    error_kind: str | None
+    error_message: str | None
+
+
+class OperationsGoal(Shape):
+    event_id: str
+    fixture_id: int
+    home: str
+    away: str
+    player: str | None
+    elapsed: int
+    extra: int | None
+    status: Literal["validating", "watching", "extracting"]
+    seen: int
+    first_seen: datetime
+    stable_at: datetime | None
+    searched_at: datetime | None = Field(description="The search's last sign of life.")
+    attempts: int
+    unanswered: int = Field(description="The latest searches in a row that no source answered.")
+    states: dict[str, int] = Field(description="Its posts by state.")
+
+
+class OperationsSource(Shape):
+    """Over the last 24 hours."""
+
+    source: str
+    answers: int
+    failures: int
+    found: int
+    answered_at: datetime | None
+    failures_in_a_row: int
+    failing_since: datetime | None
+    error_kind: str | None
+    error_message: str | None
+
+
+class OperationsHour(Shape):
+    at: datetime
+    answered: int
+    failed: int
+    losses: dict[str, int]
+
+
+class OperationsQuota(Shape):
+    read_at: datetime
+    day_limit: int | None
+    day_remaining: int | None
+    minute_limit: int | None
+    minute_remaining: int | None
+
+
+class OperationsFeed(Shape):
+    feed: str
+    asked_at: datetime
+    answered_at: datetime | None
+    error: str | None
+    quota: OperationsQuota | None
+
+
+class OperationsDeliveries(Shape):
+    waiting: int
+    delivered: int
+    dead: int
+    cancelled: int
+    overdue_since: datetime | None
+    dead_since: datetime | None
+    paused: int
+
+
+class OperationsRecorded(Shape):
+    matches: list[OperationsMatch]
+    goals: list[OperationsGoal]
+    goals_in_work: int
+    sources: list[OperationsSource]
+    hours: list[OperationsHour]
+    feed: OperationsFeed | None
+    deliveries: OperationsDeliveries
+    goals_by_status: dict[str, int]
+    clips: dict[str, int]
+    news: int
+
+
+class OperationsWorker(Shape):
+    identity: str = Field(description="For operators only; empty for others.")
+    seen_at: datetime
+
+
+class OperationsQueue(Shape):
+    kind: str
+    workers: list[OperationsWorker]
+    backlog: int
+    backlog_age: Seconds = Field(description="Seconds that the first of them has waited.")
+
+
+class OperationsSchedule(Shape):
+    id: str
+    paused: bool
+    note: str | None
+    last_run: datetime | None
+    next_run: datetime | None
+
+
+class OperationsTemporal(Shape):
+    name: str = Field(description="Of the task queue.")
+    queues: list[OperationsQueue]
+    running: dict[str, int] = Field(description="Workflows under way, by type.")
+    failed: int = Field(description="Workflows of the last hour that ended badly.")
+    schedules: list[OperationsSchedule]
+
+
+class Operations(Shape):
+    """`recorded` is null where the database does not answer, `temporal` where Temporal does not."""
+
+    at: datetime
+    grade: Literal["ok", "degraded", "failed"]
+    verdict: str
+    findings: list[OperationsFinding]
+    engines: list[OperationsEngine]
+    poll_limit_seconds: float = Field(description="The age at which the last poll of a live match is too old.")
+    listeners: int
+    news_read: int | None
+    recorded: OperationsRecorded | None
+    temporal: OperationsTemporal | None
+
+
+@router.get(
+    "/operations",
+    response_model=Operations,
+    responses={401: {"model": Failure, "description": "Reading needs a token here."}},
+    summary="The running system, and what needs a person",
+)
+async def operations(request: Request, response: Response, services: Given) -> Operations:
+    measured = await services.watch.measured(services.now())
+    limits = limits_of(services.rules)
+    verdict = judge(measured, limits)
+    response.headers["Cache-Control"] = "no-store"
+    answer = Operations(
+        at=measured.at,
+        grade=verdict.grade.value,
+        verdict=verdict.line,
+        findings=[OperationsFinding.model_validate(each) for each in verdict.findings],
+        engines=[OperationsEngine.model_validate(each) for each in measured.engines],
+        poll_limit_seconds=poll_limit(measured, limits).total_seconds(),
+        listeners=measured.listeners,
+        news_read=measured.news_read,
+        recorded=OperationsRecorded.model_validate(measured.recorded) if measured.recorded else None,
+        temporal=OperationsTemporal.model_validate(measured.temporal) if measured.temporal else None,
+    )
+    return answer if sees_details(request) else _without_machines(answer)
+
+
+def _without_machines(answer: Operations) -> Operations:
+    engines = [each.model_copy(update={"detail": ""}) for each in answer.engines]
+    temporal = answer.temporal
+    if temporal is not None:
+        queues = [
+            queue.model_copy(update={"workers": [each.model_copy(update={"identity": ""}) for each in queue.workers]})
+            for queue in temporal.queues
+        ]
+        temporal = temporal.model_copy(update={"queues": queues})
+    return answer.model_copy(update={"engines": engines, "temporal": temporal})

@@ -1,0 +1,130 @@
+"""Parameters that the API's routes share. All of them are bounded: what passes here cannot make a query fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+from pydantic import AfterValidator
+
+from found_footy.web.paging import LONGEST_CURSOR, MOST_ON_A_PAGE
+
+BIGINT = 2**63 - 1
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+MINUTE = r"^[0-9]{1,3}([+ ][0-9]{1,2})?$"
+"""A plus in an address means a space; both are understood."""
+YEARS = range(1900, 2200)
+
+
+def _within_reason(day: date) -> date:
+    if day.year not in YEARS:
+        raise ValueError(f"the year must be from {YEARS[0]} to {YEARS[-1]}")
+    return day
+
+
+def _in_utc(at: datetime) -> datetime:
+    """A time without a zone is meant in UTC."""
+    _within_reason(at)
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+_DayValue = Annotated[date, AfterValidator(_within_reason)]
+_MomentValue = Annotated[datetime, AfterValidator(_in_utc)]
+
+FixtureId = Annotated[int, Path(ge=0, le=BIGINT, description="The match, as its feed numbers it.")]
+EventId = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f/]+$",
+        description="The goal, such as 7001_40_306_Goal_1.",
+    ),
+]
+VideoId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The video, as in `id` of a clip.")]
+
+Limit = Annotated[int, Query(ge=1, le=MOST_ON_A_PAGE, description="How many at most.")]
+Cursor = Annotated[
+    str | None,
+    Query(max_length=LONGEST_CURSOR, description="`next` of the page before; the filters must stay the same."),
+]
+Fixture = Annotated[int | None, Query(ge=0, le=BIGINT, description="Of this match.")]
+Event = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="Of this goal.")]
+Team = Annotated[
+    str | None,
+    Query(max_length=100, pattern=PRINTABLE, description="The team's number, or the beginnings of its name."),
+]
+Player = Annotated[
+    str | None,
+    Query(max_length=100, pattern=PRINTABLE, description="The scorer's number, or the beginnings of the name."),
+]
+Competition = Annotated[
+    str | None,
+    Query(
+        max_length=100,
+        pattern=PRINTABLE,
+        description="The competition's number, or the beginnings of its name or country.",
+    ),
+]
+Day = Annotated[_DayValue | None, Query(alias="date", description="The day of the kick-off, in UTC.")]
+From = Annotated[_DayValue | None, Query(alias="from", description="The first day, in UTC.")]
+To = Annotated[_DayValue | None, Query(alias="to", description="The last day, in UTC.")]
+Since = Annotated[_MomentValue | None, Query(description="From this moment on; without a zone it is UTC.")]
+Until = Annotated[_MomentValue | None, Query(description="Before this moment; without a zone it is UTC.")]
+Minute = Annotated[
+    str | None,
+    Query(pattern=MINUTE, description="The minute of the goal: 23, or 45+2 for that minute of stoppage time."),
+]
+Verified = Annotated[bool | None, Query(description="Whether a clock in the picture proves the minute.")]
+Words = Annotated[
+    str | None,
+    Query(max_length=200, pattern=PRINTABLE, description="Beginnings of words; accents and case do not matter."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Somebody asked for by number or by name."""
+
+    id: int | None = None
+    words: str | None = None
+
+
+def named(text: str | None) -> Named:
+    if not text or not text.strip():
+        return Named()
+    plain = text.strip()
+    return Named(id=int(plain)) if plain.isascii() and plain.isdecimal() and len(plain) <= 18 else Named(words=plain)
+
+
+def days(day: date | None, first: date | None = None, last: date | None = None) -> dict[str, datetime | None]:
+    """From the first moment to the first that is past, by the day or by the days from and to; the narrower wins."""
+    begins = [each for each in (day, first) if each is not None]
+    ends = [each for each in (day, last) if each is not None]
+    return {
+        "since": _midnight(max(begins)) if begins else None,
+        "until": _midnight(min(ends) + timedelta(days=1)) if ends else None,
+    }
+
+
+def minute_of(text: str | None) -> dict[str, int | None]:
+    elapsed, _, extra = (text or "").replace(" ", "+").partition("+")
+    return {"minute": int(elapsed) if elapsed else None, "extra": int(extra) if extra else None}
+
+
+def names(team: str | None = None, player: str | None = None, competition: str | None = None) -> dict[str, Any]:
+    by_team, by_player, by_league = named(team), named(player), named(competition)
+    return {
+        "team_id": by_team.id,
+        "team": by_team.words,
+        "player_id": by_player.id,
+        "player": by_player.words,
+        "league_id": by_league.id,
+        "competition": by_league.words,
+    }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

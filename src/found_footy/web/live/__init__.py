@@ -1,0 +1,1 @@
+"""News on their way to whoever listens: one reader of the outbox, any number of listeners."""

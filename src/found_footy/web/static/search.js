@@ -1,0 +1,95 @@
+// Results while one types. Without this the form is simply sent.
+
+import { localTimes } from "./footy.js";
+
+const form = document.getElementById("search");
+const results = document.getElementById("results");
+const told = document.getElementById("told");
+const PAUSE = 150;
+
+let timer;
+let asking;
+
+function asked() {
+  const fields = new URLSearchParams(new FormData(form));
+  for (const [name, value] of [...fields]) {
+    if (!value.trim() || (name === "kind" && value === "goals")) fields.delete(name);
+  }
+  return fields.toString();
+}
+
+async function fragment(query) {
+  asking?.abort();
+  asking = new AbortController();
+  const answer = await fetch(`/search/results?${query}`, { signal: asking.signal, headers: { accept: "text/html" } });
+  if (!answer.ok) throw new Error(`the search answered ${answer.status}`);
+  const made = document.createElement("template");
+  made.innerHTML = await answer.text();
+  localTimes(made.content);
+  return made.content;
+}
+
+function tell(content) {
+  told.textContent = content.querySelector("[data-count]")?.textContent ?? "";
+}
+
+function failed(error) {
+  if (error.name === "AbortError") return;
+  results.removeAttribute("aria-busy");
+  told.textContent = "The search did not answer. Press Search to try again.";
+  told.classList.remove("quiet");
+}
+
+async function refresh() {
+  const query = asked();
+  const address = query ? `/search?${query}` : "/search";
+  if (address === location.pathname + location.search) return;
+  results.setAttribute("aria-busy", "true");
+  try {
+    const content = await fragment(query);
+    tell(content);
+    told.classList.add("quiet");
+    results.replaceChildren(content);
+    results.removeAttribute("aria-busy");
+    history.replaceState(null, "", address);
+    // The switches at the top lead back to what is shown now.
+    for (const back of document.querySelectorAll(".top input[name=back]")) back.value = address;
+  } catch (error) {
+    failed(error);
+  }
+}
+
+async function more(link) {
+  link.setAttribute("aria-busy", "true");
+  try {
+    const content = await fragment(new URL(link.href).search.slice(1));
+    tell(content);
+    const list = results.querySelector("[data-found]");
+    const added = [...content.querySelectorAll("[data-found] > li")];
+    list.append(...added);
+    const following = content.querySelector(".more");
+    link.closest(".more").replaceWith(...(following ? [following] : []));
+    added[0]?.querySelector("h3 a, button")?.focus();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function soon() {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, PAUSE);
+}
+
+form.addEventListener("input", soon);
+form.addEventListener("change", soon);
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  refresh();
+});
+results.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-more]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  more(link);
+});

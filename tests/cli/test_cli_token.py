@@ -1,0 +1,70 @@
+"""`footy token` as a program."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from found_footy.domain.access import parse_token
+
+from .conftest import Footy
+
+
+def test_a_token_is_made_listed_and_revoked(footy: Footy, database_url: str) -> None:
+    settings = {"DATABASE_URL": database_url}
+    made = footy("token", "create", "--name", "Desk ü", "--role", "editor", "--days", "30", "--json", **settings)
+    assert made.code == 0, made.err
+    document = json.loads(made.out)
+    parsed = parse_token(document["token"])
+    assert parsed is not None
+    assert (document["id"], document["name"], document["role"]) == (parsed[0], "Desk ü", "editor")
+    assert (document["state"], document["last_used_at"]) == ("valid", None)
+
+    plain = footy("token", "create", "--name", "Eye", "--role", "reader", **settings)
+    assert plain.code == 0
+    assert parse_token(plain.out.strip()) is not None, "only the token goes to the first stream"
+    assert "it is not shown again" in plain.words
+
+    listed = footy("token", "list", "--json", **settings)
+    assert [each["name"] for each in json.loads(listed.out)] == ["Desk ü", "Eye"]
+    assert parsed[1].hex() not in listed.out
+
+    ended = footy("token", "revoke", parsed[0], "--json", **settings)
+    assert (ended.code, json.loads(ended.out)["state"]) == (0, "revoked")
+    words = footy("token", "list", **settings).out
+    assert f"{parsed[0]}  editor  Desk ü" in words
+    assert "revoked" in words
+
+
+def test_a_token_that_is_not_there_cannot_be_revoked(footy: Footy, database_url: str) -> None:
+    ended = footy("token", "revoke", "nonsense", "--json", DATABASE_URL=database_url)
+    assert (ended.code, ended.out, ended.error()["class"]) == (3, "", "NotFound")
+
+
+def test_an_empty_list_says_how_to_make_one(footy: Footy, database_url: str) -> None:
+    assert "footy token create" in footy("token", "list", DATABASE_URL=database_url).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["create", "--name", "x", "--role", "king"], "'king' is none of reader, editor, operator"),
+        (["create", "--name", " ", "--role", "reader"], "1 to 100 characters"),
+        (["create", "--name", "x" * 101, "--role", "reader"], "1 to 100 characters"),
+        (["create", "--name", "a\nb", "--role", "reader"], "1 to 100 characters"),
+        (["create", "--name", "x", "--role", "reader", "--days", "0"], "--days"),
+        (["create", "--role", "reader"], "--name"),
+        (["revoke"], "id"),
+    ],
+)
+def test_wrong_usage_ends_with_2(footy: Footy, arguments: list[str], words: str) -> None:
+    ended = footy("token", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert words.lower() in ended.words.lower()
+
+
+@pytest.mark.parametrize("command", [("list",), ("revoke", "abcd1234"), ("create", "--name", "x", "--role", "reader")])
+def test_without_engines_the_error_is_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+    ended = footy("token", *command, "--json")
+    assert (ended.code, ended.out, ended.error()["class"]) == (4, "", "EngineError")

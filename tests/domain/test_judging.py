@@ -1,0 +1,190 @@
+"""What needs a person: a table of systems, each wrong in one way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.operations.effects import poll_limit
+from found_footy.domain.operations.findings import Grade, Limits, Verdict, spoken
+from found_footy.domain.operations.judging import judge
+from found_footy.domain.operations.measured import Deliveries, Disk, Engine, Measured, ScheduleState
+from tests.support.operations import (
+    NOW,
+    a_feed,
+    a_goal,
+    a_match,
+    a_queue,
+    a_source,
+    ago,
+    failing,
+    measured,
+    recorded,
+    temporal,
+)
+
+LIMITS = Limits(timedelta(seconds=30), timedelta(seconds=600))
+
+AWAY = (Engine("database", "ok"), Engine("temporal", "failed", "no answer"), Engine("object store", "ok"))
+DOWN = (Engine("database", "failed", "StoreUnavailable"), Engine("temporal", "off"), Engine("object store", "ok"))
+FULL = (Engine("database", "ok"), Engine("temporal", "ok"), Engine("object store", "failed", "S3"))
+INGEST = temporal().schedules[0]
+PAUSED = ScheduleState("monitor-every-30s", True, "by hand", ago(minutes=9), None)
+LATE = a_match(7002, 91)
+
+
+def found(system: Measured) -> list[tuple[str, str]]:
+    return [(finding.kind, str(finding.grade)) for finding in judge(system, LIMITS).findings]
+
+
+def test_all_is_well_where_nothing_is_wrong() -> None:
+    verdict = judge(measured(), LIMITS)
+    assert (verdict.line, verdict.grade, verdict.findings) == ("All well", Grade.OK, ())
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "grade"),
+    [
+        (measured(recorded=None, temporal=None, engines=DOWN), "engine_database", "failed"),
+        (measured(temporal=None, engines=AWAY), "engine_temporal", "failed"),
+        (measured(engines=FULL), "engine_object_store", "failed"),
+        (measured(recorded=recorded(lacking=("0007_access.sql",))), "schema", "failed"),
+        (measured(temporal=temporal(queues=(a_queue(seen_seconds=None), a_queue("activity")))), "no_worker", "failed"),
+        (measured(temporal=temporal(queues=(a_queue(seen_seconds=91), a_queue("activity")))), "no_worker", "failed"),
+        (measured(temporal=temporal(queues=(a_queue(backlog=5, age=61), a_queue("activity")))), "backlog", "failed"),
+        (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
+        (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),
+        (measured(temporal=temporal(failed=2)), "workflows_failed", "degraded"),
+        (measured(recorded=recorded(feed=a_feed(error="FeedUnauthorized: no key"))), "feed", "failed"),
+        (measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, 100, 20)))), "quota_low", "degraded"),
+        (measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, 100, 1)))), "quota_used", "failed"),
+        (measured(disk=Disk(9, 100)), "disk", "degraded"),
+        (measured(disk=Disk(2, 100)), "disk", "failed"),
+        (measured(recorded=recorded(matches=(a_match(), LATE))), "polls", "failed"),
+        (measured(recorded=recorded(matches=(a_match(polled_seconds=None),))), "polls", "failed"),
+        (measured(recorded=recorded(matches=(a_match(error_kind="FeedSchemaError"),))), "poll_refused", "degraded"),
+        (measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=601)),))), "goal_silent", "failed"),
+        (measured(recorded=recorded(goals=(a_goal(begun=False, searched_at=None),))), "goal_not_begun", "failed"),
+        (measured(recorded=recorded(goals=(a_goal(unanswered=3),))), "goal_unanswered", "degraded"),
+        (measured(recorded=recorded(sources=(a_source(), failing("x", 3)))), "source", "degraded"),
+        (measured(recorded=recorded(sources=(failing("x", 3),))), "source", "failed"),
+        (measured(recorded=recorded(deliveries=Deliveries(0, 1, 1, 0, None, NOW, 0))), "dead_letters", "degraded"),
+        (
+            measured(recorded=recorded(deliveries=Deliveries(2, 1, 0, 0, ago(minutes=11), None, 0))),
+            "deliveries_late",
+            "degraded",
+        ),
+        (measured(recorded=recorded(news=2001), news_read=1000), "news_behind", "degraded"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_found_and_nothing_else(system: Measured, kind: str, grade: str) -> None:
+    assert found(system) == [(kind, grade)]
+    (finding,) = judge(system, LIMITS).findings
+    assert finding.what
+    assert finding.advice
+    assert finding.place in ("engines", "matches", "goals", "sources", "feed", "deliveries")
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        measured(recorded=recorded(matches=(a_match(polled_seconds=90),))),
+        measured(recorded=recorded(matches=(a_match(polled_seconds=None, activated_at=ago(seconds=80)),))),
+        measured(recorded=recorded(matches=(), goals=(), sources=(), feed=None)),
+        measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=600)),))),
+        measured(recorded=recorded(goals=(a_goal(begun=False, stable_at=ago(seconds=80)),))),
+        measured(recorded=recorded(goals=(a_goal(unanswered=2),))),
+        measured(recorded=recorded(sources=(failing("x", 2),))),
+        measured(recorded=recorded(deliveries=Deliveries(9, 1, 0, 0, ago(minutes=9), None, 0))),
+        measured(recorded=recorded(feed=a_feed(quota=Quota(NOW - timedelta(days=1), 100, 0)))),  # renewed since
+        measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, None, None)))),
+        measured(temporal=temporal(queues=(a_queue(backlog=500, age=60), a_queue("activity")))),
+        measured(temporal=temporal(queues=(a_queue(seen_seconds=90), a_queue("activity")))),
+        measured(temporal=None, engines=(Engine("temporal", "off", "not configured"),)),
+        measured(news_read=None),
+        measured(disk=None),
+        measured(disk=Disk(0, 0)),
+    ],
+)
+def test_what_is_still_within_its_bounds_is_not_named(system: Measured) -> None:
+    assert found(system) == []
+
+
+@pytest.mark.parametrize(
+    ("cause", "named"),
+    [
+        (measured(temporal=None, engines=AWAY, recorded=recorded(matches=(LATE,))), ["engine_temporal"]),
+        (measured(temporal=temporal(schedules=(INGEST, PAUSED)), recorded=recorded(matches=(LATE,))), ["polls_paused"]),
+        (measured(recorded=recorded(matches=(LATE,), feed=a_feed(error="refused"))), ["feed"]),
+        (
+            measured(
+                temporal=temporal(queues=(a_queue(seen_seconds=None), a_queue("activity", None, 9, 900))),
+                recorded=recorded(matches=(LATE,), goals=(a_goal(searched_at=ago(hours=1)),)),
+            ),
+            ["no_worker"],
+        ),
+    ],
+)
+def test_what_follows_from_a_cause_is_not_named_again(cause: Measured, named: list[str]) -> None:
+    assert [kind for kind, _ in found(cause)] == named
+
+
+def test_what_does_not_work_stands_before_what_only_needs_attention() -> None:
+    system = measured(disk=Disk(9, 100), recorded=recorded(matches=(LATE,)), temporal=temporal(failed=1))
+    verdict = judge(system, LIMITS)
+    assert [str(finding.grade) for finding in verdict.findings] == ["failed", "degraded", "degraded"]
+    assert (verdict.grade, verdict.line) == (Grade.FAILED, "3 things need you")
+
+
+def test_a_finding_says_since_when_and_of_what() -> None:
+    goal = a_goal(searched_at=ago(minutes=14), elapsed=45, extra=2)
+    (finding,) = judge(measured(recorded=recorded(goals=(goal,))), LIMITS).findings
+    assert finding.what == "The search for Mohamed Salah 45+2' (Liverpool – Manchester City) shows no sign of life"
+    assert (finding.since, finding.event_id) == (ago(minutes=14), goal.event_id)
+
+
+def test_many_goals_are_counted_and_not_listed() -> None:
+    goals = tuple(a_goal(f"7001_40_{number}_Goal_1", searched_at=ago(hours=1)) for number in range(30))
+    findings = judge(measured(recorded=recorded(goals=goals)), LIMITS).findings
+    assert len(findings) == 6
+    assert findings[-1].what == "The same of 25 more goals"
+
+
+@pytest.mark.parametrize(
+    ("poll", "quota", "limit"),
+    [
+        (30, None, 90),
+        (1, None, 10),  # a demo's polls are too close for three of them to be late
+        (30, Quota(NOW, 100, 22), 4590),  # 20 polls until midnight
+        (3600, None, 10800),
+    ],
+)
+def test_when_a_poll_is_too_old(poll: float, quota: Quota | None, limit: float) -> None:
+    system = measured(recorded=recorded(feed=a_feed(quota=quota)))
+    assert poll_limit(system, Limits.of(poll, 600)).total_seconds() == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(("number", "line"), [(0, "All well"), (1, "1 thing needs you"), (2, "2 things need you")])
+def test_the_verdict_in_one_line(number: int, line: str) -> None:
+    one = judge(measured(disk=Disk(1, 100)), LIMITS).findings[0]
+    assert Verdict((one,) * number).line == line
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-5, "0 s"),
+        (0, "0 s"),
+        (99, "99 s"),
+        (100, "2 min"),
+        (3540, "59 min"),
+        (3600, "1 h"),
+        (7500, "2 h 5 min"),
+        (86400 * 3, "3 d"),
+    ],
+)
+def test_a_time_in_words(seconds: float, said: str) -> None:
+    assert spoken(timedelta(seconds=seconds)) == said

@@ -1,0 +1,53 @@
+"""Tokens and logins for tests of the pages and the API."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import datetime, timedelta
+
+import httpx
+
+from found_footy.adapters.storage.postgres.access import PostgresAccess
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.domain.access import SECRET_BYTES, Role, Token, hash_of, token_id, token_text
+from tests.support.web_world import NOW
+
+PAGE = {"accept": "text/html"}
+
+
+async def make_token(
+    store: PostgresStore,
+    role: Role,
+    *,
+    name: str = "somebody",
+    now: datetime = NOW,
+    holds: timedelta | None = None,
+    revoked: bool = False,
+) -> str:
+    """The text of a new token."""
+    access = PostgresAccess(store.database)
+    secret, id_ = secrets.token_bytes(SECRET_BYTES), token_id(secrets.token_bytes(8))
+    expires = now + holds if holds is not None else None
+    await access.add_token(Token(id_, name, role, hash_of(secret), now, expires))
+    if revoked:
+        await access.revoke(id_, now)
+    return token_text(id_, secret)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def log_in(web: httpx.AsyncClient, token: str, back: str = "/") -> httpx.Response:
+    """The client keeps the cookie."""
+    answer = await web.post("/login", data={"token": token, "back": back}, headers=PAGE)
+    assert answer.status_code == 303, answer.text
+    return answer
+
+
+def csrf_in(page: str) -> str:
+    """What the forms of a page carry."""
+    found = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
+    assert found is not None, page
+    return found[1]

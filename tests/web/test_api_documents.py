@@ -1,0 +1,133 @@
+"""The documents of the API are those of the store, and the schema says what they are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+
+from found_footy.domain.access import Role
+from found_footy.web.api import models
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.web_access import bearer, make_token
+from tests.support.web_world import HAALAND, HOSTILE_GOAL, NO_CLIP, NUNEZ, SALAH, SEEN, WITHDRAWN, served
+
+GOALS = (SALAH, HAALAND, NUNEZ, WITHDRAWN, NO_CLIP, HOSTILE_GOAL, SEEN)
+LEFT_OUT = {
+    "_monitor_workflows",
+    "_search_workflows",
+    "_download_workflows",
+    "_searches",
+    "_discovered_videos",
+}
+
+
+async def test_whole_documents_are_those_of_the_store(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+    for goal in GOALS:
+        answer = (await web.get(f"/api/v1/events/{goal}")).json()
+        stored = json.loads(json.dumps(await small_world.store.event(goal)))
+        if goal == WITHDRAWN:
+            assert stored.pop("_proofs") != {}
+            assert answer.pop("_proofs") == {}
+        assert answer == stored
+    for fixture in (7001, 7002, 7003, 7004, 7005, 7006):
+        answer = (await web.get(f"/api/v1/fixtures/{fixture}")).json()
+        assert answer == json.loads(json.dumps(await small_world.store.fixture(fixture)))
+
+
+async def test_lists_hold_the_same_without_searches_posts_and_workflows(
+    web: httpx.AsyncClient, small_world: WorldCopy
+) -> None:
+    listed = (await web.get("/api/v1/fixtures")).json()["items"]
+    assert [each["_id"] for each in listed] == [7006, 7001, 7002, 7003, 7005, 7004]
+    for each in listed:
+        stored = json.loads(json.dumps(await small_world.store.fixture(each["_id"])))
+        stored["events"] = [{k: v for k, v in e.items() if k not in LEFT_OUT} for e in stored["events"]]
+        assert each == stored
+    for each in (await web.get("/api/v1/events")).json()["items"]:
+        stored = json.loads(json.dumps(await small_world.store.event(each["_event_id"])))
+        assert each == {k: v for k, v in stored.items() if k not in LEFT_OUT | {"_proofs"}}
+
+
+SHAPES: list[tuple[str, Any]] = [
+    ("dates", models.Page[models.MatchDate]),
+    ("fixtures", models.Page[models.ListedMatch]),
+    *((f"fixtures/{number}", models.WholeMatch) for number in range(7001, 7007)),
+    ("events", models.Page[models.ListedGoal]),
+    *((f"events/{goal}", models.WholeGoal) for goal in GOALS),
+    ("videos", models.Page[models.Video]),
+    ("search?q=l", models.Found),
+    ("search?q=l&kind=fixtures", models.Found),
+    ("search?q=l&kind=clips", models.Found),
+    ("losses", models.Losses),
+    ("losses?until=2026-08-23", models.Losses),
+]
+
+
+async def test_real_answers_have_the_shape_that_the_schema_says(web: httpx.AsyncClient) -> None:
+    videos = (await web.get("/api/v1/videos")).json()["items"]
+    merged = [copy["id"] for video in videos for copy in video["copies"]]
+    assert merged
+    more = [(f"videos/{each}", models.WholeVideo) for each in [*(video["id"] for video in videos), *merged]]
+    for path, shape in [*SHAPES, *more]:
+        answer = await web.get(f"/api/v1/{path}")
+        assert answer.status_code == 200, path
+        assert answer.headers["content-type"] == "application/json"
+        understood = TypeAdapter(shape).validate_json(answer.content, strict=False)
+        assert names(answer.json(), understood) == set(), path
+
+
+def names(given: Any, understood: Any, place: str = "") -> set[str]:
+    """Fields of an answer that its model does not know."""
+    if isinstance(understood, BaseModel):
+        fields = {field.alias or name: name for name, field in type(understood).model_fields.items()}
+        unknown = {f"{place}.{name}" for name in given if name not in fields}
+        pairs = [(name, given[name], getattr(understood, field)) for name, field in fields.items() if name in given]
+        return unknown.union(*(names(value, known, f"{place}.{name}") for name, value, known in pairs))
+    if isinstance(understood, list):
+        return set().union(*(names(a, b, f"{place}[]") for a, b in zip(given, understood, strict=True)))
+    if isinstance(understood, dict) and understood and isinstance(next(iter(understood.values())), BaseModel):
+        return set().union(*(names(given[key], value, f"{place}[{key}]") for key, value in understood.items()))
+    return set()
+
+
+async def test_a_reader_who_has_it_gets_nothing_again_until_it_changes(
+    web: httpx.AsyncClient, server: tuple[str, Services], small_world: WorldCopy
+) -> None:
+    for path in ("/api/v1/fixtures?date=2026-08-22", f"/api/v1/events/{NUNEZ}", "/api/v1/losses"):
+        first = await web.get(path, headers={"accept-encoding": "identity"})
+        tag = first.headers["etag"]
+        assert first.headers["cache-control"] == "no-cache"
+        again = await web.get(path, headers={"if-none-match": tag, "accept-encoding": "identity"})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    await small_world.world.search(NUNEZ, 2)
+    path = f"/api/v1/events/{NUNEZ}"
+    changed = await web.get(path, headers={"if-none-match": tag, "accept-encoding": "identity"})
+    assert changed.status_code == 200
+    assert [each["attempt"] for each in changed.json()["_searches"]] == [1, 2]
+
+
+async def test_larger_answers_are_packed_for_those_who_can_unpack_them(web: httpx.AsyncClient) -> None:
+    path = "/api/v1/fixtures"
+    plain = await web.get(path, headers={"accept-encoding": "identity"})
+    packed = await web.get(path, headers={"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) < len(plain.content) / 4
+    assert packed.json() == plain.json()
+    assert packed.headers["etag"] != plain.headers["etag"]
+    assert "accept-encoding" in packed.headers["vary"].lower()
+    small = await web.get("/api/v1/dates", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in small.headers
+
+
+async def test_with_a_token_needed_no_cache_on_the_way_may_keep_an_answer(small_world: WorldCopy) -> None:
+    settings = small_world.settings.model_copy(update={"read_access": "token"})
+    headers = bearer(await make_token(small_world.store, Role.READER))
+    async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
+        for path in ("dates", "fixtures", "events", f"events/{SALAH}", "videos", "search", "losses"):
+            assert (await client.get(f"/api/v1/{path}")).status_code == 401
+            answer = await client.get(f"/api/v1/{path}", headers=headers)
+            assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, no-cache")

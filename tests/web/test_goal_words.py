@@ -1,0 +1,131 @@
+"""What the page of a goal says of a proof, a loss and a post, whatever was stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from found_footy.domain.fixtures.model import Minute, Score
+from found_footy.domain.videos.losses import Loss
+from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof
+from found_footy.domain.videos.verification import Reason
+from found_footy.domain.videos.video_link import VideoLink
+from found_footy.web.loss_words import MEANINGS, LossCount, losses_by_class
+from found_footy.web.post_view import web_address
+from found_footy.web.proof_view import UNVERIFIED, proof_view, words
+
+EXPECTED = Expectation(Minute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
+
+
+def reading(at: float = 1.0, **more: Any) -> FrameReading:
+    return FrameReading(**{"at": at, "soccer": True, "screen": False, **more})
+
+
+def video(verified: bool = True, reason: str | None = None, width: int = 1280, height: int = 720) -> dict[str, Any]:
+    return {"timestamp_verified": verified, "reason": reason, "width": width, "height": height}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"clock": "22:41", "teams": ("LIV", "MCI"), "score": Score(0, 0)}, "22:41 · LIV 0–0 MCI"),
+        ({"clock": "45:00", "stoppage_clock": "+2:17", "added": "+4"}, "45:00 +2:17 +4"),
+        ({"teams": ("LIV", "MCI")}, "LIV – MCI"),
+        ({"score": Score(2, 1)}, "2–1"),
+        ({}, "nothing could be read"),
+    ],
+)
+def test_what_was_read_in_words(more: dict[str, Any], said: str) -> None:
+    assert words(reading(**more)) == said
+
+
+@pytest.mark.parametrize("reason", [each for each in UNVERIFIED if each is not None])
+def test_every_reason_for_an_unverified_clip_has_its_words(reason: Reason) -> None:
+    shown = proof_view(video(False, reason), Proof(1.0, None, (reading(),), EXPECTED), 3)
+    assert shown.verdict == f"{UNVERIFIED[reason]}."
+    assert shown.box is shown.zoom is None
+    assert shown.read[0] == ("Clock", "", "23' ± 3 min")
+
+
+def test_a_proof_without_names_and_scores_compares_the_clock_only() -> None:
+    proof = Proof(1.0, None, (reading(clock="22:41"),), Expectation(Minute(45, 2)))
+    assert proof_view(video(), proof, 5).read == (("Clock", "22:41", "45+2' ± 5 min"),)
+
+
+def test_what_speaks_against_a_picture_is_told() -> None:
+    proof = Proof(1.0, None, (reading(soccer=False, screen=True), reading(3.0)), EXPECTED)
+    first, second = proof_view(video(False, Reason.NO_CLOCK), proof, 3).pictures
+    assert (first.signs, first.decided) == (("no football to be seen", "a filmed screen"), True)
+    assert (second.signs, second.decided) == ((), False)
+
+
+@pytest.mark.parametrize(
+    ("box", "shape"),
+    [
+        (Box(0.05, 0.06, 0.13, 0.11), (1280, 720)),
+        (Box(0.0, 0.0, 1.0, 1.0), (1280, 720)),
+        (Box(0.97, 0.95, 1.0, 1.0), (1920, 1080)),
+        (Box(-3.0, -3.0, 9.0, 9.0), (1280, 720)),
+        (Box(0.9, 0.9, 0.1, 0.1), (1280, 720)),
+        (Box(0.5, 0.5, 0.5, 0.5), (640, 480)),
+        (Box(0.4, 0.1, 0.6, 0.2), (400, 4000)),
+        (Box(0.4, 0.1, 0.6, 0.2), (4000, 40)),
+    ],
+)
+def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: Box, shape: tuple[int, int]) -> None:
+    shown = proof_view(video(width=shape[0], height=shape[1]), Proof(1.0, box, (reading(),), EXPECTED), 3)
+    height = 1000 * shape[1] / shape[0]
+    for drawn in (shown.box, shown.zoom):
+        assert drawn is not None
+        assert 0 <= drawn.x <= drawn.x + drawn.width <= 1000.1
+        assert 0 <= drawn.y <= drawn.y + drawn.height <= height + 0.1
+    assert shown.zoom is not None
+    assert shown.zoom.width > 0
+
+
+def test_every_loss_has_a_meaning() -> None:
+    assert set(MEANINGS) == set(Loss)
+    assert losses_by_class(["gone", "too short", "gone", "of the future"]) == (
+        LossCount("gone", 2, MEANINGS["gone"]),
+        LossCount("of the future", 1, ""),
+        LossCount("too short", 1, MEANINGS["too short"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://posts.example/1", True),
+        ("http://posts.example/1?a=b#c", True),
+        ("HTTPS://POSTS.EXAMPLE/", True),
+        ("javascript:alert(1)", False),
+        ("  javascript:alert(1)", False),
+        ("data:text/html,<script>", False),
+        ("file:///etc/passwd", False),
+        ("//posts.example", False),
+        ("https://", False),
+        ("https://[half", False),
+        ("https://posts.example/" + "a" * 3000, False),
+        ("", False),
+    ],
+)
+def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
+    assert (web_address(url) is not None) is shown
+
+
+@pytest.mark.parametrize(
+    ("player", "home", "name", "plain"),
+    [
+        ("Mohamed Salah", "Liverpool", "Mohamed Salah 23 Liverpool B", "Mohamed Salah 23 Liverpool B"),
+        ("Darwin Núñez", "Köln", "Darwin Núñez 23 Köln B", "Darwin Nunez 23 Koln B"),
+        (None, "A", "Goal 23 A B", "Goal 23 A B"),
+        ('"; filename="x.exe', "../..", "filenamexexe 23 B", "filenamexexe 23 B"),
+        ("a\r\nSet-Cookie: b", "A", "a Set-Cookie b 23 A B", "a Set-Cookie b 23 A B"),
+        ("محمد", "🔥", "محمد 23 B", "23 B"),
+        ("x" * 500, "A", "x" * 80, "x" * 80),
+    ],
+)
+def test_a_file_has_one_name_on_every_system(player: str | None, home: str, name: str, plain: str) -> None:
+    link = VideoLink("0" * 16, "e", 1, "0" * 32, 1, 1.0, 0.0, None, player, Minute(23), home, "B")
+    assert (link.file_name, link.plain_file_name) == (name, plain)

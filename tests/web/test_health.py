@@ -1,0 +1,188 @@
+"""Whether it lives, whether it can answer, and whether the whole is well."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from found_footy.domain.access import Role
+from found_footy.domain.errors import EngineError, ObjectStoreUnavailable, StoreUnavailable
+from found_footy.domain.operations.measured import Disk, Recorded, TemporalState
+from found_footy.ports import ObjectStore
+from found_footy.web.live.hub import Hub
+from found_footy.web.watching import Watch
+from tests.conftest import WorldCopy
+from tests.support.operations import NOW, measured, recorded, temporal
+from tests.support.web_access import PAGE, bearer, log_in, make_token
+from tests.support.web_world import served
+from tests.web.test_operations import showing
+
+# --- over HTTP
+
+
+async def test_a_server_that_runs_is_live_and_ready(web: httpx.AsyncClient) -> None:
+    assert (await web.get("/health/live")).json() == {"live": True}
+    for _ in range(100):  # live updates begin in a moment of their own
+        ready = await web.get("/health/ready")
+        if ready.status_code == 200:
+            break
+        assert ready.json() == {"ready": False, "problems": ["live updates have not begun"]}
+        await asyncio.sleep(0.05)
+    assert (ready.status_code, ready.json()) == (200, {"ready": True, "problems": []})
+    assert ready.headers["cache-control"] == "no-store"
+
+
+async def test_the_grade_is_the_verdict_of_the_operations_page(small_world: WorldCopy) -> None:
+    for system, status, grade in [
+        (measured(), 200, "ok"),
+        (measured(disk=Disk(9, 100)), 200, "degraded"),
+        (measured(disk=Disk(2, 100)), 503, "failed"),
+    ]:
+        async with showing(system, small_world.settings) as web:
+            answer = await web.get("/health", headers=PAGE)
+        assert (answer.status_code, answer.json()["grade"]) == (status, grade)
+        assert answer.json()["engines"] == {"database": "ok", "temporal": "ok", "object store": "ok"}
+
+
+async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
+    operator = await make_token(small_world.store, Role.OPERATOR)
+    editor = await make_token(small_world.store, Role.EDITOR)
+    async with showing(measured(disk=Disk(9, 100)), small_world.settings, web_host="0.0.0.0") as web:
+        plain = {"grade": "degraded", "live": True, "ready": True, "engines": None, "reasons": None}
+        assert (await web.get("/health")).json() == plain
+        assert (await web.get("/health", headers=bearer(editor))).json() == plain
+        (reason,) = (await web.get("/health", headers=bearer(operator))).json()["reasons"]
+    assert (reason["kind"], "Make room" in reason["advice"]) == ("disk", True)
+
+
+async def test_without_a_database_it_lives_and_says_what_is_wrong(
+    small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("watching", "gate"):
+        monkeypatch.setattr(f"found_footy.web.{module}.ANSWER_SECONDS", 0.3)
+    nowhere = {"database_url": SecretStr("postgresql://nobody@127.0.0.1:9/none")}
+    token = await make_token(small_world.store, Role.OPERATOR)
+    async with served(small_world.settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
+        cookie = (await log_in(web, token)).cookies["footy_session"]
+    settings = small_world.settings.model_copy(update=nowhere)
+    async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url, timeout=30) as web:
+        assert (await web.get("/health/live")).status_code == 200
+        ready = await web.get("/health/ready")
+        assert (ready.status_code, ready.json()["problems"][0]) == (503, "the database does not answer")
+        health = await web.get("/health")
+        assert (health.status_code, health.json()["engines"]["database"]) == (503, "failed")
+        page = await web.get("/operations", headers=PAGE | {"cookie": f"footy_session={cookie}"})
+        assert (page.status_code, "Database does not answer" in page.text) == (200, True)
+        assert 'footy_engine_up{engine="database"} 0.0' in (await web.get("/metrics")).text
+
+
+# --- measuring
+
+
+@dataclass
+class Asked:
+    """Everything that `Watch` asks, with answers to choose."""
+
+    fails: dict[str, Exception] = field(default_factory=dict)
+    hangs: set[str] = field(default_factory=set)
+    times: dict[str, int] = field(default_factory=dict)
+    position: int | None = 900
+    listeners: int = 3
+
+    async def _answer(self, name: str) -> None:
+        self.times[name] = self.times.get(name, 0) + 1
+        if name in self.hangs:
+            await asyncio.Event().wait()
+        if name in self.fails:
+            raise self.fails[name]
+
+    async def lacking(self) -> tuple[str, ...]:
+        await self._answer("database")
+        return ()
+
+    async def recorded(self, feed: str, now: datetime) -> Recorded:
+        await self._answer("database")
+        return recorded()
+
+    async def look(self, now: datetime) -> TemporalState:
+        await self._answer("temporal")
+        return temporal()
+
+    async def head(self, key: str) -> None:
+        await self._answer("object store")
+
+
+def watch_of(asked: Asked, fresh_seconds: float = 60) -> Watch:
+    return Watch(
+        asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feed="api_football", fresh_seconds=fresh_seconds
+    )
+
+
+@pytest.fixture
+async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    monkeypatch.setattr("found_footy.web.watching.ANSWER_SECONDS", 0.05)
+    yield
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        if task.get_name() == "asking the object store":
+            task.cancel()
+
+
+async def test_what_answers_is_ok() -> None:
+    found = await watch_of(Asked()).measured(NOW)
+    assert [(engine.name, engine.state) for engine in found.engines] == [
+        ("database", "ok"),
+        ("temporal", "ok"),
+        ("object store", "ok"),
+    ]
+    assert (found.news_read, found.listeners) == (900, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("database", StoreUnavailable("refused")),
+        ("temporal", EngineError("refused")),
+        ("object store", ObjectStoreUnavailable("refused")),
+    ],
+)
+async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception) -> None:
+    found = await watch_of(Asked(fails={name: error})).measured(NOW)
+    states = {engine.name: (engine.state, engine.detail) for engine in found.engines}
+    assert states.pop(name) == ("failed", "refused")
+    assert set(states.values()) == {("ok", "")}
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", ["database", "object store"])
+async def test_what_hangs_is_not_waited_for(name: str) -> None:
+    found = await watch_of(Asked(hangs={name})).measured(NOW)
+    (engine,) = [engine for engine in found.engines if engine.name == name]
+    assert (engine.state, engine.said) == ("failed", "no answer within 0.05 s")
+
+
+@pytest.mark.usefixtures("quick")
+async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> None:
+    asked = Asked(hangs={"object store"})
+    watch = watch_of(asked, fresh_seconds=0)
+    for _ in range(3):
+        await watch.measured(NOW)
+    assert asked.times == {"database": 3, "temporal": 3, "object store": 1}
+
+
+async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
+    asked = Asked()
+    watch = watch_of(asked)
+    await asyncio.gather(*(watch.measured(NOW) for _ in range(50)))
+    await watch.measured(NOW)
+    assert asked.times == {"database": 1, "temporal": 1, "object store": 1}
+
+
+async def test_live_updates_that_have_not_begun_keep_it_from_being_ready() -> None:
+    assert await watch_of(Asked(position=None)).ready() == ["live updates have not begun"]

@@ -1,0 +1,152 @@
+"""Words of a match and of its goals, and where a minute stands on its line."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from found_footy.domain.fixtures.statuses import PHASES
+from found_footy.web import time_line
+from found_footy.web.assets import STATIC
+from found_footy.web.match_words import Chip, Standing, chip, clock, silence, spell, standing
+
+NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "stage", "elapsed", "extra", "said"),
+    [
+        ("NS", "staging", None, None, None),
+        ("TBD", "staging", None, None, "Time open"),
+        ("PST", "staging", None, None, "Postponed"),
+        ("1H", "active", 31, None, "31'"),
+        ("1H", "active", 45, 2, "45+2'"),
+        ("1H", "active", None, None, "1st half"),
+        ("HT", "active", 45, None, "HT"),
+        ("2H", "active", 67, 0, "67'"),
+        ("ET", "active", 101, None, "101'"),
+        ("P", "active", 120, None, "Pens"),
+        ("FT", "completed", 90, None, "FT"),
+        ("AET", "completed", 120, None, "AET"),
+        ("PEN", "completed", 120, None, "Pens"),
+        ("SUSP", "active", 40, None, "Suspended"),
+        ("ABD", "completed", 40, None, "Abandoned"),
+        ("2H", "completed", 70, None, "Unfinished"),
+        ("NEW?", "active", 3, None, "NEW?"),
+    ],
+)
+def test_the_clock_speaks_as_people_do(
+    status: str, stage: str, elapsed: int | None, extra: int | None, said: str | None
+) -> None:
+    assert clock(status, stage, elapsed, extra) == said
+
+
+def test_every_status_has_words_and_a_standing() -> None:
+    for status in PHASES:
+        assert status == "NS" or clock(status, "active", None, None) not in (None, "")
+        assert standing(status, "active") in Standing
+
+
+@pytest.mark.parametrize(
+    ("status", "stage", "told"),
+    [
+        ("NS", "staging", "not started"),
+        ("PST", "staging", "not started"),
+        ("HT", "active", "under way"),
+        ("P", "active", "under way"),
+        ("INT", "active", "under way"),
+        ("AET", "active", "finished"),
+        ("PEN", "completed", "finished"),
+        ("ABD", "completed", "finished"),
+        ("2H", "completed", "finished"),
+    ],
+)
+def test_the_standing_tells_no_result(status: str, stage: str, told: str) -> None:
+    assert standing(status, stage) == told
+
+
+@pytest.mark.parametrize(
+    ("stage", "status", "silent_seconds", "said"),
+    [
+        ("active", "2H", 90, None),
+        ("active", "2H", 91, "no news from the feed for 91 s"),
+        ("active", "HT", 260, "no news from the feed for 4 min"),
+        ("active", "NS", 260, "no news from the feed for 4 min"),
+        ("active", "2H", 7200, "no news from the feed for 2 h"),
+        ("active", "2H", None, "no news from the feed yet"),
+        ("active", "FT", 9000, None),
+        ("completed", "2H", 9000, None),
+        ("staging", "NS", None, None),
+    ],
+)
+def test_a_match_that_should_be_followed_says_how_old_its_news_are(
+    stage: str, status: str, silent_seconds: int | None, said: str | None
+) -> None:
+    polled = None if silent_seconds is None else NOW - timedelta(seconds=silent_seconds)
+    kickoff = NOW - timedelta(hours=1)
+    assert silence(stage, standing(status, stage), kickoff, polled, NOW, poll_seconds=30) == said
+
+
+def test_a_match_that_has_not_begun_is_not_missed() -> None:
+    assert silence("active", Standing.UPCOMING, NOW + timedelta(minutes=9), None, NOW, poll_seconds=30) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 days")],
+)
+def test_spans_are_never_said_longer_than_they_are(seconds: int, said: str) -> None:
+    assert spell(timedelta(seconds=seconds)) == said
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "searches", "clips", "expected"),
+    [
+        ("validating", 2, 0, 0, Chip("validating", "seen 2/3")),
+        ("validating", 9, 0, 0, Chip("validating", "seen 3/3")),
+        ("watching", 3, 4, 0, Chip("watching", "searching 4/10")),
+        ("watching", 3, 12, 0, Chip("watching", "searching 12/12")),
+        ("watching", 3, 4, 2, Chip("complete", "2 clips", "searching 4/10")),
+        ("extracting", 3, 1, 0, Chip("extracting", "checking clips", "searching 1/10")),
+        ("extracting", 3, 1, 1, Chip("complete", "1 clip", "searching 1/10")),
+        ("complete", 3, 10, 3, Chip("complete", "3 clips")),
+        ("complete", 3, 10, 0, Chip("none", "no clip")),
+        ("withdrawn", 3, 2, 0, Chip("withdrawn", "withdrawn")),
+    ],
+)
+def test_a_chip_says_where_a_goal_stands(status: str, seen: int, searches: int, clips: int, expected: Chip) -> None:
+    assert chip(status, seen=seen, debounce=3, searches=searches, attempts=10, clips=clips) == expected
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "extra", "long", "percent"),
+    [
+        (0, None, False, 0.0),
+        (45, None, False, 43.7),  # 45 of 103
+        (45, 2, False, 45.6),
+        (45, 9, False, 48.5),
+        (46, None, False, 49.5),
+        (90, None, False, 92.2),
+        (90, 8, False, 100.0),
+        (90, 20, False, 100.0),
+        (112, None, False, 100.0),
+        (112, None, True, 91.4),  # 128 of 140
+        (120, 4, True, 100.0),
+        (-1, None, False, 0.0),
+    ],
+)
+def test_each_minute_has_its_place_on_the_line(elapsed: int, extra: int | None, long: bool, percent: float) -> None:
+    assert time_line.place(elapsed, extra, long=long) == percent
+
+
+def test_the_sheet_and_the_script_count_as_the_line_does() -> None:
+    sheet = (STATIC / "matchday.css").read_text()
+    for mark in (time_line.half_time(), time_line.half_time(long=True), time_line.full_time(long=True)):
+        assert f"var(--mark) {mark}% /" in sheet
+    script = (STATIC / "matchday.js").read_text()
+    parts = re.search(r"const PARTS = \[(.*)\];", script)
+    assert parts is not None
+    numbers = [int(number) for number in re.findall(r"\d+", parts[1])]
+    assert numbers == [number for part in time_line.PARTS for number in part]

@@ -1,0 +1,163 @@
+"""The matchday over HTTP: what stands on it, what is never on it, and which days there are."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import httpx
+import pytest
+from psycopg import AsyncConnection
+
+from found_footy.domain.fixtures.model import Stage, Team
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.web_world import (
+    HAALAND,
+    HOSTILE,
+    LIGA,
+    NO_CLIP,
+    NOW,
+    NUNEZ,
+    SALAH,
+    SEEN,
+    WITHDRAWN,
+    match,
+    served,
+    settings_for,
+)
+from tests.web.match_cards import card, goal_in, order
+
+PEOPLE = {"accept": "text/html"}
+
+
+async def test_a_day_shows_each_match_with_its_goals(web: httpx.AsyncClient) -> None:
+    page = await web.get("/")
+    assert page.status_code == 200
+    assert "Saturday, 22 August" in page.text
+    assert order(page.text) == ["7005", "7002", "7001", "7004", "7003"]
+    liverpool = card(page.text, 7001)
+    assert '<p class="clock">67&#39;</p>' in liverpool
+    assert "<b>2</b><i>–</i><b>1</b>" in liverpool
+    assert liverpool.count("<circle") == 3
+    assert 'data-standing="live"' in liverpool
+
+
+@pytest.mark.parametrize(
+    ("event_id", "words"),
+    [
+        (SALAH, ["3 clips", "verified", "23'", "Mohamed Salah", "<b>1</b>–0"]),
+        (HAALAND, ["1 clip", "searching 2/10", "45+2'", "pen.", "1–<b>1</b>"]),
+        (NUNEZ, ["checking clips", "searching 1/10", 'class="shot"></span>']),
+        (SEEN, ["seen 2/3", "Isaac Romero"]),
+        (WITHDRAWN, ["withdrawn", "Robert Lewandowski", 'class="shot"></span>']),
+        (NO_CLIP, ["no clip", "Harry Kane"]),
+    ],
+)
+async def test_each_goal_says_where_it_stands(web: httpx.AsyncClient, event_id: str, words: list[str]) -> None:
+    goal = goal_in((await web.get("/day/2026-08-22")).text, event_id)
+    assert [word for word in words if word not in goal] == []
+
+
+async def test_posters_have_a_size_and_lead_to_the_clip(web: httpx.AsyncClient) -> None:
+    goal = goal_in((await web.get("/")).text, SALAH)
+    picture = re.search(r'<a class="shot" href="/v/([0-9a-f]{16})"><img src="/v/\1/poster.jpg\?w=320"[^>]*>', goal)
+    assert picture is not None
+    assert 'width="320" height="180" loading="lazy"' in picture[0]
+
+
+async def test_a_fragment_is_the_card_of_the_page(web: httpx.AsyncClient) -> None:
+    page, fragment = await web.get("/"), await web.get("/fragments/match/7001")
+    assert fragment.text.strip() == card(page.text, 7001)
+    assert fragment.headers["cache-control"] == "private, no-cache"
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("/fragments/match/999", 404), ("/fragments/match/x", 404), ("/fragments/match/-1", 404),
+    ("/fragments/match/99999999999999999999", 404), ("/day/2026-13-01", 404), ("/day/2026-02-30", 404),
+    ("/day/today", 404), ("/day/0001-01-01", 404), ("/day/9999-12-31", 404), ("/day/2026-8-2", 404),
+    ("/day/%D9%A2%D9%A0%D9%A2%D9%A6-08-22", 404), ("/day/%00", 404), ("/?show=nothing", 422),
+])  # fmt: skip
+async def test_what_is_no_day_and_no_match_is_said_to_be_none(web: httpx.AsyncClient, path: str, status: int) -> None:
+    answer = await web.get(path, headers=PEOPLE)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("show", "ids"),
+    [
+        ("all", ["7005", "7002", "7001", "7004", "7003"]),
+        ("live", ["7005", "7002", "7001"]),
+        ("clips", ["7005", "7001"]),
+    ],
+)
+async def test_filters_are_links_that_need_no_script(web: httpx.AsyncClient, show: str, ids: list[str]) -> None:
+    page = await web.get("/day/2026-08-22", params={"show": show})
+    assert order(page.text) == ids
+    assert page.text.count('aria-current="true"') == 1
+
+
+async def test_days_lead_to_the_next_ones_that_have_matches(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+    later = match(8001, LIGA, Team(1, "A"), Team(2, "B"), status="NS", kickoff=NOW + timedelta(days=9))
+    await small_world.world.add(later, stage=Stage.STAGING)
+    page = (await web.get("/")).text
+    assert 'rel="prev" href="/day/2026-08-21"' in page
+    assert 'rel="next" href="/day/2026-08-31"' in page
+    empty = (await web.get("/day/2026-08-26")).text
+    assert "No matches on this day" in empty
+    assert order(empty) == []
+    assert "/day/2026-08-22" in empty
+    assert "/day/2026-08-31" in empty
+
+
+async def test_without_matches_today_the_nearest_day_is_shown_and_said(small_world: WorldCopy) -> None:
+    async with (
+        served(small_world.settings, now=NOW + timedelta(days=5)) as (server, _),
+        httpx.AsyncClient(base_url=server.url) as client,
+    ):
+        page = (await client.get("/")).text
+    assert "There are no matches today" in page
+    assert "Saturday, 22 August" in page
+
+
+async def test_without_any_matches_it_says_how_they_come(
+    database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async with (
+        served(settings_for(database_url, tmp_path_factory.mktemp("empty"))) as (server, _),
+        httpx.AsyncClient(base_url=server.url) as client,
+    ):
+        page = await client.get("/")
+    assert page.status_code == 200
+    assert "footy ingest" in page.text
+
+
+async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
+    server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy
+) -> None:
+    async with small_world.store.database.connection() as connection:
+        await _polled(connection, 7001, seconds=240)
+        await _polled(connection, 7002, seconds=60)
+        await connection.execute(
+            "update fixtures set error_kind = 'FeedRejected', error_message = 'no <b>such</b> thing' where id = 7002"
+        )
+    page = (await web.get("/")).text
+    assert "no news from the feed for 4 min" in card(page, 7001)
+    assert "no news" not in card(page, 7002)
+    assert "trouble with the feed: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
+    assert "no news" not in card(page, 7003)
+
+
+async def _polled(connection: AsyncConnection[dict[str, object]], fixture_id: int, seconds: int) -> None:
+    at = NOW - timedelta(seconds=seconds)
+    await connection.execute("update fixtures set last_poll_at = %s where id = %s", [at, fixture_id])
+
+
+async def test_hostile_names_stay_text(web: httpx.AsyncClient) -> None:
+    for path in ("/", "/fragments/match/7005"):
+        html = (await web.get(path)).text
+        assert HOSTILE not in html
+        assert "<script>document" not in html
+        assert "<img src=x" not in html
+        assert "\u202e" not in html
+        assert "&lt;script&gt;" in html

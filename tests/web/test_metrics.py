@@ -1,0 +1,103 @@
+"""Figures for Prometheus, and that each of them is documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from found_footy.domain.access import Role
+from found_footy.domain.operations.findings import Limits
+from found_footy.domain.operations.judging import judge
+from found_footy.web.metrics import Both, WebMetrics, families
+from tests.conftest import WorldCopy
+from tests.support.operations import a_queue, measured, temporal
+from tests.support.web_access import bearer, make_token
+from tests.support.web_world import SALAH, served
+from tests.web.test_operations import showing
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
+
+
+def values(text: str, name: str) -> dict[tuple[str, ...], float]:
+    found: dict[tuple[str, ...], float] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name == name:
+                found[tuple(sample.labels.values())] = sample.value
+    return found
+
+
+async def test_every_figure_is_documented(small_world: WorldCopy) -> None:
+    async with showing(measured(), small_world.settings) as web:
+        await web.get("/health/live")
+        text = (await web.get("/metrics")).text
+    names = {family.name for family in text_string_to_metric_families(text)}
+    documented = set(re.findall(r"^\| `(footy_\w+)`", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE))
+    ours = {name for name in names if name.startswith("footy_")}
+    assert len(ours) > 20
+    assert {f"{name}_total" if name == "footy_http_requests" else name for name in ours} == documented
+    assert {name.partition("_")[0] for name in names - ours} == {"process"}
+
+
+async def test_requests_are_counted_by_their_route(web: httpx.AsyncClient) -> None:
+    for path in (f"/api/v1/events/{SALAH}", "/api/v1/events/none", "/nowhere/1", "/nowhere/2", "/static/footy.css"):
+        await web.get(path)
+    await web.request("PROPFIND", "/nowhere")
+    counted = values((await web.get("/metrics")).text, "footy_http_requests_total")
+    assert counted[("GET", "/api/v1/events/{event_id}", "200")] == 1
+    assert counted[("GET", "/api/v1/events/{event_id}", "404")] == 1
+    assert counted[("GET", "other", "404")] == 2
+    assert counted[("GET", "/static", "200")] == 1
+    assert not any("PROPFIND" in labels or "nowhere" in "".join(labels) for labels in counted)
+
+
+async def test_refused_requests_are_counted_as_well(web: httpx.AsyncClient) -> None:
+    await web.post("/api/v1/anything")
+    await web.get("/login", headers={"authorization": "Bearer wrong"})
+    counted = values((await web.get("/metrics")).text, "footy_http_requests_total")
+    assert counted[("POST", "other", "401")] == 1
+    assert counted[("GET", "other", "401")] == 1
+
+
+async def test_figures_of_the_small_world(web: httpx.AsyncClient) -> None:
+    text = (await web.get("/metrics")).text
+    assert values(text, "footy_goals")[("complete",)] == 2
+    assert values(text, "footy_clips") == {("verified",): 5, ("unverified",): 1}
+    assert values(text, "footy_losses_last_day") == {("gone",): 1, ("too short",): 1}
+    assert values(text, "footy_searches_last_day")[("failed", "x")] == 1
+    assert values(text, "footy_poll_age_oldest_seconds")[()] > 3600
+    assert values(text, "footy_news_lag") == {(): 0}
+
+
+async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -> None:
+    reader = await make_token(small_world.store, Role.READER)
+    settings = small_world.settings.model_copy(update={"read_access": "token"})
+    async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
+        assert (await web.get("/metrics")).status_code == 401
+        assert (await web.get("/metrics", headers=bearer(reader))).status_code == 200
+
+
+def test_what_does_not_answer_has_no_figures() -> None:
+    names = {metric.name for metric in families(measured(recorded=None, temporal=None), judge(measured(), Limits()))}
+    assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
+
+
+def test_queues_and_workers() -> None:
+    system = measured(temporal=temporal(queues=(a_queue(backlog=7, age=12), a_queue("activity"))))
+    found = {metric.name: metric for metric in families(system, judge(system, Limits()))}
+    assert [sample.value for sample in found["footy_queue_backlog"].samples] == [7, 0]
+    assert [sample.value for sample in found["footy_queue_backlog_age_seconds"].samples] == [12, 0]
+    assert [sample.value for sample in found["footy_workers"].samples] == [1, 1]
+
+
+def test_two_applications_count_apart() -> None:
+    one, other = WebMetrics(), WebMetrics()
+    one.note("/", "GET", 200, 0.01)
+    counts = [
+        sum(len(metric.samples) for metric in Both(each.registry, ()).collect() if metric.name == "footy_http_requests")
+        for each in (one, other)
+    ]
+    assert counts == [1, 0]

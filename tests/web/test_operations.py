@@ -1,0 +1,190 @@
+"""The operations page and its JSON, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from psycopg import sql
+
+from found_footy.adapters.storage.postgres.operations import PostgresOperations
+from found_footy.bootstrap import open_store
+from found_footy.bootstrap_web import open_web
+from found_footy.config import Settings
+from found_footy.domain.access import Role
+from found_footy.domain.errors import FeedUnavailable, SourceLoggedOut
+from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.operations.measured import Engine, Measured
+from found_footy.http_server import HttpServer
+from found_footy.web.app import create_app
+from tests.conftest import WorldCopy
+from tests.support.operations import FixedWatch, a_goal, a_match, measured, recorded
+from tests.support.web_access import PAGE, bearer, make_token
+from tests.support.web_world import HOSTILE, NOW, NUNEZ
+
+
+@asynccontextmanager
+async def showing(found: Measured, settings: Settings, **rules: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A server that has measured this."""
+    async with open_web(settings) as services:
+        changed = replace(services, watch=FixedWatch(found), now=lambda: NOW, rules=replace(services.rules, **rules))
+        server = HttpServer(create_app(changed), grace_seconds=1)
+        async with server, httpx.AsyncClient(base_url=server.url) as client:
+            yield client
+
+
+# --- of a real database
+
+
+async def test_what_the_database_knows(small_world: WorldCopy) -> None:
+    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW)
+    assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005]
+    goals = {goal.event_id: goal for goal in found.goals}
+    assert {goal.status for goal in found.goals} == {"validating", "watching", "extracting"}
+    assert (goals[NUNEZ].status, goals[NUNEZ].states, goals[NUNEZ].attempts) == ("extracting", {"downloading": 1}, 1)
+    assert found.goals_in_work == len(found.goals)
+    assert sum(found.goals_by_status.values()) == 7
+    assert [(each.source, each.failures) for each in found.sources] == [("bluesky", 0), ("x", 1)]
+    assert len(found.hours) == 24
+    assert found.hours[-1].losses == {"gone": 1, "too short": 1}
+    assert (found.feed, found.lacking, found.clips) == (None, (), {"verified": 5, "unverified": 1})
+
+
+async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: WorldCopy) -> None:
+    database = small_world.store.database
+    async with database.connection() as connection:
+        row = await (await connection.execute("select current_database() as name")).fetchone()
+        assert row is not None
+        name = sql.Identifier(row["name"])
+        await connection.execute(sql.SQL("alter database {} set timezone to 'Asia/Kolkata'").format(name))
+    async with open_store(small_world.settings) as fresh:
+        found = await PostgresOperations(fresh.database).recorded("api_football", NOW)
+    assert found.hours[-1].at == NOW.replace(minute=0)
+    assert found.hours[-1].at.utcoffset() == timedelta(0)
+    assert found.hours[-1].losses == {"gone": 1, "too short": 1}
+
+
+async def test_the_failures_of_a_source_count_since_its_last_answer(small_world: WorldCopy) -> None:
+    world = small_world.world
+    for attempt in range(2, 5):
+        await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
+    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW + timedelta(hours=1))
+    (x,) = [source for source in found.sources if source.source == "x"]
+    assert (x.answers, x.failures, x.failures_in_a_row) == (0, 4, 4)
+    assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
+
+
+async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy) -> None:
+    await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
+    await small_world.store.save_feed_state("api_football", None, NOW, FeedUnavailable("refused"))
+    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW)
+    assert found.feed is not None
+    assert found.feed.error is not None
+    assert "refused" in found.feed.error
+    assert found.feed.quota == Quota(NOW, 100, 40)
+
+
+async def test_the_page_shows_the_small_world(web: httpx.AsyncClient) -> None:
+    page = await web.get("/operations", headers=PAGE)
+    assert page.status_code == 200
+    assert "1 thing needs you" in page.text
+    assert "3 of 3 live matches are not polled" in page.text
+    assert "not configured" in page.text
+    assert HOSTILE not in page.text
+    assert "\u202e" not in page.text
+    fragment = await web.get("/operations/fragment", headers=PAGE)
+    assert fragment.text.lstrip().startswith('<section class="verdict" data-grade="failed"')
+    assert "<html" not in fragment.text
+
+
+# --- of what was measured
+
+
+async def test_the_json_says_what_the_page_says(small_world: WorldCopy) -> None:
+    async with showing(measured(), small_world.settings) as web:
+        document = (await web.get("/api/v1/operations")).json()
+    assert (document["grade"], document["verdict"], document["findings"]) == ("ok", "All well", [])
+    assert document["temporal"]["queues"][0] == {
+        "kind": "workflow",
+        "workers": [{"identity": "4711@desk", "seen_at": "2026-08-22T15:29:40Z"}],
+        "backlog": 0,
+        "backlog_age": 0.0,
+    }
+    assert document["poll_limit_seconds"] == 90
+    assert [goal["status"] for goal in document["recorded"]["goals"]] == ["watching", "validating", "extracting"]
+
+
+async def test_engines_that_are_away_are_shown_as_such(small_world: WorldCopy) -> None:
+    engines = (
+        Engine("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
+        Engine("temporal", "failed", "EngineError", "no answer within 2 s"),
+        Engine("object store", "ok"),
+    )
+    away = measured(engines=engines, recorded=None, temporal=None)
+    async with showing(away, small_world.settings) as web:
+        page = await web.get("/operations", headers=PAGE)
+        document = (await web.get("/api/v1/operations")).json()
+    assert page.status_code == 200
+    assert "Database does not answer" in page.text
+    assert "Temporal does not answer" in page.text
+    assert (document["recorded"], document["temporal"], document["grade"]) == (None, None, "failed")
+
+
+@pytest.mark.parametrize(
+    ("rules", "role", "told"),
+    [
+        ({}, None, True),  # only this machine can ask
+        ({"public_url": "https://goals.example"}, None, False),
+        ({"web_host": "0.0.0.0"}, None, False),
+        ({"web_host": "0.0.0.0"}, Role.EDITOR, False),
+        ({"web_host": "0.0.0.0"}, Role.OPERATOR, True),
+    ],
+)
+async def test_machines_are_named_to_operators_only(
+    small_world: WorldCopy, rules: dict[str, Any], role: Role | None, told: bool
+) -> None:
+    headers = bearer(await make_token(small_world.store, role)) if role else {}
+    found = measured(engines=(Engine("temporal", "failed", "EngineError", "tcp 10.0.0.7"),))
+    async with showing(found, small_world.settings, **rules) as web:
+        for path in ("/operations", "/operations/fragment", "/api/v1/operations"):
+            answer = await web.get(path, headers=PAGE | headers)
+            assert ("4711@desk" in answer.text) is told
+            assert ("10.0.0.7" in answer.text) is told
+
+
+async def test_hidden_results_stay_hidden(small_world: WorldCopy) -> None:
+    found = measured(recorded=recorded(goals=(a_goal(unanswered=4),), goals_in_work=1))
+    async with showing(found, small_world.settings) as web:
+        for path in ("/operations", "/operations/fragment"):
+            hidden = await web.get(path, headers=PAGE | {"cookie": "spoilers=hidden"})
+            assert "Salah" not in hidden.text
+            assert "7001_40" not in hidden.text
+            assert "Goals in matches whose results you hide are not shown here" in hidden.text
+            assert "<dt>Goals in work</dt><dd>0</dd>" in hidden.text
+            opened = await web.get(path, headers=PAGE | {"cookie": "spoilers=hidden; opened=7001"})
+            assert "Salah" in opened.text
+
+
+async def test_strangers_words_stay_words(small_world: WorldCopy) -> None:
+    match = a_match(home=HOSTILE, away="\u202ex", error_kind="FeedSchemaError", error_message=HOSTILE * 100)
+    goal = a_goal(player=HOSTILE, home=HOSTILE, states={HOSTILE: 3}, unanswered=5)
+    found = measured(recorded=recorded(matches=(match,), goals=(goal,)))
+    async with showing(found, small_world.settings) as web:
+        page = (await web.get("/operations", headers=PAGE)).text
+    assert "<script>document" not in page
+    assert "<img src=x" not in page
+    assert "\u202e" not in page
+    assert len(page) < 60_000
+
+
+async def test_the_page_needs_no_inline_script_or_style(small_world: WorldCopy) -> None:
+    async with showing(measured(), small_world.settings) as web:
+        page = (await web.get("/operations", headers=PAGE)).text
+    assert " style=" not in page
+    assert " onclick=" not in page
+    assert page.count("<script") == page.count('<script type="module" src=')

@@ -1,0 +1,224 @@
+"""Posters and proofs: made once, kept beside the clip, and never by decoding a stranger's file in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import httpx
+import numpy as np
+import pytest
+
+from found_footy.domain.errors import MediaBroken, ObjectStoreError, StreamFull
+from found_footy.domain.fixtures.model import Minute
+from found_footy.domain.videos.keys import clip_key, md5_of, poster_key, proof_key
+from found_footy.domain.videos.video_link import VideoLink
+from found_footy.media.poster import best_of
+from found_footy.ports import Picture
+from found_footy.web import picture_making
+from found_footy.web.picture_making import PictureMaker
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.web_world import SALAH
+
+
+def decoded(jpeg: bytes) -> tuple[int, int]:
+    """Width and height."""
+    picture = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    height, width = picture.shape[:2]
+    return width, height
+
+
+@pytest.fixture
+async def best(small_world: WorldCopy) -> dict[str, str]:
+    video: dict[str, str] = (await small_world.store.event(SALAH))["_s3_videos"][0]
+    return video
+
+
+async def keys(world: WorldCopy) -> list[str]:
+    return sorted([stored.key async for stored in world.world.objects.list(f"7001/{SALAH}/")])
+
+
+async def test_a_poster_is_made_on_demand_in_all_sizes_and_kept(
+    server: tuple[str, Services], small_world: WorldCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, services = server
+    calls = 0
+    pictures = services.media.pictures
+
+    async def counted(path: Path, fractions: Sequence[float]) -> list[Picture]:
+        nonlocal calls
+        calls += 1
+        return await pictures(path, fractions)
+
+    monkeypatch.setattr(services.media, "pictures", counted)
+    before = await keys(small_world)
+    async with httpx.AsyncClient(base_url=url) as client:
+        answers = await asyncio.gather(
+            *(client.get(f"/v/{best['id']}/poster.jpg?w={w}") for w in (320, 640, 1280, 640))
+        )
+        assert calls == 1
+        for answer in answers:
+            assert (answer.status_code, answer.headers["content-type"]) == (200, "image/jpeg")
+            assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert decoded(answer.content) == (320, 180), "a small clip is not enlarged"
+        assert set(await keys(small_world)) - set(before) == {
+            f"7001/{SALAH}/{best['md5']}.poster-{width}.jpg" for width in (320, 640, 1280)
+        }
+        again = await client.get(f"/v/{best['id']}/poster.jpg")
+        assert (again.content, calls) == (answers[1].content, 1)
+        known = await client.get(f"/v/{best['id']}/poster.jpg", headers={"if-none-match": again.headers["etag"]})
+        assert (known.status_code, known.content) == (304, b"")
+        head = await client.head(f"/v/{best['id']}/poster.jpg")
+        assert (head.status_code, head.headers["etag"], head.content) == (200, again.headers["etag"], b"")
+        for wrong in ("0", "641", "100000", "-1", "abc", ""):
+            assert (await client.get(f"/v/{best['id']}/poster.jpg?w={wrong}")).status_code == 422
+        assert calls == 1
+
+
+async def test_a_merged_video_has_the_poster_of_the_one_that_stays(
+    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+) -> None:
+    (copy,) = (await small_world.store.event(SALAH))["_s3_videos"][0]["copies"]
+    answer = await web.get(f"/v/{copy['id']}/poster.jpg?w=320")
+    assert answer.status_code == 307
+    assert answer.headers["location"].startswith(f"/v/{best['id']}/poster.jpg?w=320")
+
+
+async def test_a_proof_shows_only_moments_that_somebody_looked_at(
+    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+) -> None:
+    path = f"/v/{best['id']}/proof.jpg"
+    first, decided, second = [await web.get(f"{path}{at}") for at in ("?at=1.000", "", "?at=3")]
+    assert [answer.status_code for answer in (first, decided, second)] == [200, 200, 200]
+    assert first.content == decided.content != second.content
+    assert decoded(second.content) == (320, 180)
+    for at in ("2", "1.01", "-1", "nan", "inf", "1e308"):
+        assert (await web.get(f"{path}?at={at}")).status_code == 404
+    assert (await web.get(f"{path}?at=soon")).status_code == 422
+    proofs = [key for key in await keys(small_world) if ".proof-" in key]
+    assert proofs == [f"7001/{SALAH}/{best['md5']}.proof-{at}.jpg" for at in (1000, 3000)]
+
+
+async def test_a_picture_of_a_file_that_is_missing_is_a_failure_of_ours(
+    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+) -> None:
+    await small_world.world.objects.delete([clip_key(7001, SALAH, best["md5"])])
+    answer = await web.get(f"/v/{best['id']}/poster.jpg")
+    assert (answer.status_code, answer.json()["error"]["class"]) == (503, "ObjectStoreError")
+
+
+# --- the line in front of the decoder
+
+
+class Decoder:
+    """Decodes when it is told to."""
+
+    def __init__(self, problem: Exception | None = None) -> None:
+        self.go = asyncio.Event()
+        self.busy = self.most = self.calls = 0
+        self.problem = problem
+
+    async def pictures(self, path: Path, fractions: Sequence[float]) -> list[Picture]:
+        self.calls += 1
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await self.go.wait()
+        self.busy -= 1
+        if self.problem is not None:
+            raise self.problem
+        return [Picture(0.0, np.full((90, 160, 3), 128, np.uint8)) for _ in fractions]
+
+
+def link(number: int) -> VideoLink:
+    return VideoLink(
+        f"{number:016x}", "1_2_3_Goal_1", 1, f"{number:032x}", 4, 4.0, 0.0, None, "Somebody", Minute(1), "A", "B"
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def maker(small_world: WorldCopy, tmp_path: Path) -> tuple[PictureMaker, Decoder]:
+    file = tmp_path / "clip.mp4"
+    file.write_bytes(b"clip")
+    for number in range(8):
+        await small_world.world.objects.put(link(number).key, file)
+    decoder = Decoder()
+    return PictureMaker(small_world.world.objects, decoder), decoder  # type: ignore[arg-type]
+
+
+async def test_two_at_once_and_the_line_has_an_end(
+    maker: tuple[PictureMaker, Decoder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    making, decoder = maker
+    monkeypatch.setattr(picture_making, "MOST_WAITING", 6)
+    asked = [asyncio.create_task(making.poster(link(number % 6), 320)) for number in range(12)]
+    while decoder.busy < 2 or len(making._making) < 6:
+        await asyncio.sleep(0)
+    with pytest.raises(StreamFull):
+        await making.poster(link(7), 320)
+    asked[0].cancel()
+    decoder.go.set()
+    done = await asyncio.gather(*asked[1:])
+    assert (len(set(done)), decoder.calls, decoder.most) == (1, 6, 2)
+    assert (await making.poster(link(7), 320))[:2] == b"\xff\xd8"
+
+
+async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
+    maker: tuple[PictureMaker, Decoder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    making, decoder = maker
+    decoder.problem = MediaBroken("/tmp/somewhere/clip.mp4: no picture of it can be decoded")
+    decoder.go.set()
+    for _ in range(3):
+        with pytest.raises(ObjectStoreError, match="no picture can be made of the video 0000") as caught:
+            await making.poster(link(0), 320)
+        assert "/tmp" not in str(caught.value)
+    assert decoder.calls == 1
+    monkeypatch.setattr(picture_making, "FAILED_SECONDS", 0.0)
+    with pytest.raises(ObjectStoreError):
+        await making.poster(link(1), 320)
+    decoder.problem = None
+    assert await making.poster(link(1), 320), "one day it is tried again"
+
+
+async def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
+    maker: tuple[PictureMaker, Decoder], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    making, decoder = maker
+    decoder.go.set()
+
+    async def refused(*_: object, **__: object) -> None:
+        raise ObjectStoreError("put: no space left")
+
+    monkeypatch.setattr(small_world.world.objects, "put", refused)
+    assert (await making.poster(link(0), 320))[:2] == b"\xff\xd8"
+
+
+# --- which picture, and under which name
+
+BLACK, WHITE = np.zeros((90, 160, 3), np.uint8), np.full((90, 160, 3), 255, np.uint8)
+SCENE = np.random.default_rng(1).integers(0, 255, (90, 160, 3)).astype(np.uint8)
+DIM = (SCENE // 12).astype(np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("pictures", "place"),
+    [([SCENE, BLACK], 0), ([BLACK, WHITE, SCENE], 2), ([BLACK, DIM, BLACK], 1), ([BLACK, BLACK], 0), ([DIM, SCENE], 1)],
+)
+def test_a_poster_is_the_first_picture_that_shows_something(pictures: list[Picture], place: int) -> None:
+    assert best_of(pictures) == place  # type: ignore[arg-type]
+
+
+def test_pictures_lie_beside_their_clip_and_are_known_by_it() -> None:
+    md5 = "ab" * 16
+    clip, poster, proof = (
+        clip_key(1, "1_2_3_Goal_1", md5),
+        poster_key(1, "1_2_3_Goal_1", md5, 640),
+        proof_key(1, "1_2_3_Goal_1", md5, 1.5),
+    )
+    assert (poster, proof) == (clip.replace(".mp4", ".poster-640.jpg"), clip.replace(".mp4", ".proof-1500.jpg"))
+    assert {md5_of(key) for key in (clip, poster, proof, f"staging/1_2_3_Goal_1/{md5}.mp4")} == {md5}

@@ -1,0 +1,100 @@
+"""Which bytes a request asks for, as a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from found_footy.web.etags import is_known
+from found_footy.web.ranges import Span, Unsatisfiable, range_holds, span_of
+
+SIZE = 1000
+
+SATISFIABLE = [
+    ("bytes=0-0", 0, 1),
+    ("bytes=0-99", 0, 100),
+    ("bytes=100-", 100, 1000),
+    ("bytes=999-", 999, 1000),
+    ("bytes=999-999", 999, 1000),
+    ("bytes=-1", 999, 1000),
+    ("bytes=-100", 900, 1000),
+    ("bytes=-1000", 0, 1000),
+    ("bytes=-10000", 0, 1000),
+    ("bytes=10-10000", 10, 1000),
+    ("bytes=5-" + "9" * 100, 5, 1000),
+    ("bytes=0000-0009", 0, 10),
+    ("BYTES=0-9", 0, 10),
+    ("bytes= 0-9", 0, 10),
+    ("bytes=0-9, ", 0, 10),
+]
+PAST_THE_END = ["bytes=1000-", "bytes=2000-3000", "bytes=-0", "bytes=" + "9" * 150 + "-"]
+IGNORED = [
+    "bytes=9-0",
+    "bytes=-",
+    "bytes=",
+    "bytes",
+    "bytes=a-b",
+    "bytes=0-1,5-9",
+    "bytes=1-2-3",
+    "bytes=--5",
+    "bytes=+1-5",
+    "bytes=1.5-9",
+    "bytes=1 - 9",
+    "bytes=٣-٩",
+    "items=0-5",
+    "0-5",
+    "",
+    "bytes=" + "0-1," * 500,
+    "bytes=" + "9" * 10_000 + "-",
+]
+
+
+@pytest.mark.parametrize(("asked", "start", "end"), SATISFIABLE)
+def test_a_single_range_names_its_bytes(asked: str, start: int, end: int) -> None:
+    assert span_of(asked, SIZE) == Span(start, end)
+
+
+@pytest.mark.parametrize("asked", PAST_THE_END)
+def test_a_range_past_the_end_cannot_be_satisfied(asked: str) -> None:
+    with pytest.raises(Unsatisfiable):
+        span_of(asked, SIZE)
+
+
+@pytest.mark.parametrize("asked", [None, *IGNORED])
+def test_anything_else_asks_for_the_whole(asked: str | None) -> None:
+    assert span_of(asked, SIZE) is None
+
+
+def test_nothing_of_an_empty_file_can_be_sent() -> None:
+    for asked in ("bytes=0-", "bytes=0-0", "bytes=-5"):
+        with pytest.raises(Unsatisfiable):
+            span_of(asked, 0)
+    assert span_of(None, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "known"),
+    [
+        (None, False),
+        ("", False),
+        ("*", True),
+        ('"a"', True),
+        ('W/"a"', True),
+        ('"b", "a"', True),
+        ('"b"', False),
+        ("a", False),
+        ('"A"', False),
+        ('"a', False),
+        ('"b,"a', False),
+        ('"' + "a" * 10_000, False),
+    ],
+)
+def test_the_version_that_a_reader_has(header: str | None, known: bool) -> None:
+    assert is_known('"a"', header) is known
+
+
+@pytest.mark.parametrize(
+    ("header", "holds"),
+    [(None, True), ('"a"', True), ('W/"a"', False), ('"b"', False), ("Sat, 22 Aug 2026 15:30:00 GMT", False)],
+)
+def test_a_range_holds_only_for_the_very_same_version(header: str | None, holds: bool) -> None:
+    assert range_holds(header, '"a"') is holds

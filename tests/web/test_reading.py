@@ -1,0 +1,104 @@
+"""Reading for the API: what a version promises, connections that died, and questions that take too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from found_footy.adapters.storage.postgres.readers import Readers
+from found_footy.adapters.storage.postgres.reading import PostgresReading
+from found_footy.domain.errors import NotFound, StoreUnavailable
+
+MATCH = """insert into fixtures (id, feed, stage, status, kickoff, league_id, league_name, home_id, home_name, away_id,
+    away_name, added_at) values (%s, 'test', 'staging', 'NS', now(), 1, 'L', 1, 'A', 2, 'B', now())"""
+
+
+@pytest.fixture
+async def readers(database_url: str) -> AsyncIterator[Readers]:
+    opened = Readers(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def test_the_version_changes_with_what_is_committed_and_with_nothing_else(
+    readers: Readers, database_url: str
+) -> None:
+    reading = PostgresReading(readers)
+    before = await reading.version()
+    assert await reading.version() == before
+    async with await psycopg.AsyncConnection.connect(database_url) as writer:
+        await writer.execute(MATCH, [1])
+        open_ = await reading.version()
+        with pytest.raises(NotFound):
+            await reading.fixture(1)
+        await writer.commit()
+        after = await reading.version()
+        assert after not in (before, open_)
+        version, document = await reading.fixture(1)
+        assert (version, '"_id": 1' in document) == (after, True)
+        await writer.execute("select count(*) from fixtures")
+        await writer.rollback()
+    assert await reading.version() == after
+
+
+async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_came(readers: Readers) -> None:
+    asked: list[asyncio.Event] = []
+
+    class Counting:
+        async def fetch(self, name: str, *_: object, **__: object) -> list[dict[str, str]]:
+            mine = asyncio.Event()
+            asked.append(mine)
+            number = len(asked)
+            await mine.wait()
+            return [{"version": str(number)}]
+
+    reading = PostgresReading(Counting())  # type: ignore[arg-type]
+    early = asyncio.create_task(reading.version())
+    while not asked:
+        await asyncio.sleep(0)
+    late = [asyncio.create_task(reading.version()) for _ in range(100)]
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert len(asked) == 1
+    asked[0].set()
+    assert await early == "1"
+    while len(asked) < 2:
+        await asyncio.sleep(0)
+    asked[1].set()
+    assert {await each for each in late} == {"2"}
+
+
+async def test_connections_that_died_are_replaced_without_anybody_noticing(readers: Readers, database_url: str) -> None:
+    reading = PostgresReading(readers)
+    await asyncio.gather(*(readers.fetch("reading.version") for _ in range(4)))
+    async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
+        await killer.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+    assert await reading.version()
+    assert await reading.page("dates", {}, None, 10) == []
+
+
+async def test_readers_change_nothing_and_do_not_wait_for_ever(readers: Readers) -> None:
+    async with readers._pool.connection() as connection:
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            await connection.execute(MATCH, [1])
+        row = await (await connection.execute("show statement_timeout")).fetchone()
+        assert row == {"statement_timeout": "10s"}
+
+
+async def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("found_footy.adapters.storage.postgres.readers.PATIENCE", 0.2)
+    away = Readers("postgresql://nobody:secret@127.0.0.1:1/nothing")
+    await away.open()
+    try:
+        with pytest.raises(StoreUnavailable) as told:
+            await PostgresReading(away).version()
+        assert "secret" not in str(told.value)
+    finally:
+        await away.close()

@@ -1,0 +1,104 @@
+"""The reference page is made from the description alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from found_footy.web.pages.reference import failures, marked
+from found_footy.web.reference_view import example, kind_of, topics
+
+DOCUMENT: dict[str, Any] = {
+    "paths": {
+        "/b/{id}": {
+            "get": {
+                "tags": ["zebras"],
+                "summary": "One",
+                "parameters": [
+                    {"in": "path", "name": "id", "required": True, "schema": {"type": "string"}},
+                    {
+                        "in": "query",
+                        "name": "limit",
+                        "schema": {"type": "integer", "default": 50},
+                        "description": "Most",
+                    },
+                ],
+                "responses": {
+                    "200": {
+                        "description": "Successful Response",
+                        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Node"}}},
+                    },
+                    "404": {"description": "None"},
+                },
+            }
+        },
+        "/a": {"post": {"tags": ["matches"], "responses": {}}},
+    },
+    "components": {
+        "schemas": {
+            "Node": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "next": {"$ref": "#/components/schemas/Node"}},
+            }
+        }
+    },
+}
+
+
+def test_routes_stand_by_topic_and_known_topics_first() -> None:
+    made = topics(DOCUMENT)
+    assert [topic.name for topic in made] == ["matches", "zebras"]
+    (operation,) = made[1].operations
+    assert (operation.id, operation.method) == ("get-b-id", "GET")
+    assert [(each.name, each.required, each.default) for each in operation.parameters] == [
+        ("id", True, ""),
+        ("limit", False, "50"),
+    ]
+    assert [(each.status, each.said) for each in operation.answers] == [("200", "As asked for."), ("404", "None")]
+    assert operation.example.startswith('{\n  "name": "…"')
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "integer", "minimum": 1, "maximum": 200}, "integer, 1 to 200"),
+        ({"type": "integer", "minimum": 0, "maximum": 2**63 - 1}, "integer"),
+        ({"type": "string", "format": "date"}, "date"),
+        ({"type": "string", "maxLength": 100}, "string, at most 100 characters"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string"),
+        ({"anyOf": [{"enum": ["a", "b"]}, {"type": "integer"}]}, "one of a, b or integer"),
+        ({"type": "array", "items": {"type": "integer"}}, "list of integer"),
+        ({"const": "x"}, "x"),
+        ({}, "anything"),
+    ],
+)
+def test_a_kind_is_told_in_a_few_words(schema: dict[str, Any], words: str) -> None:
+    assert kind_of(schema, DOCUMENT) == words
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "format": "date-time"}, "2026-08-22T14:23:00+00:00"),
+        ({"type": "string", "examples": ["7001"]}, "7001"),
+        ({"type": "array", "items": {"type": "number"}}, [1.5]),
+        ({"type": "object", "additionalProperties": {"type": "boolean"}}, {"…": True}),
+        ({"type": "object"}, {}),
+        ({"oneOf": [{"type": "null"}, {"type": "integer"}]}, 1),
+        ({"enum": ["a", "b"]}, "a"),
+        ({}, None),
+    ],
+)
+def test_an_example_has_the_shape(schema: dict[str, Any], value: Any) -> None:
+    assert example(schema, DOCUMENT) == value
+
+
+def test_code_is_marked_and_everything_else_escaped() -> None:
+    assert marked("`a<b` & c") == "<code>a&lt;b</code> &amp; c"
+    assert marked("") == ""
+
+
+def test_every_failure_has_a_meaning() -> None:
+    assert all(said for _, _, said, _ in failures())
+    assert [status for status, *_ in failures()] == sorted(status for status, *_ in failures())

@@ -1,0 +1,195 @@
+"""The hub alone, with news that are made up: what a database does only on its worst days."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from found_footy.domain.announcing.news import NewsItem
+from found_footy.web.live import listener as listening
+from found_footy.web.live.hub import Hub
+from found_footy.web.live.listener import End
+from found_footy.web.live.messages import Message, beat
+from found_footy.web.live.recent import Recent
+from found_footy.web.live.room import room_for
+from found_footy.web.live.wishes import Wishes
+from tests.integration.engines.engine_helpers import eventually
+from tests.support.football import START
+
+
+class MadeUpNews:
+    def __init__(self, *positions: int) -> None:
+        self.positions = list(positions)
+        self.fault: Exception | None = None
+        self.bell = asyncio.Event()
+
+    async def latest(self) -> int:
+        if self.fault is not None:
+            raise self.fault
+        return max(self.positions, default=0)
+
+    async def since(self, after: int, limit: int) -> list[NewsItem]:
+        return [NewsItem(each, START, "goal.seen", each) for each in self.positions if each > after][:limit]
+
+    async def oldest(self) -> int | None:
+        return min(self.positions, default=None)
+
+    async def wait(self, most_seconds: float = 1.0) -> None:
+        await self.bell.wait()
+        self.bell.clear()
+
+    def become(self, *positions: int) -> None:
+        self.positions = list(positions)
+        self.bell.set()
+
+
+@asynccontextmanager
+async def hub_of(news: MadeUpNews, kept: int = 100) -> AsyncIterator[Hub]:
+    async with Hub(news, most_listeners=5, heartbeat_seconds=60, kept=kept) as hub:
+        await eventually(lambda: hub.position is not None)
+        yield hub
+
+
+class Visit:
+    """A listener that is listened to."""
+
+    def __init__(self, hub: Hub, position: int, fixtures: frozenset[int] | None = None) -> None:
+        self.written: list[bytes] = []
+        self.listener = hub.enter(Wishes(fixtures), position)
+        self.task = asyncio.create_task(self.listener.run(self.write))
+
+    async def write(self, content: bytes) -> None:
+        self.written.append(content)
+
+    @property
+    def ids(self) -> list[int]:
+        lines = b"".join(self.written).split(b"\n")
+        return [int(line.removeprefix(b"id: ")) for line in lines if line.startswith(b"id: ")]
+
+
+async def test_a_process_that_starts_has_the_latest_news_at_hand() -> None:
+    async with hub_of(MadeUpNews(*range(1, 10)), kept=4) as hub:
+        assert (hub.recent.floor, hub.recent.last, len(hub.recent)) == (5, 9, 4)
+
+
+async def test_positions_that_begin_anew_end_all_streams() -> None:
+    news = MadeUpNews(1, 2, 3)
+    async with hub_of(news) as hub:
+        visit = Visit(hub, 3)
+        await eventually(lambda: visit.ids == [3])
+        news.become(1)
+        await visit.task
+        assert visit.listener.ended is End.ANEW
+        await eventually(lambda: hub.position == 1)
+
+
+async def test_news_that_vanish_before_they_were_read_are_told_of() -> None:
+    news = MadeUpNews(1)
+    async with hub_of(news) as hub:
+        visit, other = Visit(hub, 1), Visit(hub, 1, frozenset({9}))
+        await eventually(lambda: visit.ids == [1] == other.ids)
+        news.become(4, 5)
+        await eventually(lambda: (visit.ids, other.ids) == ([1, 3, 4, 5], [1, 3]))
+        assert visit.written[1].startswith(b"id: 3\nevent: reset\n")
+
+
+async def test_a_fault_of_the_reader_ends_all_streams_and_shows_in_the_next_request() -> None:
+    news = MadeUpNews(1)
+    hub = Hub(news, most_listeners=5, heartbeat_seconds=60)
+    await hub.__aenter__()
+    await eventually(lambda: hub.position == 1)
+    visit = Visit(hub, 1)
+    news.fault = ZeroDivisionError("a fault of our own")
+    news.become(1, 2)
+    await visit.task
+    with pytest.raises(ZeroDivisionError):
+        await hub.start_of(1)
+    with pytest.raises(ZeroDivisionError):
+        await hub.__aexit__(None, None, None)
+
+
+async def test_after_a_while_a_listener_has_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LIFE_SECONDS", 0.0)
+    async with hub_of(MadeUpNews(1)) as hub:
+        visit = Visit(hub, 1)
+        await visit.task
+        assert visit.listener.ended is End.OLD
+
+
+async def test_a_listener_that_comes_while_the_hub_closes_leaves_at_once() -> None:
+    async with hub_of(MadeUpNews(1)) as hub:
+        hub.close()
+        visit = Visit(hub, 1)
+        await visit.task
+        assert (visit.listener.ended, visit.written) == (End.CLOSING, [])
+
+
+async def test_who_wants_none_of_it_is_moved_along_without_being_woken() -> None:
+    news = MadeUpNews(1)
+    async with hub_of(news, kept=2) as hub:
+        visit = Visit(hub, 1, frozenset({9}))
+        await eventually(lambda: visit.ids == [1])
+        for last in range(2, 9):
+            news.become(*range(1, last + 1))
+            await eventually(lambda last=last: hub.position == last)  # type: ignore[misc]
+        assert (visit.ids, visit.listener.position) == ([1], 8)
+        news.become(*range(1, 10))
+        await eventually(lambda: visit.ids == [1, 9])
+
+
+@pytest.mark.parametrize(("position", "written"), [(None, b":\n\n"), (12, b":\nid: 12\n\n")])
+def test_a_sign_of_life_is_a_comment_that_may_carry_an_id(position: int | None, written: bytes) -> None:
+    assert beat(position) == written
+
+
+def message(position: int, size: int = 10) -> Message:
+    return Message(position, "goal.seen", 1, None, b"x" * size)
+
+
+@pytest.mark.parametrize(
+    ("added", "floor", "last", "kept"),
+    [
+        ([], 0, 0, []),
+        ([1, 2], 0, 2, [1, 2]),
+        ([1, 2, 3, 4], 1, 4, [2, 3, 4]),
+        ([1, 2, 5], 4, 5, [5]),  # what lies between them is gone
+        ([7], 6, 7, [7]),
+    ],
+)
+def test_the_recent_messages_have_no_gaps(added: list[int], floor: int, last: int, kept: list[int]) -> None:
+    recent = Recent(most=3, most_bytes=1000)
+    recent.add([message(position) for position in added])
+    assert (recent.floor, recent.last) == (floor, last)
+    assert [each.position for each in recent.after(recent.floor, 10)] == kept
+    assert recent.after(recent.last, 10) == recent.after(recent.last + 5, 10) == []
+
+
+def test_one_message_that_is_larger_than_the_bound_is_left_to_the_database() -> None:
+    recent = Recent(most=3, most_bytes=100)
+    recent.add([message(1), message(2, 1000)])
+    assert (len(recent), recent.floor, recent.last) == (0, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "room", "asked_for"),
+    [
+        (1024, 1_048_576, 2000, 2512),
+        (1024, resource.RLIM_INFINITY, 2000, 2512),
+        (20_000, 20_000, 2000, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, 2000, None),
+        (1024, 1024, 512, 1024),
+        (256, 256, 1, 256),
+    ],
+)
+def test_no_more_are_let_in_than_there_can_be_files(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, room: int, asked_for: int | None
+) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    assert room_for(2000) == room
+    assert asked == ([(asked_for, hard)] if asked_for else [])

@@ -1,0 +1,117 @@
+"""The page of subscriptions."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
+from found_footy.domain.access import Role
+from found_footy.domain.announcing.dealing import deal
+from found_footy.domain.errors import BadRequest
+from found_footy.ports_announcing import Names
+from found_footy.web.subscription_form import ids_of
+from tests.conftest import WorldCopy
+from tests.support.announcing import subscribe, tell
+from tests.support.web_access import PAGE, csrf_in, log_in, make_token
+from tests.support.web_world import HOSTILE, SALAH
+
+FORM = {"name": "desk", "kind": "webhook", "target": "https://hooks.example/in?key=word-9f", "topic-goal.stable": "on"}
+
+
+@pytest.fixture
+async def page(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncClient:
+    """A client that is logged in as an operator."""
+    await log_in(web, await make_token(small_world.store, Role.OPERATOR))
+    web.headers.update(PAGE)
+    return web
+
+
+async def send(page: httpx.AsyncClient, path: str, **fields: str) -> httpx.Response:
+    csrf = csrf_in((await page.get("/subscriptions")).text)
+    return await page.post(path, data={"csrf": csrf, **fields}, timeout=20)
+
+
+async def test_others_are_led_to_the_login(web: httpx.AsyncClient) -> None:
+    answer = await web.get("/subscriptions", headers=PAGE)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?back=%2Fsubscriptions")
+
+
+async def test_a_subscription_is_added_and_its_secret_shown_once(page: httpx.AsyncClient) -> None:
+    made = await send(page, "/subscriptions", **FORM, teams="liverpool, 50", leagues="Premier League (England)")
+    assert made.status_code == 201
+    secret = re.search(r"footy_[\w-]{40,}", made.text)
+    assert secret is not None
+    again = (await page.get("/subscriptions")).text
+    assert secret[0] not in again
+    assert "word-9f" not in again
+    assert "Liverpool, Manchester City" in again
+    assert "Premier League (England)" in again
+
+
+async def test_a_mistake_keeps_what_was_typed_but_the_target(page: httpx.AsyncClient) -> None:
+    answer = await send(page, "/subscriptions", **FORM, teams="Liverpol")
+    assert answer.status_code == 400
+    assert "did you mean Liverpool?" in answer.text
+    assert 'value="Liverpol"' in answer.text
+    assert "word-9f" not in answer.text
+
+
+async def test_buttons(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+    id_ = await subscribe(small_world.store.database)
+    for wish, shown in (("test", "1 waiting"), ("pause", "by an operator"), ("resume", "Pause")):
+        answer = await send(page, f"/subscriptions/{id_}", do=wish)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/subscriptions?done={wish}")
+        assert shown in (await page.get("/subscriptions")).text
+    assert (await send(page, f"/subscriptions/{id_}", do="test")).status_code == 429
+    assert (await send(page, f"/subscriptions/{id_}", do="nothing")).status_code == 400
+    await send(page, f"/subscriptions/{id_}", do="delete")
+    assert "Nobody is subscribed yet" in (await page.get("/subscriptions")).text
+
+
+async def test_a_dead_letter_is_sent_again(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+    database = small_world.store.database
+    await subscribe(database)
+    await tell(database, "goal.stable", SALAH, player=HOSTILE)
+    store = PostgresDeliveries(database)
+    await store.deal(deal, 500)
+    (id_,) = await store.claim_due("x", 10)
+    await store.begin(id_)
+    await store.fail(id_, "DeliveryRefused", f"HTTP 400: {HOSTILE}", maybe_told=False)
+    await store.bury(id_, "", "")
+    shown = (await page.get("/subscriptions")).text
+    assert "1 dead letter" in shown
+    assert "<img" not in shown.partition("<main")[2]
+    assert (await send(page, f"/deliveries/{id_}")).status_code == 303
+    assert "1 waiting" in (await page.get("/subscriptions")).text
+
+
+async def test_a_form_without_the_mark_of_the_login_changes_nothing(
+    page: httpx.AsyncClient, small_world: WorldCopy
+) -> None:
+    id_ = await subscribe(small_world.store.database)
+    for path, fields in (("/subscriptions", FORM), (f"/subscriptions/{id_}", {"do": "delete"})):
+        assert (await page.post(path, data=fields)).status_code == 403
+    assert (await page.get("/subscriptions")).text.count('class="card subscription"') == 1
+
+
+NAMES = {40: "Liverpool", 50: "Manchester City", 39: "Premier League (England)", 235: "Premier League (Russia)"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [("", []), (" , ", []), ("40", [40]), ("LIVERPOOL,Manchester City", [40, 50]), ("Premier League (England)", [39])],
+)
+def test_names_are_understood(typed: str, ids: list[int]) -> None:
+    assert ids_of("team", typed, Names(NAMES, {}).teams) == ids
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("Premier League", "more than one"), ("Liverpol", "did you mean Liverpool"), ("zzz", "give its number")],
+)
+def test_names_that_are_not(typed: str, said: str) -> None:
+    with pytest.raises(BadRequest, match=said):
+        ids_of("team", typed, NAMES)

@@ -21,6 +21,7 @@ BENCHES = (
     "clip_costs",
     "requests",
     "first_paint",
+    "stream",
 )
 
 

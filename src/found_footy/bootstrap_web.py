@@ -25,11 +25,11 @@ from found_footy.bootstrap import build_messengers, build_objects, connect_tempo
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.domain.operations.measured import Disk
-from found_footy.web.kept import KeptAnswers
+from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.live.hub import Hub
 from found_footy.web.live.room import room_for
+from found_footy.web.operating.watching import Watch
 from found_footy.web.services import Services, WebRules
-from found_footy.web.watching import Watch
 from found_footy.workflows.registry import WORKFLOWS
 
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from found_footy.domain.errors import EngineError
 
 LOOPBACK = "127.0.0.1"
+UNACKNOWLEDGED_MS = 60_000
 
 
 class HttpServer:
@@ -49,6 +50,9 @@ class HttpServer:
         # asyncio turns Nagle's delay off only where the protocol is named.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # Whoever was cut off and still takes nothing does not keep its connection; accepted ones inherit this.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS)
         try:
             listener.bind((self._host, self._port))
         except OSError as error:

@@ -7,8 +7,16 @@ import pytest
 from found_footy.domain.videos.keeping import Pair
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.media.fingerprint import Fingerprint, mirrored
-from found_footy.web.aligned_clips import AlignedClips
-from found_footy.web.alignment import Aligned, By, ClipFacts, align, by_pairs_and_clocks, match_second, start_by_clock
+from found_footy.web.goal.aligned_clips import AlignedClips
+from found_footy.web.goal.alignment import (
+    Aligned,
+    By,
+    ClipFacts,
+    align,
+    by_pairs_and_clocks,
+    match_second,
+    start_by_clock,
+)
 from tests.support.clips import fingerprint
 
 REFERENCE, UNKNOWN = Aligned(0.0, By.REFERENCE), Aligned(None, By.NOTHING)

@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 
-from found_footy.web.assets import STATIC, static, version
+from found_footy.web.answers.assets import STATIC, static, version
 
 
 async def test_what_a_page_names_is_there_and_kept_for_good(web: httpx.AsyncClient) -> None:

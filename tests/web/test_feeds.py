@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from found_footy.domain.announcing.feed_goal import FeedClip, FeedGoal
 from found_footy.domain.fixtures.model import Minute, Score
-from found_footy.web.atom import Feed, atom, title
+from found_footy.web.feeds.atom import Feed, atom, title
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served

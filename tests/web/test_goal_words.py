@@ -11,9 +11,9 @@ from found_footy.domain.videos.losses import Loss
 from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof
 from found_footy.domain.videos.verification import Reason
 from found_footy.domain.videos.video_link import VideoLink
-from found_footy.web.loss_words import MEANINGS, LossCount, losses_by_class
-from found_footy.web.post_view import web_address
-from found_footy.web.proof_view import UNVERIFIED, proof_view, words
+from found_footy.web.goal.loss_words import MEANINGS, LossCount, losses_by_class
+from found_footy.web.goal.posts import web_address
+from found_footy.web.goal.proof import UNVERIFIED, proof_view, words
 
 EXPECTED = Expectation(Minute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
 

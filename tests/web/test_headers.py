@@ -9,7 +9,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
-from found_footy.web.headers import MOST_BODY_BYTES, SafeHeaders, policy, safety
+from found_footy.web.access.headers import MOST_BODY_BYTES, SafeHeaders, policy, safety
 from found_footy.web.services import WebRules
 from tests.support.web_access import PAGE
 

@@ -17,7 +17,7 @@ from found_footy.domain.errors import EngineError, ObjectStoreUnavailable, Store
 from found_footy.domain.operations.measured import Disk, Recorded, TemporalState
 from found_footy.ports import ObjectStore
 from found_footy.web.live.hub import Hub
-from found_footy.web.watching import Watch
+from found_footy.web.operating.watching import Watch
 from tests.conftest import WorldCopy
 from tests.support.operations import NOW, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
@@ -127,7 +127,7 @@ def watch_of(asked: Asked, fresh_seconds: float = 60) -> Watch:
 
 @pytest.fixture
 async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    monkeypatch.setattr("found_footy.web.watching.ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr("found_footy.web.operating.watching.ANSWER_SECONDS", 0.05)
     yield
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         if task.get_name() == "asking the object store":

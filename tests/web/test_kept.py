@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from found_footy.domain.errors import NotFound
-from found_footy.web.etags import accepts_gzip, is_known
-from found_footy.web.kept import KeptAnswers, Made
+from found_footy.web.answers.etags import accepts_gzip, is_known
+from found_footy.web.answers.kept import KeptAnswers, Made
 
 
 class Database:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from found_footy.domain.videos.keys import clip_key
-from found_footy.web import streaming
+from found_footy.web.files import streaming
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
@@ -292,7 +292,7 @@ async def test_a_reader_who_leaves_ends_the_reading(
     counted = Counted(services)
     monkeypatch.setattr(services.files, "read", counted.read)
     readers = streaming.Readers()
-    monkeypatch.setattr("found_footy.web.links.readers_of", lambda request: readers)
+    monkeypatch.setattr("found_footy.web.files.links.readers_of", lambda request: readers)
     for _ in range(3):
         _, writer = await opened(url, f"/v/{large}")
         assert readers.now == 1
@@ -307,7 +307,7 @@ async def test_more_readers_than_there_is_room_for_are_asked_to_come_back(
 ) -> None:
     url, _ = server
     readers = streaming.Readers(most=1)
-    monkeypatch.setattr("found_footy.web.links.readers_of", lambda request: readers)
+    monkeypatch.setattr("found_footy.web.files.links.readers_of", lambda request: readers)
     _, writer = await opened(url, f"/v/{large}")
     async with httpx.AsyncClient(base_url=url) as client:
         refused = await client.get(f"/v/{large}")

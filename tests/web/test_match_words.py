@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.domain.fixtures.statuses import PHASES
-from found_footy.web import time_line
-from found_footy.web.assets import STATIC
-from found_footy.web.match_words import Chip, Standing, chip, clock, silence, spell, standing
+from found_footy.web.answers.assets import STATIC
+from found_footy.web.matches import time_line
+from found_footy.web.matches.words import Chip, Standing, chip, clock, silence, spell, standing
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.web.match_view import MatchView, match_view
-from found_footy.web.matchday_order import Show, chosen, day_words, groups, nearest, tabs
+from found_footy.web.matches.order import Show, chosen, day_words, groups, nearest, tabs
+from found_footy.web.matches.view import MatchView, match_view
 from found_footy.web.services import WebRules
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from found_footy.domain.access import Role
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.judging import judge
-from found_footy.web.metrics import Both, WebMetrics, families
+from found_footy.web.operating.metrics import Both, WebMetrics, families
 from tests.conftest import WorldCopy
 from tests.support.operations import a_queue, measured, temporal
 from tests.support.web_access import bearer, make_token

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.web.failures import STATUSES
+from found_footy.web.answers.failures import STATUSES
 from found_footy.web.openapi import written
 from tests.architecture.pages import REFERENCE, text_of
 from tests.web.additive import breaks

@@ -10,7 +10,7 @@ import pytest
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.judging import judge
 from found_footy.domain.operations.measured import Hour
-from found_footy.web.operations_view import (
+from found_footy.web.operating.view import (
     REST,
     goal_rows,
     loss_stack,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.web.origins import comes_from_here, host_name, is_known_host, local_path
+from found_footy.web.access.origins import comes_from_here, host_name, is_known_host, local_path
 
 PUBLIC = "https://goals.example"
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from found_footy.domain.errors import BadRequest
-from found_footy.web.paging import Order
+from found_footy.web.answers.paging import Order
 
 AT = datetime(2026, 8, 22, 14, 0, 0, 123456, tzinfo=UTC)
 GOALS = Order("events", (datetime, str))

@@ -17,8 +17,8 @@ from found_footy.domain.videos.keys import clip_key, md5_of, poster_key, proof_k
 from found_footy.domain.videos.video_link import VideoLink
 from found_footy.media.poster import best_of
 from found_footy.ports import Picture
-from found_footy.web import picture_making
-from found_footy.web.picture_making import PictureMaker
+from found_footy.web.files import picture_making
+from found_footy.web.files.picture_making import PictureMaker
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_world import SALAH

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.web.etags import is_known
-from found_footy.web.ranges import Span, Unsatisfiable, range_holds, span_of
+from found_footy.web.answers.etags import is_known
+from found_footy.web.files.ranges import Span, Unsatisfiable, range_holds, span_of
 
 SIZE = 1000
 

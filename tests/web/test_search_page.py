@@ -7,8 +7,8 @@ import re
 import httpx
 import pytest
 
-from found_footy.web.search_form import search_form
-from found_footy.web.search_view import Hidden, found
+from found_footy.web.search.form import search_form
+from found_footy.web.search.view import Hidden, found
 
 PAGE = {"accept": "text/html"}
 SECRETS = ("Salah", "Haaland", "23'", "poster", "/g/7001", "2–1", "1–0", "verified", "clip", "goal", "7001_")

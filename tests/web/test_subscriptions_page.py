@@ -12,7 +12,7 @@ from found_footy.domain.access import Role
 from found_footy.domain.announcing.dealing import deal
 from found_footy.domain.errors import BadRequest
 from found_footy.ports_announcing import Names
-from found_footy.web.subscription_form import ids_of
+from found_footy.web.subscriptions.form import ids_of
 from tests.conftest import WorldCopy
 from tests.support.announcing import subscribe, tell
 from tests.support.web_access import PAGE, csrf_in, log_in, make_token

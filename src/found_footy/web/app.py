@@ -5,13 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 from starlette.types import ASGIApp
 
-from found_footy.web import failures, feeds, health, links, metrics, pictures, preferences
+from found_footy.web.access.gate import Gate
+from found_footy.web.access.headers import SafeHeaders
+from found_footy.web.answers import failures, preferences
+from found_footy.web.answers.assets import STATIC, Assets
 from found_footy.web.api import dates, events, fixtures, losses, search, stream, subscriptions, videos
 from found_footy.web.api import operations as operations_api
-from found_footy.web.assets import STATIC, Assets
-from found_footy.web.gate import Gate
-from found_footy.web.headers import SafeHeaders
-from found_footy.web.metrics import Counted, WebMetrics
+from found_footy.web.feeds import routes as feeds
+from found_footy.web.files import links, pictures
+from found_footy.web.operating import health, metrics
+from found_footy.web.operating.metrics import Counted, WebMetrics
 from found_footy.web.pages import goal, login, matchday, operations, reference
 from found_footy.web.pages import search as search_page
 from found_footy.web.pages import subscriptions as subscriptions_page

@@ -12,8 +12,9 @@ from starlette.requests import HTTPConnection
 
 from found_footy.ports import MediaReader
 from found_footy.ports_announcing import Messenger, SubscriptionBook
-from found_footy.web.kept import KeptAnswers
+from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.live.hub import Hub
+from found_footy.web.operating.watching import Watch
 from found_footy.web.ports import (
     AccessStore,
     ClipFiles,
@@ -23,7 +24,6 @@ from found_footy.web.ports import (
     MatchdayReading,
     Reading,
 )
-from found_footy.web.watching import Watch
 
 
 @dataclass(frozen=True, slots=True)

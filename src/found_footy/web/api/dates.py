@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.etags import listed
+from found_footy.web.answers.paging import Order, page
 from found_footy.web.api.failing import failing
 from found_footy.web.api.models import MatchDate, Page
 from found_footy.web.api.parameters import Cursor, Limit
-from found_footy.web.etags import listed
-from found_footy.web.paging import Order, page
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["matches"], dependencies=[Depends(reads)])

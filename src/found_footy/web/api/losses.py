@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.domain.errors import BadRequest
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.etags import response_of
+from found_footy.web.answers.kept import KeptAnswer
 from found_footy.web.api import models
 from found_footy.web.api.failing import failing
 from found_footy.web.api.parameters import Fixture, Since, Until
-from found_footy.web.etags import response_of
-from found_footy.web.kept import KeptAnswer
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["losses"], dependencies=[Depends(reads)])

@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from found_footy.domain.operations.effects import poll_limit
 from found_footy.domain.operations.judging import judge
-from found_footy.web.access import reads, sees_details
+from found_footy.web.access.visitors import reads, sees_details
 from found_footy.web.api.models import Failure
-from found_footy.web.health import limits_of
+from found_footy.web.operating.health import limits_of
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["health"], dependencies=[Depends(reads)])

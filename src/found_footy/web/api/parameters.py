@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import AfterValidator
 
-from found_footy.web.paging import LONGEST_CURSOR, MOST_ON_A_PAGE
+from found_footy.web.answers.paging import LONGEST_CURSOR, MOST_ON_A_PAGE
 
 BIGINT = 2**63 - 1
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"

@@ -10,7 +10,9 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.etags import listed
+from found_footy.web.answers.paging import Order, page
 from found_footy.web.api import models
 from found_footy.web.api.events import BY_FIRST_SIGHT, HasClip
 from found_footy.web.api.failing import failing
@@ -30,8 +32,6 @@ from found_footy.web.api.parameters import (
     minute_of,
     names,
 )
-from found_footy.web.etags import listed
-from found_footy.web.paging import Order, page
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["search"], dependencies=[Depends(reads)])

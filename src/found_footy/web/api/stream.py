@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from starlette.responses import Response
 
 from found_footy.domain.errors import BadRequest
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
 from found_footy.web.api.failing import Answers, failing
 from found_footy.web.api.models import Failure
 from found_footy.web.live.response import NewsStream

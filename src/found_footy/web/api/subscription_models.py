@@ -18,7 +18,7 @@ from found_footy.domain.announcing.subscription import (
     Kind,
 )
 from found_footy.ports_announcing import DeliveryRecord, SubscriptionRecord
-from found_footy.web.subscribing import filters_of
+from found_footy.web.subscriptions.subscribing import filters_of
 
 State = Literal["pending", "sending", "delivered", "dead", "cancelled"]
 _Number = Annotated[int, Field(ge=1, le=LARGEST_ID)]

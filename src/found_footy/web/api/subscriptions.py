@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from found_footy.domain.announcing.subscription import LARGEST_ID
-from found_footy.web.access import Role, allow
+from found_footy.web.access.visitors import Role, allow
+from found_footy.web.answers.paging import Order
 from found_footy.web.api.failing import Answers
 from found_footy.web.api.models import Failure, Page
 from found_footy.web.api.parameters import Cursor, Limit
@@ -25,9 +26,8 @@ from found_footy.web.api.subscription_models import (
     facts,
     shown,
 )
-from found_footy.web.paging import Order
 from found_footy.web.services import Given
-from found_footy.web.subscribing import change, send_test, subscribe
+from found_footy.web.subscriptions.subscribing import change, send_test, subscribe
 
 
 def _unkept(response: Response) -> None:

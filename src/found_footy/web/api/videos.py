@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.domain.errors import NotFound
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.etags import answer, listed
+from found_footy.web.answers.paging import Order, page
 from found_footy.web.api import models
 from found_footy.web.api.failing import failing
 from found_footy.web.api.parameters import Cursor, Event, Fixture, Limit, Since, Verified, VideoId
-from found_footy.web.etags import answer, listed
-from found_footy.web.paging import Order, page
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["clips"], dependencies=[Depends(reads)])

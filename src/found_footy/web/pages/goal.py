@@ -12,15 +12,15 @@ from starlette.responses import HTMLResponse, Response
 
 from found_footy.domain.errors import NotFound
 from found_footy.domain.videos.readings import Proof
-from found_footy.web.access import NOBODY, visitor
-from found_footy.web.aligned_clips import AlignedClips
-from found_footy.web.alignment import ClipFacts
-from found_footy.web.etags import response_of
-from found_footy.web.goal_view import GoalPage, goal_page
-from found_footy.web.preferences import preferences
-from found_footy.web.rendering import render
+from found_footy.web.access.visitors import NOBODY, visitor
+from found_footy.web.answers.etags import response_of
+from found_footy.web.answers.preferences import preferences
+from found_footy.web.answers.rendering import render
+from found_footy.web.goal.aligned_clips import AlignedClips
+from found_footy.web.goal.alignment import ClipFacts
+from found_footy.web.goal.sharing import goal_tags, goal_title, hidden_tags, match_title
+from found_footy.web.goal.view import GoalPage, goal_page
 from found_footy.web.services import Given, Services
-from found_footy.web.sharing import goal_tags, goal_title, hidden_tags, match_title
 
 router = APIRouter(include_in_schema=False)
 

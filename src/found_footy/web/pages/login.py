@@ -11,11 +11,11 @@ from starlette.responses import RedirectResponse, Response
 
 from found_footy.domain.access import SECRET_BYTES, client_of, hash_of, wait_seconds
 from found_footy.domain.errors import NotLoggedIn
-from found_footy.web.access import check_csrf
-from found_footy.web.forms import form_of
-from found_footy.web.gate import SESSION_COOKIE, check_token, session_secret, too_many
-from found_footy.web.origins import local_path
-from found_footy.web.rendering import render
+from found_footy.web.access.gate import SESSION_COOKIE, check_token, session_secret, too_many
+from found_footy.web.access.origins import local_path
+from found_footy.web.access.visitors import check_csrf
+from found_footy.web.answers.forms import form_of
+from found_footy.web.answers.rendering import render
 from found_footy.web.services import Given
 
 router = APIRouter(include_in_schema=False)

@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from found_footy.domain.errors import NotFound
-from found_footy.web.kept_pages import kept_page
-from found_footy.web.match_view import MatchView, match_view
-from found_footy.web.match_words import stale_after
-from found_footy.web.matchday_order import AROUND, Show, chosen, day_words, groups, nearest, tabs
-from found_footy.web.preferences import preferences
-from found_footy.web.rendering import environment, render
+from found_footy.web.answers.kept_pages import kept_page
+from found_footy.web.answers.preferences import preferences
+from found_footy.web.answers.rendering import environment, render
+from found_footy.web.matches.order import AROUND, Show, chosen, day_words, groups, nearest, tabs
+from found_footy.web.matches.view import MatchView, match_view
+from found_footy.web.matches.words import stale_after
 from found_footy.web.services import Given, Services
 
 router = APIRouter(include_in_schema=False)

@@ -12,9 +12,11 @@ from starlette.responses import HTMLResponse
 from found_footy.domain.operations.effects import poll_limit
 from found_footy.domain.operations.findings import spoken
 from found_footy.domain.operations.judging import judge
-from found_footy.web.access import sees_details
-from found_footy.web.health import limits_of
-from found_footy.web.operations_view import (
+from found_footy.web.access.visitors import sees_details
+from found_footy.web.answers.preferences import preferences
+from found_footy.web.answers.rendering import render
+from found_footy.web.operating.health import limits_of
+from found_footy.web.operating.view import (
     goal_rows,
     loss_stack,
     poll_bars,
@@ -23,8 +25,6 @@ from found_footy.web.operations_view import (
     without_hidden,
     worker_rows,
 )
-from found_footy.web.preferences import preferences
-from found_footy.web.rendering import render
 from found_footy.web.services import Given, Services
 
 router = APIRouter(include_in_schema=False)

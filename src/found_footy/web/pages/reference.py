@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from found_footy.domain.errors import FootyError
-from found_footy.web.failures import STATUSES
+from found_footy.web.answers.failures import STATUSES
+from found_footy.web.answers.rendering import render
 from found_footy.web.reference_view import topics
-from found_footy.web.rendering import render
 
 router = APIRouter(include_in_schema=False)
 

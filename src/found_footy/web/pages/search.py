@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.paging import page
+from found_footy.web.answers.preferences import preferences
+from found_footy.web.answers.rendering import render
 from found_footy.web.api.search import ORDERS
-from found_footy.web.paging import page
-from found_footy.web.preferences import preferences
-from found_footy.web.rendering import render
-from found_footy.web.search_form import SearchForm, search_form
-from found_footy.web.search_view import found
+from found_footy.web.search.form import SearchForm, search_form
+from found_footy.web.search.view import found
 from found_footy.web.services import Given, Services
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(reads)])

@@ -18,12 +18,12 @@ from found_footy.domain.announcing.subscription import (
 )
 from found_footy.domain.errors import BadRequest, DeliveryUnavailable
 from found_footy.ports_announcing import Change, DeliveryRecord, Names, SubscriptionRecord
-from found_footy.web.access import Role, allow
-from found_footy.web.forms import form_of
-from found_footy.web.rendering import render
+from found_footy.web.access.visitors import Role, allow
+from found_footy.web.answers.forms import form_of
+from found_footy.web.answers.rendering import render
 from found_footy.web.services import Given, Services
-from found_footy.web.subscribing import Subscribed, send_test, subscribe
-from found_footy.web.subscription_form import DELAYS, TOPIC_WORDS, asked_filters, blank, delay_words, topic_words
+from found_footy.web.subscriptions.form import DELAYS, TOPIC_WORDS, asked_filters, blank, delay_words, topic_words
+from found_footy.web.subscriptions.subscribing import Subscribed, send_test, subscribe
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(allow(Role.OPERATOR))])
 

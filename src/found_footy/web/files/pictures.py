@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from found_footy.domain.errors import NotFound
 from found_footy.domain.videos.video_link import VideoLink
-from found_footy.web.etags import is_known
-from found_footy.web.links import find, kept_for_good, merged
-from found_footy.web.picture_making import PictureMaker
+from found_footy.web.answers.etags import is_known
+from found_footy.web.files.links import find, kept_for_good, merged
+from found_footy.web.files.picture_making import PictureMaker
 from found_footy.web.services import Given, Services
 
 router = APIRouter(include_in_schema=False)

@@ -8,8 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from found_footy.web import failures
-from found_footy.web.origins import is_known_host
+from found_footy.web.access.origins import is_known_host
+from found_footy.web.answers import failures
 from found_footy.web.services import WebRules
 
 MOST_BODY_BYTES = 1024 * 1024

@@ -14,9 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from found_footy.domain.access import Role, Token, client_of, csrf_of, fits, hash_of, parse_token, wait_seconds
 from found_footy.domain.errors import FootyError, NotAllowed, NotLoggedIn, StoreUnavailable, TooManyRequests
-from found_footy.web import failures
-from found_footy.web.access import NOBODY, SCOPE_KEY, Visitor, read_role, require
-from found_footy.web.origins import SAFE_METHODS, comes_from_here
+from found_footy.web.access.origins import SAFE_METHODS, comes_from_here
+from found_footy.web.access.visitors import NOBODY, SCOPE_KEY, Visitor, read_role, require
+from found_footy.web.answers import failures
 from found_footy.web.services import Services, services_of
 
 OWN_AFFAIRS = frozenset({"/login", "/logout", "/preferences"})

@@ -15,11 +15,11 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.web.access import Role, csrf_field, visitor
-from found_footy.web.assets import static
-from found_footy.web.preferences import preferences
+from found_footy.web.access.visitors import Role, csrf_field, visitor
+from found_footy.web.answers.assets import static
+from found_footy.web.answers.preferences import preferences
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, but for line ends and tabs

@@ -14,7 +14,7 @@ from found_footy.domain.operations.causes import WORKER_SILENCE
 from found_footy.domain.operations.effects import poll_limit
 from found_footy.domain.operations.findings import Finding, Limits, Verdict, spoken
 from found_footy.domain.operations.measured import GoalInWork, Hour, LiveMatch, Measured, TemporalState
-from found_footy.web.rendering import text
+from found_footy.web.answers.rendering import text
 from found_footy.web.services import WebRules
 
 MOST_MATCHES = 40

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from found_footy.web.access import NOBODY, visitor
-from found_footy.web.etags import response_of
-from found_footy.web.preferences import preferences
+from found_footy.web.access.visitors import NOBODY, visitor
+from found_footy.web.answers.etags import response_of
+from found_footy.web.answers.preferences import preferences
 from found_footy.web.services import Services
 
 FRESH_SECONDS = 5

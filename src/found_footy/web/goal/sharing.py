@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from found_footy.web.goal_view import GoalPage
-from found_footy.web.rendering import text
+from found_footy.web.answers.rendering import text
+from found_footy.web.goal.view import GoalPage
 
 POSTER_WIDTH = 1280
 LONGEST_TITLE = 140

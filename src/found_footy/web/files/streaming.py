@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from found_footy.domain.errors import ObjectMissing, ObjectStoreError, ObjectStoreUnavailable, StreamFull
+from found_footy.web.files.ranges import Span
 from found_footy.web.ports import ClipFiles
-from found_footy.web.ranges import Span
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from found_footy.web.answers.rendering import minute, plural
 from found_footy.web.api.search import Kind
-from found_footy.web.match_words import Standing, clock, standing
-from found_footy.web.rendering import minute, plural
+from found_footy.web.matches.words import Standing, clock, standing
 
 Document = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from found_footy.web import time_line
-from found_footy.web.match_words import Chip, Standing, chip, clock, silence, standing
+from found_footy.web.matches import time_line
+from found_footy.web.matches.words import Chip, Standing, chip, clock, silence, standing
 from found_footy.web.services import WebRules
 
 NOTES = {"Penalty": "pen.", "Own Goal": "o.g."}

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from found_footy.domain.operations.findings import Grade, Verdict
 from found_footy.domain.operations.judging import judge
 from found_footy.domain.operations.measured import Measured, Recorded, TemporalState
-from found_footy.web.health import limits_of
+from found_footy.web.operating.health import limits_of
 from found_footy.web.services import Given
 
 router = APIRouter(tags=["health"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from found_footy.web.match_view import MatchView
+from found_footy.web.matches.view import MatchView
 
 Show = Literal["all", "live", "clips"]
 

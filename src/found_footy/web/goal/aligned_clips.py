@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from found_footy.web.alignment import Aligned, By, ClipFacts, align
+from found_footy.web.goal.alignment import Aligned, By, ClipFacts, align
 from found_footy.web.ports import LinkReading
 
 MOST_GOALS = 1000

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
-from found_footy.web.forms import form_of
+from found_footy.web.answers.forms import form_of
 
 router = APIRouter(include_in_schema=False)
 

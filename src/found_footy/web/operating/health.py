@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.judging import judge
-from found_footy.web.access import sees_details
+from found_footy.web.access.visitors import sees_details
 from found_footy.web.services import Given, WebRules
 
 router = APIRouter(tags=["health"])

@@ -11,10 +11,10 @@ from starlette.responses import RedirectResponse, Response
 
 from found_footy.domain.errors import NotFound, ObjectStoreError
 from found_footy.domain.videos.video_link import VideoLink
-from found_footy.web.etags import is_known
-from found_footy.web.ranges import Span, Unsatisfiable, range_holds, span_of
+from found_footy.web.answers.etags import is_known
+from found_footy.web.files.ranges import Span, Unsatisfiable, range_holds, span_of
+from found_footy.web.files.streaming import FileAnswer, Readers, open_file
 from found_footy.web.services import Given, Services
-from found_footy.web.streaming import FileAnswer, Readers, open_file
 
 router = APIRouter(include_in_schema=False)
 

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.web.access import reads
+from found_footy.web.access.visitors import reads
+from found_footy.web.answers.etags import is_known
+from found_footy.web.answers.rendering import text
 from found_footy.web.api.failing import Answers, failing
 from found_footy.web.api.models import Failure
-from found_footy.web.atom import MEDIA_TYPE, Feed, atom
-from found_footy.web.etags import is_known
-from found_footy.web.rendering import text
+from found_footy.web.feeds.atom import MEDIA_TYPE, Feed, atom
 from found_footy.web.services import Given, Services
 
 router = APIRouter(prefix="/feeds", tags=["feeds"], dependencies=[Depends(reads)])

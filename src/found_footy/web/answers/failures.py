@@ -27,7 +27,7 @@ from found_footy.domain.errors import (
     StreamFull,
     TooManyRequests,
 )
-from found_footy.web.rendering import for_people, login_path, render
+from found_footy.web.answers.rendering import for_people, login_path, render
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from starlette.requests import HTTPConnection, Request
 
 from found_footy.domain.access import Role
 from found_footy.domain.errors import NotAllowed, NotLoggedIn
-from found_footy.web.forms import form_of
-from found_footy.web.origins import SAFE_METHODS, is_loopback
+from found_footy.web.access.origins import SAFE_METHODS, is_loopback
+from found_footy.web.answers.forms import form_of
 from found_footy.web.services import WebRules, services_of
 
 __all__ = [

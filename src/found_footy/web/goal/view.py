@@ -10,11 +10,11 @@ from typing import Any
 
 from found_footy.domain.videos.goal_way import source_failures, way, why_no_clip
 from found_footy.domain.videos.readings import Proof
-from found_footy.web.alignment import Aligned, By
-from found_footy.web.loss_words import LossCount, losses_by_class
-from found_footy.web.match_words import Chip, chip
-from found_footy.web.post_view import MOST_POSTS, PostView, post_view, source_words
-from found_footy.web.proof_view import ProofView, proof_view, verdict
+from found_footy.web.goal.alignment import Aligned, By
+from found_footy.web.goal.loss_words import LossCount, losses_by_class
+from found_footy.web.goal.posts import MOST_POSTS, PostView, post_view, source_words
+from found_footy.web.goal.proof import ProofView, proof_view, verdict
+from found_footy.web.matches.words import Chip, chip
 from found_footy.web.services import WebRules
 
 NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}

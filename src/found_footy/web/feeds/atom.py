@@ -10,7 +10,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from found_footy.domain.announcing.feed_goal import FeedGoal
-from found_footy.web.rendering import plural, text
+from found_footy.web.answers.rendering import plural, text
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 MEDIA_TYPE = "application/atom+xml"

@@ -1,0 +1,1 @@
+"""What all answers share: failures, pages of a list, ETags, templates, what a reader chose."""

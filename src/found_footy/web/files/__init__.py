@@ -1,0 +1,1 @@
+"""Films and pictures, by links that never die."""

@@ -1,0 +1,1 @@
+"""The matchday, as values."""

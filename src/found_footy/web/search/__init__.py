@@ -1,0 +1,1 @@
+"""The search page, as values."""

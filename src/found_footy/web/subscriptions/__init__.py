@@ -1,0 +1,1 @@
+"""Subscriptions, for the API and their page."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
+from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
     HAALAND,
@@ -283,8 +285,10 @@ async def test_a_match_that_was_opened_is_shown(web: httpx.AsyncClient) -> None:
 
 
 async def test_a_page_that_was_drawn_before_tells_what_has_happened_since(
-    web: httpx.AsyncClient, small_world: WorldCopy
+    web: httpx.AsyncClient, server: tuple[str, Services], small_world: WorldCopy
 ) -> None:
+    while server[1].live.position is None:  # a page says from which position on it wants to hear
+        await asyncio.sleep(0.01)
     first = await web.get(f"/g/{NUNEZ}")
     again = await web.get(f"/g/{NUNEZ}", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")

@@ -65,7 +65,7 @@ async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
 async def test_without_a_database_it_lives_and_says_what_is_wrong(
     small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("watching", "gate"):
+    for module in ("operating.watching", "access.gate"):
         monkeypatch.setattr(f"found_footy.web.{module}.ANSWER_SECONDS", 0.3)
     nowhere = {"database_url": SecretStr("postgresql://nobody@127.0.0.1:9/none")}
     token = await make_token(small_world.store, Role.OPERATOR)

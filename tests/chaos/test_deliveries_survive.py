@@ -166,6 +166,8 @@ class End:
     told: Mapping[str, Mapping[str, Any]]
     """By the receiver's name and the message's key."""
     deliveries: Sequence[tuple[int, str, str]]
+    notified: frozenset[tuple[str, str]]
+    """Title and text of what people were sent. They have no keys: what comes twice is seen twice."""
 
 
 async def play(
@@ -178,14 +180,20 @@ async def play(
         url = stack.enter_context(cloned(template))
         receivers = {name: await stack.enter_async_context(Receiver()) for name in FILTERS}
         receivers["stubborn"].answer = at_the_second_try()
-        hosts = tuple(receiver.host for receiver in receivers.values())
-        places = {"temporal_address": temporal_address, "task_queue": f"chaos-{uuid4()}", "private_hosts": hosts}
+        people = await stack.enter_async_context(Receiver(lambda _: 200))
+        places = {
+            "temporal_address": temporal_address,
+            "task_queue": f"chaos-{uuid4()}",
+            "private_hosts": tuple(receiver.host for receiver in (*receivers.values(), people)),
+            "public_url": "https://pages.example",  # in each link, so that no two notifications are alike
+        }
         settings = settings_for(url, folder, sources=(), **places)
         store: PostgresStore = await stack.enter_async_context(open_store(settings))
         await add_match(store)
         names = {
             await subscribe(store.database, receivers[name].url, **filters): name for name, filters in FILTERS.items()
         }
+        await subscribe(store.database, f"ntfy://{people.host}/goals", "notify", topics=["goal.stable"])
         client = await Client.connect(temporal_address)
         await stack.enter_async_context(announcing(client, settings))
         workers = await stack.enter_async_context(Workers(settings, folder / "dies"))
@@ -200,7 +208,8 @@ async def play(
             rows = await connection.execute("select subscription_id, topic, state from deliveries order by position, 1")
             ends = [(row["subscription_id"], row["topic"], row["state"]) for row in await rows.fetchall()]
         assert set(names.values()) == set(FILTERS)
-        return End({name: told(receiver) for name, receiver in receivers.items()}, ends)
+        notified = frozenset((each.body["title"], each.body["message"]) for each in people.received)
+        return End({name: told(receiver) for name, receiver in receivers.items()}, ends, notified)
 
 
 def at_the_second_try() -> Answer:
@@ -245,6 +254,7 @@ def test_withdrawn_goals_are_announced_to_exactly_those_who_were_told(undisturbe
         assert withdrawn == {"all": 3, "hidden": 3, "verified": 2, "delayed": 2, "elsewhere": 0, "stubborn": 3}[name]
     assert not any("score" in str(body) or "Salah" in str(body) for body in undisturbed.told["hidden"].values())
     assert {state for *_, state in undisturbed.deliveries} == {"delivered", "cancelled"}
+    assert len(undisturbed.notified) == GOALS + 3
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

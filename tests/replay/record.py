@@ -152,7 +152,8 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
 def _scrubbed(value: Any) -> Any:
     """Where it was recorded is nobody's business."""
     if isinstance(value, dict):
-        return {key: "recorder" if key == "identity" else _scrubbed(item) for key, item in value.items()}
+        hidden = {"identity": "recorder", "stackTrace": ""}
+        return {key: hidden.get(key, _scrubbed(item)) for key, item in value.items()}
     return [_scrubbed(item) for item in value] if isinstance(value, list) else value
 
 

@@ -41,7 +41,9 @@ async def played(scenario: Scenario, folder: Path, clips: Path, **options: Any) 
     """Engines, workers and simulator, until the block is left; the options are the simulator's."""
     logging.disable(logging.WARNING)
     async with Simulator(scenario, clips_folder=clips, **options) as simulator:
-        settings = demo_settings(Settings(_env_file=None), simulator).model_copy(update={"data_dir": folder})
+        settings = demo_settings(Settings(_env_file=None), simulator).model_copy(
+            update={"data_dir": folder, "web_port": 0}
+        )
         try:
             async with running(settings) as system, open_store(system.settings) as store:
                 yield Played(simulator, system, store)

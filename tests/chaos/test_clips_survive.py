@@ -50,7 +50,8 @@ class End:
 async def play(folder: Path, clips_folder: Path, disturb: Disturbance | None = None, **updates: Any) -> End:
     scenario = load_scenario(str(SCENARIO))
     async with Simulator(scenario, clips_folder=clips_folder) as simulator:
-        settings = demo_settings(load_settings(), simulator).model_copy(update={"data_dir": folder, **updates})
+        own = {"data_dir": folder, "web_port": 0, **updates}
+        settings = demo_settings(load_settings(), simulator).model_copy(update=own)
         try:
             async with running(settings) as system, open_store(system.settings) as store:
                 trouble = asyncio.create_task(disturb(system)) if disturb else None

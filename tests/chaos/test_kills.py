@@ -28,7 +28,7 @@ Disturbance = Callable[[Running, Simulator], Awaitable[None]]
 
 async def play(folder: Path, disturb: Disturbance | None) -> dict[int, Any]:
     async with Simulator(load_scenario("quick")) as simulator:
-        settings = demo_settings(load_settings(), simulator).model_copy(update={"data_dir": folder})
+        settings = demo_settings(load_settings(), simulator).model_copy(update={"data_dir": folder, "web_port": 0})
         try:
             async with running(settings) as system, open_store(system.settings) as store:
                 trouble = asyncio.create_task(disturb(system, simulator)) if disturb else None

@@ -28,7 +28,7 @@ from found_footy.domain.fixtures import comparison, polling
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.ports import ObjectStore
-from found_footy.workflows import clip_contracts, contracts
+from found_footy.workflows import announce_contracts, clip_contracts, contracts
 from found_footy.workflows.contracts import Call, CleanUp, EventWorkflow, IngestDay, IngestIds, Polled, PollInput
 from tests.support.feeds import ScriptedFeed
 from tests.support.football import RULES, START, match
@@ -288,7 +288,7 @@ async def test_each_call_of_the_workflows_has_an_activity(temporal: Client, data
     settings = Settings(database_url=SecretStr(database_url), api_football_key=SecretStr("key"))
     async with open_worker(settings, temporal) as worker:
         registered = {getattr(each, "__temporal_activity_definition").name for each in worker.config()["activities"]}
-    modules = (contracts, clip_contracts)
+    modules = (contracts, clip_contracts, announce_contracts)
     calls = {value.name for module in modules for value in vars(module).values() if isinstance(value, Call)}
     assert registered == calls
 

@@ -55,4 +55,4 @@ def is_known_host(header: str | None, bound: str, public_url: str | None) -> boo
 
 def local_path(path: str) -> str:
     """A place on these pages, whatever was sent: `//elsewhere.example` is none."""
-    return path if re.fullmatch(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*", path[:2000]) else "/"
+    return path if re.fullmatch(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}", path) else "/"

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
+from found_footy.web.access.origins import local_path
 from found_footy.web.answers.forms import form_of
 
 router = APIRouter(include_in_schema=False)
@@ -51,7 +52,7 @@ def preferences(request: Request) -> Preferences:
 @router.post("/preferences")
 async def choose(request: Request) -> RedirectResponse:
     form = await form_of(request)
-    response = RedirectResponse(_local(form.get("back", "/")), 303)
+    response = RedirectResponse(local_path(form.get("back", "/")), 303)
     if form.get("spoilers") in ("hidden", "shown"):
         _keep(response, "spoilers", form["spoilers"])
         response.delete_cookie("opened")
@@ -61,11 +62,6 @@ async def choose(request: Request) -> RedirectResponse:
         opened = [*preferences(request).opened, int(form["open"][:18])]
         _keep(response, "opened", "-".join(str(number) for number in opened[-MOST_OPENED:]))
     return response
-
-
-def _local(path: str) -> str:
-    """A place on these pages, whatever was sent: `//elsewhere.example` is none."""
-    return path if re.fullmatch(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*", path) else "/"
 
 
 def _keep(response: RedirectResponse, name: str, value: str) -> None:

@@ -16,7 +16,7 @@ from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.team_names import TeamName
 from found_footy.domain.errors import FeedError, FootyError
 from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.fixtures.model import LiveFixture, Stage
+from found_footy.domain.fixtures.model import LiveFixture, Sport, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
 from found_footy.domain.videos.dedup import Video
 from found_footy.domain.videos.keeping import Copy, Settlement
@@ -53,6 +53,10 @@ class ScoreFeed(Protocol):
     @property
     def quota(self) -> Quota | None: ...
 
+    @property
+    def ids_per_request(self) -> int | None:
+        """How many fixtures one request can ask for; None where one answer has them all."""
+
     def requests_for(self, fixtures: int) -> int:
         """How many requests a poll of so many fixtures costs."""
 
@@ -81,23 +85,10 @@ class PollTransaction(Protocol):
 class FixtureStore(Protocol):
     """The system of record for fixtures and their events."""
 
-    async def add_fixtures(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
-        """Fixtures with the stage each starts in. Known ones beyond staging are left as they are.
-
-        Returns how many are new, by stage.
-        """
-
-    async def staging_due(self, feed: str, since: datetime) -> list[int]:
-        """Fixtures of a feed in staging that were not asked for since then."""
-
     async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
         """Fresh data for fixtures in staging, with the stage each belongs in now; returns how many moved."""
 
-    async def touch_staging(self, fixture_ids: Sequence[int], now: datetime) -> None: ...
-
     async def activate_due(self, now: datetime, lead: timedelta) -> list[int]: ...
-
-    async def active_ids(self, feed: str) -> list[int]: ...
 
     def poll(self) -> AbstractAsyncContextManager[PollTransaction]: ...
 
@@ -171,7 +162,7 @@ class Vision(Protocol):
     @property
     def name(self) -> str: ...
 
-    def open_clip(self) -> ClipVision: ...
+    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision: ...
 
     async def check(self) -> str:
         """One cheap call that proves that the engine works; returns what it is."""
@@ -182,7 +173,7 @@ class Vision(Protocol):
 class ClipWatcher(Protocol):
     """Shows as many moments of a file as it takes to a vision engine."""
 
-    async def __call__(self, path: Path) -> Sequence[FrameReading]:
+    async def __call__(self, path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
         """Raises a MediaError, or a VisionError where nobody could look."""
 
 

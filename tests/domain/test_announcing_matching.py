@@ -99,3 +99,20 @@ def test_only_verified_clips(topic: str, payload: dict[str, Any], heard: bool) -
 )
 def test_hidden_scores(topic: str, payload: dict[str, Any], heard: bool) -> None:
     assert asked(topic, payload, no_score=True) is heard
+
+
+@pytest.mark.parametrize("topic", ["feeds.health", "feeds.recovery"])
+@pytest.mark.parametrize(
+    ("given", "heard"),
+    [
+        ({}, True),
+        ({"teams": [40]}, False),
+        ({"leagues": [39]}, False),
+        ({"paused": True}, False),
+        ({"topics": ["goal.seen"]}, False),
+    ],
+)
+def test_what_is_about_the_feeds_is_told_to_those_who_want_all_matches(
+    topic: str, given: dict[str, Any], heard: bool
+) -> None:
+    assert asked(topic, match=None, **given) is heard

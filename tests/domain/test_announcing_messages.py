@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from found_footy.domain.announcing.context import Context, Goal, Match, video_id
 from found_footy.domain.announcing.messages import LONGEST_TITLE, goal_key, message_of, trial_message
 from found_footy.domain.announcing.news import NewsItem
-from found_footy.domain.announcing.subscription import TOPICS_TO_ASK_FOR, Filters
+from found_footy.domain.announcing.subscription import TOPICS_TO_ASK_FOR, Filters, checked_filters
 
 AT = datetime(2026, 8, 22, 14, 24, 3, 120_000, tzinfo=UTC)
 MATCH = Match(7001, AT - timedelta(minutes=24), 39, "Premier League", "England", 40, "Liverpool", 50, "Manchester City")
@@ -169,3 +169,32 @@ def test_a_trial_says_that_it_is_one() -> None:
     made = trial_message("3-test-1", "my phone", AT)
     assert (made["topic"], made["id"]) == ("test", "3-test-1")
     assert "my phone" in made["text"]
+
+
+def test_the_feeds_health_is_told_without_a_match() -> None:
+    told = {"from": "degraded", "to": "failing", "reasons": ["nothing has come for 95 s", "espn fails"]}
+    body = message_of(NewsItem(9, AT, "feeds.health", None, None, told), Context(), checked_filters(), "key")
+    assert (body["title"], body["text"]) == ("The feeds are failing", "nothing has come for 95 s; espn fails")
+    assert body["feeds"] == told
+    assert "fixture" not in body
+
+
+@pytest.mark.parametrize(
+    ("payload", "title", "text"),
+    [
+        ({"state": "begun", "trigger": "stalled"}, "A recovery of the feeds has begun", "stalled."),
+        (
+            {"state": "ended", "trigger": "stalled", "outcome": "failed"},
+            "A recovery of the feeds has ended",
+            "stalled. Outcome: failed.",
+        ),
+        (
+            {"state": "healthy", "trigger": "stalled", "outcome": "success"},
+            "The feeds are healthy again",
+            "stalled. Outcome: success.",
+        ),
+    ],
+)
+def test_a_recovery_is_told_in_words(payload: dict[str, str], title: str, text: str) -> None:
+    body = message_of(NewsItem(9, AT, "feeds.recovery", None, None, payload), Context(), checked_filters(), "key")
+    assert (body["title"], body["text"]) == (title, text)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from found_footy.domain.feeds.health_values import HealthGrade
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.operations.effects import poll_limit
 from found_footy.domain.operations.findings import Grade, Limits, Verdict, spoken
@@ -13,14 +15,22 @@ from found_footy.domain.operations.judging import judge
 from found_footy.domain.operations.measured import Deliveries, Disk, Engine, Measured, ScheduleState
 from tests.support.operations import (
     NOW,
+    a_dispute,
+    a_doubt,
     a_feed,
     a_goal,
     a_match,
     a_queue,
+    a_record,
     a_source,
+    a_summary,
     ago,
+    cached,
+    declared,
     failing,
+    health,
     measured,
+    paused,
     recorded,
     temporal,
 )
@@ -33,6 +43,14 @@ FULL = (Engine("database", "ok"), Engine("temporal", "ok"), Engine("object store
 INGEST = temporal().schedules[0]
 PAUSED = ScheduleState("monitor-every-30s", True, "by hand", ago(minutes=9), None)
 LATE = a_match(7002, 91)
+ESPN = a_feed(feed="espn", quota=None)
+NO_CACHE = (Engine("database", "ok"), Engine("cache", "failed", "CacheUnavailable"), Engine("temporal", "ok"))
+NO_BROWSER = (Engine("database", "ok"), Engine("cache", "ok"), Engine("browser", "failed", "SourceUnavailable"))
+
+
+def judged(grade: HealthGrade, judged_seconds: float = 6, **more: Any) -> Measured:
+    summary = a_summary(grade, judged_seconds, reasons=("no answer of any feed for 95 s",))
+    return measured(health=health(summary=summary), cached=cached(summary=None), **more)
 
 
 def found(system: Measured) -> list[tuple[str, str]]:
@@ -57,9 +75,27 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),
         (measured(temporal=temporal(failed=2)), "workflows_failed", "degraded"),
-        (measured(recorded=recorded(feed=a_feed(error="FeedUnauthorized: no key"))), "feed", "failed"),
-        (measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, 100, 20)))), "quota_low", "degraded"),
-        (measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, 100, 1)))), "quota_used", "failed"),
+        (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"),))), "feed", "failed"),
+        (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"), ESPN))), "feed", "degraded"),
+        (measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, 100, 20)),))), "quota_low", "degraded"),
+        (measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, 100, 1)),))), "quota_used", "failed"),
+        (measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, 100, 1)), ESPN))), "quota_used", "degraded"),
+        (measured(declared=declared(on=False, switched=False)), "feed_off", "degraded"),
+        (measured(declared=declared(lacks="espn needs a browser")), "feed_lacks", "degraded"),
+        (measured(declared=(declared(lacks="espn needs a browser")[1],)), "feed_lacks", "failed"),
+        (measured(declared=(declared()[2],)), "feeds_off", "failed"),
+        (measured(declared=()), "feeds_off", "failed"),
+        (measured(cached=cached(records=(a_record(), paused()))), "feed_paused", "degraded"),
+        (measured(cached=None, engines=NO_CACHE), "engine_cache", "failed"),
+        (measured(browser=None, engines=NO_BROWSER), "engine_browser", "degraded"),
+        (judged(HealthGrade.FAILING), "health_failing", "failed"),
+        (judged(HealthGrade.DEGRADED), "health_degraded", "degraded"),
+        (judged(HealthGrade.RECOVERING), "health_recovering", "degraded"),
+        (judged(HealthGrade.HEALTHY, judged_seconds=61), "no_judgement", "degraded"),
+        (judged(HealthGrade.FAILING, judged_seconds=61), "no_judgement", "degraded"),
+        (measured(health=health(summary=None), cached=cached(summary=None)), "no_judgement", "degraded"),
+        (measured(recorded=recorded(disputes=(a_dispute(),))), "dispute", "degraded"),
+        (measured(recorded=recorded(doubts=(a_doubt(),))), "pairings", "degraded"),
         (measured(disk=Disk(9, 100)), "disk", "degraded"),
         (measured(disk=Disk(2, 100)), "disk", "failed"),
         (measured(recorded=recorded(matches=(a_match(), LATE))), "polls", "failed"),
@@ -85,7 +121,9 @@ def test_what_is_wrong_is_found_and_nothing_else(system: Measured, kind: str, gr
     (finding,) = judge(system, LIMITS).findings
     assert finding.what
     assert finding.advice
-    assert finding.place in ("engines", "matches", "goals", "sources", "feed", "deliveries")
+    assert finding.place in (
+        "engines", "matches", "goals", "sources", "feeds", "deliveries", "health", "paused", "pairings",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -93,14 +131,26 @@ def test_what_is_wrong_is_found_and_nothing_else(system: Measured, kind: str, gr
     [
         measured(recorded=recorded(matches=(a_match(polled_seconds=90),))),
         measured(recorded=recorded(matches=(a_match(polled_seconds=None, activated_at=ago(seconds=80)),))),
-        measured(recorded=recorded(matches=(), goals=(), sources=(), feed=None)),
+        measured(recorded=recorded(matches=(), goals=(), sources=(), feeds=())),
+        measured(recorded=recorded(feeds=(a_feed(), a_feed(feed="old", error="gone for good")))),
+        measured(
+            recorded=recorded(feeds=(a_feed(), a_feed(feed="old", asked_at=ago(hours=2), error="?"))), declared=None
+        ),
+        measured(declared=None),
+        measured(declared=declared(enabled=False, on=False)),
+        measured(declared=declared(switched=True)),
+        judged(HealthGrade.HEALTHY, judged_seconds=60),
+        measured(health=None, cached=None),
+        measured(health=health(summary=a_summary(judged_seconds=300))),
+        measured(recorded=recorded(disputes=(a_dispute(first_at=ago(seconds=100)),))),
+        measured(recorded=recorded(disputes=(a_dispute(first_at=ago(minutes=30), last_at=ago(seconds=91)),))),
         measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=600)),))),
         measured(recorded=recorded(goals=(a_goal(begun=False, stable_at=ago(seconds=80)),))),
         measured(recorded=recorded(goals=(a_goal(unanswered=2),))),
         measured(recorded=recorded(sources=(failing("x", 2),))),
         measured(recorded=recorded(deliveries=Deliveries(9, 1, 0, 0, ago(minutes=9), None, 0))),
-        measured(recorded=recorded(feed=a_feed(quota=Quota(NOW - timedelta(days=1), 100, 0)))),  # renewed since
-        measured(recorded=recorded(feed=a_feed(quota=Quota(NOW, None, None)))),
+        measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW - timedelta(days=1), 100, 0)),))),  # renewed since
+        measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, None, None)),))),
         measured(temporal=temporal(queues=(a_queue(backlog=500, age=60), a_queue("activity")))),
         measured(temporal=temporal(queues=(a_queue(seen_seconds=90), a_queue("activity")))),
         measured(temporal=None, engines=(Engine("temporal", "off", "not configured"),)),
@@ -118,7 +168,19 @@ def test_what_is_still_within_its_bounds_is_not_named(system: Measured) -> None:
     [
         (measured(temporal=None, engines=AWAY, recorded=recorded(matches=(LATE,))), ["engine_temporal"]),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED)), recorded=recorded(matches=(LATE,))), ["polls_paused"]),
-        (measured(recorded=recorded(matches=(LATE,), feed=a_feed(error="refused"))), ["feed"]),
+        (measured(recorded=recorded(matches=(LATE,), feeds=(a_feed(error="refused"),))), ["feed"]),
+        (measured(recorded=recorded(matches=(LATE,), feeds=(a_feed(error="refused"), ESPN))), ["polls", "feed"]),
+        (judged(HealthGrade.FAILING, recorded=recorded(matches=(LATE,))), ["health_failing"]),
+        (judged(HealthGrade.DEGRADED, recorded=recorded(matches=(LATE,))), ["polls", "health_degraded"]),
+        (judged(HealthGrade.FAILING, temporal=None, engines=AWAY), ["engine_temporal"]),
+        (measured(cached=None, engines=NO_CACHE, recorded=recorded(matches=(LATE,))), ["engine_cache"]),
+        (
+            measured(
+                cached=cached(records=(paused(),)),
+                recorded=recorded(feeds=(a_feed(), a_feed(feed="espn", error="refused"))),
+            ),
+            ["feed"],
+        ),
         (
             measured(
                 temporal=temporal(queues=(a_queue(seen_seconds=None), a_queue("activity", None, 9, 900))),
@@ -146,6 +208,24 @@ def test_a_finding_says_since_when_and_of_what() -> None:
     assert (finding.since, finding.event_id) == (ago(minutes=14), goal.event_id)
 
 
+def test_what_feeds_disagree_on_is_named_without_what_they_said() -> None:
+    other = a_dispute(fixture_id=7002, field="status", first_at=ago(minutes=3))
+    (finding,) = judge(measured(recorded=recorded(disputes=(other, a_dispute()))), LIMITS).findings
+    assert finding.what == "api_football and espn disagree on the score of Liverpool – Manchester City, and 1 more"
+    assert "2" not in finding.advice
+
+
+def test_the_feed_that_may_be_asked_the_most_often_says_when_a_poll_is_late() -> None:
+    used_up = a_feed(quota=Quota(NOW, 100, 1))
+    assert poll_limit(measured(recorded=recorded(feeds=(used_up, ESPN))), LIMITS).total_seconds() == 90
+
+
+def test_a_wicket_is_named_by_its_over() -> None:
+    wicket = a_goal(searched_at=ago(minutes=14), elapsed=12, extra=3, innings=2, player=None)
+    (finding,) = judge(measured(recorded=recorded(goals=(wicket,))), LIMITS).findings
+    assert "the wicket 12.3 ov" in finding.what
+
+
 def test_many_goals_are_counted_and_not_listed() -> None:
     goals = tuple(a_goal(f"7001_40_{number}_Goal_1", searched_at=ago(hours=1)) for number in range(30))
     findings = judge(measured(recorded=recorded(goals=goals)), LIMITS).findings
@@ -163,7 +243,7 @@ def test_many_goals_are_counted_and_not_listed() -> None:
     ],
 )
 def test_when_a_poll_is_too_old(poll: float, quota: Quota | None, limit: float) -> None:
-    system = measured(recorded=recorded(feed=a_feed(quota=quota)))
+    system = measured(recorded=recorded(feeds=(a_feed(quota=quota),)))
     assert poll_limit(system, Limits.of(poll, 600)).total_seconds() == pytest.approx(limit)
 
 

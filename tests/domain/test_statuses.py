@@ -8,10 +8,10 @@ from found_footy.domain.fixtures.statuses import PHASES, Phase, phase_of
 TABLE = {
     "upcoming": "TBD NS",
     "postponed": "PST",
-    "in_play": "1H HT 2H ET BT P LIVE",
+    "in_play": "1H HT 2H ET BT P LIVE INNBRK DRINKS LUNCH TEA DINNER RAIN STUMPS",
     "interrupted": "SUSP INT",
-    "finished": "FT AET PEN",
-    "called_off": "CANC ABD AWD WO",
+    "finished": "FT AET PEN RESULT DRAW TIE",
+    "called_off": "CANC ABD AWD WO NR",
 }
 CASES = [(status, phase) for phase, statuses in TABLE.items() for status in statuses.split()]
 

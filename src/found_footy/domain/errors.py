@@ -7,7 +7,9 @@ FootyError
 │   ├── AlreadyRunning       another `footy up` owns the data folder
 │   └── DecoderUnavailable   no process can be started that decodes files (retryable)
 ├── StoreUnavailable         the database cannot be reached (retryable)
+├── CacheUnavailable         the cache (Redis protocol) cannot be reached (retryable)
 ├── StoreRejected            the database refused a value that an adapter should have refused
+├── RecordingBroken          a recording cannot be read, or is of nothing that can be played
 ├── ProgramFault             a fault of our own, met while working on one fixture
 ├── NotFound                 what was asked for does not exist
 ├── UnknownStatus            a match status that has no place in the life cycle
@@ -48,6 +50,9 @@ FootyError
     ├── NotInAnswer          the feed left a fixture out that it was asked for
     ├── FeedUnauthorized     the key is missing or refused
     ├── FeedRejected         the feed refused the request, with its own words
+    ├── FeedBlocked          a page for people where the answer should be: a captcha, a consent page
+    ├── FeedBusy             our own limits for this feed leave no turn for now (retryable)
+    ├── FeedTimeWrong        the feed's clock is off, or its match has gone back in time
     └── FeedSchemaError      a field that does not fit; names the field
 
 `retryable` says whether the same call may succeed a little later. `hint` says what a person can do.
@@ -108,8 +113,21 @@ class StoreUnavailable(FootyError):
     hint = "Is `footy up` running, or DATABASE_URL right? `footy doctor` tells."
 
 
+class CacheUnavailable(FootyError):
+    """The cache cannot be reached. Nothing is lost with it; it fills again with the next answers."""
+
+    retryable = True
+    hint = "Is `footy up` running, or REDIS_URL right? `footy doctor` tells."
+
+
 class StoreRejected(FootyError):
     """The database refused a value that an adapter should have refused."""
+
+
+class RecordingBroken(FootyError):
+    """A recording cannot be read, or is of nothing that can be played."""
+
+    hint = "`footy record list` shows the recordings that are whole."
 
 
 class ProgramFault(FootyError):
@@ -319,6 +337,22 @@ class FeedUnauthorized(FeedError):
 
 class FeedRejected(FeedError):
     """The feed refused the request, with its own words."""
+
+
+class FeedBlocked(FeedError):
+    """A page for people came where the answer should be: a captcha, a consent page."""
+
+    hint = "Ask the feed less often (config/sources.yaml), or open it in a browser from this machine."
+
+
+class FeedBusy(FeedError):
+    """Our own limits for this feed leave no turn for now."""
+
+    retryable = True
+
+
+class FeedTimeWrong(FeedError):
+    """The feed's clock is off, or its match has gone back in time: what was known stays."""
 
 
 class FeedSchemaError(FeedError):

@@ -13,95 +13,42 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
-from urllib.parse import urlsplit
+from typing import Any, Literal, get_args, get_origin
 
 from dotenv import dotenv_values
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from found_footy.config_feeds import FeedSettings
+from found_footy.config_types import PREFIX, Address, HttpUrl, Key, Names, PostgresUrl, Sources, well_known
 from found_footy.domain.errors import SettingsError
 from found_footy.domain.fixtures.comparison import CertaintyRules
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 
-PREFIX = "FOOTY_"
 ENV_FILE = ".env"
 
 
-def _split(value: Any) -> Any:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-def _http_url(text: str) -> str:
-    if not re.match(r"https?://[^\s/]", text):
-        raise ValueError("a URL that starts with http:// or https://")
-    return text
-
-
-def _postgres_url(url: SecretStr) -> SecretStr:
-    """The driver quotes what it cannot read in its messages, and that can be the password: so it is refused here."""
-    text = url.get_secret_value()
-    if not text:
-        return url
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        parts = None
-    readable = parts is not None and parts.scheme in ("postgresql", "postgres") and parts.netloc.count("@") <= 1
-    if not readable or not text.isprintable() or re.search(r"%(?![0-9A-Fa-f]{2})", text):
-        raise ValueError(
-            "postgresql://user:password@host:port/database, with the special characters of the password as %xx"
-        )
-    return url
-
-
-def _key(key: SecretStr) -> SecretStr:
-    if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
-        raise ValueError("a key of letters, digits and signs of ASCII, without spaces and line ends")
-    return key
-
-
-def _address(text: str) -> str:
-    if text and not re.fullmatch(r"[^\s/]+:\d{1,5}", text):
-        raise ValueError("host:port, such as 127.0.0.1:7233")
-    return text
-
-
-Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-SourceName = Literal["x", "bluesky", "reddit", "folder"]
-Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
-HttpUrl = Annotated[str, AfterValidator(_http_url)]
-PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
-Key = Annotated[SecretStr, AfterValidator(_key)]
-Address = Annotated[str, AfterValidator(_address)]
-
-
-def _well_known(name: str) -> AliasChoices:
-    return AliasChoices(name, PREFIX + name)
-
-
-class Settings(BaseSettings):
+class Settings(FeedSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", frozen=True)
 
     profile: Literal["default", "demo"] = Field("default", description="`demo` shortens the waiting times.")
     data_dir: Path = Field(Path(".footy"), description="Folder of the embedded engines' data, logs and run-time files.")
     log_format: Literal["json", "pretty"] = Field(
-        "json", validation_alias=_well_known("LOG_FORMAT"), description="One JSON object a line, or text for people."
+        "json", validation_alias=well_known("LOG_FORMAT"), description="One JSON object a line, or text for people."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", validation_alias=_well_known("LOG_LEVEL"), description="What is logged at all."
+        "INFO", validation_alias=well_known("LOG_LEVEL"), description="What is logged at all."
     )
 
     database_url: PostgresUrl | None = Field(
         None,
-        validation_alias=_well_known("DATABASE_URL"),
+        validation_alias=well_known("DATABASE_URL"),
         description="PostgreSQL 15+; where it is not set, `footy up` starts an embedded one.",
     )
     temporal_address: Address | None = Field(
         None,
-        validation_alias=_well_known("TEMPORAL_ADDRESS"),
+        validation_alias=well_known("TEMPORAL_ADDRESS"),
         description="host:port of Temporal; where it is not set, `footy up` starts an embedded one.",
     )
     temporal_namespace: str = Field("default", description="Temporal namespace.")
@@ -112,21 +59,10 @@ class Settings(BaseSettings):
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
     workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
 
-    feed: Literal["api_football", "espn"] = Field("api_football", description="The score feed that is polled.")
-    api_football_url: HttpUrl = Field("https://v3.football.api-sports.io", description="Base URL of API-Football.")
-    api_football_key: Key | None = Field(
-        None, validation_alias=_well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
-    )
-    espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
-    espn_leagues: Names = Field(("fifa.world", "uefa.champions"), description="Leagues to read, comma-separated.")
-    feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
-    tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
-    tracked_leagues: Numbers = Field((), description="Ids of the leagues to follow.")
-
     llama_url: str | None = Field(
         None,
         pattern=r"^https?://",
-        validation_alias=_well_known("LLAMA_URL"),
+        validation_alias=well_known("LLAMA_URL"),
         description="OpenAI-compatible server with a vision model; where it is not set, the embedded OCR reads.",
     )
     llama_model: str = Field("default", min_length=1, description="The model's name at that server.")
@@ -164,7 +100,7 @@ class Settings(BaseSettings):
     )
     browser_url: HttpUrl | None = Field(
         None,
-        validation_alias=_well_known("BROWSER_URL"),
+        validation_alias=well_known("BROWSER_URL"),
         description="`footy browser`, through which X is searched; where it is not set, X stays off.",
     )
     x_url: HttpUrl = Field("https://x.com", description="Base URL of X, for the browser and for links.")
@@ -176,6 +112,9 @@ class Settings(BaseSettings):
     bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
     reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
     reddit_subreddit: str = Field("soccer", pattern=r"^\w{2,21}$", description="The subreddit that is read.")
+    reddit_cricket_subreddit: str = Field(
+        "Cricket", pattern=r"^\w{2,21}$", description="The subreddit that is read for wickets."
+    )
     drop_folder: Path | None = Field(
         None, description="Folder that people drop their own recordings into; without one that source stays off."
     )
@@ -224,7 +163,7 @@ class Settings(BaseSettings):
     browser_path: Path | None = Field(None, description="Chromium's program; where it is not set, it is looked for.")
     browser_headless: bool = Field(True, description="Whether `footy browser` works without a window.")
     browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is started anew.")
-    browser_searches: int = Field(500, ge=1, le=100_000, description="Searches after which it is started anew.")
+    browser_searches: int = Field(500, ge=1, le=100_000, description="Searches and pages until it is started anew.")
     browser_fresh_seconds: float = Field(5, ge=0, le=60, description="For so long the same search has the same answer.")
     browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
 
@@ -269,6 +208,11 @@ DEMO: dict[str, Any] = {
     "poll_seconds": 1.0,
     "staging_poll_seconds": 5.0,
     "patience_seconds": 30.0,
+    "feed_patience_seconds": 0.5,
+    "retry_seconds": 0.1,
+    "pause_seconds": 5.0,
+    "completed_poll_seconds": 10.0,
+    "stale_seconds": 5.0,
     "feed_timeout_seconds": 2.0,
     "source_timeout_seconds": 6.0,
     "search_seconds": 2.0,

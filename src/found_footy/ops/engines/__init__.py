@@ -1,10 +1,11 @@
-"""Embedded engines: real PostgreSQL and Temporal servers, started from their packages and kept running."""
+"""Embedded engines: real PostgreSQL, Temporal and Valkey servers, started from their packages and kept running."""
 
 from found_footy.ops.engines.data_folder import DataFolder, Runtime
 from found_footy.ops.engines.engine import Engine
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import ChildState, ChildStatus, Supervisor
 from found_footy.ops.engines.temporal import EmbeddedTemporal
+from found_footy.ops.engines.valkey import EmbeddedValkey
 from found_footy.ops.engines.worker import WorkerSpec
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "DataFolder",
     "EmbeddedPostgres",
     "EmbeddedTemporal",
+    "EmbeddedValkey",
     "Engine",
     "Runtime",
     "Supervisor",

@@ -25,7 +25,7 @@ _LOCK_PATIENCE_SECONDS = 0.3
 class Runtime:
     """What a running owner of the folder offers to other processes."""
 
-    environment: Mapping[str, str] = field(repr=False)  # DATABASE_URL carries the password: keep it out of logs
+    environment: Mapping[str, str] = field(repr=False)  # URLs carry passwords: keep them out of logs
     pids: Mapping[str, int]
     ports: Mapping[str, int]
     owner_pid: int
@@ -39,6 +39,11 @@ class Runtime:
     def temporal_address(self) -> str | None:
         """Where Temporal answers, as host:port."""
         return self.environment.get("TEMPORAL_ADDRESS")
+
+    @property
+    def redis_url(self) -> str | None:
+        """Where the cache answers, with the password."""
+        return self.environment.get("REDIS_URL")
 
 
 class DataFolder:

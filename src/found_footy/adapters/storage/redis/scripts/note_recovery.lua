@@ -1,0 +1,11 @@
+-- The newest entries of the audit log. One that is there already, begun and now ended, is written anew in its place.
+-- KEYS: audit_log    ARGV: the entry in JSON, its id, how many are kept
+for place, text in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  local readable, entry = pcall(cjson.decode, text)
+  if readable and type(entry) == 'table' and entry.entry_id == ARGV[2] then
+    redis.call('LSET', KEYS[1], place - 1, ARGV[1])
+    return
+  end
+end
+redis.call('LPUSH', KEYS[1], ARGV[1])
+redis.call('LTRIM', KEYS[1], 0, tonumber(ARGV[3]) - 1)

@@ -1,0 +1,159 @@
+"""A cache that is away, refuses, or comes back: always CacheUnavailable, never a password in the message."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from found_footy.adapters.storage.redis import RedisCache, RedisSnapshots, RedisTurns
+from found_footy.domain.errors import CacheUnavailable, SettingsError
+from found_footy.domain.feeds.source import RateLimits
+from found_footy.ops.engines import DataFolder, EmbeddedValkey
+from found_footy.ops.engines.ports import free_port
+from found_footy.ports_feeds import NewSnapshot
+
+NOW = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
+SECRET = "p%40ss"
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[EmbeddedValkey]:
+    """One that may be killed."""
+    folder = DataFolder(tmp_path / "data")
+    with folder.lock():
+        engine = EmbeddedValkey(folder)
+        await engine.start()
+        yield engine
+        await engine.destroy()
+
+
+@pytest.fixture
+async def own(engine: EmbeddedValkey) -> AsyncIterator[RedisCache]:
+    cache = RedisCache(engine.url)
+    yield cache
+    await cache.aclose()
+
+
+async def kill(engine: EmbeddedValkey) -> None:
+    assert engine.pid is not None
+    os.kill(engine.pid, signal.SIGKILL)
+    await engine.wait()
+
+
+async def test_a_killed_server_is_unavailable_and_comes_back_with_all_keys(
+    engine: EmbeddedValkey, own: RedisCache
+) -> None:
+    snapshots = RedisSnapshots(own)
+    await snapshots.keep([NewSnapshot("espn_1", "espn", {"goals": 1}, NOW, timedelta(hours=1), {})])
+    await asyncio.gather(*(own.run("PING") for _ in range(10)))  # several connections, all of which will be dead
+    await kill(engine)
+    with pytest.raises(CacheUnavailable, match="cannot be reached"):
+        await snapshots.fresh(["espn_1"])
+    await engine.start()
+    found = await asyncio.gather(*(snapshots.fresh(["espn_1"]) for _ in range(10)))
+    assert all(one["espn_1"].payload == {"goals": 1} for one in found)
+
+
+async def test_a_turn_that_cannot_be_renewed_is_ended_before_somebody_else_can_have_it(
+    engine: EmbeddedValkey, own: RedisCache
+) -> None:
+    turns = RedisTurns(own, lease=0.8)
+
+    async def hold() -> None:
+        async with turns.turn("espn", RateLimits(concurrent=1)):
+            await kill(engine)
+            await asyncio.Event().wait()
+
+    with pytest.raises(CacheUnavailable, match="the turn at espn was lost"):
+        await hold()
+    with pytest.raises(CacheUnavailable, match="cannot be reached"):
+        async with turns.turn("espn", RateLimits(concurrent=1)):
+            raise AssertionError("nobody may come here")
+    await engine.start()
+    async with turns.turn("espn", RateLimits(concurrent=1)):
+        assert await turns.under_way("espn") == 1
+
+
+async def test_a_full_cache_says_so_and_can_still_be_read(own: RedisCache) -> None:
+    await own.run("SET", own.key("kept"), "1")
+    await own.run("CONFIG", "SET", "maxmemory", "1mb")
+    large = [("SET", own.key("large", number), "x" * 100_000) for number in range(100)]
+    with pytest.raises(CacheUnavailable, match="has no memory left"):
+        await own.run_all(large)
+    assert await own.run("GET", own.key("kept")) == b"1"
+
+
+async def test_a_server_that_hangs_is_left_after_a_while(engine: EmbeddedValkey) -> None:
+    impatient = RedisCache(engine.url, answer_seconds=0.1)
+    await impatient.run("PING")
+    assert engine.pid is not None
+    os.kill(engine.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(CacheUnavailable, match="did not answer in time"):
+            await impatient.run("PING")
+    finally:
+        os.kill(engine.pid, signal.SIGCONT)
+    assert await impatient.run("PING")
+    await impatient.aclose()
+
+
+async def test_a_wrong_password_is_told_without_it(engine: EmbeddedValkey) -> None:
+    parts = urlsplit(engine.url)
+    for netloc in (f":{SECRET}@{parts.hostname}:{parts.port}", f"{parts.hostname}:{parts.port}"):
+        cache = RedisCache(parts._replace(netloc=netloc).geturl())
+        with pytest.raises(CacheUnavailable, match=r"refuses the user or the password|wants a password") as caught:
+            await cache.check()
+        assert "p@ss" not in str(caught.value)
+        assert SECRET not in str(caught.value)
+        await cache.aclose()
+
+
+async def test_nobody_at_the_address_is_told_without_the_password() -> None:
+    port = free_port()
+    cache = RedisCache(f"redis://user:{SECRET}@127.0.0.1:{port}/0")
+    with pytest.raises(CacheUnavailable) as caught:
+        await cache.run("PING")
+    assert str(caught.value) == f"redis://127.0.0.1:{port} cannot be reached, or broke the connection off"
+    assert caught.value.__cause__ is None
+    await cache.aclose()
+
+
+@pytest.mark.parametrize("url", ["redis://:pa/ss@host:1", "redis://:x@host:port", "http://h", "redis://[::1", "unix"])
+def test_an_address_that_cannot_be_read_is_a_wrong_setting_and_is_not_repeated(url: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        RedisCache(url)
+    assert url not in str(caught.value)
+    assert "pa" not in str(caught.value).replace("password", "")
+
+
+async def test_somebody_who_does_not_speak_the_protocol_is_unavailable() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n<html>")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        cache = RedisCache(f"redis://127.0.0.1:{port}")
+        with pytest.raises(CacheUnavailable):
+            await cache.run("PING")
+        await cache.aclose()
+
+
+async def test_check_says_what_answers_where(engine: EmbeddedValkey, own: RedisCache) -> None:
+    assert await own.check() == f"Valkey 9.1.2 at redis://127.0.0.1:{engine.ports()['valkey']}"
+
+
+async def test_an_address_may_ask_for_another_protocol_and_gets_ours(engine: EmbeddedValkey) -> None:
+    cache = RedisCache(f"{engine.url}?protocol=3&client_name=x")
+    await cache.run("ZADD", cache.key("set"), 1, "a")
+    assert await cache.run("ZRANGE", cache.key("set"), 0, -1, "WITHSCORES") == [b"a", b"1"]
+    await cache.aclose()

@@ -1,8 +1,11 @@
-"""`footy browser`: the service through which X is searched, the login that it needs, and whether it is well."""
+"""`footy browser`: the service that searches X and reads pages of feeds, the login to X, and whether it is well."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -14,19 +17,20 @@ from found_footy.domain.errors import SettingsError, SourceChanged, SourceLogged
 from found_footy.ops.logging import configure
 
 if TYPE_CHECKING:
-    from found_footy.adapters.social.browser.options import BrowserOptions
+    from found_footy.adapters.browser.options import BrowserOptions
 
 ANSWER_SECONDS = 5.0
+CREX_HOSTS = ("crex.com", "www.crex.com", "crex.live", "www.crex.live")
 
 browser = typer.Typer(
     name="browser",
-    help="Search X through a logged-in Chromium: without a command, run the service.",
+    help="Search X, and read pages of feeds, through Chromium: without a command, run the service.",
     invoke_without_command=True,
 )
 
 
 def browser_options(settings: Settings) -> BrowserOptions:
-    from found_footy.adapters.social.browser.options import BrowserOptions
+    from found_footy.adapters.browser.options import BrowserOptions
 
     return BrowserOptions(
         x_url=settings.x_url,
@@ -40,7 +44,27 @@ def browser_options(settings: Settings) -> BrowserOptions:
         fresh_seconds=settings.browser_fresh_seconds,
         # Whoever asks gives up after that time, and should hear why before.
         search_seconds=settings.source_timeout_seconds * 0.9,
+        page_hosts=page_hosts(settings),
+        private_hosts=settings.private_hosts,
+        navigation_seconds=settings.navigation_seconds,
+        scrape_seconds=settings.scrape_seconds,
     )
+
+
+def page_hosts(settings: Settings) -> tuple[str, ...]:
+    """The hosts whose pages feeds may have read: CREX's, those of the declared feeds, and a simulator's."""
+    return tuple(dict.fromkeys((*CREX_HOSTS, *_declared_hosts(settings.feeds_file), *settings.private_hosts)))
+
+
+def _declared_hosts(path: Path) -> Iterator[str]:
+    from found_footy.adapters.feeds.sources import load_sources
+
+    if not path.exists():
+        # Whoever reads feeds says what is wrong with that; X is searched all the same.
+        return
+    for source in load_sources(path):
+        if source.adapter == "crex":
+            yield urlsplit(str(source.metadata.get("base_url", ""))).netloc.lower()
 
 
 @browser.callback()
@@ -52,7 +76,7 @@ def default(context: typer.Context) -> None:
 @browser.command()
 def run() -> None:
     """Run the service on loopback until Ctrl-C."""
-    from found_footy.adapters.social.browser.service import BrowserService
+    from found_footy.adapters.browser.service import BrowserService
 
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
@@ -68,7 +92,7 @@ def run() -> None:
 @browser.command()
 def login() -> None:
     """Open a window to log in to X, in the profile that the service uses."""
-    from found_footy.adapters.social.browser.login import log_in, need_display
+    from found_footy.adapters.browser.login import log_in, need_display
 
     settings = load_settings()
     configure("pretty", "WARNING")
@@ -105,9 +129,12 @@ def check(
 def _show(health: dict[str, Any], canary: dict[str, Any] | None) -> None:
     out.print("[green]healthy[/]" if health.get("healthy") is True else "[red]not healthy[/]", end=": ")
     out.print(str(health.get("message", "")), markup=False)
-    for title in ("browser", "searches"):
-        facts = ", ".join(f"{name} {value}" for name, value in health.get(title, {}).items())
+    for title in ("browser", "searches", "readings"):
+        told = {name: value for name, value in health.get(title, {}).items() if not isinstance(value, (list, dict))}
+        facts = ", ".join(f"{name} {value}" for name, value in told.items())
         out.print(f"{title}: {facts}", markup=False, soft_wrap=True)
+    for recycle in health.get("browser", {}).get("recycles", [])[-3:]:
+        out.print(f"started anew: {recycle.get('at')}, {recycle.get('why')}", markup=False, soft_wrap=True)
     out.print(f"last success: {health.get('last_success') or 'none'}", markup=False)
     if error := health.get("last_error"):
         out.print(f"last error: {error.get('class')} at {error.get('at')}", markup=False)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.adapters.feeds.api_football import ApiFootball
-from found_footy.adapters.feeds.http import RetryRule
+from found_footy.domain.feeds.retry import RetryRules
 
-AT_ONCE = RetryRule(first_delay=0)
+AT_ONCE = RetryRules(base_seconds=0)
 KEY = "the-key"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.adapters.feeds import http
+from found_footy.adapters.feeds import unpacking
 from found_footy.domain.errors import (
     FeedError,
     FeedMalformed,
@@ -148,7 +148,7 @@ async def test_a_later_page_that_is_no_list_is_malformed(api_football: Open) -> 
 async def test_an_answer_over_the_bound_is_not_read_to_its_end(
     api_football: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(unpacking, "MAX_BYTES", 10_000)
     async with RawServer(Reply(b" " * (10_001 - len(GOOD.body)) + GOOD.body)) as server:
         with pytest.raises(FeedMalformed, match="larger than 10000 bytes"):
             await api_football(server.url).fixtures_on(DAY)

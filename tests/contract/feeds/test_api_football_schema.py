@@ -9,7 +9,7 @@ import pytest
 from found_footy.adapters.feeds.api_football_schema import parse_fixture
 from found_footy.adapters.feeds.limits import MAX_GOALS
 from found_footy.domain.errors import FeedSchemaError, UnknownStatus
-from found_footy.domain.fixtures.model import GoalKind, LiveGoal, Minute, Person, Score, Side
+from found_footy.domain.fixtures.model import GoalKind, LastEvent, LiveGoal, Minute, Person, Score, Side
 
 from .api_answers import AWAY, GONE, HOME, body, changed, goal, item
 from .conftest import Open
@@ -176,3 +176,19 @@ def test_the_minute_of_the_match(elapsed: int | None, extra: int | None, minute:
 def test_what_is_stored_of_an_answer_has_no_line_ups() -> None:
     parsed = parse_fixture(item(1, lineups=[{"team": HOME}], statistics=[1], players=[2]))
     assert set(parsed.raw) == {"fixture", "league", "teams", "goals", "score", "events"}
+
+
+def test_venue_short_names_last_event_and_metadata_are_told() -> None:
+    entry = changed(item(1), "fixture.venue", {"id": 550, "name": "Anfield", "city": "Liverpool"})
+    entry = changed(changed(entry, "fixture.referee", "A. Taylor"), "teams.home.code", "LIV")
+    entry = changed(entry, "events", [goal(12), {**goal(30, AWAY), "type": "Card", "detail": "Yellow Card"}])
+    match = parse_fixture(entry, "second")
+    assert (match.feed, match.venue, match.home.short) == ("second", "Anfield, Liverpool", "LIV")
+    assert match.last_event == LastEvent("card", "30' Yellow Card M. Salah (?)")
+    assert match.metadata == {"referee": "A. Taylor", "round": "1"}
+
+
+@pytest.mark.parametrize("nonsense", [7, [], {}, "x" * 301, True, {"name": ["Anfield"]}])
+@pytest.mark.parametrize("path", ["fixture.venue", "fixture.referee", "teams.home.code", "fixture.status.long"])
+def test_what_people_like_to_read_never_costs_the_match(path: str, nonsense: Any) -> None:
+    assert parse_fixture(changed(item(1), path, nonsense)).score == Score(1, 0)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.adapters.feeds.espn import STATUSES, Espn, parse_scoreboard
+from found_footy.adapters.feeds.espn import Espn, parse_scoreboard
+from found_footy.adapters.feeds.espn_soccer import STATUSES
 from found_footy.adapters.feeds.limits import MAX_GOALS
 from found_footy.domain.errors import FeedMalformed, FeedSchemaError, FeedUnavailable, UnknownStatus
 from found_footy.domain.fixtures.model import GoalKind, LiveGoal, Minute, Person, Score, Side

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
 from found_footy.domain.errors import FeedError, FeedSchemaError, FeedUnauthorized, FeedUnavailable
+from found_footy.domain.feeds.unified import live_of, payload_of
 from found_footy.domain.fixtures.model import GoalKind, LiveFixture, Minute, Score, Side
 from found_footy.ports import ScoreFeed
 from found_footy.simulator import Simulator
@@ -107,13 +109,13 @@ class Case:
     simulator: Simulator
     stack: AsyncExitStack
 
-    def feed(self, *, entitled: bool = True, url: str | None = None) -> ScoreFeed:
+    def feed(self, *, entitled: bool = True, url: str | None = None, **options: Any) -> ScoreFeed:
         at = url or self.simulator.url
         if self.name == "espn":
-            feed: ScoreFeed = Espn(at, ["eng.1" if entitled else "ger.1"], timeout=5, retry=AT_ONCE)
+            feed: ScoreFeed = Espn(at, ["eng.1" if entitled else "ger.1"], timeout=5, retry=AT_ONCE, **options)
         else:
             key = self.simulator.key if entitled else "wrong"
-            feed = ApiFootball(at, key, timeout=5, now=lambda: datetime.now(UTC), retry=AT_ONCE)
+            feed = ApiFootball(at, key, timeout=5, now=lambda: datetime.now(UTC), retry=AT_ONCE, **options)
         self.stack.push_async_callback(feed.aclose)
         return feed
 
@@ -226,3 +228,28 @@ async def test_a_feed_that_is_down_is_unavailable_and_never_empty(case: Case) ->
 
 async def test_a_poll_costs_at_least_one_request(feed: ScoreFeed) -> None:
     assert [feed.requests_for(fixtures) for fixtures in (1, 20)] == [1, 1]
+
+
+async def test_a_feed_goes_by_the_name_that_it_is_declared_under(case: Case) -> None:
+    feed = case.feed(name="second")
+    assert (feed.name, (await ask(feed, DECIDED)).feed) == ("second", "second")
+
+
+async def test_what_a_feed_says_survives_the_cache(feed: ScoreFeed) -> None:
+    for fixture in (await feed.fixtures_by_ids([DECIDED, UPCOMING])).fixtures:
+        assert live_of(json.loads(json.dumps(payload_of(fixture)))) == fixture
+
+
+async def test_each_request_is_made_in_its_turn(case: Case) -> None:
+    taken = []
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        taken.append(case.name)
+        yield
+
+    feed = case.feed(turn=turn)
+    await feed.fixtures_by_ids([DECIDED, UPCOMING])
+    await feed.fixtures_on(date(2025, 11, 22))
+    await feed.check()
+    assert len(taken) == 3

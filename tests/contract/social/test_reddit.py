@@ -11,6 +11,7 @@ from found_footy.adapters.social.reddit import title_matches
 from found_footy.adapters.social.video_hosts import is_video_link
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.discovery.wickets import wicket_query
 from found_footy.domain.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.simulator.social.reddit import reddit_routes
 
@@ -51,6 +52,18 @@ async def test_the_newest_posts_of_the_subreddit_are_asked_for_by_a_program_that
         author="goalsdaily",
         text=GOAL.text,
     )
+
+
+async def test_wickets_are_looked_for_in_the_subreddit_of_cricket() -> None:
+    said = Said("Wicket: Virat Kohli c Head b Zampa 44 (31) | India 98/2 (11.2 ov) vs Australia")
+    query = wicket_query("Virat Kohli", "Adam Zampa", ("India", "IND"), ("Australia", "AUS"))
+    async with answering("reddit", answer("reddit", [POST, entry("reddit", said)])) as server:
+        source = source_at("reddit", server.url)
+        (post,) = await source.search(query, SINCE)
+        await source.aclose()
+    assert server.requests[0].path == "/r/Cricket/new.json"
+    assert post.url.startswith(f"{server.url}/r/Cricket/comments/")
+    assert post.text == said.text
 
 
 @pytest.mark.parametrize(

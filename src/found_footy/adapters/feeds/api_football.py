@@ -8,8 +8,10 @@ from datetime import date, datetime
 from typing import Any
 
 from found_footy.adapters.feeds.api_football_schema import FEED, fixture_id_of, parse_fixture
-from found_footy.adapters.feeds.http import FeedHttp, RetryRule, with_retries
+from found_footy.adapters.feeds.http import FeedHttp, Turn, at_once
+from found_footy.adapters.feeds.retrying import BUDGET_SECONDS, Deadline, with_retries
 from found_footy.domain.errors import (
+    FeedBusy,
     FeedError,
     FeedMalformed,
     FeedQuotaExhausted,
@@ -20,6 +22,7 @@ from found_footy.domain.errors import (
     FootyError,
 )
 from found_footy.domain.feeds.quota import Quota, may_ask_this_minute
+from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture
 from found_footy.ports import FeedAnswer
 
@@ -44,33 +47,43 @@ class ApiFootball:
         *,
         timeout: float,
         now: Callable[[], datetime],
-        retry: RetryRule | None = None,
+        retry: RetryRules | None = None,
+        turn: Turn = at_once,
+        name: str = FEED,
+        budget: float = BUDGET_SECONDS,
     ) -> None:
-        self._http = FeedHttp(base_url, timeout, {"x-apisports-key": key}, self._read_quota)
-        self._retry = retry or RetryRule()
+        self._http = FeedHttp(base_url, timeout, {"x-apisports-key": key}, self._read_quota, turn=turn, now=now)
+        self._retry = retry or RetryRules()
         self._now = now
+        self._name = name
+        self._budget = budget
         self._quota: Quota | None = None
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     @property
     def name(self) -> str:
-        return FEED
+        return self._name
 
     @property
     def quota(self) -> Quota | None:
         return self._quota
 
+    @property
+    def ids_per_request(self) -> int:
+        return IDS_PER_REQUEST
+
     def requests_for(self, fixtures: int) -> int:
         return -(-fixtures // IDS_PER_REQUEST)
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
-        items = await self._retried({"date": day.isoformat()})
-        return _answer(items, ())
+        items = await self._retried({"date": day.isoformat()}, Deadline(self._budget))
+        return self._answer(items, ())
 
     async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
         ids = list(dict.fromkeys(ids))
         batches = [ids[i : i + IDS_PER_REQUEST] for i in range(0, len(ids), IDS_PER_REQUEST)]
-        answers = await asyncio.gather(*(self._batch(batch) for batch in batches))
+        deadline = Deadline(self._budget)
+        answers = await asyncio.gather(*(self._batch(batch, deadline) for batch in batches))
         failures = {id_: error for answer in answers for id_, error in answer.failures.items()}
         return FeedAnswer(
             fixtures=tuple(fixture for answer in answers for fixture in answer.fixtures),
@@ -79,7 +92,7 @@ class ApiFootball:
         )
 
     async def check(self) -> str:
-        body = await self._get("/status", {})
+        body = await self._get("/status", {}, Deadline(self._budget))
         response = body["response"]
         match response:
             case {"requests": {"current": current, "limit_day": limit}}:
@@ -89,22 +102,22 @@ class ApiFootball:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _batch(self, ids: Sequence[int]) -> FeedAnswer:
+    async def _batch(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
         try:
-            return _answer(await self._retried(_by_ids(ids)), ids)
+            return self._answer(await self._retried(_by_ids(ids), deadline), ids)
         except FeedError as error:
-            if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited):
+            if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited | FeedBusy):
                 return FeedAnswer(failures=dict.fromkeys(ids, error))
-            return await self._halves(ids, error)
+            return await self._halves(ids, error, deadline)
 
-    async def _halves(self, ids: Sequence[int], error: FeedError) -> FeedAnswer:
+    async def _halves(self, ids: Sequence[int], error: FeedError, deadline: Deadline) -> FeedAnswer:
         """One fixture can break the answer for the nineteen that were asked for together with it.
 
         Where both halves fail, the feed itself is taken to be down: looking further would only hammer it.
         """
         middle = len(ids) // 2
         halves = (ids[:middle], ids[middle:])
-        results = await asyncio.gather(*(self._once(half) for half in halves))
+        results = await asyncio.gather(*(self._once(half, deadline) for half in halves))
         if all(isinstance(result, FeedError) for result in results):
             return FeedAnswer(failures=dict.fromkeys(ids, error))
         parts = []
@@ -114,35 +127,35 @@ class ApiFootball:
             elif len(half) == 1:
                 parts.append(FeedAnswer(failures={half[0]: result}))
             else:
-                parts.append(await self._halves(half, result))
+                parts.append(await self._halves(half, result, deadline))
         return FeedAnswer(
             fixtures=parts[0].fixtures + parts[1].fixtures,
             failures={**parts[0].failures, **parts[1].failures},
             unknown=parts[0].unknown + parts[1].unknown,
         )
 
-    async def _once(self, ids: Sequence[int]) -> FeedAnswer | FeedError:
+    async def _once(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer | FeedError:
         try:
-            return _answer(await self._items(_by_ids(ids)), ids)
+            return self._answer(await self._items(_by_ids(ids), deadline), ids)
         except FeedError as error:
             return error
 
-    async def _retried(self, params: Mapping[str, str]) -> list[Any]:
-        return await with_retries(lambda: self._items(params), self._retry)
+    async def _retried(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
+        return await with_retries(lambda: self._items(params, deadline), self._retry, deadline)
 
-    async def _items(self, params: Mapping[str, str]) -> list[Any]:
-        body = await self._get("/fixtures", params)
+    async def _items(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
+        body = await self._get("/fixtures", params, deadline)
         items = _listed(body)
         for page in range(2, _pages(body) + 1):
-            items = [*items, *_listed(await self._get("/fixtures", {**params, "page": str(page)}))]
+            items = [*items, *_listed(await self._get("/fixtures", {**params, "page": str(page)}, deadline))]
         return items
 
-    async def _get(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
+    async def _get(self, path: str, params: Mapping[str, str], deadline: Deadline) -> dict[str, Any]:
         async with self._slots:
             # Asked when it is our turn: an answer that came while we waited may have told that the minute is used up.
             if not may_ask_this_minute(self._quota, self._now()):
                 raise FeedRateLimited("the requests of this minute are used up")
-            body = await self._http.get(path, params)
+            body = await self._http.get(path, params, deadline)
         if not isinstance(body, dict):
             raise FeedMalformed(f"{path} sent JSON that is no object")
         if errors := body.get("errors"):
@@ -150,6 +163,9 @@ class ApiFootball:
         if "response" not in body:
             raise FeedMalformed(f"{path} sent JSON without a response")
         return body
+
+    def _answer(self, items: Sequence[Any], asked: Sequence[int]) -> FeedAnswer:
+        return _answer(items, asked, self._name)
 
     def _read_quota(self, headers: Mapping[str, str]) -> None:
         def number(name: str) -> int | None:
@@ -196,12 +212,12 @@ def _vendor_error(errors: Any) -> FeedError:
     return FeedRejected(str(errors))
 
 
-def _answer(items: Sequence[Any], asked: Sequence[int]) -> FeedAnswer:
+def _answer(items: Sequence[Any], asked: Sequence[int], feed: str) -> FeedAnswer:
     fixtures: dict[int, LiveFixture] = {}
     failures: dict[int, FootyError] = {}
     for item in items:
         try:
-            fixture = parse_fixture(item)
+            fixture = parse_fixture(item, feed)
         except FootyError as error:
             # Without an id nobody can be told; the fixture then shows as left out of the answer.
             if (id_ := fixture_id_of(item)) is not None:

@@ -7,9 +7,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from found_footy.adapters.feeds.limits import MAX_GOALS, MAX_TEXT, parse_kickoff, storable, storable_text
+from found_footy.adapters.feeds.telling import place, told
 from found_footy.domain.errors import FeedSchemaError
+from found_footy.domain.feeds.document import Reader
 from found_footy.domain.fixtures.goals import goal_kind
 from found_footy.domain.fixtures.model import (
+    LastEvent,
     League,
     LiveFixture,
     LiveGoal,
@@ -109,7 +112,7 @@ class _Item(_Strict):
     events: list[dict[str, Any]] = []
 
 
-def parse_fixture(item: Any) -> LiveFixture:
+def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
     """A fixture as the feed sent it, or a FeedSchemaError or UnknownStatus that says what is wrong with it."""
     parsed = _validated(_Item, item, "")
     phase_of(parsed.fixture.status.short)
@@ -138,20 +141,41 @@ def parse_fixture(item: Any) -> LiveFixture:
     if len(goals) > MAX_GOALS:
         raise FeedSchemaError("events", len(goals), f"at most {MAX_GOALS} goals")
     status = parsed.fixture.status
+    document = Reader(item)
     return LiveFixture(
         id=parsed.fixture.id,
-        feed=FEED,
+        feed=feed,
         status=status.short,
         kickoff=parse_kickoff("fixture.date", parsed.fixture.date),
         league=League(**parsed.league.model_dump()),
-        home=Team(home.id, home.name),
-        away=Team(away.id, away.name),
+        home=Team(home.id, home.name, document.said("teams", "home", "code")),
+        away=Team(away.id, away.name, document.said("teams", "away", "code")),
         score=parsed.goals.score(),
         penalties=parsed.score.penalty.score(),
         minute=None if status.elapsed is None else Minute(status.elapsed, status.extra or None),
         goals=tuple(goals),
         raw=storable({key: item[key] for key in KEPT if key in item}),
+        venue=place(document.said("fixture", "venue", "name"), document.said("fixture", "venue", "city")),
+        last_event=_last_event(document, len(parsed.events)),
+        metadata=told(
+            referee=document.said("fixture", "referee"),
+            round=document.said("league", "round"),
+            phase=document.said("fixture", "status", "long"),
+        ),
     )
+
+
+def _last_event(document: Reader, count: int) -> LastEvent | None:
+    """The last entry of the list, whatever it is: a goal, a card, a substitution."""
+    entry = ("events", count - 1)
+    type_ = document.said(*entry, "type") if count else None
+    if type_ is None:
+        return None
+    elapsed, extra = document.said(*entry, "time", "elapsed"), document.said(*entry, "time", "extra")
+    minute = f"{elapsed}+{extra}'" if elapsed and extra else f"{elapsed}'" if elapsed else None
+    words = (minute, document.said(*entry, "detail"), document.said(*entry, "player", "name"))
+    team = document.said(*entry, "team", "name")
+    return LastEvent(type_.lower(), " ".join(word for word in (*words, team and f"({team})") if word))
 
 
 def fixture_id_of(item: Any) -> int | None:

@@ -1,50 +1,37 @@
-"""GET a JSON document from a score feed: bounded, retried, and every failure with its class."""
+"""GET a JSON document from a score feed: bounded in time and bytes, in its turn, and every failure with its class."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import Any
 
 import httpx
 
-from found_footy.domain.errors import (
-    FeedError,
-    FeedMalformed,
-    FeedRateLimited,
-    FeedUnauthorized,
-    FeedUnavailable,
-)
+from found_footy.adapters.feeds.refusals import judge, leads_to_people
+from found_footy.adapters.feeds.retrying import Deadline
+from found_footy.adapters.feeds.unpacking import ACCEPTED, unpacked
+from found_footy.domain.errors import FeedBlocked, FeedBusy, FeedRejected, FeedUnavailable
 
-T = TypeVar("T")
+MAX_REDIRECTS = 3
 
-MAX_BYTES = 32 * 1024 * 1024
+Turn = Callable[[], AbstractAsyncContextManager[None]]
+"""Entered around each request; waits until the limits over all workers allow it."""
+
+
+def at_once() -> AbstractAsyncContextManager[None]:
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
-class RetryRule:
-    attempts: int = 3
-    first_delay: float = 0.5
-    """Seconds; the cap of the first random wait, doubled for each further one (full jitter)."""
-
-    def delay(self, attempt: int) -> float:
-        # Not for secrets: spreads the retries of many workers.
-        return random.uniform(0, self.first_delay * 2**attempt)
-
-
-async def with_retries(call: Callable[[], Awaitable[T]], rule: RetryRule) -> T:
-    for attempt in range(rule.attempts - 1):
-        try:
-            return await call()
-        except FeedError as error:
-            # Asking again at once is what a rate limit is about.
-            if not error.retryable or isinstance(error, FeedRateLimited):
-                raise
-        await asyncio.sleep(rule.delay(attempt))
-    return await call()
+class _Answer:
+    status: int
+    headers: httpx.Headers
+    body: bytes
+    sent_to: httpx.Request | None
 
 
 class FeedHttp:
@@ -56,50 +43,73 @@ class FeedHttp:
         timeout: float,
         headers: Mapping[str, str] | None = None,
         on_headers: Callable[[Mapping[str, str]], None] | None = None,
+        *,
+        turn: Turn = at_once,
+        now: Callable[[], datetime] | None = None,
     ) -> None:
+        # ESPN turns away programs that call themselves browsers.
+        known = {"accept": "application/json", "accept-encoding": ACCEPTED, "user-agent": "found-footy"}
         self._client = httpx.AsyncClient(
-            base_url=base_url, timeout=timeout, headers=dict(headers or {}), follow_redirects=False
+            base_url=base_url, timeout=timeout, headers={**known, **(headers or {})}, follow_redirects=False
         )
         self._timeout = timeout
         self._on_headers = on_headers
+        self._turn = turn
+        self._now = now
 
-    async def get(self, path: str, params: Mapping[str, str]) -> Any:
+    async def get(self, path: str, params: Mapping[str, str], deadline: Deadline | None = None) -> Any:
+        deadline = deadline or Deadline()
         where = f"{self._client.base_url.host}{path}"
-        try:
-            # httpx bounds each read; a server that drips needs a bound on the whole.
-            async with asyncio.timeout(self._timeout):
-                status, headers, body = await self._fetch(path, params)
-        except (TimeoutError, httpx.TimeoutException):
-            raise FeedUnavailable(f"{where} did not answer within {self._timeout:g} s") from None
-        except httpx.HTTPError as error:
-            raise FeedUnavailable(f"{where}: {type(error).__name__}: {error}") from error
-        if self._on_headers is not None:
-            self._on_headers(headers)
-        _raise_for_status(status, where)
-        try:
-            return json.loads(body)
-        except (ValueError, RecursionError) as error:
-            start = body[:60].decode("utf-8", "replace")
-            raise FeedMalformed(f"{where} sent something that is not JSON, starting {start!r}") from error
+        request = self._client.build_request("GET", path, params=dict(params))
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self._ask(request, where, deadline)
+            if self._on_headers is not None:
+                self._on_headers(answer.headers)
+            if answer.sent_to is None:
+                return judge(answer.status, answer.headers, answer.body, where, self._now and self._now())
+            _refuse_stranger(request.url, answer.sent_to.url, where)
+            request = answer.sent_to
+        raise FeedUnavailable(f"{where} sends from one address to the next, more than {MAX_REDIRECTS} times")
 
-    async def _fetch(self, path: str, params: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
-        async with self._client.stream("GET", path, params=dict(params)) as response:
-            chunks, size = [], 0
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                if size > MAX_BYTES:
-                    raise FeedMalformed(f"{path}: the answer is larger than {MAX_BYTES} bytes")
-                chunks.append(chunk)
-            return response.status_code, response.headers, b"".join(chunks)
+    async def _ask(self, request: httpx.Request, where: str, deadline: Deadline) -> _Answer:
+        if not deadline.left():
+            raise FeedUnavailable(f"{where}: no time is left in this poll")
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(deadline.left()):
+                    await stack.enter_async_context(self._turn())
+            except TimeoutError:
+                raise FeedBusy(f"{where}: no turn came in time") from None
+            seconds = min(self._timeout, deadline.left())
+            try:
+                # httpx bounds each read; a server that drips needs a bound on the whole.
+                async with asyncio.timeout(seconds):
+                    return await self._fetch(request, where)
+            except (TimeoutError, httpx.TimeoutException):
+                raise FeedUnavailable(f"{where} did not answer within {seconds:.3g} s") from None
+            except httpx.HTTPError as error:
+                raise FeedUnavailable(f"{where}: {type(error).__name__}: {error}") from error
+
+    async def _fetch(self, request: httpx.Request, where: str) -> _Answer:
+        response = await self._client.send(request, stream=True)
+        try:
+            body = b""
+            if response.next_request is None:
+                body = await unpacked(response.aiter_raw(), response.headers.get("content-encoding", ""), where)
+            return _Answer(response.status_code, response.headers, body, response.next_request)
+        finally:
+            await response.aclose()
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
 
-def _raise_for_status(status: int, where: str) -> None:
-    if status in (401, 403):
-        raise FeedUnauthorized(f"{where} answered HTTP {status}")
-    if status == 429:
-        raise FeedRateLimited(f"{where} answered HTTP 429")
-    if status != 200:
-        raise FeedUnavailable(f"{where} answered HTTP {status}")
+def _refuse_stranger(here: httpx.URL, there: httpx.URL, where: str) -> None:
+    """A redirect to another host would take the key there."""
+    same = (there.scheme, there.host, there.port) == (here.scheme, here.host, here.port)
+    upgraded = (here.scheme, there.scheme) == ("http", "https") and there.host == here.host and here.port == there.port
+    if same or upgraded:
+        return
+    if leads_to_people(str(there)):
+        raise FeedBlocked(f"{where} sends us to a page for people at {there.host}")
+    raise FeedRejected(f"{where} sends us to {there.scheme}://{there.netloc.decode()}, which is not the feed")

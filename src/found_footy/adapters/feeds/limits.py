@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+import re
+from datetime import datetime
 from typing import Any
 
 from found_footy.domain.errors import FeedSchemaError
+from found_footy.domain.feeds.document import MAX_TEXT, STORABLE, Reader, storable_text
+
+__all__ = ["MAX_GOALS", "MAX_TEXT", "parse_kickoff", "storable", "storable_text"]
 
 MAX_GOALS = 60
-MAX_TEXT = 300
-STORABLE = "text without NUL characters and half surrogate pairs"
+"""Goals of a match, or its wickets: four innings have at most forty."""
 
-
-def storable_text(text: str) -> str:
-    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
-        raise ValueError(STORABLE)
-    return text
+HALF_A_PAIR = re.compile(r"[\ud800-\udfff]")
 
 
 def parse_kickoff(field: str, text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or not 1900 < moment.year < 2200:
-        raise FeedSchemaError(field, text, "an ISO 8601 time with its zone")
-    return moment.astimezone(UTC)
+    return Reader(text, field).moment()
 
 
 def storable(raw: dict[str, Any]) -> dict[str, Any]:
@@ -35,6 +28,6 @@ def storable(raw: dict[str, Any]) -> dict[str, Any]:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False)
     except ValueError as error:  # Python reads NaN and 1e999 as numbers; JSON has neither.
         raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
-    if "\\u0000" in text or any(0xD800 <= ord(char) < 0xE000 for char in text if char > "\ud7ff"):
+    if "\\u0000" in text or HALF_A_PAIR.search(text):
         raise FeedSchemaError("raw", "a character that is none", STORABLE)
     return raw

@@ -1,4 +1,4 @@
-"""Reddit: the newest posts of a subreddit, whose titles name the goal and whose links lead to a video.
+"""Reddit: the newest posts of a subreddit for each sport, whose titles name the goal and whose links lead to a video.
 
 Reddit's own search lags by minutes, so the list of new posts is read and chosen from here.
 """
@@ -25,6 +25,7 @@ from found_footy.domain.discovery.posts import Post, clean_text
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.reddit_title import parse_title
 from found_footy.domain.errors import SourceChanged, SourceLoggedOut
+from found_footy.domain.fixtures.model import Sport
 
 SOURCE = "reddit"
 LIMIT = 100
@@ -39,6 +40,7 @@ class Reddit:
         self,
         base_url: str,
         subreddit: str,
+        cricket_subreddit: str = "Cricket",
         *,
         timeout: float,
         extra_hosts: Collection[str] = (),
@@ -46,7 +48,7 @@ class Reddit:
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._http = SourceHttp(base_url, timeout)
-        self._subreddit = subreddit
+        self._subreddits = {Sport.FOOTBALL: subreddit, Sport.CRICKET: cricket_subreddit}
         self._extra_hosts = frozenset(host.lower() for host in extra_hosts)
         self._now = now
 
@@ -55,27 +57,29 @@ class Reddit:
         return SOURCE
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        body = await self._listing(LIMIT)
+        subreddit = self._subreddits[query.sport]
+        body = await self._listing(subreddit, LIMIT)
         now = self._now()
-        read = read_all(SOURCE, field(body, "data", "children"), lambda entry: self._post(entry, query, now))
+        read = read_all(SOURCE, field(body, "data", "children"), lambda entry: self._post(entry, query, subreddit, now))
         return newest_first(read, since)
 
     async def check(self) -> str:
-        body = await self._listing(1)
+        subreddit = self._subreddits[Sport.FOOTBALL]
+        body = await self._listing(subreddit, 1)
         if not isinstance(field(body, "data", "children"), list):
             raise SourceChanged(f"{SOURCE}: the answer has no list of posts")
-        return f"r/{self._subreddit} answers"
+        return f"r/{subreddit} answers"
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _listing(self, limit: int) -> Any:
+    async def _listing(self, subreddit: str, limit: int) -> Any:
         # raw_json: without it, Reddit writes &amp; into titles and links.
-        answer = await self._http.get(f"/r/{self._subreddit}/new.json", {"limit": str(limit), "raw_json": "1"})
+        answer = await self._http.get(f"/r/{subreddit}/new.json", {"limit": str(limit), "raw_json": "1"})
         _raise_for_refusal(answer)
         return answer.json()
 
-    def _post(self, entry: Any, query: SearchQuery, now: datetime) -> Post | None:
+    def _post(self, entry: Any, query: SearchQuery, subreddit: str, now: datetime) -> Post | None:
         post = field(entry, "data")
         id_, title = text(post, "id"), text(post, "title")
         posted_at = _created(field(post, "created_utc"))
@@ -89,7 +93,7 @@ class Reddit:
         return Post(
             source=SOURCE,
             id=id_,
-            url=f"{self._base_url}/r/{self._subreddit}/comments/{id_}/",
+            url=f"{self._base_url}/r/{subreddit}/comments/{id_}/",
             media_url=media_url,
             posted_at=min(posted_at, now),
             author=clean_text(optional_text(post, "author"), 50),

@@ -1,0 +1,123 @@
+"""Finds Chromium on this machine, and starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from found_footy.adapters.browser.options import BrowserOptions
+from found_footy.adapters.browser.processes import Family, all_processes, children_of
+from found_footy.adapters.browser.running_chromium import (
+    SAME_EVERYWHERE,
+    Chromium,
+    end_driver,
+    first_line,
+    refuse_heavy,
+)
+from found_footy.domain.errors import SettingsError, SourceUnavailable
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disk-cache-size=67108864",
+    "--autoplay-policy=document-user-activation-required",
+    # Calls between browsers would go around the proxy.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+ENVIRONMENT = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
+    | {"DBUS_SESSION_BUS_ADDRESS", *PROXIES, *(name.upper() for name in PROXIES)}
+)
+MARK = "FOUND_FOOTY_BROWSER"
+START_SECONDS = 30
+
+
+_starting = asyncio.Lock()
+"""A driver is known by being the child that was not there before: so one at a time is started."""
+
+
+def find_chromium(given: Path | None = None) -> Path:
+    if given is not None:
+        if not os.access(given, os.X_OK) or given.is_dir():
+            raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is no program that can be run")
+        return given
+    for name in NAMES:
+        found = shutil.which(name)
+        if found is not None:
+            return Path(found)
+    raise SettingsError(
+        f"no browser was found under the names {', '.join(NAMES)}: install Chromium (on Debian "
+        "`apt install chromium`), or set FOOTY_BROWSER_PATH to its program"
+    )
+
+
+async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool) -> Chromium:
+    """A lean one fetches no pictures. Raises SettingsError where there is none, SourceUnavailable where it fails."""
+    executable = find_chromium(options.executable)
+    _prepare(options.profile)
+    async with AsyncExitStack() as stack:
+        async with _starting:
+            before = children_of(os.getpid(), all_processes())
+            driver = await async_playwright().start()
+            pid = min(children_of(os.getpid(), all_processes()) - before)
+        family = Family(pid, f"{MARK}={secrets.token_hex(8)}")
+        stack.push_async_callback(end_driver, driver, family)
+        try:
+            context = await _launch(driver, executable, options.profile, family.mark, headless=headless)
+            if lean:
+                await context.route("**/*", refuse_heavy)
+        except PlaywrightError as error:
+            raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
+        stack.pop_all()
+    chromium = Chromium(driver, context, family, datetime.now(UTC))
+    context.on("close", lambda _: setattr(chromium, "gone", True))
+    return chromium
+
+
+async def _launch(driver: Playwright, executable: Path, profile: Path, mark: str, *, headless: bool) -> BrowserContext:
+    return await driver.chromium.launch_persistent_context(
+        profile,
+        executable_path=executable,
+        headless=headless,
+        args=list(FLAGS),
+        env=environment(os.environ, profile, mark),
+        # Chromium refuses to start as root with its sandbox.
+        chromium_sandbox=os.geteuid() != 0,
+        # Playwright lets every page open windows; Chromium by itself only after a click of a person.
+        ignore_default_args=["--disable-popup-blocking"],
+        viewport={"width": 1280, "height": 1600} if headless else None,
+        no_viewport=None if headless else True,
+        timeout=START_SECONDS * 1000,
+        **SAME_EVERYWHERE,
+    )
+
+
+def environment(given: Mapping[str, str], profile: Path, mark: str) -> dict[str, str | float | bool]:
+    """What Chromium needs, and none of the keys and passwords that the settings bring."""
+    kept = {name: value for name, value in given.items() if name in ENVIRONMENT or name.startswith(("LC_", "XDG_"))}
+    name, _, value = mark.partition("=")
+    return {**kept, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(profile.parent / "crashes")}
+
+
+def _prepare(profile: Path) -> None:
+    """Only the owner may read the profile, which holds the login."""
+    profile.mkdir(parents=True, exist_ok=True, mode=0o700)
+    profile.chmod(0o700)
+    # Left behind by a browser that was killed, perhaps under another host name. The profile is ours: see lock.py.
+    for name in ("SingletonLock", "SingletonCookie", "SingletonSocket"):
+        profile.joinpath(name).unlink(missing_ok=True)

@@ -1,0 +1,236 @@
+"""Keeps one fit browser at hand: starts it, starts it anew when it is old, worn, swollen or dead, and ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from found_footy.adapters.browser.chromium import start_chromium
+from found_footy.adapters.browser.facts import BrowserFacts
+from found_footy.adapters.browser.options import BrowserOptions
+from found_footy.adapters.browser.outgoing import Outgoing
+from found_footy.adapters.browser.processes import Family, Process
+from found_footy.adapters.browser.recycling import Reason, Recycle, RecycleLog, Renewal, Wear, reason_to_renew
+from found_footy.adapters.browser.running_chromium import Chromium
+from found_footy.adapters.guarded.addresses import AddressRule
+from found_footy.domain.errors import SettingsError, SourceUnavailable
+
+log = logging.getLogger(__name__)
+
+FIRST = Renewal(Reason.CRASHED, "there is none")
+
+
+class Keeper:
+    def __init__(self, options: BrowserOptions) -> None:
+        self._options = options
+        self._door = asyncio.Lock()
+        self._renewal: asyncio.Task[Chromium] | None = None
+        self._families: list[Family] = []
+        """Of all browsers that have processes left, which should be one."""
+        self._starts = 0
+        self._recycles = RecycleLog()
+        self._strays = 0
+        self._leaked = 0
+        self._stopping = False
+        self._outgoing = Outgoing(AddressRule(options.private_hosts))
+        self._upkeep: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """So that a browser that cannot run is noticed before anybody searches."""
+        await self._outgoing.start()
+        async with self._door:
+            await self._fit()
+        self._upkeep = asyncio.create_task(self._look_after_it(), name="upkeep of Chromium")
+
+    @asynccontextmanager
+    async def page(self) -> AsyncIterator[Page]:
+        """A page of its own for each search, logged in to X, closed whatever happens."""
+        async with self._entered(guest=False) as chromium:
+            page = await chromium.new_page()
+            try:
+                yield page
+            finally:
+                await chromium.close_page(page)
+
+    @asynccontextmanager
+    async def guest_page(self) -> AsyncIterator[Page]:
+        """A page without a login, in a context of its own, that reaches no private address."""
+        async with self._entered(guest=True) as chromium:
+            page = await chromium.new_guest(self._outgoing.url)
+            try:
+                yield page
+            finally:
+                await chromium.close_page(page)
+
+    @asynccontextmanager
+    async def _entered(self, *, guest: bool) -> AsyncIterator[Chromium]:
+        async with self._door:
+            chromium = await self._fit()
+            chromium.enter(guest=guest)
+        try:
+            yield chromium
+        finally:
+            chromium.leave()
+
+    async def recycle(self, why: str) -> Recycle:
+        """Starts the browser anew, once the tasks under way have ended, or have had their time to.
+
+        Whoever asks while another one's recycle is under way shares it. Raises what a start raises.
+        """
+        asked = datetime.now(UTC)
+        async with self._door:
+            self._refuse_if_stopping()
+            last = self._recycles.last[-1] if self._recycles.last else None
+            if last is not None and last.reason is Reason.MANUAL and last.at >= asked:
+                return last
+            if self._renewal is not None:
+                # One whose task has given up goes on by itself.
+                await asyncio.wait({self._renewal})
+            current = self._current()
+            if current is not None and not (current.gone or current.stuck):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._options.recycle_seconds):
+                        await current.idle.wait()
+                self._refuse_if_stopping()
+            renewal = Renewal(Reason.MANUAL, why)
+            self._renewal = asyncio.create_task(self._renew(current, renewal), name="start of Chromium")
+            await asyncio.shield(self._renewal)
+            return self._recycles.last[-1]
+
+    async def _fit(self) -> Chromium:
+        """The browser, after it was renewed if it has to be. Only whoever holds the door calls this.
+
+        A search that gives up while the browser starts does not take the start down with it: the next search gets
+        what came of it.
+        """
+        self._refuse_if_stopping()
+        current = self._current()
+        if self._renewal is None or self._renewal.done():
+            renewal = FIRST if current is None else reason_to_renew(_wear(current), self._options)
+            if renewal is not None:
+                if current is not None and not (current.gone or current.stuck):
+                    # Each of them is bounded in time. Two browsers cannot share the profile.
+                    await current.idle.wait()
+                    self._refuse_if_stopping()
+                self._renewal = asyncio.create_task(self._renew(current, renewal), name="start of Chromium")
+        assert self._renewal is not None
+        return await asyncio.shield(self._renewal)
+
+    def _refuse_if_stopping(self) -> None:
+        if self._stopping:
+            raise SourceUnavailable("the browser service is stopping")
+
+    async def _renew(self, old: Chromium | None, renewal: Renewal) -> Chromium:
+        began, before = time.monotonic(), len(self.processes())
+        if old is not None:
+            await old.close()
+        started = await start_chromium(self._options, headless=self._options.headless, lean=True)
+        self._starts += 1
+        self._families.append(started.family)
+        log.info("started Chromium: %s", renewal.why, extra={"action": "browser_started", "starts": self._starts})
+        if renewal is not FIRST:
+            self._recycles.note(self._recycle(old, renewal, before, began))
+        return started
+
+    def _recycle(self, old: Chromium | None, renewal: Renewal, before: int, began: float) -> Recycle:
+        now = datetime.now(UTC)
+        return Recycle(
+            at=now,
+            reason=renewal.reason,
+            why=renewal.why,
+            pids_before=before,
+            pids_after=len(self.processes()),
+            uptime_seconds=round((now - old.started_at).total_seconds(), 1) if old else 0.0,
+            tasks=old.tasks if old else 0,
+            seconds=round(time.monotonic() - began, 2),
+        )
+
+    def _current(self) -> Chromium | None:
+        task = self._renewal
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        return task.result()
+
+    async def _look_after_it(self) -> None:
+        """Also while nobody asks: a browser that has died over night is replaced before the morning."""
+        while True:
+            await asyncio.sleep(self._options.upkeep_seconds)
+            try:
+                await self._end_leaked()
+                current = self._current()
+                if current is not None:
+                    self._strays += await current.tidy()
+                if not self._door.locked():
+                    async with self._door:
+                        await self._fit()
+            except (SourceUnavailable, SettingsError, PlaywrightError) as error:
+                log.warning("no browser: %s", error, extra={"action": "browser_missing"})
+
+    async def _end_leaked(self) -> None:
+        """Processes of browsers that have ended long ago, and did not end with them."""
+        current = self._current()
+        if current is None or (self._renewal is not None and not self._renewal.done()):
+            return
+        for family in [each for each in self._families if each is not current.family]:
+            if left := [each.pid for each in family.members() if not each.ended]:
+                log.warning("ended processes of an old browser: %s", left, extra={"action": "browser_leak_ended"})
+                self._leaked += len(left) - len(await family.end())
+
+    def processes(self) -> list[Process]:
+        """Of all browsers of this service, old ones too if anything is left of them."""
+        by_family = {family: family.members() for family in self._families}
+        self._families = [family for family, members in by_family.items() if members]
+        return [each for members in by_family.values() for each in members]
+
+    def facts(self) -> BrowserFacts:
+        current = self._current()
+        up = current if current is not None and not current.gone else None
+        members = self.processes()
+        return BrowserFacts(
+            up_since=up.started_at if up else None,
+            uptime_seconds=round((datetime.now(UTC) - up.started_at).total_seconds(), 1) if up else 0.0,
+            searches=up.searches if up else 0,
+            readings=up.readings if up else 0,
+            processes=sum(not each.ended for each in members),
+            zombies=sum(each.ended for each in members),
+            memory_mb=sum(each.memory for each in members) // 1_000_000,
+            contexts=len(up.contexts) if up else 0,
+            pages=len(up.pages) if up else 0,
+            starts=self._starts,
+            recycles=tuple(self._recycles.last),
+            recycles_total=self._recycles.by_reason,
+            strays_closed=self._strays,
+            leaked_ended=self._leaked,
+            requests_refused=self._outgoing.refused,
+        )
+
+    async def stop(self) -> None:
+        """Ends the browser with all its processes, also under the searches that still run."""
+        self._stopping = True
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            await asyncio.wait({self._upkeep})
+        if self._renewal is not None:
+            await asyncio.wait({self._renewal})
+        current = self._current()
+        self._renewal = None
+        if current is not None:
+            await current.close()
+        await self._outgoing.stop()
+
+
+def _wear(chromium: Chromium) -> Wear:
+    return Wear(
+        age=datetime.now(UTC) - chromium.started_at,
+        tasks=chromium.tasks,
+        processes=sum(not each.ended for each in chromium.family.members()),
+        gone=chromium.gone,
+        stuck=chromium.stuck,
+    )

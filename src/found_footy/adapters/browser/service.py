@@ -1,0 +1,216 @@
+"""The service: searches of X, and readings of pages, in order, with their limits, and what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from found_footy.adapters.browser.canary import Canary
+from found_footy.adapters.browser.chromium import find_chromium
+from found_footy.adapters.browser.health import Ledger, problems
+from found_footy.adapters.browser.keeper import Keeper
+from found_footy.adapters.browser.lock import owned
+from found_footy.adapters.browser.options import BrowserOptions
+from found_footy.adapters.browser.page_reading import PageOrder, read_page
+from found_footy.adapters.browser.processes import Process
+from found_footy.adapters.browser.reading import FoundPost
+from found_footy.adapters.browser.routes import browser_app
+from found_footy.adapters.browser.running_chromium import first_line
+from found_footy.adapters.browser.search import SearchOrder, search_page
+from found_footy.adapters.browser.turns import Turns
+from found_footy.domain.errors import (
+    FeedBusy,
+    FeedError,
+    FeedUnavailable,
+    NotFound,
+    SettingsError,
+    SourceError,
+    SourceUnavailable,
+)
+from found_footy.http_server import HttpServer
+
+log = logging.getLogger(__name__)
+
+Now = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class BrowserService:
+    """Answers on loopback while its `async with` block is open."""
+
+    def __init__(self, options: BrowserOptions, *, now: Now = utc_now) -> None:
+        self.options = options
+        self._now = now
+        self._keeper = Keeper(options)
+        self._turns = Turns(options.at_once, options.waiting)
+        self._page_turns = Turns(options.pages_at_once, options.pages_waiting)
+        self._ledger = Ledger()
+        self._page_ledger = Ledger("readings of pages")
+        self.canary = Canary(self.search, options, now)
+        self._server = HttpServer(browser_app(self), options.port, name="the browser service")
+        self._lock = ExitStack()
+        self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    async def __aenter__(self) -> BrowserService:
+        find_chromium(self.options.executable)
+        self._lock.enter_context(owned(self.options.profile))
+        try:
+            # The port first, since it is the cheaper one to fail; who asks early waits for the browser.
+            await self._server.start()
+            await self._keeper.start()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
+        # Searches under way lose their browser, fail at once, and let the server end.
+        try:
+            await self._keeper.stop()
+            await self._server.stop()
+        finally:
+            self._lock.close()
+
+    async def wait(self) -> None:
+        """Until the server stops by itself, which it only does when something is wrong."""
+        await self._server.wait()
+
+    async def search(self, order: SearchOrder) -> list[FoundPost]:
+        """Posts with a video, newest first. Raises a SourceError."""
+        began = time.monotonic()
+        self._fresh = {each: kept for each, kept in self._fresh.items() if began - kept[0] < self.options.fresh_seconds}
+        same = replace(order, since=None)
+        if same in self._fresh:
+            return self._fresh[same][1]
+        self._ledger.note_asked(self._now())
+        if self._turns.full:
+            self._ledger.note_refusal()
+            raise SourceUnavailable(f"{self._turns.waiting} searches wait already; try again in a moment")
+        failure: str | None = "ProgramFault"
+        try:
+            posts = await self._search(order)
+            failure = None
+        except SourceError as error:
+            failure = error.kind
+            raise
+        finally:
+            spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
+            if failure is None:
+                self._ledger.note_success(self._now())
+                self._fresh[same] = (time.monotonic(), posts)
+                log.info("searched X", extra={**spent, "posts": len(posts)})
+            else:
+                self._ledger.note_failure(failure, self._now())
+                log.warning("the search of X failed", extra={**spent, "error": failure})
+        return posts
+
+    async def _search(self, order: SearchOrder) -> list[FoundPost]:
+        try:
+            async with (
+                asyncio.timeout(self.options.search_seconds),
+                self._turns.take(),
+                self._keeper.page() as page,
+            ):
+                return await search_page(page, order, self.options)
+        except TimeoutError:
+            raise SourceUnavailable(f"no answer from X within {self.options.search_seconds:g} s") from None
+        except SettingsError as error:
+            raise SourceUnavailable(str(error)) from error
+        except PlaywrightError as error:
+            raise SourceUnavailable(f"the browser failed: {first_line(error)}") from error
+
+    async def read(self, order: PageOrder) -> dict[str, Any]:
+        """What a page of a feed shows. Raises a FeedError, and NotFound where the site has no such page."""
+        began = time.monotonic()
+        self._page_ledger.note_asked(self._now())
+        if self._page_turns.full:
+            self._page_ledger.note_refusal()
+            raise FeedBusy(f"{self._page_turns.waiting} pages wait to be read already; try again in a moment")
+        failure: str | None = "ProgramFault"
+        try:
+            data = await self._read(order)
+            failure = None
+        except NotFound:
+            # That is an answer, and a good one.
+            failure = None
+            raise
+        except FeedError as error:
+            failure = error.kind
+            raise
+        finally:
+            spent = {"action": "page_read", "reader": order.reader, "seconds": round(time.monotonic() - began, 2)}
+            if failure is None:
+                self._page_ledger.note_success(self._now())
+                log.debug("read a page", extra=spent)
+            else:
+                self._page_ledger.note_failure(failure, self._now())
+                log.warning("reading a page failed", extra={**spent, "error": failure})
+        return data
+
+    async def _read(self, order: PageOrder) -> dict[str, Any]:
+        try:
+            async with (
+                asyncio.timeout(self.options.scrape_seconds),
+                self._page_turns.take(),
+                self._keeper.guest_page() as page,
+            ):
+                return await read_page(page, order, self.options)
+        except TimeoutError:
+            raise FeedUnavailable(f"the page was not read within {self.options.scrape_seconds:g} s") from None
+        except (SettingsError, SourceUnavailable) as error:
+            raise FeedUnavailable(str(error)) from error
+        except PlaywrightError as error:
+            raise FeedUnavailable(f"the browser failed: {first_line(error)}") from error
+
+    async def recycle(self, why: str) -> dict[str, Any]:
+        """Starts the browser anew. Raises SourceUnavailable where there is no new one."""
+        before = self._keeper.facts()
+        try:
+            recycle = await self._keeper.recycle(why)
+        except SettingsError as error:
+            raise SourceUnavailable(str(error)) from error
+        after = self._keeper.facts()
+        return {"before": before.to_json(), "after": after.to_json(), "recycle": recycle.to_json()}
+
+    def processes(self) -> list[Process]:
+        """Those of the browser, with its driver, which is a child of this process."""
+        return self._keeper.processes()
+
+    def health(self) -> dict[str, Any]:
+        """Facts that are at hand; no page is touched."""
+        now, searches, readings, facts = self._now(), self._ledger, self._page_ledger, self._keeper.facts()
+        found = problems((searches, readings), facts, self.options, now)
+        counted = [f"{each.answered} of {each.asked} {each.what} answered" for each in (searches, readings)]
+        last = max((searches, readings), key=lambda each: each.last_error or datetime.min.replace(tzinfo=UTC))
+        successes = [each.last_success for each in (searches, readings) if each.last_success is not None]
+        return {
+            "healthy": not found,
+            "message": "; ".join(found or counted),
+            "problems": found,
+            "browser": facts.to_json(),
+            "searches": searches.to_json(self._turns.running, self._turns.waiting),
+            "readings": readings.to_json(self._page_turns.running, self._page_turns.waiting),
+            "last_success": max(successes, default=None),
+            "last_error": {"at": last.last_error, "class": last.last_error_class} if last.last_error else None,
+        }

@@ -1,0 +1,55 @@
+"""Logging in once, in a window, and being logged in afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from found_footy.adapters.browser.login import log_in
+from found_footy.domain.errors import AlreadyRunning, SettingsError, SourceUnavailable
+from found_footy.simulator.social.x_site import XMode
+
+from .conftest import Opens
+from .simulated import Searched, SimulatedX, options
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def submit(page: Page) -> None:
+    await page.get_by_label("Username").fill("somebody")
+    await page.get_by_label("Password").fill("secret")
+    await page.get_by_test_id("loginButton").click()
+
+
+async def test_a_login_stays_in_the_profile(x: SimulatedX, tmp_path: Path, open_service: Opens) -> None:
+    x.state.mode = XMode.LOGGED_OUT
+    assert await log_in(options(x.url, tmp_path), headless=True, opened=submit)
+    async with open_service() as search:
+        assert (await search()).status_code == 200
+    assert (tmp_path / "profile").stat().st_mode & 0o077 == 0
+
+
+async def test_a_window_that_is_closed_gives_up(x: SimulatedX, tmp_path: Path) -> None:
+    assert not await log_in(options(x.url, tmp_path), headless=True, opened=Page.close)
+
+
+async def test_the_profile_of_a_running_service_is_not_touched(search: Searched) -> None:
+    with pytest.raises(AlreadyRunning):
+        await log_in(search.service.options, headless=True)
+
+
+async def test_a_site_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceUnavailable):
+        await log_in(options("http://127.0.0.1:1", tmp_path), headless=True)
+
+
+async def test_without_a_display_there_is_a_hint(
+    x: SimulatedX, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(SettingsError, match="ssh -X"):
+        await log_in(options(x.url, tmp_path))

@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar
 
 from pydantic import SecretStr
 from temporalio.client import Client
-from temporalio.service import RPCError
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
@@ -20,19 +19,20 @@ from found_footy.activities.aliases import AliasActivities
 from found_footy.activities.announce import AnnounceActivities
 from found_footy.activities.boundary import activities_of
 from found_footy.activities.download import DownloadActivities, HandOverActivities
+from found_footy.activities.feed_poll import Desk, FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
+from found_footy.activities.registering import Tracked
 from found_footy.activities.search import SearchActivities, SearchRules
 from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.download.downloader import open_downloader
 from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.adapters.feeds.api_football import ApiFootball
-from found_footy.adapters.feeds.espn import Espn
 from found_footy.adapters.knowledge.wikidata import Wikidata
 from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.notify.apprise import AppriseMessenger
 from found_footy.adapters.notify.webhook import Webhooks
+from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
 from found_footy.adapters.social.reddit import Reddit
@@ -41,14 +41,18 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore, open_objec
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
+from found_footy.adapters.storage.postgres.listings import PostgresListings
+from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.vision.watch import watch
+from found_footy.bootstrap_feeds import asking_rules, open_feeds
 from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import ChoosingRules
-from found_footy.domain.errors import EngineError, SettingsError, VisionError
+from found_footy.domain.errors import EngineError, VisionError
+from found_footy.domain.fixtures.model import Sport, Stage
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
-from found_footy.ports import Downloader, Knowledge, ScoreFeed, SocialSource, Vision
+from found_footy.ports import Downloader, Knowledge, SocialSource, Vision
 from found_footy.ports_announcing import Messenger
 from found_footy.workflows.registry import WORKFLOWS
 
@@ -60,20 +64,6 @@ class Closable(Protocol):
 
 
 Closing = TypeVar("Closing", bound=Closable)
-
-
-def build_feed(settings: Settings) -> ScoreFeed:
-    timeout = settings.feed_timeout_seconds
-    if settings.feed == "espn":
-        return Espn(settings.espn_url, settings.espn_leagues, timeout=timeout, now=_now)
-    if settings.api_football_key is None:
-        raise SettingsError("API_FOOTBALL_KEY: given nothing; allowed is the key of your API-Football account")
-    return ApiFootball(
-        settings.api_football_url,
-        settings.api_football_key.get_secret_value(),
-        timeout=timeout,
-        now=_now,
-    )
 
 
 def build_vision(settings: Settings) -> Vision:
@@ -102,23 +92,6 @@ async def open_store(settings: Settings) -> AsyncIterator[PostgresStore]:
         await database.close()
 
 
-async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
-    """A lazy client connects when it is first used."""
-    if settings.temporal_address is None:
-        raise EngineError("no Temporal is known; start `footy up`, or set TEMPORAL_ADDRESS")
-    key = settings.temporal_api_key
-    try:
-        return await Client.connect(
-            settings.temporal_address,
-            namespace=settings.temporal_namespace,
-            api_key=key.get_secret_value() if key else None,
-            tls=key is not None,
-            lazy=lazy,
-        )
-    except (RPCError, RuntimeError, OSError) as error:
-        raise EngineError(f"Temporal at {settings.temporal_address} does not answer: {error}") from error
-
-
 def build_sources(settings: Settings) -> list[SocialSource]:
     """Those that are listed and have what they need; `sources_off` tells of the others."""
     timeout = settings.source_timeout_seconds
@@ -137,7 +110,14 @@ def build_sources(settings: Settings) -> list[SocialSource]:
             case "reddit":
                 hosts = settings.private_hosts
                 built.append(
-                    Reddit(settings.reddit_url, settings.reddit_subreddit, timeout=timeout, extra_hosts=hosts, now=_now)
+                    Reddit(
+                        settings.reddit_url,
+                        settings.reddit_subreddit,
+                        settings.reddit_cricket_subreddit,
+                        timeout=timeout,
+                        extra_hosts=hosts,
+                        now=_now,
+                    )
                 )
             case "folder":
                 built.append(Folder(settings.drop_folder or Path(), now=_now))
@@ -218,6 +198,25 @@ def search_rules(settings: Settings) -> SearchRules:
     )
 
 
+def recorded_rules(settings: Settings) -> dict[str, float]:
+    """The settings that decide what becomes of a goal: whoever plays it again must know them."""
+    names = (
+        "poll_seconds",
+        "feed_patience_seconds",
+        "debounce_polls",
+        "drop_polls",
+        "over_polls",
+        "same_goal_minutes",
+        "search_attempts",
+        "search_attempts_most",
+        "search_seconds",
+        "search_gap_seconds",
+        "post_age_seconds",
+        "candidates",
+    )
+    return {name: float(getattr(settings, name)) for name in names}
+
+
 async def _warm(vision: Vision) -> None:
     try:
         await vision.check()
@@ -236,8 +235,10 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
             stack.push_async_callback(made.aclose)
             return made
 
-        feed = closing(build_feed(settings))
+        feeds = await stack.enter_async_context(open_feeds(settings))
+        listings, rules = PostgresListings(store.database), asking_rules(settings)
         objects = closing(build_objects(settings))
+        recorder = StoreRecorder(PostgresRecordings(store.database), objects, recorded_rules(settings))
         media = closing(LimitedMedia(settings.media_memory_mb, settings.media_seconds))
         vision = closing(build_vision(settings))
         if settings.llama_url is None:
@@ -246,8 +247,8 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
             stack.callback(warming.cancel)
         filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
 
-        async def look(path: Path) -> Sequence[FrameReading]:
-            return (await watch(vision, path, media.pictures)).readings
+        async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
+            return (await watch(vision, path, media.pictures, sport)).readings
 
         yield Worker(
             client,
@@ -255,15 +256,24 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
             workflows=list(WORKFLOWS),
             activities=activities_of(
                 IngestActivities(
-                    store, objects, feed, settings.lifecycle, settings.tracked_teams, settings.tracked_leagues
+                    store,
+                    listings,
+                    objects,
+                    feeds.registry,
+                    settings.lifecycle,
+                    Tracked(settings.tracked_teams, settings.tracked_leagues),
                 ),
+                FeedActivities(feeds.registry, listings, Desk(store, feeds.memory, recorder, rules)),
                 MonitorActivities(
                     store,
-                    feed,
+                    listings,
+                    feeds.memory,
+                    feeds.registry,
                     settings.certainty,
                     settings.lifecycle,
-                    timedelta(seconds=settings.poll_seconds),
-                    timedelta(seconds=settings.search_silence_seconds),
+                    recorder,
+                    fresh_for=rules.lasts(Stage.ACTIVE),
+                    search_silence=timedelta(seconds=settings.search_silence_seconds),
                 ),
                 AliasActivities(clips, closing(build_knowledge(settings)), _now),
                 SearchActivities(
@@ -273,6 +283,7 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
                     [closing(source) for source in build_sources(settings)],
                     search_rules(settings),
                     _now,
+                    recorder,
                 ),
                 DownloadActivities(clips, objects, closing(build_downloader(settings)), media, filters, _now),
                 HandOverActivities(client, settings.task_queue, settings.upload_idle_seconds),

@@ -21,14 +21,16 @@ from found_footy.adapters.storage.postgres.reading import PostgresReading
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
 from found_footy.adapters.temporal_look import TemporalLook
-from found_footy.bootstrap import build_messengers, build_objects, connect_temporal, open_store
+from found_footy.bootstrap import build_messengers, build_objects, open_store
+from found_footy.bootstrap_temporal import connect_temporal
+from found_footy.bootstrap_web_feeds import open_web_feeds
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.domain.operations.measured import Disk
 from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.live.hub import Hub
 from found_footy.web.live.room import room_for
-from found_footy.web.operating.watching import Watch
+from found_footy.web.operating.watching import FeedLooks, Watch
 from found_footy.web.services import Services, WebRules
 from found_footy.workflows.registry import WORKFLOWS
 
@@ -75,7 +77,9 @@ async def open_readers(settings: Settings) -> AsyncIterator[Readers]:
         await readers.close()
 
 
-async def build_watch(settings: Settings, store: PostgresStore, objects: ThreadedObjectStore, live: Hub) -> Watch:
+async def build_watch(
+    settings: Settings, store: PostgresStore, objects: ThreadedObjectStore, live: Hub, feeds: FeedLooks
+) -> Watch:
     """Temporal is connected when somebody looks: pages are served without it."""
     temporal = None
     if settings.temporal_address is not None:
@@ -91,7 +95,7 @@ async def build_watch(settings: Settings, store: PostgresStore, objects: Threade
         return Disk(usage.free, usage.total)
 
     operations = PostgresOperations(store.database)
-    return Watch(operations, temporal, objects, live, feed=settings.feed, disk=disk)
+    return Watch(operations, temporal, objects, live, feeds=feeds, disk=disk)
 
 
 @asynccontextmanager
@@ -103,7 +107,8 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
         media = LimitedMedia(settings.media_memory_mb, settings.media_seconds)
         stack.push_async_callback(media.aclose)
         live = await stack.enter_async_context(open_hub(settings))
-        reading = PostgresReading(await stack.enter_async_context(open_readers(settings)))
+        reading = PostgresReading(await stack.enter_async_context(open_readers(settings)), settings.stale_seconds)
+        feeds = await stack.enter_async_context(open_web_feeds(settings, store))
         messengers = build_messengers(settings)
         for each in messengers.values():
             stack.push_async_callback(each.aclose)
@@ -114,9 +119,10 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
             files=objects,
             media=media,
             access=PostgresAccess(store.database),
-            watch=await build_watch(settings, store, objects, live),
+            watch=await build_watch(settings, store, objects, live, feeds.looks),
             live=live,
             feeds=PostgresFeeds(store.database),
+            scores=feeds.scores,
             links=PostgresLinks(store.database),
             reading=reading,
             kept=KeptAnswers(reading.version),

@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from found_footy.config import Settings
+from found_footy.ops.demo import has_browser
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres
 
 FOOTY = str(Path(sys.executable).parent / "footy")
@@ -79,11 +81,15 @@ async def test_the_pages_stay_until_somebody_stops_them(demo: Terminal) -> None:
     async with httpx.AsyncClient(base_url=found[1], timeout=20) as web:
         page = await web.get("/", headers={"accept": "text/html"})
         assert "Manchester United" in page.text
+        assert ("New Zealand" in page.text) == has_browser(Settings(_env_file=None)), "cricket is read with a browser"
         goals = (await web.get("/api/v1/events", params={"status": "complete"})).json()["items"]
         best = next(goal["_s3_videos"][0] for goal in goals if goal["_s3_videos"])
         film = await web.get(f"/v/{best['id']}", headers={"range": "bytes=0-99"})
         assert (film.status_code, len(film.content)) == (206, 100)
         poster = await web.get(f"/v/{best['id']}/poster.jpg", params={"w": 320})
         assert poster.headers["content-type"] == "image/jpeg"
+        fixtures = (await web.get("/api/v1/fixtures")).json()["items"]
+        told_by = {fixture["teams"]["home"]["name"]: {f["feed"] for f in fixture["_feeds"]} for fixture in fixtures}
+        assert told_by["Aston Villa"] == {"api_football", "espn"}
     demo.process.send_signal(signal.SIGINT)
     assert await asyncio.wait_for(demo.process.wait(), 60) == 0

@@ -21,6 +21,7 @@ from found_footy.domain.fixtures.comparison import Poll
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.model import League, LiveFixture, Person, Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, apply_poll
+from tests.support.following import follow
 from tests.support.football import RULES, START, goal, match, poll
 
 LIFECYCLE = LifecycleRules()
@@ -28,7 +29,7 @@ PLAYER_7 = "5000_40_7_Goal_1"
 
 
 async def add(store: PostgresStore, *fixtures: LiveFixture, stage: Stage = Stage.ACTIVE) -> None:
-    await store.add_fixtures([(fixture, stage) for fixture in fixtures], START)
+    await follow(store, [(fixture, stage) for fixture in fixtures], START)
 
 
 async def apply(store: PostgresStore, at: Poll, *answers: LiveFixture) -> list[FixtureOutcome]:
@@ -110,8 +111,10 @@ async def test_ingest_leaves_what_is_followed_alone(store: PostgresStore) -> Non
     await add(store, match(fixture_id=2))
     await apply(store, poll(1), match("23 home 7", fixture_id=2, status="2H"))
     moved = replace(match(status="NS"), kickoff=START + timedelta(days=2))
-    added = await store.add_fixtures(
-        [(replace(moved, id=1), Stage.STAGING), (replace(moved, id=2), Stage.STAGING), (moved, Stage.STAGING)], START
+    added = await follow(
+        store,
+        [(replace(moved, id=1), Stage.STAGING), (replace(moved, id=2), Stage.STAGING), (moved, Stage.STAGING)],
+        START,
     )
     assert added == {"staging": 1, "active": 0, "completed": 0}
     assert (await store.fixture(1))["fixture"]["date"].startswith("2026-08-24")
@@ -133,20 +136,12 @@ async def test_what_is_about_to_start_is_activated(
     assert await store.activate_due(START, timedelta(minutes=30)) == []
 
 
-async def test_staging_is_due_once_an_interval(store: PostgresStore) -> None:
-    await add(store, match(status="NS", score=None), stage=Stage.STAGING)
-    assert await store.staging_due("test", START) == []
-    assert await store.staging_due("test", START + timedelta(seconds=1)) == [5000]
-    await store.touch_staging([5000], START + timedelta(seconds=1))
-    assert await store.staging_due("test", START + timedelta(seconds=1)) == []
-
-
 async def test_old_fixtures_go_and_followed_ones_stay(store: PostgresStore, database_url: str) -> None:
     old = START - timedelta(days=20)
     ages = {1: (Stage.COMPLETED, "FT"), 2: (Stage.STAGING, "PST"), 3: (Stage.ACTIVE, "SUSP")}
     for id_, (stage, status) in ages.items():
         fixture = replace(match(fixture_id=id_, status=status), kickoff=old)
-        await store.add_fixtures([(fixture, stage)], old)
+        await follow(store, [(fixture, stage)], old)
     await add(store, match(fixture_id=4, status="FT"), stage=Stage.COMPLETED)
     async with await psycopg.AsyncConnection.connect(database_url) as connection:
         await connection.execute("update outbox set at = %s where fixture_id = 1", [old])
@@ -227,17 +222,11 @@ async def test_the_state_of_a_feed(store: PostgresStore) -> None:
 
 async def test_a_fixture_that_the_database_refuses_costs_no_other_its_ingest(store: PostgresStore) -> None:
     bad = replace(match(fixture_id=2), league=League(39, "Premier League", season=2**40))
-    added = await store.add_fixtures(
-        [(fixture, Stage.ACTIVE) for fixture in (match(fixture_id=1), bad, match(fixture_id=3))], START
+    added = await follow(
+        store, [(fixture, Stage.ACTIVE) for fixture in (match(fixture_id=1), bad, match(fixture_id=3))], START
     )
     assert added["active"] == 2
     assert [document["_id"] for document in await store.fixtures()] == [1, 3]
-
-
-async def test_each_feed_has_its_own_fixtures(store: PostgresStore) -> None:
-    await add(store, match(fixture_id=1), replace(match(fixture_id=2), feed="other"))
-    assert await store.active_ids("test") == [1]
-    assert await store.active_ids("other") == [2]
 
 
 async def test_lists_by_day_and_stage(store: PostgresStore) -> None:
@@ -260,7 +249,7 @@ async def test_a_database_that_is_away_is_unavailable() -> None:
     await database.open()
     try:
         with pytest.raises(StoreUnavailable) as error:
-            await PostgresStore(database).active_ids("test")
+            await PostgresStore(database).feed_state("test")
     finally:
         await database.close()
     assert "secret" not in str(error.value)

@@ -78,7 +78,7 @@ class Installation:
 
 @pytest.fixture
 async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
-    async with Simulator(load_scenario("quick")) as simulator:
+    async with Simulator(load_scenario("quick").football) as simulator:
         yield Installation(tmp_path, simulator)
     folder = DataFolder(tmp_path)
     with folder.lock():

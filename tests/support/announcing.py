@@ -17,6 +17,7 @@ from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
 from found_footy.domain.announcing.subscription import checked_filters
 from found_footy.domain.fixtures.model import Stage
+from tests.support.following import follow
 from tests.support.web_world import CITY, KICKOFF, LIVERPOOL, PREMIER, match
 
 FIXTURE = 7001
@@ -37,9 +38,7 @@ on conflict do nothing
 
 
 async def add_match(store: PostgresStore, fixture_id: int = FIXTURE) -> None:
-    await store.add_fixtures(
-        [(match(fixture_id, PREMIER, LIVERPOOL, CITY), Stage.ACTIVE)], KICKOFF - timedelta(hours=2)
-    )
+    await follow(store, [(match(fixture_id, PREMIER, LIVERPOOL, CITY), Stage.ACTIVE)], KICKOFF - timedelta(hours=2))
 
 
 async def add_goal(database: Database, number: int = 1, fixture_id: int = FIXTURE) -> str:

@@ -15,13 +15,15 @@ from found_footy.activities.download import DownloadActivities
 from found_footy.activities.search import SearchActivities, SearchRules
 from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
+from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.storage.postgres.clips import PostgresClips
+from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.team_names import TeamName
 from found_footy.domain.errors import KnowledgeError
-from found_footy.domain.fixtures.model import Score
+from found_footy.domain.fixtures.model import Score, Sport
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ports import MediaReader, ObjectStore
@@ -78,7 +80,7 @@ class Eyes:
     error: Exception | None = None
     looks: int = 0
 
-    async def __call__(self, path: Path) -> Sequence[FrameReading]:
+    async def __call__(self, path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
         self.looks += 1
         if self.error:
             raise self.error
@@ -117,7 +119,9 @@ class System:
 
     @property
     def search(self) -> SearchActivities:
-        return SearchActivities(self.store, self.clips, self.objects, self.sources, SearchRules(), lambda: self.now)
+        recorder = StoreRecorder(PostgresRecordings(self.store.database), self.objects, {})
+        rules = SearchRules()
+        return SearchActivities(self.store, self.clips, self.objects, self.sources, rules, lambda: self.now, recorder)
 
     async def call(self, activity: Any, order: Any, attempt: int = 1) -> Any:
         environment = ActivityEnvironment()

@@ -20,6 +20,7 @@ from found_footy.domain.videos.verification import Reason, Status, Verification
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
 from found_footy.ports import SourceReport
+from tests.support.following import follow
 from tests.support.football import RULES, START, match, poll
 
 GOAL = "5000_40_7_Goal_1"
@@ -29,7 +30,7 @@ QUERY = SearchQuery(("Seven",), ("Liverpool", "LFC"))
 
 async def certain_goal(store: PostgresStore) -> str:
     """A goal of player 7 in minute 23 that three polls have seen."""
-    await store.add_fixtures([(match(), Stage.ACTIVE)], START)
+    await follow(store, [(match(), Stage.ACTIVE)], START)
     await polled(store, "23 home 7", numbers=range(1, 4))
     return GOAL
 

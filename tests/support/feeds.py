@@ -25,6 +25,10 @@ class ScriptedFeed:
     def name(self) -> str:
         return "test"
 
+    @property
+    def ids_per_request(self) -> int | None:
+        return None
+
     def requests_for(self, fixtures: int) -> int:
         return 1
 

@@ -6,12 +6,32 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from found_footy.domain.feeds.health_values import (
+    FreshnessStats,
+    HealthGrade,
+    HealthSummary,
+    Recovery,
+    RecoveryAction,
+    RecoveryOutcome,
+)
+from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
 from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.operations.feeds_measured import (
+    AnswersCounted,
+    BrowserSeen,
+    Cached,
+    Declared,
+    Dispute,
+    Doubt,
+    FeedUse,
+    HealthKnown,
+    HealthSpan,
+    MatchFeed,
+)
 from found_footy.domain.operations.measured import (
     Deliveries,
     Disk,
     Engine,
-    FeedUse,
     GoalInWork,
     Hour,
     LiveMatch,
@@ -34,7 +54,8 @@ def ago(**time: float) -> datetime:
 def a_match(number: int = 7001, polled_seconds: float | None = 12, **more: Any) -> LiveMatch:
     polled = None if polled_seconds is None else ago(seconds=polled_seconds)
     names = ("Liverpool", "Manchester City") if number == 7001 else (f"Home {number}", f"Away {number}")
-    return replace(LiveMatch(number, *names, "2H", polled, ago(hours=2)), **more)
+    listings = (MatchFeed("api_football", number, founding=True), MatchFeed("espn", 400_000 + number))
+    return replace(LiveMatch(number, *names, "2H", polled, ago(hours=2), listings=listings), **more)
 
 
 def a_goal(event_id: str = "7001_40_306_Goal_1", **more: Any) -> GoalInWork:
@@ -81,6 +102,123 @@ def a_feed(**more: Any) -> FeedUse:
     return replace(FeedUse("api_football", ago(seconds=12), ago(seconds=12), None, quota), **more)
 
 
+def a_record(
+    number: int = 7001, feed: str = "api_football", heard_seconds: float | None = 12, **more: Any
+) -> MonitorRecord:
+    made = MonitorRecord(
+        feed,
+        number,
+        MatchLife.ACTIVE,
+        Priority.LIVE,
+        ago(hours=2),
+        updated_at=None if heard_seconds is None else ago(seconds=heard_seconds),
+        asked_at=ago(seconds=12),
+        total=90,
+        title="Liverpool – Manchester City",
+    )
+    return replace(made, **more)
+
+
+def paused(number: int = 407_001, feed: str = "espn", **more: Any) -> MonitorRecord:
+    given = {
+        "life": MatchLife.PAUSED,
+        "failures_in_a_row": 5,
+        "paused_until": NOW + timedelta(seconds=80),
+        "error": "FeedUnavailable: no answer within 10 s",
+        **more,
+    }
+    return a_record(number, feed, 300, **given)
+
+
+def cached(**more: Any) -> Cached:
+    made = Cached(
+        records=(a_record(), a_record(7002, heard_seconds=9), a_record(407_001, "espn", 20)),
+        queues={"api_football": {"live": 1, "imminent": 2, "completed": 0, "active": 1}, "espn": {"live": 2}},
+        heard={7001: ago(seconds=12), 7002: ago(seconds=9), 7003: ago(seconds=25)},
+        answers={"espn": AnswersCounted(95, 5, 0, 42.5, {0.5: 60, 1.0: 90, float("inf"): 100})},
+        recent={"api_football": (40, 0), "espn": (38, 2)},
+        summary=a_summary(),
+    )
+    return replace(made, **more)
+
+
+def a_summary(grade: HealthGrade = HealthGrade.HEALTHY, judged_seconds: float = 6, **more: Any) -> HealthSummary:
+    made = HealthSummary(
+        grade,
+        ago(hours=2),
+        FreshnessStats(12, 25, 25, 3),
+        ago(seconds=judged_seconds),
+        last_success=ago(seconds=9),
+        queue={"live": 3, "imminent": 2, "completed": 0},
+        active=1,
+        failure_ratio=0.025,
+    )
+    return replace(made, **more)
+
+
+def spans(bad: bool = True) -> tuple[HealthSpan, ...]:
+    """Six hours of three minutes each; an outage in the middle, and a gap that nobody judged."""
+
+    def one(number: int) -> HealthSpan:
+        at = NOW - timedelta(minutes=3 * (119 - number))
+        if bad and 60 <= number < 66:
+            grade = (HealthGrade.DEGRADED, HealthGrade.FAILING, HealthGrade.FAILING, HealthGrade.RECOVERING)[
+                min(3, number - 60)
+            ]
+            return HealthSpan(at, grade, 70.0, 130.0 + number, 150.0 + number)
+        return HealthSpan(at, HealthGrade.HEALTHY, 10.0 + number % 5, 22.0 + number % 7, 26.0 + number % 9)
+
+    return tuple(one(number) for number in range(120) if not 20 <= number < 26)
+
+
+def a_recovery(**more: Any) -> Recovery:
+    made = Recovery(
+        "r1",
+        ago(hours=3),
+        RecoveryAction.SOFT_RESTART,
+        "no answer of any feed for 95 s",
+        before={"grade": "failing", "freshness": {"median": 96.0, "p95": 131.0, "maximum": 131.0, "count": 3}},
+        after={
+            "grade": "healthy",
+            "freshness": {"median": 4.0, "p95": 8.0, "maximum": 8.0, "count": 3},
+            "attempts": [{"steps": [{"name": "workers", "ok": True, "said": "2 workers were started anew"}]}],
+        },
+        outcome=RecoveryOutcome.SUCCESS,
+        seconds=4.2,
+        healthy_at=ago(hours=2, minutes=59),
+    )
+    return replace(made, **more)
+
+
+def health(**more: Any) -> HealthKnown:
+    return replace(HealthKnown(a_summary(), spans(), (a_recovery(),)), **more)
+
+
+def declared(**espn: Any) -> tuple[Declared, ...]:
+    return (
+        Declared("api_football", "api_football", 100, True, True),
+        replace(Declared("espn", "espn", 80, True, True), **espn),
+        Declared("crex", "crex", 60, False, False),
+    )
+
+
+def a_dispute(**more: Any) -> Dispute:
+    said = {"api_football": {"home": 2, "away": 1}, "espn": {"home": 1, "away": 1}}
+    made = Dispute(
+        7001, "Liverpool", "Manchester City", "score", said, "api_football", ago(minutes=4), ago(seconds=12), 8
+    )
+    return replace(made, **more)
+
+
+def a_doubt(**more: Any) -> Doubt:
+    made = Doubt(
+        "espn", 733_001, 7002, "FC Barcelona B", "Sevilla FC", NOW - timedelta(minutes=30), "LaLiga", 0.62,
+        ("the away side is the same", "FC Barcelona B is not quite Barcelona"), ago(minutes=20),
+        "Barcelona", "Sevilla", NOW - timedelta(minutes=90), "La Liga",
+    )  # fmt: skip
+    return replace(made, **more)
+
+
 def hours() -> tuple[Hour, ...]:
     def one(number: int) -> Hour:
         at = NOW.replace(minute=0) - timedelta(hours=23 - number)
@@ -110,7 +248,7 @@ def recorded(**more: Any) -> Recorded:
         goals_in_work=3,
         sources=(a_source(), a_source("reddit", found=31), a_source("x", failures=2, found=203)),
         hours=hours(),
-        feed=a_feed(),
+        feeds=(a_feed(), a_feed(feed="espn", quota=None)),
         deliveries=Deliveries(0, 42, 0, 1, None, None, 0),
         goals_by_status={"validating": 1, "watching": 1, "extracting": 1, "complete": 30, "withdrawn": 2},
         clips={"verified": 71, "unverified": 12},
@@ -139,8 +277,20 @@ def temporal(**more: Any) -> TemporalState:
 
 
 def measured(**more: Any) -> Measured:
-    engines = (Engine("database", "ok"), Engine("temporal", "ok"), Engine("object store", "ok"))
-    made = Measured(NOW, engines, recorded(), temporal(), Disk(75_000_000_000, 200_000_000_000), 900, 12)
+    engines = tuple(Engine(name, "ok") for name in ("database", "cache", "temporal", "object store"))
+    made = Measured(
+        NOW,
+        engines,
+        recorded(),
+        temporal(),
+        Disk(75_000_000_000, 200_000_000_000),
+        900,
+        12,
+        health(),
+        cached(),
+        declared(),
+        BrowserSeen(14, 2, 3, 5000.0, {"age": 1}),
+    )
     return replace(made, **more)
 
 

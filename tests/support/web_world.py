@@ -50,7 +50,9 @@ from found_footy.web.app import create_app
 from found_footy.web.services import Services
 from tests.media.made_clips import scene, write
 from tests.support.clips import fingerprint, info
+from tests.support.following import follow
 from tests.support.football import RULES
+from tests.support.world_of_feeds import populate_feeds
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 KICKOFF = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
@@ -103,7 +105,7 @@ class World:
     # --- matches
 
     async def add(self, *matches: LiveFixture, stage: str = Stage.ACTIVE) -> None:
-        await self.store.add_fixtures([(match, stage) for match in matches], KICKOFF - timedelta(hours=2))
+        await follow(self.store, [(match, stage) for match in matches], KICKOFF - timedelta(hours=2))
 
     async def poll(self, match: LiveFixture, times: int = 1, at: datetime | None = None) -> None:
         """The feed answers so many times with this."""
@@ -268,6 +270,7 @@ async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
     yesterday = match(7006, PREMIER, CITY, Team(42, "Arsenal"), status="2H", kickoff=KICKOFF - timedelta(days=1))
     await world.add(yesterday)
     await world.poll(replace(yesterday, status="FT", minute=Minute(90)), times=3)
+    await populate_feeds(world, KICKOFF, NOW)
     return world
 
 

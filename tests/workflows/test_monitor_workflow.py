@@ -28,6 +28,7 @@ from found_footy.workflows.contracts import (
     StillWanted,
     search_id,
 )
+from found_footy.workflows.feed_contracts import FEEDS_ON, POLL_FEED, FeedPoll, FeedPolled, FeedsOn, feed_id
 from found_footy.workflows.monitor import MonitorWorkflow
 from tests.support.workers import worker_with
 
@@ -43,6 +44,24 @@ class World:
         self.staging_fails = False
         self.active_fails = False
         self.search_fails = 0
+        self.feeds = [f"feed{uuid4().hex[:6]}" for _ in range(2)]
+        self.feeds_fail = False
+        self.asked: list[str] = []
+        self.hangs: dict[str, asyncio.Event] = {}
+        self.fails: set[str] = set()
+
+    async def feeds_on(self, order: PollInput) -> FeedsOn:
+        if self.feeds_fail:
+            raise ApplicationError("no file", non_retryable=True)
+        return FeedsOn(self.feeds, patience_seconds=0.5)
+
+    async def poll_feed(self, order: FeedPoll) -> FeedPolled:
+        self.asked.append(order.feed)
+        if order.feed in self.hangs:
+            await self.hangs[order.feed].wait()
+        if order.feed in self.fails:
+            raise ApplicationError("no cache", non_retryable=True)
+        return FeedPolled(asked=1, answered=1)
 
     async def pre_activate(self, order: PollInput) -> Activated:
         return Activated([])
@@ -73,6 +92,8 @@ class World:
     def fakes(self) -> dict[Any, Any]:
         return {
             PRE_ACTIVATE: (PollInput, self.pre_activate),
+            FEEDS_ON: (PollInput, self.feeds_on),
+            POLL_FEED: (FeedPoll, self.poll_feed),
             POLL_STAGING: (PollInput, self.staging),
             POLL_ACTIVE: (PollInput, self.active),
             SET_MONITOR_COMPLETE: (EventWorkflow, self.monitor_complete),
@@ -168,3 +189,41 @@ async def test_a_poll_that_fails_is_seen_to_fail(temporal: Client) -> None:
     async with worker_with(temporal, world.fakes) as queue:
         with pytest.raises(WorkflowFailureError):
             await poll(temporal, queue)
+
+
+async def test_all_feeds_are_asked_before_anything_is_compared(temporal: Client) -> None:
+    world = World()
+    async with worker_with(temporal, world.fakes) as queue:
+        await poll(temporal, queue)
+    assert sorted(world.asked) == sorted(world.feeds)
+    assert len(world.polls) == 1
+
+
+async def test_a_feed_that_hangs_or_fails_holds_up_nobody(temporal: Client) -> None:
+    world = World()
+    slow, broken = world.feeds
+    world.hangs[slow] = asyncio.Event()
+    world.fails.add(broken)
+    async with worker_with(temporal, world.fakes) as queue:
+        result = await poll(temporal, queue)
+        assert result.polled.answered == 1
+        # It is still at it, so it is not asked a second time.
+        await poll(temporal, queue)
+        assert world.asked.count(slow) == 1
+        assert world.asked.count(broken) == 2
+        world.hangs[slow].set()
+        await temporal.get_workflow_handle(feed_id(slow)).result()
+        del world.hangs[slow]
+        await poll(temporal, queue)
+    assert world.asked.count(slow) == 2
+    assert len(world.polls) == 3
+
+
+async def test_what_is_known_is_compared_also_where_nobody_knows_the_feeds(temporal: Client) -> None:
+    world = World()
+    world.feeds_fail = True
+    async with worker_with(temporal, world.fakes) as queue:
+        with pytest.raises(WorkflowFailureError) as failure:
+            await poll(temporal, queue)
+    assert "incomplete" in str(failure.value.cause)
+    assert len(world.polls) == 1

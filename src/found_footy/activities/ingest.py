@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Awaitable
+from dataclasses import asdict
 from datetime import date, datetime
 
 from found_footy.activities.boundary import implements
-from found_footy.domain.errors import FeedError
-from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight
-from found_footy.domain.fixtures.tracking import is_tracked
+from found_footy.activities.registering import Tracked, register
+from found_footy.domain.errors import FeedError, FeedRejected, FootyError
+from found_footy.domain.fixtures.lifecycle import LifecycleRules
+from found_footy.domain.recordings.keys import recording_prefix
 from found_footy.domain.videos.keys import STAGING, fixture_prefix
-from found_footy.ports import FeedAnswer, FixtureStore, ObjectStore, ScoreFeed
+from found_footy.feed_registry import FeedRegistry, OpenFeed
+from found_footy.ports import FeedAnswer, FixtureStore, ObjectStore
+from found_footy.ports_feeds import ListingStore
 from found_footy.workflows.contracts import (
     CLEANUP_OLD_FIXTURES,
     INGEST_DAY,
@@ -30,48 +35,64 @@ class IngestActivities:
     def __init__(
         self,
         store: FixtureStore,
+        listings: ListingStore,
         objects: ObjectStore,
-        feed: ScoreFeed,
+        registry: FeedRegistry,
         lifecycle: LifecycleRules,
-        teams: Collection[int] = (),
-        leagues: Collection[int] = (),
+        tracked: Tracked,
     ) -> None:
         self._store = store
+        self._listings = listings
         self._objects = objects
-        self._feed = feed
+        self._registry = registry
         self._lifecycle = lifecycle
-        self._teams = frozenset(teams)
-        self._leagues = frozenset(leagues)
+        self._tracked = tracked
 
     @implements(INGEST_DAY)
     async def ingest_day(self, order: IngestDay) -> Ingested:
-        try:
-            answer = await self._feed.fixtures_on(date.fromisoformat(order.day))
-        except FeedError as error:
-            await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, error)
-            raise
-        problem = answer.errors[0] if answer.errors else None
-        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, problem)
-        tracked = [live for live in answer.fixtures if is_tracked(live, self._teams, self._leagues)]
-        ingested = await self._add(FeedAnswer(tuple(tracked), answer.failures), len(answer.fixtures), order.at)
-        if problem is not None:
-            raise problem  # what came is stored; the rest is asked for again, or told
+        """Asks all feeds; what one of them gives is stored whatever becomes of the others."""
+        day = date.fromisoformat(order.day)
+        opened = await self._registry.feeds()
+        answers = await asyncio.gather(*(self._asked(each, each.feed.fixtures_on(day), order.at) for each in opened))
+        ingested = Ingested()
+        # The most trusted first: it founds the match, and the others join it.
+        for each, answer in zip(opened, answers, strict=True):
+            ingested = _sum(ingested, await self._add(each, answer, order.at))
+        errors = [error for answer in answers for error in answer.errors]
+        if errors:
+            raise errors[0]  # what came is stored; the rest is asked for again, or told
         return ingested
 
     @implements(INGEST_FIXTURES)
     async def ingest_fixtures(self, order: IngestIds) -> Ingested:
-        answer = await self._feed.fixtures_by_ids(order.fixture_ids)
-        problem = next(iter(answer.failures.values())) if answer.failures and not answer.fixtures else None
-        await self._store.save_feed_state(self._feed.name, self._feed.quota, order.at, problem)
-        if problem is not None:
-            raise problem
-        return await self._add(answer, len(answer.fixtures), order.at)
+        """The ids are those of the feed whose ids are ours."""
+        opened = next((each for each in await self._registry.feeds() if each.id_space == 0), None)
+        if opened is None:
+            raise FeedRejected("the feed that these ids belong to is switched off, or lacks its key")
+        answer = await self._asked(opened, opened.feed.fixtures_by_ids(order.fixture_ids), order.at)
+        if answer.errors:
+            raise answer.errors[0]
+        if answer.failures and not answer.fixtures:
+            raise next(iter(answer.failures.values()))
+        return await self._add(opened, answer, order.at, tracked=Tracked())
+
+    async def _asked(self, opened: OpenFeed, asking: Awaitable[FeedAnswer], at: datetime) -> FeedAnswer:
+        try:
+            answer = await asking
+        except FeedError as error:
+            answer = FeedAnswer(errors=(error,))
+        problem: FootyError | None = answer.errors[0] if answer.errors else None
+        if problem is None and answer.failures and not answer.fixtures:
+            problem = next(iter(answer.failures.values()))
+        await self._store.save_feed_state(opened.id, opened.feed.quota, at, problem)
+        return answer
 
     @implements(CLEANUP_OLD_FIXTURES)
     async def cleanup_old_fixtures(self, order: CleanUp) -> CleanedUp:
         # The files first: rows that are gone cannot tell what to delete.
         for fixture_id in await self._store.older_than(order.before):
             await self._delete_files(fixture_prefix(fixture_id), before=None)
+            await self._delete_files(recording_prefix(fixture_id), before=None)
         await self._delete_files(STAGING, before=order.before)
         deleted = await self._store.delete_older_than(order.before)
         log.info("deleted fixtures past retention", extra={"action": "fixtures_deleted", "count": deleted})
@@ -84,21 +105,38 @@ class IngestActivities:
             await self._objects.delete(keys)
             log.info("files deleted", extra={"action": "files_deleted", "prefix": prefix, "count": len(keys)})
 
-    async def _add(self, answer: FeedAnswer, found: int, at: datetime) -> Ingested:
-        placed = [
-            (live, stage_at_first_sight(live.status, live.kickoff, at, self._lifecycle)) for live in answer.fixtures
-        ]
-        added = await self._store.add_fixtures(placed, at)
+    async def _add(
+        self, opened: OpenFeed, answer: FeedAnswer, at: datetime, *, tracked: Tracked | None = None
+    ) -> Ingested:
+        wanted = self._tracked if tracked is None else tracked
+        done = await register(self._listings, opened, answer.fixtures, wanted, self._lifecycle, at)
         for id_, error in answer.failures.items():
-            log.warning(str(error), extra={"action": "fixture_rejected", "fixture_id": id_, "error": error.kind})
+            log.warning(
+                str(error),
+                extra={"action": "fixture_rejected", "feed": opened.id, "feed_id": id_, "error": error.kind},
+            )
         log.info(
             "fixtures ingested",
-            extra={"action": "ingested", "found": found, "tracked": len(placed), "added": sum(added.values())},
+            extra={"action": "ingested", "feed": opened.id, "found": len(answer.fixtures), **asdict(done)},
         )
         return Ingested(
-            found=found,
-            tracked=len(placed),
-            added=sum(added.values()),
+            found=len(answer.fixtures),
+            tracked=done.tracked,
+            added=done.added,
             rejected=len(answer.failures),
             unknown=list(answer.unknown),
+            joined=done.joined,
+            doubtful=done.doubtful,
         )
+
+
+def _sum(one: Ingested, other: Ingested) -> Ingested:
+    return Ingested(
+        found=one.found + other.found,
+        tracked=one.tracked + other.tracked,
+        added=one.added + other.added,
+        rejected=one.rejected + other.rejected,
+        unknown=[*one.unknown, *other.unknown],
+        joined=one.joined + other.joined,
+        doubtful=one.doubtful + other.doubtful,
+    )

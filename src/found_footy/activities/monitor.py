@@ -1,24 +1,26 @@
-"""The poll: ask the feed, compare with what is known, save what changed."""
+"""The poll: what the feeds said since the last one, compared with what is known; save what changed."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from found_footy.activities.boundary import implements
-from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, ProgramFault
-from found_footy.domain.feeds.quota import Pace, pace
+from found_footy.activities.hearing import HeardMatch, hear
+from found_footy.domain.errors import FeedUnavailable, FootyError, NotInAnswer, ProgramFault
+from found_footy.domain.feeds.monitoring import MonitorRecord, match_id
+from found_footy.domain.feeds.reconciled import Reconciled
+from found_footy.domain.feeds.snapshot import RECONCILED
+from found_footy.domain.feeds.unified import payload_of
 from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
-from found_footy.domain.fixtures.lifecycle import (
-    LifecycleRules,
-    stage_at_first_sight,
-    stage_of_lost,
-    staging_interval_start,
-)
-from found_footy.domain.fixtures.model import LiveFixture, Stage
+from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight, stage_of_lost
+from found_footy.domain.fixtures.model import Stage
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, apply_poll
-from found_footy.ports import FeedAnswer, FixtureStore, ScoreFeed
+from found_footy.feed_registry import FeedRegistry
+from found_footy.ports import FixtureStore
+from found_footy.ports_feeds import FeedMemory, FollowedMatch, ListingStore, NewSnapshot
+from found_footy.ports_recording import Recorder
 from found_footy.workflows.contracts import (
     POLL_ACTIVE,
     POLL_STAGING,
@@ -36,17 +38,24 @@ class MonitorActivities:
     def __init__(
         self,
         store: FixtureStore,
-        feed: ScoreFeed,
+        listings: ListingStore,
+        memory: FeedMemory,
+        registry: FeedRegistry,
         certainty: CertaintyRules,
         lifecycle: LifecycleRules,
-        poll_interval: timedelta,
+        recorder: Recorder,
+        *,
+        fresh_for: timedelta,
         search_silence: timedelta,
     ) -> None:
         self._store = store
-        self._feed = feed
+        self._listings = listings
+        self._memory = memory
+        self._registry = registry
         self._certainty = certainty
         self._lifecycle = lifecycle
-        self._poll_interval = poll_interval
+        self._recorder = recorder
+        self._fresh_for = fresh_for
         self._search_silence = search_silence
 
     @implements(PRE_ACTIVATE)
@@ -58,48 +67,52 @@ class MonitorActivities:
 
     @implements(POLL_STAGING)
     async def poll_staging_fixtures(self, order: PollInput) -> StagingPolled:
-        due = await self._store.staging_due(self._feed.name, staging_interval_start(order.at, self._lifecycle))
-        if not due:
+        feeds = await self._registry.feeds()
+        # Here, because nobody waits for this poll.
+        await self._recorder.seal({each.id: each.source.precedence for each in feeds}, order.at)
+        matches = await self._listings.followed([Stage.STAGING], completed_since=order.at)
+        if not matches:
             return StagingPolled()
-        allowed, _ = await self._pace(len(due), order.at)
-        if allowed.interval is None:
-            return StagingPolled()
-        answer = await self._ask(due, order.at)
+        heard = await hear(self._memory.snapshots, feeds, matches)
+        news = [each for each in heard if each.is_news(each.match.staging_polled_at)]
+        found, failures = self._each(news, lambda each: each.in_staging(each.match.staging_polled_at))
         placed = [
-            (live, stage_at_first_sight(live.status, live.kickoff, order.at, self._lifecycle))
-            for live in answer.fixtures
+            (said.live, stage_at_first_sight(said.live.status, said.live.kickoff, order.at, self._lifecycle))
+            for said in found.values()
         ]
-        moved = await self._store.update_staging(placed, order.at)
-        # What failed is asked for again at the next interval, not at the next poll.
-        await self._store.touch_staging([*answer.failures, *answer.unknown], order.at)
-        await self._record(answer.failures, order.at)
-        return StagingPolled(asked=len(due), moved=moved, failed=len(answer.failures))
+        moved = await self._store.update_staging(placed, max(each.at for each in news)) if placed else 0
+        await self._record(failures, order.at)
+        return StagingPolled(asked=len(news), moved=moved, failed=len(failures))
 
     @implements(POLL_ACTIVE)
     async def poll_active_fixtures(self, order: PollInput) -> Polled:
-        ids = await self._store.active_ids(self._feed.name)
-        if not ids:
+        matches = await self._listings.followed([Stage.ACTIVE], completed_since=order.at)
+        await self._memory.freshness.expect([match.id for match in matches], order.at)
+        if not matches:
             return Polled(to_search=await self._to_search(order.at))
-        allowed, last = await self._pace(len(ids), order.at)
-        if not allowed.permits(last, order.at):
-            return Polled(slowed=allowed.reason, to_search=await self._to_search(order.at))
-        answer = await self._ask(ids, order.at)
-        failures: dict[int, FootyError] = dict(answer.failures)
-        failures |= {id_: NotInAnswer(f"the feed's answer leaves fixture {id_} out") for id_ in answer.unknown}
+        heard = {
+            each.match.id: each for each in await hear(self._memory.snapshots, await self._registry.feeds(), matches)
+        }
+        silent = [match for match in matches if match.id not in heard or not heard[match.id].is_news(match.heard_at)]
+        records = await self._records_of(silent)
         async with self._store.poll() as transaction:
-            states = await transaction.load([*(live.id for live in answer.fixtures), *answer.unknown])
-            outcomes, undecided = self._decide(states, answer.fixtures, Poll(order.id, order.at))
+            states = await transaction.load([match.id for match in matches])
+            since = {state.id: state.last_poll.at if state.last_poll else None for state in states}
+            news = [heard[id_] for id_, last in since.items() if id_ in heard and heard[id_].is_news(last)]
+            said, failures = self._each(news, lambda each: each.reconciled(since[each.match.id]))
+            outcomes, undecided = self._decide(states, said, heard, order)
             refused = await transaction.save(outcomes) if outcomes else {}
-            for stage, lost in self._lost(states, answer.unknown, order.at).items():
+            for stage, lost in self._lost(states, silent, records, order.at).items():
                 await transaction.release(lost, stage, order.at)
-        failures |= undecided | dict(refused)
-        await self._record(failures, order.at)
+        failures |= undecided | dict(refused) | _silences(silent, records)
         saved = [outcome for outcome in outcomes if outcome.live.id not in refused]
+        await self._remember([said[outcome.live.id] for outcome in saved], heard, order.at)
+        await self._record(failures, order.at)
         _log_outcomes(saved)
         await self._log_coverage([outcome.live.id for outcome in saved if outcome.stage is Stage.COMPLETED])
         return Polled(
-            asked=len(ids),
-            answered=len(answer.fixtures),
+            asked=len(matches),
+            answered=len(said),
             failed=len(failures),
             completed=sum(outcome.stage is Stage.COMPLETED for outcome in saved),
             to_search=await self._to_search(order.at),
@@ -107,6 +120,96 @@ class MonitorActivities:
 
     async def _to_search(self, now: datetime) -> list[str]:
         return await self._store.events_to_search(now - self._search_silence)
+
+    def _each(
+        self, heard: Sequence[HeardMatch], reconcile: Callable[[HeardMatch], Reconciled]
+    ) -> tuple[dict[int, Reconciled], dict[int, FootyError]]:
+        """One match's contradictions and faults never cost another its poll."""
+        found: dict[int, Reconciled] = {}
+        failures: dict[int, FootyError] = {}
+        for each in heard:
+            try:
+                found[each.match.id] = reconcile(each)
+            except FootyError as error:
+                failures[each.match.id] = error
+            except Exception as error:
+                log.exception("fault", extra={"action": "program_fault", "fixture_id": each.match.id})
+                failures[each.match.id] = ProgramFault(f"{type(error).__name__}: {error}")
+        return found, failures
+
+    def _decide(
+        self,
+        states: Sequence[FixtureState],
+        said: Mapping[int, Reconciled],
+        heard: Mapping[int, HeardMatch],
+        order: PollInput,
+    ) -> tuple[list[FixtureOutcome], dict[int, FootyError]]:
+        outcomes: list[FixtureOutcome] = []
+        failures: dict[int, FootyError] = {}
+        for state in states:
+            if state.id not in said:
+                continue
+            # A poll is as old as the newest word in it: where nobody has said anything since, nothing is counted.
+            poll = Poll(order.id, heard[state.id].at)
+            try:
+                outcome = apply_poll(state, said[state.id].live, poll, self._certainty, self._lifecycle)
+            except FootyError as error:
+                failures[state.id] = error
+            except Exception as error:
+                log.exception("fault in the comparison", extra={"action": "program_fault", "fixture_id": state.id})
+                failures[state.id] = ProgramFault(f"{type(error).__name__}: {error}")
+            else:
+                if outcome is not None:
+                    outcomes.append(outcome)
+        return outcomes, failures
+
+    def _lost(
+        self,
+        states: Sequence[FixtureState],
+        silent: Sequence[FollowedMatch],
+        records: Mapping[int, Sequence[MonitorRecord]],
+        now: datetime,
+    ) -> dict[Stage, list[int]]:
+        """Matches that none of their feeds mentions any more."""
+        unknown = {match.id for match in silent if _is_unknown(match, records[match.id])}
+        places: dict[Stage, list[int]] = {}
+        for state in states:
+            if state.id in unknown:
+                stage = stage_of_lost(state.status, state.kickoff, now, state.events, self._lifecycle)
+                if stage is not Stage.ACTIVE:
+                    places.setdefault(stage, []).append(state.id)
+        return places
+
+    async def _records_of(self, matches: Sequence[FollowedMatch]) -> dict[int, list[MonitorRecord]]:
+        names = {match.id: [match_id(each.feed, each.feed_id) for each in match.listings] for match in matches}
+        found = await self._memory.records.load([name for each in names.values() for name in each]) if names else {}
+        return {id_: [found[name] for name in each if name in found] for id_, each in names.items()}
+
+    async def _remember(self, said: Sequence[Reconciled], heard: Mapping[int, HeardMatch], now: datetime) -> None:
+        if not said:
+            return
+        origins = {each.live.id: each.origins for each in said}
+        await self._listings.save_origins(origins, {each.live.id: each.contradictions for each in said}, now)
+        await self._memory.snapshots.keep(
+            [
+                NewSnapshot(
+                    match_id=str(each.live.id),
+                    domain_id=RECONCILED,
+                    payload=payload_of(each.live),
+                    created_at=heard[each.live.id].at,
+                    lasts=self._fresh_for,
+                    provenance={
+                        name: {
+                            "source": origin.chosen.feed,
+                            "confidence": origin.chosen.confidence,
+                            "timestamp": origin.chosen.at.isoformat(),
+                        }
+                        for name, origin in each.origins.items()
+                    },
+                )
+                for each in said
+            ]
+        )
 
     async def _log_coverage(self, fixture_ids: Sequence[int]) -> None:
         """One line for each match that is over: what a season's coverage is counted from."""
@@ -122,64 +225,25 @@ class MonitorActivities:
                 },
             )
 
-    def _decide(
-        self, states: Sequence[FixtureState], fixtures: Sequence[LiveFixture], poll: Poll
-    ) -> tuple[list[FixtureOutcome], dict[int, FootyError]]:
-        live = {fixture.id: fixture for fixture in fixtures}
-        outcomes: list[FixtureOutcome] = []
-        failures: dict[int, FootyError] = {}
-        for state in states:
-            if state.id not in live:
-                continue
-            try:
-                outcome = apply_poll(state, live[state.id], poll, self._certainty, self._lifecycle)
-            except FootyError as error:
-                failures[state.id] = error
-            except Exception as error:
-                log.exception("fault in the comparison", extra={"action": "program_fault", "fixture_id": state.id})
-                failures[state.id] = ProgramFault(f"{type(error).__name__}: {error}")
-            else:
-                if outcome is not None:
-                    outcomes.append(outcome)
-        return outcomes, failures
-
-    def _lost(self, states: Sequence[FixtureState], unknown: Sequence[int], now: datetime) -> dict[Stage, list[int]]:
-        places: dict[Stage, list[int]] = {}
-        for state in states:
-            if state.id in unknown:
-                stage = stage_of_lost(state.status, state.kickoff, now, state.events, self._lifecycle)
-                if stage is not Stage.ACTIVE:
-                    places.setdefault(stage, []).append(state.id)
-        return places
-
-    async def _ask(self, ids: Sequence[int], now: datetime) -> FeedAnswer:
-        problem: FootyError | None = None
-        try:
-            answer = await self._feed.fixtures_by_ids(ids)
-        except FeedError as error:
-            problem = error
-            answer = FeedAnswer(failures=dict.fromkeys(ids, error))
-        if answer.failures and not answer.fixtures:
-            problem = next(iter(answer.failures.values()))
-        await self._store.save_feed_state(self._feed.name, self._feed.quota, now, problem)
-        return answer
-
-    async def _pace(self, fixtures: int, now: datetime) -> tuple[Pace, datetime | None]:
-        """How fast the day's requests allow us to ask, and when we last did."""
-        state = await self._store.feed_state(self._feed.name)
-        requests = self._feed.requests_for(fixtures)
-        allowed = pace(state.quota if state else None, now, self._poll_interval, requests)
-        if allowed.slowed:
-            log.warning(
-                f"polling slows down: {allowed.reason}",
-                extra={"action": "quota_low", "feed": self._feed.name, "interval": str(allowed.interval)},
-            )
-        return allowed, state.asked_at if state else None
-
     async def _record(self, failures: Mapping[int, FootyError], now: datetime) -> None:
         for id_, error in failures.items():
             log.warning(str(error), extra={"action": "poll_failed", "fixture_id": id_, "error": error.kind})
         await self._store.record_failures(failures, now)
+
+
+def _is_unknown(match: FollowedMatch, records: Sequence[MonitorRecord]) -> bool:
+    missing = [record for record in records if (record.error or "").startswith(NotInAnswer.__name__)]
+    return len(missing) == len(match.listings)
+
+
+def _silences(silent: Sequence[FollowedMatch], records: Mapping[int, Sequence[MonitorRecord]]) -> dict[int, FootyError]:
+    """Matches of which nobody has said anything new, because each of their feeds fails."""
+    failures: dict[int, FootyError] = {}
+    for match in silent:
+        errors = [f"{record.feed}: {record.error}" for record in records[match.id] if record.error]
+        if errors and len(errors) == len(records[match.id]):
+            failures[match.id] = FeedUnavailable("; ".join(errors))
+    return failures
 
 
 def _log_outcomes(outcomes: Sequence[FixtureOutcome]) -> None:

@@ -14,10 +14,12 @@ from found_footy.domain.discovery.choosing import ChoosingRules, choose, is_youn
 from found_footy.domain.discovery.goal import SoughtGoal
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.discovery.wickets import wicket_query
 from found_footy.domain.errors import FootyError, ProgramFault, SourceUnavailable
-from found_footy.domain.fixtures.model import GoalKind, Side
+from found_footy.domain.fixtures.model import GoalKind, Side, Sport
 from found_footy.domain.videos.keys import clip_prefix, md5_of, staging_prefix
 from found_footy.ports import ClipStore, FixtureStore, ObjectStore, SocialSource, SourceReport
+from found_footy.ports_recording import Recorder
 from found_footy.workflows.clip_contracts import (
     CLOSE_EVENT,
     SEARCH_SOURCES,
@@ -61,7 +63,12 @@ class SearchRules:
             seconds=self.every.total_seconds(),
             gap_seconds=self.gap.total_seconds(),
             patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
-            teams=[Team(team.id, team.name, league.name, league.country) for team in (goal.home, goal.away)],
+            # What is looked up are names of football teams.
+            teams=[
+                Team(team.id, team.name, league.name, league.country)
+                for team in (goal.home, goal.away)
+                if goal.sport is Sport.FOOTBALL
+            ],
         )
 
 
@@ -74,7 +81,9 @@ class SearchActivities:
         sources: Sequence[SocialSource],
         rules: SearchRules,
         now: Callable[[], datetime],
+        recorder: Recorder,
     ) -> None:
+        self._recorder = recorder
         self._store = store
         self._clips = clips
         self._objects = objects
@@ -105,8 +114,10 @@ class SearchActivities:
         rules, now = self._rules, self._now()
         query = query_of(goal)
         answers = await asyncio.gather(*(self._ask(source, query, now) for source in self._sources))
-        posts = [post for _, found in answers for post in found if is_young(post.posted_at, now, rules.choosing)]
+        came = [post for _, found in answers for post in found]
+        posts = [post for post in came if is_young(post.posted_at, now, rules.choosing)]
         reports = [report for report, _ in answers]
+        await self._recorder.search_answer(order.event_id, order.attempt, query, reports, came, now)
         await self._clips.note_search(order.event_id, order.attempt, query, reports, posts, now)
         keys = await self._clips.take(
             order.event_id, order.attempt, lambda waiting: choose(waiting, now, rules.choosing)
@@ -183,7 +194,12 @@ class SearchActivities:
 
 
 def query_of(goal: SoughtGoal) -> SearchQuery:
-    """By the scorer and his team; an own goal's scorer plays for the other one, and posts name either."""
+    """By the scorer and his team; an own goal's scorer plays for the other one, and posts name either.
+
+    A wicket counts for the side in the field, and posts name either as well.
+    """
     own_goal = goal.kind is GoalKind.OWN_GOAL
     other = Side.AWAY if goal.side is Side.HOME else Side.HOME
+    if goal.sport is Sport.CRICKET:
+        return wicket_query(goal.player, goal.assist, goal.names(other), goal.names(goal.side))
     return query_for(goal.player, goal.names(goal.side), goal.names(other) if own_goal else ())

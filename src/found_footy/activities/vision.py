@@ -1,4 +1,4 @@
-"""One look at a clip: is it this goal?"""
+"""One look at a clip: is it this goal, or this wicket?"""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import logging
 from found_footy.activities.boundary import implements
 from found_footy.activities.clip_files import said_of_file, staged_file
 from found_footy.domain.errors import MediaError
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.filters import loss_of_media
 from found_footy.domain.videos.losses import LOSS_OF_REASON, Loss
 from found_footy.domain.videos.verification import Status, Verification, validate_timestamp
+from found_footy.domain.videos.wicket_proof import validate_wicket
 from found_footy.ports import ClipStore, ClipWatcher, ObjectStore
 from found_footy.workflows.clip_contracts import LOOK_AT_CLIP, VideoRef, VideoState
 
@@ -34,26 +36,31 @@ class VisionActivities:
             return VideoState("refused")
         try:
             async with staged_file(self._objects, order.event_id, order.md5) as path:
-                readings = await self._watch(path)
+                readings = await self._watch(path, goal.sport)
         except MediaError as error:
             await self._clips.refuse_video(order.event_id, order.md5, loss_of_media(error), said_of_file(error))
             return VideoState("refused")
-        seen = validate_timestamp(readings, goal.expectation, self._tolerance)
+        if goal.sport is Sport.CRICKET:
+            seen = validate_wicket(readings, goal.expectation)
+        else:
+            seen = validate_timestamp(readings, goal.expectation, self._tolerance)
         log.info(
             f"{order.md5}: {seen.status}, {seen.reason or seen.minute}",
             extra={"action": "clip_looked_at", "event_id": order.event_id, "md5": order.md5, "status": seen.status},
         )
         if seen.status is Status.REJECTED:
-            await self._clips.refuse_video(order.event_id, order.md5, *_refusal(seen), seen)
+            await self._clips.refuse_video(order.event_id, order.md5, *_refusal(seen, goal.sport), seen)
         else:
             await self._clips.save_look(order.event_id, order.md5, seen)
         return VideoState(await self._clips.video_state(order.event_id, order.md5) or "")
 
 
-def _refusal(seen: Verification) -> tuple[Loss, str]:
+def _refusal(seen: Verification, sport: Sport) -> tuple[Loss, str]:
     assert seen.reason is not None
     loss = LOSS_OF_REASON[seen.reason]
     # Each part says what the class does not say already.
     parts = [str(seen.reason)] if str(seen.reason) != str(loss) else []
-    parts += [f"the clock says {seen.minute}'"] if seen.minute is not None else []
+    if seen.minute is not None:
+        cricket = sport is Sport.CRICKET
+        parts.append(f"after {seen.minute} overs" if cricket else f"the clock says {seen.minute}'")
     return loss, "; ".join(parts)

@@ -111,6 +111,10 @@ class Ingested:
     added: int = 0
     rejected: int = 0
     unknown: list[int] = field(default_factory=list)
+    joined: int = 0
+    """Matches that another feed had brought in already."""
+    doubtful: int = 0
+    """Matches that may be one that we know; a person decides."""
 
 
 @dataclass(frozen=True)

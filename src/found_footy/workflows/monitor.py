@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
-from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ChildWorkflowError,
+    WorkflowAlreadyStartedError,
+)
 from temporalio.workflow import ParentClosePolicy
 
 from found_footy.workflows.contracts import (
@@ -22,7 +28,11 @@ from found_footy.workflows.contracts import (
     StagingPolled,
     search_id,
 )
+from found_footy.workflows.feed import FeedWorkflow
+from found_footy.workflows.feed_contracts import FEED_LASTS, FEEDS_ON, FeedInput, FeedPolled, feed_id
 from found_footy.workflows.search import SearchWorkflow
+
+FeedPolling = workflow.ChildWorkflowHandle[FeedWorkflow, FeedPolled]
 
 
 @workflow.defn(name="MonitorWorkflow")
@@ -31,9 +41,10 @@ class MonitorWorkflow:
     async def run(self, _: MonitorInput) -> MonitorResult:
         poll = PollInput(workflow.info().workflow_id, workflow.info().workflow_start_time)
         activated = await PRE_ACTIVATE(poll)
+        unasked = await self._ask_feeds(poll) if workflow.patched("several-feeds") else None
         # Neither waits for the other, and neither's failure stops the other.
         staging, polled = await asyncio.gather(POLL_STAGING(poll), self._poll_and_search(poll), return_exceptions=True)
-        failures = [error for error in (staging, polled) if isinstance(error, BaseException)]
+        failures = [error for error in (unasked, staging, polled) if isinstance(error, BaseException)]
         for failure in failures:
             if not isinstance(failure, ActivityError):
                 raise failure
@@ -47,6 +58,37 @@ class MonitorWorkflow:
             activated=len(activated.fixture_ids),
             searches_started=polled[1],
         )
+
+    async def _ask_feeds(self, poll: PollInput) -> ActivityError | None:
+        """Waits for those that answer soon. What the others say counts at a later poll: none waits for another."""
+        try:
+            on = await FEEDS_ON(poll)
+        except ActivityError as error:
+            return error
+        begun = await asyncio.gather(*(self._start_feed(feed) for feed in on.feeds))
+        polling = [handle for handle in begun if handle is not None]
+        if polling:
+            patience = timedelta(seconds=on.patience_seconds).total_seconds()
+            done, _ = await workflow.wait(polling, timeout=patience)
+            for handle in done:
+                try:
+                    await handle
+                except ChildWorkflowError as error:
+                    workflow.logger.warning("a feed was not polled: %s", error.cause or error)
+        return None
+
+    async def _start_feed(self, feed: str) -> FeedPolling | None:
+        try:
+            return await workflow.start_child_workflow(
+                FeedWorkflow.run,
+                FeedInput(feed),
+                id=feed_id(feed),
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                execution_timeout=FEED_LASTS,
+            )
+        except WorkflowAlreadyStartedError:
+            return None  # the poll before is still at it
 
     async def _poll_and_search(self, poll: PollInput) -> tuple[Polled, list[str]]:
         polled = await POLL_ACTIVE(poll)

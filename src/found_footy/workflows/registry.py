@@ -5,6 +5,7 @@ from __future__ import annotations
 from found_footy.workflows.aliases import AliasWorkflow
 from found_footy.workflows.announce import AnnounceWorkflow, DeliveryWorkflow
 from found_footy.workflows.download import DownloadWorkflow
+from found_footy.workflows.feed import FeedWorkflow
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
 from found_footy.workflows.search import SearchWorkflow
@@ -16,6 +17,7 @@ WORKFLOWS = (
     AnnounceWorkflow,
     DeliveryWorkflow,
     DownloadWorkflow,
+    FeedWorkflow,
     IngestWorkflow,
     MonitorWorkflow,
     SearchWorkflow,

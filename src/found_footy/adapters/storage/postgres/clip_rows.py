@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.domain.discovery.goal import SoughtGoal
 from found_footy.domain.discovery.posts import Post
-from found_footy.domain.fixtures.model import GoalKind, League, Minute, Score, Side, Team
+from found_footy.domain.fixtures.model import Innings, League, Minute, Score, Side, Team, kind_of
 from found_footy.domain.videos.dedup import Video
 from found_footy.domain.videos.keeping import Copy
 from found_footy.domain.videos.verification import Verification
@@ -26,18 +26,21 @@ def goal_of(row: Mapping[str, Any]) -> SoughtGoal:
         fixture_id=row["fixture_id"],
         side=Side(row["side"]),
         player=row["player_name"],
-        kind=GoalKind(row["kind"]),
-        minute=Minute(row["elapsed"], row["extra"]),
+        kind=kind_of(row["type"], row["kind"]),
+        minute=Minute(row["elapsed"], row["extra"], row["of_innings"]),
         before=Score(row["home_before"], row["away_before"]),
         after=Score(row["home_after"], row["away_after"]),
-        home=Team(row["home_id"], row["home_name"]),
-        away=Team(row["away_id"], row["away_name"]),
+        home=Team(row["home_id"], row["home_name"], row["home_short"]),
+        away=Team(row["away_id"], row["away_name"], row["away_short"]),
         league=League(0, row["league_name"], row["country"]),
         home_aliases=tuple(row["home_aliases"]),
         away_aliases=tuple(row["away_aliases"]),
         stable=row["stable_at"] is not None,
         removed_at=row["removed_at"],
         complete=row["download_complete"],
+        type=row["type"],
+        assist=row["assist_name"],
+        innings=tuple(Innings(**{**each, "batting": Side(each["batting"])}) for each in row["innings"]),
     )
 
 

@@ -44,7 +44,7 @@ def _goal(row: Mapping[str, Any]) -> FeedGoal:
         away=row["away_name"],
         team=row["team_name"],
         player=row["player_name"],
-        minute=Minute(row["elapsed"], row["extra"]),
+        minute=Minute(row["elapsed"], row["extra"], row["innings"]),
         after=Score(row["home_after"], row["away_after"]),
         published=row["published"].astimezone(UTC),
         updated=row["updated"].astimezone(UTC),

@@ -37,6 +37,11 @@ class PostgresMatchday:
         start = _midnight(day)
         return await self._db.fetch("matchday.matches", id=None, start=start, end=start + DAY, most=most)
 
+    async def heard(self, day: date, most: int) -> dict[int, datetime]:
+        start = _midnight(day)
+        found = await self._db.fetch("matchday.heard", start=start, end=start + DAY, most=most)
+        return {row["id"]: row["heard_at"] for row in found}
+
     async def match(self, fixture_id: int) -> Document:
         found = await self._db.fetch("matchday.matches", id=fixture_id, start=None, end=None, most=0)
         if not found:

@@ -9,9 +9,9 @@ from typing import Any
 from found_footy.adapters.storage.postgres.database import Connection, Database, fetch
 from found_footy.adapters.storage.postgres.migrate import migrations
 from found_footy.adapters.storage.postgres.rows import quota_of
+from found_footy.domain.operations.feeds_measured import Dispute, Doubt, FeedUse, MatchFeed
 from found_footy.domain.operations.measured import (
     Deliveries,
-    FeedUse,
     GoalInWork,
     Hour,
     LiveMatch,
@@ -21,7 +21,9 @@ from found_footy.domain.operations.measured import (
 
 MOST_MATCHES = 200
 MOST_GOALS = 200
-DAY = timedelta(hours=24)
+MOST_DISPUTES = 100
+MOST_DOUBTS = 100
+HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
 
 
 class PostgresOperations:
@@ -33,25 +35,29 @@ class PostgresOperations:
         async with self._db.connection() as connection:
             return await _lacking(connection)
 
-    async def recorded(self, feed: str, now: datetime) -> Recorded:
+    async def recorded(self, now: datetime) -> Recorded:
         async with self._db.connection() as connection:
             lacking = await _lacking(connection)
             matches = await fetch(connection, "operations.matches", {"limit": MOST_MATCHES})
             goals = await fetch(connection, "operations.goals", {"limit": MOST_GOALS})
             sources = await fetch(connection, "operations.sources", {"since": now - DAY})
             hours = await fetch(connection, "operations.hours", {"since": first_hour(now)})
-            feeds = await fetch(connection, "fixtures.feed_state", {"feed": feed})
+            feeds = await fetch(connection, "operations.feeds", {})
+            disputes = await fetch(connection, "operations.disputes", {"since": now - HOUR, "limit": MOST_DISPUTES})
+            doubts = await fetch(connection, "operations.doubts", {"since": now - DAY, "limit": MOST_DOUBTS})
             (deliveries,) = await fetch(connection, "operations.deliveries", {"now": now})
             statuses = await fetch(connection, "operations.statuses", {})
             (totals,) = await fetch(connection, "operations.totals", {})
         in_work = goals[0]["in_work"] if goals else 0
         return Recorded(
-            matches=tuple(LiveMatch(**row) for row in matches),
+            matches=tuple(_match(row) for row in matches),
             goals=tuple(_goal(row) for row in goals),
             goals_in_work=in_work,
             sources=tuple(SourceUse(**row) for row in sources),
             hours=tuple(Hour(**(row | {"at": row["at"].astimezone(UTC)})) for row in hours),
-            feed=_feed(feed, feeds[0]) if feeds else None,
+            feeds=tuple(_feed(row) for row in feeds),
+            disputes=tuple(Dispute(**row) for row in disputes),
+            doubts=tuple(Doubt(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),
@@ -84,6 +90,10 @@ def _goal(row: dict[str, Any]) -> GoalInWork:
     return GoalInWork(**{name: value for name, value in row.items() if name != "in_work"})
 
 
-def _feed(name: str, row: dict[str, Any]) -> FeedUse:
+def _match(row: dict[str, Any]) -> LiveMatch:
+    return LiveMatch(**(row | {"listings": tuple(MatchFeed(**each) for each in row["listings"])}))
+
+
+def _feed(row: dict[str, Any]) -> FeedUse:
     quota = quota_of(row["quota"]) if row["quota"] else None
-    return FeedUse(name, row["asked_at"], row["answered_at"], row["error"], quota)
+    return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from found_footy.adapters.storage.postgres.readers import Readers
 from found_footy.domain.errors import LinkEnded, NotFound
+from found_footy.domain.fixtures.statuses import PHASES
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "dates": ("day",),
@@ -19,10 +21,13 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The columns that each list is ordered by: also the names of the parameters that say where a page begins."""
 
+OVER = sorted(status for status, phase in PHASES.items() if phase.is_over)
+
 
 class PostgresReading:
-    def __init__(self, readers: Readers) -> None:
+    def __init__(self, readers: Readers, stale_seconds: float) -> None:
         self._db = readers
+        self._stale_seconds = stale_seconds
         self._asking: asyncio.Task[str] | None = None
         self._next: asyncio.Task[str] | None = None
 
@@ -42,15 +47,17 @@ class PostgresReading:
         return version
 
     async def page(
-        self, listing: str, wanted: Mapping[str, Any], after: Sequence[Any] | None, limit: int
+        self, listing: str, wanted: Mapping[str, Any], after: Sequence[Any] | None, limit: int, now: datetime
     ) -> list[tuple[tuple[Any, ...], str]]:
         keys = _KEYS[listing]
         start = dict(zip(keys, after or [None] * len(keys), strict=True))
-        found = await self._db.fetch(f"reading.{listing}", {**wanted, **start, "limit": limit}, prepare=False)
+        given = {**wanted, **start, **self._moment(now), "limit": limit}
+        found = await self._db.fetch(f"reading.{listing}", given, prepare=False)
         return [(tuple(row[key] for key in keys), row["document"]) for row in found]
 
-    async def fixture(self, fixture_id: int) -> tuple[str, str]:
-        row = await self._one("reading.fixture", f"there is no fixture {fixture_id}", fixture_id)
+    async def fixture(self, fixture_id: int, now: datetime) -> tuple[str, str]:
+        missing = f"there is no fixture {fixture_id}"
+        row = await self._one("reading.fixture", missing, fixture_id, **self._moment(now))
         return row["version"], row["document"]
 
     async def event(self, event_id: str) -> tuple[str, str]:
@@ -68,8 +75,12 @@ class PostgresReading:
         document: str = found[0]["document"]
         return document
 
-    async def _one(self, name: str, missing: str, id_: int | str) -> dict[str, Any]:
-        found = await self._db.fetch(name, {"id": id_})
+    def _moment(self, now: datetime) -> dict[str, Any]:
+        """What the age of a match's news is judged by."""
+        return {"at": now, "stale_after": self._stale_seconds, "over": OVER}
+
+    async def _one(self, name: str, missing: str, id_: int | str, **more: Any) -> dict[str, Any]:
+        found = await self._db.fetch(name, {"id": id_, **more})
         if not found:
             raise NotFound(missing)
         return found[0]

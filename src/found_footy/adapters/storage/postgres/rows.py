@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures.comparison import EventDecision, Poll
 from found_footy.domain.fixtures.model import (
-    GoalKind,
     KnownEvent,
+    LastEvent,
     LiveFixture,
     Minute,
     Person,
     Score,
     Side,
     Team,
+    kind_of,
 )
 from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState, News
 
@@ -45,7 +47,19 @@ def live_row(live: LiveFixture, stage: str) -> Row:
         "away_goals": live.score.away if live.score else None,
         "home_penalties": live.penalties.home if live.penalties else None,
         "away_penalties": live.penalties.away if live.penalties else None,
+        "sport": live.sport,
+        "home_short": live.home.short,
+        "away_short": live.away.short,
+        "venue": live.venue,
+        "innings": [asdict(innings) for innings in live.innings],
+        "toss": asdict(live.toss) if live.toss else None,
+        "last_event": _last_event(live.last_event) if live.last_event else None,
+        "details": dict(live.metadata),
     }
+
+
+def _last_event(event: LastEvent) -> Row:
+    return {"type": event.type, "description": event.description, "at": _iso(event.at)}
 
 
 def polled_row(outcome: FixtureOutcome) -> Row:
@@ -81,6 +95,8 @@ def event_row(event: KnownEvent) -> Row:
         "kind": event.kind,
         "elapsed": event.minute.elapsed,
         "extra": event.minute.extra,
+        "innings": event.minute.innings,
+        "feeds": list(event.feeds),
         "seq": event.seq,
         "home_before": event.before.home,
         "away_before": event.before.away,
@@ -126,8 +142,8 @@ def event_of(row: Mapping[str, Any]) -> KnownEvent:
         player=Person(row["player_id"], row["player_name"]),
         assist=Person(row["assist_id"], row["assist_name"]),
         type=row["type"],
-        kind=GoalKind(row["kind"]),
-        minute=Minute(row["elapsed"], row["extra"]),
+        kind=kind_of(row["type"], row["kind"]),
+        minute=Minute(row["elapsed"], row["extra"], row["innings"]),
         seq=row["seq"],
         before=Score(row["home_before"], row["away_before"]),
         after=Score(row["home_after"], row["away_after"]),
@@ -139,6 +155,7 @@ def event_of(row: Mapping[str, Any]) -> KnownEvent:
         removed_reason=row["removed_reason"],
         monitor_complete=row["monitor_complete"],
         download_complete=row["download_complete"],
+        feeds=tuple(row["feeds"]),
     )
 
 

@@ -37,46 +37,10 @@ class PostgresStore:
 
     # --- ingest and staging
 
-    async def add_fixtures(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
-        async with self._db.connection() as connection:
-            saved = await self._add(connection, fixtures, now)
-        counts = {str(stage): 0 for stage in Stage}
-        for row in saved:
-            counts[row["stage"]] += row["is_new"]
-        return counts
-
     async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
         async with self._db.connection() as connection:
-            saved = await self._add(connection, fixtures, now)
+            saved = await add_fixtures(connection, fixtures, now)
         return sum(row["stage"] != Stage.STAGING for row in saved)
-
-    async def _add(
-        self, connection: Connection, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime
-    ) -> list[dict[str, Any]]:
-        if not fixtures:
-            return []
-        records = [rows.live_row(live, stage) for live, stage in fixtures]
-        try:
-            async with connection.transaction():
-                saved = await fetch(connection, "fixtures.add", {"rows": Jsonb(records), "now": now})
-        except (psycopg.DataError, psycopg.IntegrityError) as error:
-            if len(fixtures) == 1:
-                log.error(str(error).strip(), extra={"action": "fixture_refused", "fixture_id": fixtures[0][0].id})
-                return []
-            return [row for fixture in fixtures for row in await self._add(connection, [fixture], now)]
-        news = [
-            News(f"fixture.{row['stage']}", row["id"])
-            for row in saved
-            if row["is_new"] or row["stage"] != Stage.STAGING
-        ]
-        await announce(connection, news)
-        return saved
-
-    async def staging_due(self, feed: str, since: datetime) -> list[int]:
-        return [row["id"] for row in await self._db.fetch("fixtures.staging_due", feed=feed, since=since)]
-
-    async def touch_staging(self, fixture_ids: Sequence[int], now: datetime) -> None:
-        await self._db.fetch("fixtures.touch_staging", ids=list(fixture_ids), now=now)
 
     async def activate_due(self, now: datetime, lead: timedelta) -> list[int]:
         async with self._db.connection() as connection:
@@ -94,9 +58,6 @@ class PostgresStore:
             return len(await fetch(connection, "fixtures.delete_older_than", {"before": before}))
 
     # --- the poll
-
-    async def active_ids(self, feed: str) -> list[int]:
-        return [row["id"] for row in await self._db.fetch("fixtures.active_ids", feed=feed)]
 
     @asynccontextmanager
     async def poll(self) -> AsyncIterator[PostgresPoll]:
@@ -168,6 +129,28 @@ class PostgresStore:
             raise NotFound(f"there is no event {event_id!r}")
         document: dict[str, Any] = found[0]["document"]
         return document
+
+
+async def add_fixtures(
+    connection: Connection, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime
+) -> list[dict[str, Any]]:
+    """Rows of those that are new or still in staging; one that the database refuses costs only itself."""
+    if not fixtures:
+        return []
+    records = [rows.live_row(live, stage) for live, stage in fixtures]
+    try:
+        async with connection.transaction():
+            saved = await fetch(connection, "fixtures.add", {"rows": Jsonb(records), "now": now})
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        if len(fixtures) == 1:
+            log.error(str(error).strip(), extra={"action": "fixture_refused", "fixture_id": fixtures[0][0].id})
+            return []
+        return [row for fixture in fixtures for row in await add_fixtures(connection, [fixture], now)]
+    news = [
+        News(f"fixture.{row['stage']}", row["id"]) for row in saved if row["is_new"] or row["stage"] != Stage.STAGING
+    ]
+    await announce(connection, news)
+    return saved
 
 
 class PostgresPoll:

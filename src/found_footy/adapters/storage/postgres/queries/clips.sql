@@ -2,6 +2,7 @@
 -- All that a search, a look and an upload need to know of a goal.
 select e.id, e.fixture_id, e.team_id, e.team_name, e.side, e.player_name, e.kind, e.elapsed, e.extra,
     e.home_before, e.away_before, e.home_after, e.away_after, e.stable_at, e.removed_at, e.download_complete,
+    e.type, e.assist_name, e.innings as of_innings, f.innings, f.home_short, f.away_short,
     f.home_id, f.home_name, f.away_id, f.away_name, f.league_name, f.country,
     coalesce(h.aliases, '{}') as home_aliases, coalesce(a.aliases, '{}') as away_aliases
 from events e
@@ -133,12 +134,13 @@ on conflict (team_id) do update set
     team_name = excluded.team_name, aliases = excluded.aliases, resolved_at = excluded.resolved_at;
 
 -- name: teams_without_aliases
--- Of matches that are still to come or under way, the next ones first.
+-- Of football matches that are still to come or under way, the next ones first.
 select team_id, min(name) as name, min(country) as country, min(league) as league from (
     select home_id as team_id, home_name as name, country, league_name as league, kickoff from fixtures
-    where stage <> 'completed'
+    where stage <> 'completed' and sport = 'football'
     union all
-    select away_id, away_name, country, league_name, kickoff from fixtures where stage <> 'completed') as teams
+    select away_id, away_name, country, league_name, kickoff from fixtures
+    where stage <> 'completed' and sport = 'football') as teams
 where not exists (select 1 from known_team_aliases k where k.team_id = teams.team_id)
 group by team_id order by min(kickoff), team_id limit %(limit)s;
 
@@ -156,7 +158,7 @@ where f.id = any(%(ids)s) group by f.id order by f.id;
 -- name: list
 select jsonb_build_object(
     'event_id', e.id, 'fixture_id', f.id, 'home', f.home_name, 'away', f.away_name, 'player', e.player_name,
-    'minute', e.elapsed, 'extra', e.extra) || clip.value as document
+    'minute', e.elapsed, 'extra', e.extra, 'innings', e.innings) || clip.value as document
 from events e
 join fixtures f on f.id = e.fixture_id
 cross join lateral jsonb_array_elements(videos_of(e.id)) as clip
@@ -164,5 +166,5 @@ where e.removed_at is null
   and (%(fixture)s::bigint is null or f.id = %(fixture)s)
   and (%(event)s::text is null or e.id = %(event)s)
   and (not %(verified)s or clip.value ->> 'timestamp_verified' = 'true')
-order by f.kickoff, f.id, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
+order by f.kickoff, f.id, e.innings nulls first, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
 limit %(limit)s;

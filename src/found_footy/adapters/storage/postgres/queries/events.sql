@@ -1,7 +1,7 @@
 -- name: of_fixtures
 select id, fixture_id, team_id, team_name, side, player_id, player_name, assist_id, assist_name, type, kind,
     elapsed, extra, seq, home_before, away_before, home_after, away_after, first_seen, seen, missing, stable_at,
-    removed_at, removed_reason, monitor_complete, download_complete
+    removed_at, removed_reason, monitor_complete, download_complete, innings, feeds
 from events where fixture_id = any(%(ids)s)
 order by fixture_id, first_seen, id;
 
@@ -10,16 +10,16 @@ order by fixture_id, first_seen, id;
 insert into events (
     id, fixture_id, team_id, team_name, side, player_id, player_name, assist_id, assist_name, type, kind, elapsed,
     extra, seq, home_before, away_before, home_after, away_after, first_seen, seen, missing, stable_at, removed_at,
-    removed_reason)
+    removed_reason, innings, feeds)
 select
     r.id, r.fixture_id, r.team_id, r.team_name, r.side, r.player_id, r.player_name, r.assist_id, r.assist_name,
     r.type, r.kind, r.elapsed, r.extra, r.seq, r.home_before, r.away_before, r.home_after, r.away_after,
-    r.first_seen, r.seen, r.missing, r.stable_at, r.removed_at, r.removed_reason
+    r.first_seen, r.seen, r.missing, r.stable_at, r.removed_at, r.removed_reason, r.innings, r.feeds
 from jsonb_to_recordset(%(rows)s) as r (
     id text, fixture_id bigint, team_id bigint, team_name text, side text, player_id bigint, player_name text,
     assist_id bigint, assist_name text, type text, kind text, elapsed int, extra int, seq int, home_before int,
     away_before int, home_after int, away_after int, first_seen timestamptz, seen int, missing int,
-    stable_at timestamptz, removed_at timestamptz, removed_reason text)
+    stable_at timestamptz, removed_at timestamptz, removed_reason text, innings int, feeds text[])
 on conflict (id) do update set
     player_id = excluded.player_id,
     player_name = excluded.player_name,
@@ -36,7 +36,9 @@ on conflict (id) do update set
     missing = excluded.missing,
     stable_at = excluded.stable_at,
     removed_at = excluded.removed_at,
-    removed_reason = excluded.removed_reason;
+    removed_reason = excluded.removed_reason,
+    innings = excluded.innings,
+    feeds = excluded.feeds;
 
 -- name: add_attributions
 insert into event_attributions (event_id, poll_id, at, changed)
@@ -70,7 +72,7 @@ returning e.fixture_id, old.download_complete as was_complete;
 select event_document(e) || jsonb_build_object(
     '_fixture', jsonb_build_object(
         'id', f.id, 'home', f.home_name, 'away', f.away_name, 'league', f.league_name, 'date', f.kickoff,
-        'stage', f.stage, 'status', f.status),
+        'stage', f.stage, 'status', f.status, 'sport', f.sport, 'heard_at', f.last_poll_at),
     -- What was read in the pictures of each clip, which is too much for a list.
     '_proofs', coalesce((
         select jsonb_object_agg(v.md5, v.proof) from videos v

@@ -20,7 +20,7 @@ group by e.id order by max(v.published_at) desc, e.id limit %(limit)s;
 -- name: goals
 -- A clip that gave way had been published all the same.
 select e.id, e.fixture_id, f.league_name, f.home_name, f.away_name, e.team_name, e.player_name, e.elapsed, e.extra,
-    e.home_after, e.away_after, e.removed_reason, told.published, told.clips, told.verified,
+    e.innings, e.home_after, e.away_after, e.removed_reason, told.published, told.clips, told.verified,
     greatest(told.last, e.removed_at, (select max(a.at) from event_attributions a where a.event_id = e.id)) as updated,
     best.id as best_id, best.file_size as best_size
 from events e

@@ -4,18 +4,21 @@
 insert into fixtures (
     id, feed, stage, status, elapsed, extra, kickoff, league_id, league_name, country, season, round,
     home_id, home_name, away_id, away_name, home_goals, away_goals, home_penalties, away_penalties,
+    sport, home_short, away_short, venue, innings, toss, last_event, details,
     added_at, activated_at, completed_at, staging_polled_at)
 select
     r.id, r.feed, r.stage, r.status, r.elapsed, r.extra, r.kickoff, r.league_id, r.league_name, r.country,
     r.season, r.round, r.home_id, r.home_name, r.away_id, r.away_name, r.home_goals, r.away_goals,
-    r.home_penalties, r.away_penalties, %(now)s,
+    r.home_penalties, r.away_penalties,
+    r.sport, r.home_short, r.away_short, r.venue, r.innings, r.toss, r.last_event, r.details, %(now)s,
     case when r.stage = 'active' then %(now)s end,
     case when r.stage = 'completed' then %(now)s end,
     %(now)s
 from jsonb_to_recordset(%(rows)s) as r (
     id bigint, feed text, stage text, status text, elapsed int, extra int, kickoff timestamptz, league_id bigint,
     league_name text, country text, season int, round text, home_id bigint, home_name text, away_id bigint,
-    away_name text, home_goals int, away_goals int, home_penalties int, away_penalties int)
+    away_name text, home_goals int, away_goals int, home_penalties int, away_penalties int, sport text,
+    home_short text, away_short text, venue text, innings jsonb, toss jsonb, last_event jsonb, details jsonb)
 order by r.id
 on conflict (id) do update set
     stage = excluded.stage,
@@ -29,6 +32,12 @@ on conflict (id) do update set
     round = excluded.round,
     home_goals = excluded.home_goals,
     away_goals = excluded.away_goals,
+    home_short = coalesce(excluded.home_short, fixtures.home_short),
+    away_short = coalesce(excluded.away_short, fixtures.away_short),
+    venue = coalesce(excluded.venue, fixtures.venue),
+    innings = excluded.innings,
+    toss = coalesce(excluded.toss, fixtures.toss),
+    details = fixtures.details || excluded.details,
     activated_at = coalesce(excluded.activated_at, fixtures.activated_at),
     completed_at = excluded.completed_at,
     staging_polled_at = excluded.staging_polled_at,
@@ -36,21 +45,10 @@ on conflict (id) do update set
 where fixtures.stage = 'staging'
 returning id, stage, (xmax = 0) as is_new;
 
--- name: staging_due
-select id from fixtures
-where stage = 'staging' and feed = %(feed)s and (staging_polled_at is null or staging_polled_at < %(since)s)
-order by id;
-
--- name: touch_staging
-update fixtures set staging_polled_at = %(now)s where id = any(%(ids)s) and stage = 'staging';
-
 -- name: activate_due
 update fixtures set stage = 'active', activated_at = %(now)s
 where stage = 'staging' and status = 'NS' and kickoff <= %(until)s
 returning id;
-
--- name: active_ids
-select id from fixtures where stage = 'active' and feed = %(feed)s order by id;
 
 -- name: lock_active
 -- Ordered, so that two polls at a time wait for each other instead of locking each other out.
@@ -69,6 +67,13 @@ update fixtures f set
     away_goals = r.away_goals,
     home_penalties = r.home_penalties,
     away_penalties = r.away_penalties,
+    home_short = coalesce(f.home_short, r.home_short),
+    away_short = coalesce(f.away_short, r.away_short),
+    venue = coalesce(r.venue, f.venue),
+    innings = r.innings,
+    toss = coalesce(r.toss, f.toss),
+    last_event = coalesce(r.last_event, f.last_event),
+    details = f.details || r.details,
     last_poll_id = r.poll_id,
     last_poll_at = r.poll_at,
     over_since = r.over_since,
@@ -78,7 +83,8 @@ update fixtures f set
     error_kind = null, error_message = null, error_at = null
 from jsonb_to_recordset(%(rows)s) as r (
     id bigint, stage text, status text, elapsed int, extra int, kickoff timestamptz, home_goals int, away_goals int,
-    home_penalties int, away_penalties int, poll_id text, poll_at timestamptz, over_since timestamptz, over_polls int)
+    home_penalties int, away_penalties int, home_short text, away_short text, venue text, innings jsonb, toss jsonb,
+    last_event jsonb, details jsonb, poll_id text, poll_at timestamptz, over_since timestamptz, over_polls int)
 where f.id = r.id and f.stage = 'active';
 
 -- name: release

@@ -10,7 +10,8 @@ with chosen as (
 )
 select f.id, f.stage, f.status, f.elapsed, f.extra, f.kickoff, f.league_id, f.league_name, f.country, f.round,
     f.home_id, f.home_name, f.away_id, f.away_name, f.home_goals, f.away_goals, f.home_penalties, f.away_penalties,
-    f.last_poll_at, f.error_kind, f.error_message, coalesce(g.goals, '[]') as goals
+    f.last_poll_at, f.error_kind, f.error_message, f.sport, f.innings, f.toss, f.venue, f.last_event, f.details,
+    coalesce(g.goals, '[]') as goals
 from chosen f
 left join lateral (
     select json_agg(json_build_object(
@@ -23,6 +24,7 @@ left join lateral (
         'kind', e.kind,
         'elapsed', e.elapsed,
         'extra', e.extra,
+        'innings', e.innings,
         'home', e.home_after,
         'away', e.away_after,
         'seen', e.seen,
@@ -31,7 +33,7 @@ left join lateral (
         'clips', c.clips,
         'verified', c.verified,
         'best', c.best
-    ) order by e.elapsed, e.extra nulls first, e.first_seen, e.id) as goals
+    ) order by e.innings nulls first, e.elapsed, e.extra nulls first, e.first_seen, e.id) as goals
     from events e
     -- A withdrawn goal has no clips to show. Those that are kept are the ones with a rank.
     left join lateral (
@@ -57,3 +59,9 @@ select
         select json_object_agg(day, matches) from (
             select (kickoff at time zone 'UTC')::date as day, count(*) as matches from fixtures
             where kickoff >= %(first)s and kickoff < %(last)s group by 1) as each), '{}') as counts;
+
+-- name: heard
+-- When the matches of a span of time that are followed at every poll were last heard of.
+select id, last_poll_at as heard_at from fixtures
+where kickoff >= %(start)s and kickoff < %(end)s and stage = 'active' and last_poll_at is not null
+order by id limit %(most)s;

@@ -2,10 +2,33 @@
 select name from schema_migrations;
 
 -- name: matches
-select id as fixture_id, home_name as home, away_name as away, status, last_poll_at as polled_at, activated_at,
-    error_kind, error_message
-from fixtures where stage = 'active'
-order by coalesce(last_poll_at, activated_at), id limit %(limit)s;
+select f.id as fixture_id, f.home_name as home, f.away_name as away, f.status, f.last_poll_at as polled_at,
+    f.activated_at, f.error_kind, f.error_message, f.sport,
+    coalesce((
+        select json_agg(json_build_object(
+            'feed', l.feed, 'feed_id', l.feed_id, 'founding', l.founding, 'swapped', l.swapped)
+            order by l.founding desc, l.feed)
+        from listings l where l.fixture_id = f.id), '[]') as listings
+from fixtures f where f.stage = 'active'
+order by coalesce(f.last_poll_at, f.activated_at), f.id limit %(limit)s;
+
+-- name: feeds
+select feed, asked_at, answered_at, error, quota from feed_states order by feed;
+
+-- name: disputes
+-- What feeds disagreed on since then, the latest first.
+select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.said, c.chosen, c.first_at, c.last_at, c.polls
+from contradictions c join fixtures f on f.id = c.fixture_id
+where c.last_at >= %(since)s
+order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;
+
+-- name: doubts
+-- Pairings that wait for a person, of matches that are still to be followed.
+select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
+    f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
+from doubtful_pairings d join fixtures f on f.id = d.fixture_id
+where d.same is null and d.kickoff >= %(since)s
+order by d.kickoff, d.feed, d.feed_id, d.fixture_id limit %(limit)s;
 
 -- name: goals
 -- Goals on their way, those that were quiet the longest first.
@@ -19,7 +42,7 @@ listed as (
     select *, count(*) over () as in_work from in_work
     order by coalesce(searched_at, stable_at, first_seen), id limit %(limit)s)
 select e.in_work, e.id as event_id, e.fixture_id, f.home_name as home, f.away_name as away, e.player_name as player,
-    e.elapsed, e.extra, e.seen, e.first_seen, e.stable_at, e.monitor_complete as begun, e.searched_at,
+    e.elapsed, e.extra, e.innings, e.seen, e.first_seen, e.stable_at, e.monitor_complete as begun, e.searched_at,
     coalesce(s.attempts, 0) as attempts, coalesce(s.attempts - s.answered, 0) as unanswered,
     coalesce(c.states, '{}') as states,
     case when e.stable_at is null then 'validating'

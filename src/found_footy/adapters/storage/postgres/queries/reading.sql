@@ -32,7 +32,8 @@ order by d.day desc limit %(limit)s;
 -- In the order of the calendar.
 with page as (
     select f.* from fixtures f
-    where (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
+    where (%(sport)s::text is null or f.sport = %(sport)s)
+      and (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
       and (%(until)s::timestamptz is null or f.kickoff < %(until)s)
       and (%(stage)s::text is null or f.stage = %(stage)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
@@ -41,7 +42,7 @@ with page as (
            or f.words @@ looking_for(%(q)s, 't', %(team)s, null, %(competition)s))
       and (%(kickoff)s::timestamptz is null or (f.kickoff, f.id) > (%(kickoff)s, %(id)s::bigint))
     order by f.kickoff, f.id limit %(limit)s)
-select page.kickoff, page.id, m.match::text as document
+select page.kickoff, page.id, joined(m.match, news_of(page, %(at)s, %(stale_after)s, %(over)s)) as document
 from page cross join lateral lean_match(page) as m
 order by page.kickoff, page.id;
 
@@ -49,7 +50,8 @@ order by page.kickoff, page.id;
 -- The newest first; with a scorer, a minute or clips to look for, those with such a goal.
 with page as (
     select f.* from fixtures f
-    where (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
+    where (%(sport)s::text is null or f.sport = %(sport)s)
+      and (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
       and (%(until)s::timestamptz is null or f.kickoff < %(until)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
       and (%(team_id)s::bigint is null or %(team_id)s in (f.home_id, f.away_id))
@@ -69,7 +71,7 @@ with page as (
                     select from videos v where v.event_id = e.id and v.state = 'kept'))))
       and (%(kickoff)s::timestamptz is null or (f.kickoff, f.id) < (%(kickoff)s, %(id)s::bigint))
     order by f.kickoff desc, f.id desc limit %(limit)s)
-select page.kickoff, page.id, m.match::text as document
+select page.kickoff, page.id, joined(m.match, news_of(page, %(at)s, %(stale_after)s, %(over)s)) as document
 from page cross join lateral lean_match(page) as m
 order by page.kickoff desc, page.id desc;
 
@@ -78,6 +80,7 @@ order by page.kickoff desc, page.id desc;
 with page as (
     select e as goal, f as match from events e join fixtures f on f.id = e.fixture_id
     where (%(fixture)s::bigint is null or e.fixture_id = %(fixture)s)
+      and (%(sport)s::text is null or f.sport = %(sport)s)
       and (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
       and (%(until)s::timestamptz is null or f.kickoff < %(until)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
@@ -107,14 +110,14 @@ select (page.goal).first_seen, (page.goal).id, joined(g.goal, json_build_object(
     '_fixture', json_build_object(
         'id', (page.match).id, 'home', (page.match).home_name, 'away', (page.match).away_name,
         'league', (page.match).league_name, 'date', (page.match).kickoff, 'stage', (page.match).stage,
-        'status', (page.match).status))) as document
+        'status', (page.match).status, 'sport', (page.match).sport, 'heard_at', (page.match).last_poll_at))) as document
 from page cross join lateral lean_goal(page.goal) as g
 order by (page.goal).first_seen desc, (page.goal).id desc;
 
 -- name: videos
 -- The clips of goals that stand, the newest first.
 with page as (
-    select v.published_at, v.id, v.event_id, e.player_name, e.elapsed, e.extra, f.id as fixture_id, f.home_name,
+    select v.published_at, v.id, v.event_id, e.player_name, e.elapsed, e.extra, e.innings, f.id as fixture_id, f.home_name,
         f.away_name
     from videos v join events e on e.id = v.event_id join fixtures f on f.id = e.fixture_id
     where v.state = 'kept' and e.removed_at is null
@@ -126,7 +129,7 @@ with page as (
     order by v.published_at desc, v.id desc limit %(limit)s)
 select page.published_at, page.id, joined(json_build_object(
     'event_id', page.event_id, 'fixture_id', page.fixture_id, 'home', page.home_name, 'away', page.away_name,
-    'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'url', '/v/' || page.id,
+    'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'innings', page.innings, 'url', '/v/' || page.id,
     'poster', '/v/' || page.id || '/poster.jpg'), c.clip) as document
 from page join lateral clips_of(page.event_id) as c on c.id = page.id
 order by page.published_at desc, page.id desc;
@@ -134,10 +137,11 @@ order by page.published_at desc, page.id desc;
 -- name: clips_found
 -- By goals, the newest first; of a goal, by rank.
 with page as (
-    select e.first_seen, v.event_id, v.id, v.rank, e.player_name, e.elapsed, e.extra, f.id as fixture_id, f.home_name,
+    select e.first_seen, v.event_id, v.id, v.rank, e.player_name, e.elapsed, e.extra, e.innings, f.id as fixture_id, f.home_name,
         f.away_name
     from events e join fixtures f on f.id = e.fixture_id join videos v on v.event_id = e.id
     where v.state = 'kept' and e.removed_at is null
+      and (%(sport)s::text is null or f.sport = %(sport)s)
       and (%(since)s::timestamptz is null or f.kickoff >= %(since)s)
       and (%(until)s::timestamptz is null or f.kickoff < %(until)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
@@ -153,13 +157,14 @@ with page as (
     order by e.first_seen desc, v.event_id desc, v.rank limit %(limit)s)
 select page.first_seen, page.event_id, page.rank, joined(json_build_object(
     'event_id', page.event_id, 'fixture_id', page.fixture_id, 'home', page.home_name, 'away', page.away_name,
-    'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'url', '/v/' || page.id,
+    'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'innings', page.innings, 'url', '/v/' || page.id,
     'poster', '/v/' || page.id || '/poster.jpg'), c.clip) as document
 from page join lateral clips_of(page.event_id) as c on c.id = page.id
 order by page.first_seen desc, page.event_id desc, page.rank;
 
 -- name: fixture
-select pg_current_snapshot()::text as version, fixture_document(f)::text as document
+select pg_current_snapshot()::text as version,
+    joined(fixture_document(f)::json, news_of(f, %(at)s, %(stale_after)s, %(over)s)) as document
 from fixtures f where id = %(id)s;
 
 -- name: event
@@ -172,7 +177,7 @@ select pg_current_snapshot()::text as version, joined(g.goal, json_build_object(
     '_discovered_videos', coalesce(p.posts, '[]'),
     '_fixture', json_build_object(
         'id', f.id, 'home', f.home_name, 'away', f.away_name, 'league', f.league_name, 'date', f.kickoff,
-        'stage', f.stage, 'status', f.status),
+        'stage', f.stage, 'status', f.status, 'sport', f.sport, 'heard_at', f.last_poll_at),
     '_proofs', coalesce((
         select json_object_agg(v.md5, v.proof) from videos v
         where v.event_id = e.id and v.state = 'kept' and v.proof is not null and e.removed_at is null), '{}')))
@@ -219,6 +224,7 @@ select pg_current_snapshot()::text as version, e.removed_reason, joined(json_bui
     'player', e.player_name,
     'minute', e.elapsed,
     'extra', e.extra,
+    'innings', e.innings,
     'url', '/v/' || v.id,
     'poster', '/v/' || v.id || '/poster.jpg',
     'proof', v.proof,

@@ -1,0 +1,26 @@
+"""The connection to Temporal, for processes that need no more than that."""
+
+from __future__ import annotations
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from found_footy.config import Settings
+from found_footy.domain.errors import EngineError
+
+
+async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
+    """A lazy client connects when it is first used."""
+    if settings.temporal_address is None:
+        raise EngineError("no Temporal is known; start `footy up`, or set TEMPORAL_ADDRESS")
+    key = settings.temporal_api_key
+    try:
+        return await Client.connect(
+            settings.temporal_address,
+            namespace=settings.temporal_namespace,
+            api_key=key.get_secret_value() if key else None,
+            tls=key is not None,
+            lazy=lazy,
+        )
+    except (RPCError, RuntimeError, OSError) as error:
+        raise EngineError(f"Temporal at {settings.temporal_address} does not answer: {error}") from error

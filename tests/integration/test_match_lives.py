@@ -1,0 +1,100 @@
+"""Every step in the life of a match at a feed, on the real cache and the real store."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.storage.redis.cache import RedisCache
+from found_footy.domain.errors import FeedUnavailable
+from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord
+from found_footy.domain.fixtures.model import Stage
+from found_footy.ports import ObjectStore
+from tests.support.feeds import ScriptedFeed
+from tests.support.following import follow
+from tests.support.football import START, match
+from tests.support.polling import POLL, System
+
+FIVE_MINUTES = timedelta(minutes=5) // POLL
+DAY = timedelta(hours=24) // POLL
+
+
+class Life(System):
+    async def record(self) -> MonitorRecord:
+        return (await self.memory.records.load(["test_5000"]))["test_5000"]
+
+    async def lives_on(self, polls: int = 1) -> MatchLife:
+        self.number += polls - 1
+        await self.poll()
+        return (await self.record()).life
+
+
+@pytest.fixture
+async def life(store: PostgresStore, cache: RedisCache, objects: ObjectStore) -> Life:
+    await follow(store, [(match(), Stage.ACTIVE)], START)
+    return Life(store, cache, objects, {"test": ScriptedFeed(match())})
+
+
+async def test_found_and_followed(life: Life) -> None:
+    life.feed.down = FeedUnavailable("not yet")
+    assert await life.lives_on() is MatchLife.DISCOVERED
+    life.feed.down = None
+    assert await life.lives_on() is MatchLife.ACTIVE
+
+
+async def test_paused_after_five_failures_and_followed_again_after_the_cool_down(life: Life) -> None:
+    await life.lives_on()
+    life.feed.down = FeedUnavailable("gone")
+    lives = [await life.lives_on() for _ in range(5)]
+    assert lives == [MatchLife.ACTIVE] * 4 + [MatchLife.PAUSED]
+    assert await life.lives_on() is MatchLife.PAUSED
+    assert await life.lives_on(4) is MatchLife.PAUSED, "the first try after the cool-down failed"
+    assert (await life.record()).failures_in_a_row == 6
+    life.feed.down = None
+    assert await life.lives_on(2) is MatchLife.PAUSED
+    assert await life.lives_on(4) is MatchLife.ACTIVE
+
+
+async def test_over_looked_at_every_five_minutes_and_archived_after_a_day(life: Life) -> None:
+    for _ in range(3):
+        await life.poll(match(status="FT"))
+    assert (await life.store.fixture(5000))["stage"] == Stage.COMPLETED
+    assert (await life.record()).life is MatchLife.COMPLETED
+    asked = len(life.feed.asked)
+    for _ in range(2 * FIVE_MINUTES):
+        await life.lives_on()
+    assert len(life.feed.asked) == asked + 2
+    assert await life.lives_on(DAY) is MatchLife.ARCHIVED
+    asked = len(life.feed.asked)
+    assert await life.lives_on(FIVE_MINUTES) is MatchLife.ARCHIVED
+    assert len(life.feed.asked) == asked
+
+
+async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_same(
+    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+) -> None:
+    life = Life(store, cache, objects, {"other": ScriptedFeed(match()), "test": ScriptedFeed(match())})
+    await follow(store, [(match(), Stage.ACTIVE)], START)
+    async with store.database.connection() as connection:
+        await connection.execute(
+            "insert into listings (feed, feed_id, fixture_id, founding, joined_at)"
+            " values ('other', 5000, 5000, false, now())"
+        )
+    life.feeds["test"].down = FeedUnavailable("gone")
+    for _ in range(5):
+        await life.lives_on()
+    assert (await life.record()).life is MatchLife.PAUSED
+    for _ in range(3):
+        await life.poll(match(status="FT"))
+    await life.lives_on()
+    assert (await life.record()).life is MatchLife.COMPLETED
+
+
+@pytest.mark.parametrize("status", ["HT", "BT", "SUSP"])
+async def test_a_break_is_not_the_end(life: Life, status: str) -> None:
+    for _ in range(5):
+        await life.poll(match(status=status))
+    assert (await life.record()).life is MatchLife.ACTIVE
+    assert (await life.store.fixture(5000))["stage"] == Stage.ACTIVE

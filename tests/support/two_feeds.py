@@ -1,0 +1,104 @@
+"""Short ways to write what two feeds say of one match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from found_footy.domain.feeds.merging import GoalList, merged
+from found_footy.domain.feeds.reconcile import reconcile
+from found_footy.domain.feeds.reconciled import Heard, Match, Reconciled
+from found_footy.domain.fixtures.comparison import CertaintyRules, EventDecision, Poll, compare
+from found_footy.domain.fixtures.model import KnownEvent, LiveFixture, LiveGoal, Minute, Person, Side, Team
+from tests.support.football import AWAY, HOME, RULES, START, match, poll
+
+OURS = Match(5000, HOME, AWAY)
+PRECEDENCE = {"a": 90, "b": 50, "c": 20}
+
+
+def named(text: str) -> LiveGoal:
+    """`23 home Mohamed Salah`, `90+3 away ?`."""
+    minute, side, name = text.split(maxsplit=2)
+    elapsed, _, extra = minute.partition("+")
+    person = Person() if name == "?" else Person(None, name)
+    return LiveGoal(Side(side), Minute(int(elapsed), int(extra) if extra else None), person)
+
+
+def goal_list(feed: str, *goals: str, score: str | None = "") -> GoalList:
+    live = match(*map(named, goals), score=score)
+    return GoalList(feed, live.goals, live.score)
+
+
+def told(goals: Sequence[LiveGoal]) -> list[str]:
+    """`23 home Salah a b` for a goal that both feeds list."""
+    return [f"{_minute(g.minute)} {g.side} {g.player.name or '?'} {' '.join(g.feeds)}" for g in goals]
+
+
+def merge(*lists: GoalList) -> list[str]:
+    return told(merged(lists))
+
+
+def _minute(minute: Minute) -> str:
+    return f"{minute.elapsed}+{minute.extra}" if minute.extra else str(minute.elapsed)
+
+
+def heard(
+    feed: str, live: LiveFixture, at: datetime = START, *, founding: bool | None = None, swapped: bool = False
+) -> Heard:
+    return Heard(
+        feed, PRECEDENCE[feed], live, at, swapped=swapped, founding=feed == "a" if founding is None else founding
+    )
+
+
+def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", minute: int = 45) -> LiveFixture:
+    """An answer in the feed's own ids."""
+    live = match(*map(named, goals), score=score, status=status, fixture_id=900)
+    other = 0 if feed == "a" else 7000
+    return replace(
+        live,
+        feed=feed,
+        minute=Minute(minute),
+        home=Team(HOME.id + other, HOME.name),
+        away=Team(AWAY.id + other, AWAY.name),
+    )
+
+
+class Newsroom:
+    """Hears one or more feeds at each poll, and remembers as the store does."""
+
+    def __init__(self, rules: CertaintyRules = RULES) -> None:
+        self.rules = rules
+        self.events: dict[str, KnownEvent] = {}
+        self.last: Poll | None = None
+        self.polls = 0
+        self.decisions: list[EventDecision] = []
+        self.heard: Reconciled | None = None
+
+    def hears(self, *answers: LiveFixture, times: int = 1) -> list[EventDecision]:
+        for _ in range(times):
+            self.polls += 1
+            at = poll(self.polls)
+            if not answers:
+                return []
+            self.heard = reconcile(OURS, [heard(answer.feed, answer, at.at) for answer in answers])
+            self.decisions = compare(self.heard.live, list(self.events.values()), at, self.rules, self.last)
+            self.events |= {decision.event.id: decision.event for decision in self.decisions}
+            self.last = at
+        return self.decisions
+
+    @property
+    def left(self) -> list[KnownEvent]:
+        return [event for event in self.events.values() if not event.removed]
+
+    @property
+    def certain(self) -> list[str]:
+        """What stands as certain, in words."""
+        return [f"{event.minute.total} {event.side} {event.player.name}" for event in self.left if event.stable]
+
+    @property
+    def ever_certain(self) -> list[KnownEvent]:
+        return [event for event in self.events.values() if event.stable]
+
+
+LATER = timedelta(seconds=30)

@@ -1,0 +1,145 @@
+"""A watchdog on real engines, with a clock that the test moves and matches that answer when the test says so."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.health import PostgresHealth
+from found_footy.adapters.storage.postgres.leadership import Leadership
+from found_footy.adapters.storage.redis import (
+    RedisCache,
+    RedisFeedCounters,
+    RedisFreshness,
+    RedisHealthCache,
+    RedisMonitorRecords,
+)
+from found_footy.domain.errors import EngineError
+from found_footy.domain.feeds.health import HealthRules, Judgement
+from found_footy.domain.feeds.health_values import Recovery
+from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
+from found_footy.ops.browser_recycles import BrowserRecycles
+from found_footy.ops.health_measuring import Measuring
+from found_footy.ops.watchdog import Watchdog
+from found_footy.ports_health import BrowserControl, Restarting
+from found_footy.recovering import Recovering
+
+START = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
+
+ACTIVE = """
+    insert into fixtures (id, feed, stage, status, kickoff, league_id, league_name, home_id, home_name, away_id,
+        away_name, added_at, activated_at)
+    select id, 'espn', 'active', '1H', %(at)s, 1, 'A league', 2, 'Home ' || id, 3, 'Away', %(at)s, %(at)s
+    from unnest(%(ids)s::bigint[]) as id
+"""
+
+
+@dataclass
+class Unit:
+    """Something to restart, which counts how often it was; or fails, or hangs."""
+
+    fails: str = ""
+    hangs: bool = False
+    restarts: int = 0
+
+    async def restart(self) -> str:
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.fails:
+            raise EngineError(self.fails)
+        self.restarts += 1
+        return f"restarted {self.restarts} times"
+
+
+@dataclass
+class Watched:
+    database: Database
+    url: str
+    cache: RedisCache
+    rules: HealthRules = field(default_factory=HealthRules)
+    workers: Restarting | None = field(default_factory=Unit)
+    poller: Restarting | None = field(default_factory=Unit)
+    browser: BrowserControl | None = None
+    now: datetime = START
+
+    def __post_init__(self) -> None:
+        self.store = PostgresHealth(self.database)
+        self.copies = RedisHealthCache(self.cache)
+        self.freshness = RedisFreshness(self.cache)
+        self.records = RedisMonitorRecords(self.cache)
+        self.leading = Leadership(self.url)
+        self.recovering = self.make_recovering()
+        self.watchdog = self.make_watchdog()
+
+    def make_recovering(self) -> Recovering:
+        return Recovering(
+            self.store, self.copies, self.clock, browser=self.browser, workers=self.workers, poller=self.poller
+        )
+
+    def make_watchdog(self, leading: Leadership | None = None, interval: float = 0.01) -> Watchdog:
+        measuring = Measuring(self.store, self.freshness, self.records, RedisFeedCounters(self.cache))
+        recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
+        return Watchdog(
+            self.store,
+            self.copies,
+            measuring.measured,
+            self.recovering,
+            leading or self.leading,
+            self.rules,
+            interval=interval,
+            now=self.clock,
+            recycles=recycles,
+        )
+
+    def clock(self) -> datetime:
+        return self.now
+
+    async def follow(self, ids: Sequence[int]) -> None:
+        """These matches are under way from now on."""
+        async with self.database.connection() as connection:
+            await connection.execute(ACTIVE, {"ids": list(ids), "at": self.now})
+        await self.freshness.expect(list(ids), self.now)
+
+    async def answer(self, ids: Sequence[int]) -> None:
+        """A feed answers for them."""
+        await self.freshness.heard(list(ids), self.now)
+        await self.records.save([self.record(id_) for id_ in ids])
+
+    def record(self, id_: int, **more: Any) -> MonitorRecord:
+        given = {"updated_at": self.now, "asked_at": self.now, **more}
+        return MonitorRecord("espn", id_, given.pop("life", MatchLife.ACTIVE), Priority.LIVE, START, **given)
+
+    async def after(self, seconds: float) -> Judgement:
+        """The judgement at a later moment, after those that come every 15 s before it."""
+        for _ in range(math.ceil(seconds / 15) - 1):
+            self.now += timedelta(seconds=15)
+            await self.watchdog.round()
+        self.now += timedelta(seconds=seconds - 15 * max(0, math.ceil(seconds / 15) - 1))
+        judgement = await self.watchdog.round()
+        assert judgement is not None
+        return judgement
+
+    async def acted(self) -> None:
+        """Until the steps of a recovery that is under way are done."""
+        acting = self.watchdog._acting
+        assert acting is not None
+        await asyncio.wait_for(asyncio.shield(acting), 10)
+
+    async def entries(self) -> list[Recovery]:
+        return list(await self.store.recoveries())
+
+    async def news(self) -> list[str]:
+        """Told so far, in short: `failing>recovering`, `begun`, …"""
+        async with self.database.connection() as connection:
+            rows = await (await connection.execute("select topic, payload from outbox order by id")).fetchall()
+        return [
+            f"{row['payload']['from']}>{row['payload']['to']}"
+            if row["topic"] == "feeds.health"
+            else row["payload"]["state"]
+            for row in rows
+        ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -15,19 +14,24 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from found_footy.cli_browser import browser
+from found_footy.cli_feeds import feeds
+from found_footy.cli_health import health, recycle, watchdog
 from found_footy.cli_media import media
+from found_footy.cli_time import record, replay
 from found_footy.cli_token import token
-from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run
+from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run, stop_signal
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
 from found_footy.domain.errors import (
     AlreadyRunning,
+    CacheUnavailable,
     EngineError,
     FeedError,
     FootyError,
     KnowledgeError,
     NotFound,
     ObjectStoreError,
+    RecordingBroken,
     ScenarioError,
     SettingsError,
     SourceError,
@@ -44,10 +48,12 @@ T = TypeVar("T")
 EXIT_CODES: dict[type[FootyError], int] = {
     SettingsError: 2,
     ScenarioError: 2,
+    RecordingBroken: 2,
     NotFound: 3,
     AlreadyRunning: 5,
     EngineError: 4,
     StoreUnavailable: 4,
+    CacheUnavailable: 4,
     FeedError: 4,
     VisionError: 4,
     ObjectStoreError: 4,
@@ -66,6 +72,8 @@ app = typer.Typer(
 app.add_typer(media)
 app.add_typer(browser)
 app.add_typer(token)
+app.add_typer(feeds)
+app.add_typer(record)
 
 
 def main() -> None:
@@ -145,14 +153,6 @@ def worker() -> None:
     run(body, when_stopped=0)
 
 
-def stop_signal() -> asyncio.Event:
-    """Set by SIGINT and SIGTERM, which then cancel nothing: what has begun may be finished."""
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    return stop
-
-
 @app.command()
 def web() -> None:
     """Serve pages, API and live updates, on the engines that the settings name or that `footy up` runs here."""
@@ -167,6 +167,11 @@ def web() -> None:
         await serve(settings, stop_signal())
 
     run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
+
+
+app.command()(watchdog)
+app.command()(health)
+app.command()(recycle)
 
 
 @app.command()
@@ -305,6 +310,9 @@ def clips(
 # --- playing
 
 
+app.command()(replay)
+
+
 @app.command()
 def demo(
     scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
@@ -362,11 +370,13 @@ def simulate(
     configure("pretty", "WARNING")
 
     def ready(simulator: Simulator) -> None:
-        feed = f"API-Football with the key {simulator.key}" if script.recording is None else "ESPN"
-        out.print(f"{feed} at {simulator.url}; stop with Ctrl-C", soft_wrap=True)
+        others = [name for name, told in (("ESPN", script.feeds.espn), ("CREX", script.cricket)) if told]
+        ours = ", ".join([f"API-Football with the key {simulator.key}", *others])
+        feeds = ours if script.recording is None else "ESPN"
+        out.print(f"{feeds} at {simulator.url}; stop with Ctrl-C", soft_wrap=True)
         if script.recording is None:
             out.print("for `footy up` in another terminal:", style="dim")
-            for name, value in simulator_environment(simulator).items():
+            for name, value in simulator_environment(simulator, folder.parent).items():
                 out.print(f"export {name}={value}", markup=False, soft_wrap=True)
 
     def serve() -> Coroutine[Any, Any, None]:

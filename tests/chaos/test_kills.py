@@ -27,7 +27,7 @@ Disturbance = Callable[[Running, Simulator], Awaitable[None]]
 
 
 async def play(folder: Path, disturb: Disturbance | None) -> dict[int, Any]:
-    async with Simulator(load_scenario("quick")) as simulator:
+    async with Simulator(load_scenario("quick").football) as simulator:
         settings = demo_settings(load_settings(), simulator).model_copy(update={"data_dir": folder, "web_port": 0})
         try:
             async with running(settings) as system, open_store(system.settings) as store:
@@ -79,6 +79,8 @@ def killer(prefix: str, times: int, polls_between: int) -> Disturbance:
         ("worker", 3, 4),  # both at once, in the middle of a poll
         ("postgres", 2, 6),
         ("temporal", 2, 6),
+        ("valkey", 2, 6),
+        ("watchdog", 1, 6),
     ],
 )
 async def test_a_killed_process_changes_nothing(

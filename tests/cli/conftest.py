@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.config import PREFIX, environment_names
+from found_footy.config import environment_names
+from found_footy.config_types import PREFIX
 
 FOOTY = Path(sys.executable).parent / "footy"
 

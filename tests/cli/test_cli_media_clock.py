@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from found_footy.adapters.vision import watch as watching
 from found_footy.cli_media_clock import register
 from found_footy.domain.errors import VisionUnavailable
-from found_footy.domain.fixtures.model import Score
+from found_footy.domain.fixtures.model import Score, Sport
 from found_footy.domain.videos.readings import Box, FrameReading
 from found_footy.media.frames import Frame
 from found_footy.ports import Picture
@@ -32,7 +32,7 @@ class FixedVision:
         self._seen = seen
         self.closed = False
 
-    def open_clip(self) -> FixedVision:
+    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> FixedVision:
         return self
 
     async def look(self, pictures: Sequence[Picture]) -> FrameReading:

@@ -29,10 +29,21 @@ NEED_SETTINGS = [
     ("goal", "1_40_306_Goal_1"),
     ("demo",),
 ]
-NEED_ENGINES = [("worker",), ("web",), ("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
+NEED_ENGINES = [
+    ("worker",),
+    ("web",),
+    ("watchdog",),
+    ("health",),
+    ("recycle", "poller"),
+    ("feeds", "list"),
+    ("ingest",),
+    ("fixtures",),
+    ("fixture", "1"),
+    ("goal", "1_40_306_Goal_1"),
+]
 NOBODY_ANSWERS = dict.fromkeys(
-    ("FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL"), "http://127.0.0.1:9"
-)
+    ("FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL", "FOOTY_ESPN_URL"), "http://127.0.0.1:9"
+) | {"FOOTY_RETRY_SECONDS": "0"}
 HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
 
 
@@ -44,9 +55,13 @@ def test_the_commands_are_these() -> None:
         "fixture",
         "fixtures",
         "goal",
+        "health",
         "ingest",
+        "recycle",
+        "replay",
         "simulate",
         "up",
+        "watchdog",
         "web",
         "worker",
     ]
@@ -70,6 +85,8 @@ def test_help_names_every_command(footy: Footy) -> None:
         "media",
         "browser",
         "token",
+        "feeds",
+        "record",
     ]
 
 
@@ -183,7 +200,10 @@ def test_doctor_finds_the_missing_key_and_nothing_else_wrong_in_an_empty_folder(
         "embedded engines": "ok",
         "PostgreSQL": "off",
         "Temporal": "off",
-        "feed api_football": "failed",
+        "Redis": "off",
+        "feed api_football": "off",
+        "feed espn": "failed",
+        "feeds": "failed",
         "object store": "off",
         **dict.fromkeys(["team names", "source reddit"], "failed"),
         **dict.fromkeys(["source x", "source bluesky", "source folder"], "off"),
@@ -204,7 +224,10 @@ def test_doctor_in_words_says_the_same(footy: Footy) -> None:
         "embedded engines": "✓",
         "PostgreSQL": "–",
         "Temporal": "–",
-        "feed api_football": "✗",
+        "Redis": "–",
+        "feed api_football": "–",
+        "feed espn": "✗",
+        "feeds": "✗",
         "object store": "–",
         "team names": "✗",
         "source reddit": "✗",
@@ -227,7 +250,7 @@ def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Fo
 async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: int) -> None:
     async with Simulator(load_scenario("quick"), key="right") as simulator:
         names = ("FOOTY_API_FOOTBALL_URL", "FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL")
-        settings = {"API_FOOTBALL_KEY": key, **dict.fromkeys(names, simulator.url)}
+        settings = {"API_FOOTBALL_KEY": key, "FOOTY_FEED": "api_football", **dict.fromkeys(names, simulator.url)}
         ended = await asyncio.to_thread(footy, "doctor", "--json", **settings)
     assert ended.code == code, ended.out
     states = {finding["what"]: finding["state"] for finding in json.loads(ended.out)}

@@ -55,3 +55,27 @@ def test_out_of_lockstep_time_runs_with_the_wall() -> None:
     wall.now += 100
     assert clock.offset == 1000
     assert clock.poll() == 1000
+
+
+def test_time_waits_for_a_named_reader_while_others_poll() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall)
+    clock.poll("first")
+    for _ in range(8):
+        wall.now += 0.3
+        clock.poll()
+    assert clock.offset == 60
+    wall.now += 0.3
+    assert clock.poll("first") == 60
+    wall.now += 0.5
+    assert clock.poll() == 90
+
+
+def test_time_does_not_wait_for_a_reader_that_has_gone() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall)
+    clock.poll("first")
+    for _ in range(20):
+        wall.now += 0.5
+        clock.poll()
+    assert clock.offset > 300

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from sim_helpers import at, goal, match, pair
 
-from found_footy.simulator.faults import FaultSchedule, corrupted
+from found_footy.simulator.api_football_faults import corrupted
+from found_footy.simulator.faults import FaultSchedule
+from found_footy.simulator.feed_script import Fault, Limits
 from found_footy.simulator.quota import Quota
-from found_footy.simulator.script import Fault, Limits
 
 
 def kinds(schedule: FaultSchedule, offset: float, *match_ids: int) -> list[str]:

@@ -14,7 +14,8 @@ from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, script
 
 from found_footy.domain.errors import EngineError
 from found_footy.simulator import Simulator, load_scenario, serve_forever
-from found_footy.simulator.script import Fault, Limits, Match, Scenario
+from found_footy.simulator.feed_script import Fault, Limits
+from found_footy.simulator.script import Match, Scenario
 
 
 class Wall:
@@ -246,7 +247,7 @@ async def test_a_held_request_times_out_and_does_not_hold_up_the_end(consumer: C
 
 async def test_a_whole_matchday_over_http() -> None:
     wall = Wall()
-    scenario = load_scenario("matchday").model_copy(update={"faults": ()})
+    scenario = load_scenario("matchday").football.model_copy(update={"faults": ()})
     ids = "-".join(str(match.id) for match in scenario.matches)
     async with Simulator(scenario, start=START, time_source=wall) as simulator:
         headers = {"x-apisports-key": simulator.key}

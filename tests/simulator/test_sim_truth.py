@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, match, script
 
 from found_footy.simulator import bundled_names, load_scenario, truth
+from found_footy.simulator.cricket_now import cricket_settled_from
 from found_footy.simulator.script import Match, Scenario
 from found_footy.simulator.timeline import fixture_at, settled_from
 
@@ -85,12 +86,29 @@ def test_the_default_matchday_has_everything() -> None:
     goals = [g for m in known.matches for g in m.goals]
     assert len(known.matches) >= 8
     assert len([g for g in goals if g.state == "stable"]) >= 20
-    assert {m.status for m in known.matches} == {"FT", "PEN", "ABD", "PST", "NS"}
+    assert {m.status for m in known.matches} == {"FT", "PEN", "ABD", "PST", "NS", "RESULT"}
     assert {m.stage for m in known.matches} == {"completed", "staging"}
-    assert {g.kind for g in goals} == {"Normal Goal", "Penalty", "Own Goal"}
+    assert {g.kind for g in goals if g.type == "Goal"} == {"Normal Goal", "Penalty", "Own Goal"}
+    assert {g.kind for g in goals if g.type == "Wicket"} == {"Bowled", "Caught", "LBW", "Run Out", "Stumped"}
     assert {g.cancelled_after for m in scenario.matches for g in m.goals} == {None, 2, 10}
     assert len({fault.kind for fault in scenario.faults}) == 8
     assert max(settled_from(m) for m in scenario.matches) <= 105 * 60
+
+
+@pytest.mark.parametrize("name", ["matchday", "quick"])
+def test_a_feed_dies_for_a_while_and_lies_once_and_cricket_is_over_before_the_rest(name: str) -> None:
+    scenario = load_scenario(name)
+    assert scenario.feeds.espn is not None
+    assert scenario.feeds.espn.delay > 0
+    espn = [fault.kind for fault in scenario.feeds.espn.faults]
+    outages = [fault for fault in (*scenario.faults, *scenario.feeds.espn.faults) if fault.lasts is not None]
+    assert espn.count("invented_goal") == 1
+    assert len(outages) == 2
+    first, second = sorted(outages, key=lambda fault: fault.at)
+    assert first.at + (first.lasts or 0) * 60 < second.at, "never both at once"
+    # Whoever has no browser plays without it, and must not have to wait for it.
+    football = max(settled_from(match) for match in scenario.matches)
+    assert max(cricket_settled_from(match) for match in scenario.cricket) < football
 
 
 def test_the_quick_one_is_quick_and_has_something_to_poll_at_once() -> None:
@@ -103,6 +121,7 @@ def test_the_truth_as_json() -> None:
     played = Match.model_validate(script(goals=[goal(9, cancelled_after=2), goal("45+2")], stoppage=[2, 0]))
     known = truth(Scenario(leagues={"pl": LEAGUE}, matches=(played,))).to_json()
     assert known["matches"][0]["score"] == (1, 0)
+    also = {"also": (), "type": "Goal", "innings": None}
     assert known["matches"][0]["goals"] == (
         {
             "side": "home",
@@ -112,6 +131,7 @@ def test_the_truth_as_json() -> None:
             "extra": None,
             "state": "withdrawn",
             "score_after": None,
+            **also,
         },
         {
             "side": "home",
@@ -121,5 +141,6 @@ def test_the_truth_as_json() -> None:
             "extra": 2,
             "state": "stable",
             "score_after": (1, 0),
+            **also,
         },
     )

@@ -15,13 +15,15 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.bootstrap import open_store
 from found_footy.config import Settings, as_demo, environment_names
 from found_footy.domain.errors import SettingsError, StoreUnavailable
+from found_footy.ops.demo_feeds import FILE, write_sources
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
+from found_footy.ops.engines.valkey import EmbeddedValkey
 from found_footy.ops.running import Running, environment_of, running
 from found_footy.ops.serving import with_web_port
 from found_footy.simulator.clip_verdict import ClipVerdict, judge_clips
@@ -58,12 +60,16 @@ class DemoVerdict:
 
 
 def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
-    """The demo's own folder and engines, whatever else is set; the simulator is the world."""
+    """The demo's own folder and engines, whatever else is set; the simulator is the world.
+
+    Of the feeds it is API-Football alone; `with_feeds` declares them all.
+    """
     return as_demo(settings).model_copy(
         update={
             "data_dir": settings.data_dir / "demo",
             "database_url": None,
             "temporal_address": None,
+            "redis_url": None,
             "temporal_namespace": "default",
             "temporal_api_key": None,
             "tracked_teams": (),
@@ -93,20 +99,41 @@ def _world(simulator: Simulator) -> dict[str, Any]:
     }
 
 
-def simulator_environment(simulator: Simulator) -> Mapping[str, str]:
-    """For a system that runs elsewhere."""
-    settings = Settings().model_copy(update=_world(simulator))
+def with_feeds(settings: Settings, simulator: Simulator) -> Settings:
+    """All feeds of the simulator, declared in a file of the data folder; CREX only where a browser can read it."""
+    browser = settings.browser_url is not None
+    path = write_sources(settings.data_dir, simulator.scenario, simulator.url, browser=browser)
+    return settings.model_copy(update={"feed": None, "feeds_file": path})
+
+
+def simulator_environment(simulator: Simulator, folder: Path | None = None) -> Mapping[str, str]:
+    """For a system that runs elsewhere; with a folder, the file that declares all feeds is written into it.
+
+    CREX is among them where a browser is found here, and then wants BROWSER_URL, too.
+    """
+    settings = Settings()
+    world = _world(simulator)
+    if folder is not None:
+        browser = has_browser(settings)
+        world["feeds_file"] = write_sources(folder, simulator.scenario, simulator.url, browser=browser)
+        del world["feed"]
+    settings = settings.model_copy(update=world)
     names = environment_names()
-    return {names[field]: environment_of(settings)[names[field]] for field in _world(simulator)}
+    return {names[field]: environment_of(settings)[names[field]] for field in world}
+
+
+def has_browser(settings: Settings) -> bool:
+    """X and CREX need one; without it they stay off."""
+    try:
+        find_chromium(settings.browser_path)
+    except SettingsError:
+        return False
+    return True
 
 
 def with_browser(settings: Settings) -> Settings:
-    """X needs a browser; without one it stays off."""
-    try:
-        program = find_chromium(settings.browser_path)
-    except SettingsError:
-        return settings
     port = _free_port()
+    program = find_chromium(settings.browser_path)
     updates = {"browser_path": program, "browser_port": port, "browser_url": f"http://127.0.0.1:{port}"}
     return settings.model_copy(update=updates)
 
@@ -126,7 +153,9 @@ async def play(
     rendering: Callable[[int, int], None] = lambda missing, total: None,
     browser: bool = True,
 ) -> DemoVerdict:
-    """`afterwards` runs before anything is stopped."""
+    """`afterwards` runs before anything is stopped. The cricket is left out where no browser can follow it."""
+    browser = browser and has_browser(settings)
+    scenario = scenario if browser else scenario.football
     simulator = Simulator(scenario, speed=speed, clips_folder=clips_folder(settings), renderers=os.cpu_count() or 1)
     async with simulator:
         # Before the matchday begins: in life, too, the camera does not share its processor with those who watch.
@@ -138,6 +167,7 @@ async def play(
             settings = with_browser(settings)
         settings = with_web_port(settings, any_other=True)
         await clear(settings)
+        settings = with_feeds(settings, simulator)
         try:
             async with (
                 running(settings, browser=settings.browser_url is not None) as system,
@@ -172,8 +202,10 @@ async def clear(settings: Settings) -> None:
     with folder.lock():
         await EmbeddedPostgres(folder).destroy()
         await EmbeddedTemporal(folder).destroy()
+        await EmbeddedValkey(folder).destroy()
         for name in ("objects", "browser"):
             await asyncio.to_thread(shutil.rmtree, settings.data_dir / name, ignore_errors=True)
+        (settings.data_dir / FILE).unlink(missing_ok=True)
 
 
 def _free_port() -> int:

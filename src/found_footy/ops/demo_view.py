@@ -18,6 +18,9 @@ from found_footy.ops.demo import DemoVerdict, Look
 from found_footy.ops.serving import pages_url
 from found_footy.ops.terminal import goal_line, goal_state, matchday_table, printable, score, shown
 
+WIDE = 130
+"""Columns from which on there is room for who told of a match."""
+
 
 class DemoView:
     def __init__(self, console: Console, title: str) -> None:
@@ -30,9 +33,9 @@ class DemoView:
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._live.start()
-            self._live.update(Text("starting PostgreSQL, Temporal and the workers …", "dim"), refresh=True)
+            self._live.update(Text("starting PostgreSQL, Valkey, Temporal and the workers …", "dim"), refresh=True)
         else:
-            self._console.print(f"{self._title}: starting PostgreSQL, Temporal and the workers …")
+            self._console.print(f"{self._title}: starting PostgreSQL, Valkey, Temporal and the workers …")
         return self
 
     def __exit__(
@@ -68,9 +71,12 @@ class DemoView:
         head.append("watch it at ", "dim")
         head.append(f"{pages_url(look.settings)}\n", "bold cyan")
         legend = Text("\n1/3 seen by so many polls · 4/10 searching · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
-        settings = look.settings
-        table = matchday_table(look.documents, settings.debounce_polls, settings.search_attempts)
+        table = self._table(look)
         return Group(head, table, Text(), self._searches(look), legend)
+
+    def _table(self, look: Look) -> Table:
+        debounce, attempts = look.settings.debounce_polls, look.settings.search_attempts
+        return matchday_table(look.documents, debounce, attempts, feeds=self._console.width >= WIDE)
 
     def _searches(self, look: Look) -> Table:
         """The goals that are searched for at this moment, and the way of each."""
@@ -94,7 +100,8 @@ class DemoView:
             for event in document["events"]:
                 line = Text(name).append_text(goal_line(event, debounce))
                 steps = way(shown(event), look.settings.search_attempts)
-                line.append(f" · {steps}" if steps else "", "dim")
+                told_by = ", ".join(event["_feeds"])
+                line.append(f" · {steps}" if steps else f" · told by {told_by}" if told_by else "", "dim")
                 # Each search would be a line of its own; what it brings is what people want to see.
                 news = steps.partition(" · ")[2] if steps.startswith("searching") else steps
                 self._tell(event["_event_id"], goal_state(event, debounce), line, news)
@@ -107,15 +114,17 @@ class DemoView:
     def summary(self, verdict: DemoVerdict) -> None:
         # A terminal still shows the live table's last state.
         if self._last is not None and not self._console.is_terminal:
-            settings = self._last.settings
-            self._console.print(matchday_table(self._last.documents, settings.debounce_polls, settings.search_attempts))
+            self._console.print(self._table(self._last))
         if self._last is not None and self._last.settings.browser_url is None:
-            self._console.print("\nX was left out: no Chromium is installed here", style="dim")
+            self._console.print("\nX and the cricket were left out: no Chromium is installed here", style="dim")
         told, clips = verdict.matchday, verdict.clips
         refused = ", ".join(f"{count} {loss}" for loss, count in sorted(clips.refused.items()))
         self._console.print(f"\n{clips.videos} clips, {clips.verified} of them verified, {clips.duplicates} duplicates")
         self._console.print(f"refused: {refused or 'nothing'}", soft_wrap=True)
-        self._console.print(f"{told.matches} matches, {told.goals} goals, {told.withdrawn} withdrawn: ", end="")
+        wickets = f" and {told.wickets} wickets" if told.wickets else ""
+        doubted = f", {told.doubted} that one feed made up and nobody believed" if told.doubted else ""
+        counted = f"{told.matches} matches, {told.goals} goals{wickets}, {told.withdrawn} withdrawn{doubted}: "
+        self._console.print(counted, end="", soft_wrap=True)
         if not verdict.mismatches:
             self._console.print("all as scripted", style="green")
             return

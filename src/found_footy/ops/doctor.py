@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from found_footy.adapters.storage.postgres.migrate import inspect
+from found_footy.adapters.storage.redis import RedisCache
 from found_footy.bootstrap import (
-    build_feed,
     build_knowledge,
     build_objects,
     build_sources,
-    connect_temporal,
     objects_folder,
     sources_off,
 )
+from found_footy.bootstrap_feeds import build_feed, declared_feeds
+from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
-from found_footy.domain.errors import EngineError, FootyError
+from found_footy.domain.errors import EngineError, FootyError, SettingsError
+from found_footy.ops.engines import valkey
 from found_footy.ops.engines.binaries import packaged_binaries
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.temporal import find_binary
@@ -56,7 +58,12 @@ async def examine(settings: Settings) -> list[Finding]:
         findings.append(await _checked("Temporal", lambda: _temporal(located)))
     else:
         findings.append(Finding("Temporal", "off", *NOT_RUNNING))
-    findings.append(await _checked(f"feed {settings.feed}", lambda: _closing(build_feed(settings))))
+    if located.redis_url:
+        cache = located.redis_url.get_secret_value()
+        findings.append(await _checked("Redis", lambda: _closing(RedisCache(cache))))
+    else:
+        findings.append(Finding("Redis", "off", *NOT_RUNNING))
+    findings += await _feeds(settings)
     if settings.object_store_url is None and not objects_folder(settings).exists():
         # Looking must not leave anything behind.
         findings.append(Finding("object store", "off", "a folder that does not exist yet", "`footy up` makes it."))
@@ -67,6 +74,31 @@ async def examine(settings: Settings) -> list[Finding]:
         findings.append(await _checked(f"source {source.name}", partial(_closing, source)))
     for name, lacking in sources_off(settings).items():
         findings.append(Finding(f"source {name}", "off", f"lacks {lacking}"))
+    return findings
+
+
+async def _feeds(settings: Settings) -> list[Finding]:
+    try:
+        sources = declared_feeds(settings)()
+    except SettingsError as error:
+        return [Finding("feeds", "failed", str(error), error.hint)]
+    findings = []
+    for source in sources:
+        what = f"feed {source.id}"
+        if not source.enabled:
+            findings.append(Finding(what, "off", f"switched off in {settings.feeds_file}"))
+            continue
+        try:
+            feed = build_feed(settings, source, None)
+        except SettingsError as error:
+            findings.append(Finding(what, "off", str(error), error.hint))
+            continue
+        findings.append(await _checked(what, partial(_closing, feed)))
+    if not any(finding.state == "ok" for finding in findings):
+        # One of several may be away; none at all means that no goal is seen.
+        findings.append(
+            Finding("feeds", "failed", "no feed answers", "Set API_FOOTBALL_KEY, or correct what is above.")
+        )
     return findings
 
 
@@ -90,10 +122,11 @@ def _folder(path: Path) -> Finding:
 
 
 def _binaries(settings: Settings) -> Finding:
-    if settings.temporal_address and settings.database_url:
-        return Finding("embedded engines", "off", "not needed: both URLs are set")
+    if settings.temporal_address and settings.database_url and settings.redis_url:
+        return Finding("embedded engines", "off", "not needed: all URLs are set")
     try:
-        return Finding("embedded engines", "ok", f"{find_binary()}, {packaged_binaries().postgres}")
+        said = f"{find_binary()}, {packaged_binaries().postgres}, {valkey.find_binary()}"
+        return Finding("embedded engines", "ok", said)
     except EngineError as error:
         return Finding("embedded engines", "failed", str(error), "Run `make setup` again.")
 

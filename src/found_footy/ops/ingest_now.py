@@ -10,7 +10,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from found_footy.bootstrap import connect_temporal
+from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain import errors
 from found_footy.domain.errors import EngineError, FootyError

@@ -14,13 +14,15 @@ from pydantic import SecretStr
 from temporalio.client import Client
 
 from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.bootstrap import build_feed, connect_temporal
+from found_footy.bootstrap_feeds import check_feeds
+from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings, environment_names
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.engine import Engine
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import Supervisor
 from found_footy.ops.engines.temporal import EmbeddedTemporal
+from found_footy.ops.engines.valkey import EmbeddedValkey
 from found_footy.ops.engines.worker import WorkerSpec
 from found_footy.ops.serving import with_web_port
 from found_footy.ops.temporal_setup import ingest_order, prepare_temporal
@@ -42,7 +44,7 @@ class Running:
 @asynccontextmanager
 async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator[Running]:
     """Starts whichever engine has no address in the settings, and the browser service where it is wanted."""
-    await build_feed(settings).aclose()  # a missing key is told before anything is started
+    await check_feeds(settings)  # a missing key is told before anything is started
     settings = with_web_port(settings)
     folder = DataFolder(settings.data_dir)
     with folder.lock():
@@ -56,6 +58,10 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
             engines.append(EmbeddedTemporal(folder, ui_port=settings.temporal_ui_port))
         else:
             elsewhere["TEMPORAL_ADDRESS"] = settings.temporal_address
+        if settings.redis_url is None:
+            engines.append(EmbeddedValkey(folder))
+        else:
+            elsewhere["REDIS_URL"] = settings.redis_url.get_secret_value()
         async with Supervisor(folder, engines, elsewhere) as supervisor:
             await supervisor.start_engines()
             found = supervisor.environment
@@ -63,6 +69,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
                 update={
                     "database_url": SecretStr(found["DATABASE_URL"]),
                     "temporal_address": found["TEMPORAL_ADDRESS"],
+                    "redis_url": SecretStr(found["REDIS_URL"]),
                 }
             )
             applied = await migrate(found["DATABASE_URL"])
@@ -73,6 +80,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
             if browser:
                 await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
             await supervisor.start_workers([WorkerSpec("web", [FOOTY, "web"], environment_of(settings))])
+            await supervisor.start_workers([WorkerSpec("watchdog", [FOOTY, "watchdog"], environment_of(settings))])
             if first_time:
                 # The daily ingest may be a day away; a newcomer wants to see fixtures now.
                 await client.start_workflow(

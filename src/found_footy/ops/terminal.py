@@ -11,6 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from found_footy.ops.cricket_lines import is_cricket, overs, runs
+
 Document = Mapping[str, Any]
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -50,10 +52,14 @@ def goal_state(event: Document, debounce: int) -> str:
 
 
 def minute(time: Document) -> str:
+    if time.get("innings") is not None:
+        return overs(time)
     return f"{time['elapsed']}+{time['extra']}'" if time.get("extra") else f"{time['elapsed']}'"
 
 
 def score(document: Document) -> str:
+    if is_cricket(document):
+        return runs(document)
     goals, penalties = document["goals"], document["score"]["penalty"]
     if goals["home"] is None:
         return "–"
@@ -65,7 +71,9 @@ def clock(document: Document) -> str:
     status = document["fixture"]["status"]
     if status["short"] in ("NS", "TBD", "PST"):
         return f"{status['short']} {moment(document['fixture']['date'])}"
-    return f"{status['short']} {minute(status)}" if status["elapsed"] is not None else str(status["short"])
+    if status["elapsed"] is None:
+        return str(status["short"])
+    return f"{status['short']} {overs(status) if is_cricket(document) else minute(status)}"
 
 
 def goal_line(event: Document, debounce: int) -> Text:
@@ -94,20 +102,23 @@ def fixtures_list(documents: Sequence[Document], debounce: int) -> RenderableTyp
     return Group(*lines)
 
 
-def matchday_table(documents: Sequence[Document], debounce: int, attempts: int) -> Table:
-    """A row for each match, its goals side by side: a whole matchday on one screen."""
+def matchday_table(documents: Sequence[Document], debounce: int, attempts: int, *, feeds: bool = False) -> Table:
+    """A row for each match, its goals side by side: a whole matchday on one screen, with its feeds if there is room."""
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     table.add_column("match", ratio=3)
     for column in ("score", "clock"):
         table.add_column(column, no_wrap=True)
     table.add_column("goals", ratio=5)
+    if feeds:
+        table.add_column("told by", style="dim")
     for document in map(shown, documents):
         teams = document["teams"]
         goals = Text("  ").join(_chip(event, debounce, attempts) for event in document["events"])
         if document["error"]:
             goals.append(f"  last poll failed: {document['error']['class']}", "red")
         match = Text(f"{teams['home']['name']} – {teams['away']['name']}")
-        table.add_row(match, Text(score(document), "bold"), Text(_short_clock(document)), goals)
+        told_by = [Text(", ".join(feed["feed"] for feed in document["_feeds"]))] if feeds else []
+        table.add_row(match, Text(score(document), "bold"), Text(_short_clock(document)), goals, *told_by)
     return table
 
 

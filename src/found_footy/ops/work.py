@@ -7,7 +7,8 @@ import logging
 
 from temporalio.client import Client
 
-from found_footy.bootstrap import connect_temporal, open_worker
+from found_footy.bootstrap import open_worker
+from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 

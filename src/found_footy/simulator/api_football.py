@@ -7,19 +7,19 @@ when all is well.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from found_footy.simulator.faults import corrupted
-from found_footy.simulator.matchday import Matchday
+from found_footy.simulator.api_football_faults import entries
+from found_footy.simulator.broken_answers import broken
+from found_footy.simulator.feed_view import FeedView
 from found_footy.simulator.queries import FixtureQuery, QueryError, parse_fixtures, parse_number, required
 from found_footy.simulator.quota import Quota
-from found_footy.simulator.script import Fault, Match
+from found_footy.simulator.script import Match
 from found_footy.simulator.teams import find_teams
 
 TOKEN_ERROR = (
@@ -35,8 +35,9 @@ Params = Mapping[str, str]
 class ApiFootball:
     """The service's routes. `closing` lets go of held requests when the server stops."""
 
-    def __init__(self, matchday: Matchday, key: str, quota: Quota, closing: asyncio.Event) -> None:
-        self._matchday = matchday
+    def __init__(self, view: FeedView, key: str, quota: Quota, closing: asyncio.Event) -> None:
+        self._view = view
+        self._matchday = view.matchday
         self._key = key
         self._quota = quota
         self._closing = closing
@@ -63,29 +64,21 @@ class ApiFootball:
         return await self._poll(request, query)
 
     async def _poll(self, request: Request, query: FixtureQuery) -> Response:
-        matchday = self._matchday
-        matchday.poll()
-        matches = matchday.live(query.live_leagues) if query.ids is None else matchday.by_ids(query.ids)
-        due = matchday.faults({match.id for match in matches})
-        extra = {} if query.ids is None else _NO_DETAILS
-        items = [{**corrupted(matchday.fixture(match), due.matches), **extra} for match in matches]
+        matchday, view = self._matchday, self._view
+        view.poll("api_football")  # what it shows for a minute only, nobody may miss because others polled, too
+        live = query.ids is None
+        matches = matchday.live(query.live_leagues, view.offset) if query.ids is None else matchday.by_ids(query.ids)
+        due = view.faults({match.id for match in matches})
+        items = []
+        for match in matches:
+            sight = view.sight(match, due.matches)
+            item = {**matchday.fixture(sight.match, sight.offset), **({} if live else _NO_DETAILS)}
+            items += entries(item, due.matches)
         answer = self._answer("fixtures", request, items)
-        return answer if due.feed is None else await self._broken(due.feed, request, answer)
-
-    async def _broken(self, fault: Fault, request: Request, answer: Response) -> Response:
-        """What comes instead of the answer. A request that was held gets its answer, only too late."""
-        if fault.kind == "server_error":
-            return PlainTextResponse("Internal Server Error", status_code=500)
-        if fault.kind == "truncated":
-            body = bytes(answer.body)
-            return Response(body[: len(body) * 2 // 3], media_type="application/json")
-        if fault.kind == "html":
-            return HTMLResponse("<html><body><h1>502 Bad Gateway</h1></body></html>")
-        if fault.kind == "rate_limit":
-            return self._answer("fixtures", request, errors=self._quota.rate_error())
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), fault.seconds)
-        return answer
+        if due.feed is None:
+            return answer
+        limited = self._answer("fixtures", request, errors=self._quota.rate_error())
+        return await broken(due.feed, request, answer, limited, self._closing)
 
     async def _events(self, request: Request) -> Response:
         return self._listing("fixtures/events", request, self._find_events)
@@ -117,7 +110,7 @@ class ApiFootball:
     def _find_events(self, params: Params) -> list[dict[str, Any]]:
         required(params, "fixture", optional=("type", "team"))
         matches = self._matchday.by_ids({parse_number("fixture", params["fixture"])})
-        events = [event for match in matches for event in self._matchday.fixture(match)["events"]]
+        events = [event for match in matches for event in self._now(match)["events"]]
         if "type" in params:
             events = [event for event in events if event["type"].lower() == params["type"].lower()]
         if "team" in params:
@@ -126,7 +119,10 @@ class ApiFootball:
         return events
 
     def _without_events(self, match: Match) -> dict[str, Any]:
-        return {part: value for part, value in self._matchday.fixture(match).items() if part != "events"}
+        return {part: value for part, value in self._now(match).items() if part != "events"}
+
+    def _now(self, match: Match) -> dict[str, Any]:
+        return self._matchday.fixture(match, self._view.offset)
 
     def _refused(self, get: str, request: Request) -> Response | None:
         """The answer to a request without the key, or beyond the limits."""

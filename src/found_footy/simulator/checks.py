@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from found_footy.simulator.cricket_checks import cricket_problems
+from found_footy.simulator.fault_checks import crex_fault_problems, fault_problems
 from found_footy.simulator.match_checks import match_problems
 from found_footy.simulator.problems import Problem
-from found_footy.simulator.script import MATCH_FAULTS, Fault, Scenario
+from found_footy.simulator.script import Scenario
 
 
 @dataclass(slots=True)
@@ -19,8 +21,9 @@ class _Seen:
 
 
 def problems(scenario: Scenario) -> list[Problem]:
-    if bool(scenario.matches) == (scenario.recording is not None):
-        given = "both" if scenario.matches else "neither"
+    scripted = bool(scenario.matches or scenario.cricket)
+    if scripted == (scenario.recording is not None):
+        given = "both" if scripted else "neither"
         return [Problem("matches", given, "either matches or a recording")]
     if scenario.recording is not None:
         return [
@@ -28,11 +31,17 @@ def problems(scenario: Scenario) -> list[Problem]:
             for field in ("faults", "leagues")
             if getattr(scenario, field)
         ]
-    found = list(_identities(scenario))
+    found = [*_identities(scenario), *_cricket_identities(scenario)]
     for index, match in enumerate(scenario.matches):
         found += match_problems(f"matches[{index}]", match)
+    for index, played in enumerate(scenario.cricket):
+        found += cricket_problems(f"cricket[{index}]", played)
     for index, fault in enumerate(scenario.faults):
-        found += _fault_problems(f"faults[{index}]", fault, {match.id for match in scenario.matches})
+        found += fault_problems(f"faults[{index}]", fault, scenario.matches)
+    for index, fault in enumerate(() if scenario.feeds.espn is None else scenario.feeds.espn.faults):
+        found += fault_problems(f"feeds.espn.faults[{index}]", fault, scenario.matches)
+    for index, fault in enumerate(scenario.feeds.crex.faults):
+        found += crex_fault_problems(f"feeds.crex.faults[{index}]", fault)
     return found
 
 
@@ -53,15 +62,17 @@ def _identities(scenario: Scenario) -> Iterator[Problem]:
                 yield Problem(f"{path}.{side}.name", team.name, f"{known!r}, as team {team.id} is called before")
 
 
-def _fault_problems(path: str, fault: Fault, match_ids: set[int]) -> Iterator[Problem]:
-    if fault.at < 0:
-        yield Problem(f"{path}.at", f"{fault.at} s", "a time after the matchday's start")
-    if fault.kind in MATCH_FAULTS:
-        if fault.match not in match_ids:
-            known = ", ".join(str(match_id) for match_id in sorted(match_ids))
-            yield Problem(f"{path}.match", fault.match, f"the id of a match: {known}")
-    elif fault.match is not None:
-        yield Problem(f"{path}.match", fault.match, f"nothing: {fault.kind} is a fault of the whole feed")
-    if (fault.kind == "timeout") != (fault.seconds is not None):
-        allowed = "a number of seconds" if fault.kind == "timeout" else f"nothing with {fault.kind}"
-        yield Problem(f"{path}.seconds", fault.seconds, allowed)
+def _cricket_identities(scenario: Scenario) -> Iterator[Problem]:
+    codes: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for index, match in enumerate(scenario.cricket):
+        path = f"cricket[{index}]"
+        if match.code in codes:
+            yield Problem(f"{path}.code", match.code, f"a code of its own; {codes[match.code]} has it already")
+        codes.setdefault(match.code, path)
+        if match.home.key == match.away.key:
+            yield Problem(f"{path}.away.key", match.away.key, "another team than the home side")
+        for side, team in (("home", match.home), ("away", match.away)):
+            known = names.setdefault(team.key, team.name)
+            if known != team.name:
+                yield Problem(f"{path}.{side}.name", team.name, f"{known!r}, as team {team.key} is called before")

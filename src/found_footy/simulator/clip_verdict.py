@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from found_footy.simulator.clip_outcomes import Outcome, ends_right, expected, goal_name
+from found_footy.simulator.clip_outcomes import AnyMatch, Outcome, ends_right, expected, goal_name
 from found_footy.simulator.clips.plan import clips_for
 from found_footy.simulator.clips.spec import ClipSpec
 from found_footy.simulator.clips.truth import seconds_in_common, truth_of
+from found_footy.simulator.cricket_script import CricketMatch
 from found_footy.simulator.ground_truth import TrueGoal
+from found_footy.simulator.known_matches import place
 from found_footy.simulator.script import Match, Scenario
 from found_footy.simulator.truth import truth
 from found_footy.simulator.verdict import Mismatch
@@ -59,10 +61,11 @@ def judge_clips(scenario: Scenario, documents: Sequence[Document], clip_of: Clip
 
     A withdrawn goal is only to be removed, which `verdict.judge` looks at.
     """
-    known = {document["_id"]: document for document in documents}
-    told = {match.id: match.goals for match in truth(scenario).matches}
+    script = truth(scenario)
+    known = place(script, documents).of
+    told = {match.id: match.goals for match in script.matches}
     goals, mismatches, events = 0, [], []
-    for match in scenario.matches:
+    for match in scenario.all_matches:
         stable = [(number, goal) for number, goal in _in_file_order(match, told[match.id]) if goal.state == "stable"]
         for number, goal in stable:
             clips = clips_for(scenario, match.id, number)
@@ -86,8 +89,13 @@ def judge_clips(scenario: Scenario, documents: Sequence[Document], clip_of: Clip
     )
 
 
-def _in_file_order(match: Match, goals: Sequence[TrueGoal]) -> Iterator[tuple[int, TrueGoal]]:
-    """The truth lists goals by their minute, as the feed has it in the end; the file as it likes."""
+def _in_file_order(match: AnyMatch, goals: Sequence[TrueGoal]) -> Iterator[tuple[int, TrueGoal]]:
+    """The truth lists goals by their minute, as the feed has it in the end; the file as it likes.
+
+    Wickets are counted in the order in which they fall.
+    """
+    if isinstance(match, CricketMatch):
+        return iter(enumerate(goals))
     order = sorted(range(len(match.goals)), key=lambda number: _final_minute(match, number))
     return zip(order, goals, strict=True)
 
@@ -110,7 +118,9 @@ def _event_of(document: Document | None, goal: TrueGoal) -> Document | None:
 class _Goal:
     """One goal that stands, its posts, and the event that a consumer has of it."""
 
-    def __init__(self, match: Match, number: int, clips: Sequence[ClipSpec], event: Document, clip_of: ClipOf) -> None:
+    def __init__(
+        self, match: AnyMatch, number: int, clips: Sequence[ClipSpec], event: Document, clip_of: ClipOf
+    ) -> None:
         self._match, self._number, self._clips = match, number, clips
         self._name = goal_name(match, number)
         self._videos = sorted(event["_s3_videos"], key=lambda video: video["rank"])

@@ -1,13 +1,11 @@
-"""When the feed's answers are wrong, and how."""
+"""When a feed's answers are wrong."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from found_footy.simulator.script import MATCH_FAULTS, Fault
+from found_footy.simulator.feed_script import MATCH_FAULTS, Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +17,7 @@ class DueFaults:
 
 
 class FaultSchedule:
-    """Counts faults down in polls, so that they do not depend on the speed of the matchday."""
+    """Counts faults down in polls, so that the speed of the matchday does not matter, unless they last a while."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self._faults = sorted(faults, key=lambda fault: fault.at)
@@ -27,9 +25,7 @@ class FaultSchedule:
 
     def due(self, offset: float, match_ids: Collection[int]) -> DueFaults:
         """The faults of the poll at `offset` for these matches; each has then one poll less to go."""
-        running = [
-            index for index, fault in enumerate(self._faults) if fault.at <= offset and self._polls_left[index] > 0
-        ]
+        running = [index for index in range(len(self._faults)) if self._runs(index, offset)]
         for index in running:
             fault = self._faults[index]
             if fault.kind not in MATCH_FAULTS:
@@ -41,18 +37,8 @@ class FaultSchedule:
             self._polls_left[index] -= 1
         return DueFaults(matches=tuple(self._faults[index] for index in wanted))
 
-
-def corrupted(item: dict[str, Any], faults: Sequence[Fault]) -> dict[str, Any]:
-    """The `/fixtures` item with the faults of its match put in."""
-    mine = [fault for fault in faults if fault.match == item["fixture"]["id"]]
-    if not mine:
-        return item
-    item = copy.deepcopy(item)
-    for fault in mine:
-        if fault.kind == "wrong_score":
-            item["goals"]["home"] = (item["goals"]["home"] or 0) + 1
-        elif fault.kind == "bad_schema":
-            item["fixture"]["status"]["elapsed"] = "abc"
-        elif fault.kind == "unknown_status":
-            item["fixture"]["status"].update(short="XYZ", long="Unheard Of")
-    return item
+    def _runs(self, index: int, offset: float) -> bool:
+        fault = self._faults[index]
+        if fault.lasts is not None:
+            return fault.at <= offset < fault.at + fault.lasts * 60
+        return fault.at <= offset and self._polls_left[index] > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from found_footy.domain.fixtures.model import GOAL, Sport
 from found_footy.domain.fixtures.statuses import Phase, phase_of
 from found_footy.simulator.script import SideName
 
@@ -16,21 +17,28 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TrueGoal:
-    """A goal that showed at some time, as it stands in the end."""
+    """A goal or a wicket that showed at some time, as it stands in the end."""
 
     side: SideName
     player: str | None
     kind: str
-    """In the service's words: Normal Goal, Penalty, Own Goal."""
+    """In the words of our model: Normal Goal, Penalty, Own Goal; Caught, Bowled, …"""
     elapsed: int
     extra: int | None
     state: GoalState
     score_after: Pair | None
     """In the final count; None for a withdrawn goal, which has no place in it."""
+    also: tuple[str, ...] = ()
+    """Other spellings of the player's name."""
+    type: str = GOAL
+    innings: int | None = None
+    """Of a wicket, whose `elapsed` and `extra` are its over and ball."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrueMatch:
+    """In cricket the score counts the wickets that each side has taken, and those are its goals."""
+
     id: int
     home: str
     away: str
@@ -39,6 +47,10 @@ class TrueMatch:
     score: Pair | None
     penalties: Pair | None
     goals: tuple[TrueGoal, ...]
+    sport: str = Sport.FOOTBALL.value
+    home_also: tuple[str, ...] = ()
+    """What other feeds call the side."""
+    away_also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A scripted matchday being played: the clock, the matches at this moment, and what is wrong with the feed."""
+"""A scripted matchday being played: the clock that all feeds share, and the matches at a moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 from found_footy.domain.fixtures.statuses import Phase, phase_of
 from found_footy.simulator.clock import MatchdayClock
-from found_footy.simulator.faults import DueFaults, FaultSchedule
+from found_footy.simulator.cricket import CricketNow
+from found_footy.simulator.cricket_now import cricket_at, cricket_settled_from
 from found_footy.simulator.ground_truth import GroundTruth
 from found_footy.simulator.script import Match, Scenario
 from found_footy.simulator.state import POLLS_TO_FINISH, PlaybackState
@@ -21,10 +22,10 @@ class Matchday:
     def __init__(self, scenario: Scenario, start: datetime, clock: MatchdayClock) -> None:
         self.scenario = scenario
         self.truth: GroundTruth = truth(scenario)
-        self._start = start
+        self.start = start
         self._clock = clock
-        self._faults = FaultSchedule(scenario.faults)
-        self._settled_from = max((settled_from(match) for match in scenario.matches), default=0)
+        ends: list[float] = [settled_from(match) for match in scenario.matches]
+        self._settled_from = max([*ends, *map(cricket_settled_from, scenario.cricket)], default=0)
         self._polls = 0
         self._settled_polls = 0
         self._watchers: list[Callable[[], None]] = []
@@ -33,13 +34,18 @@ class Matchday:
         """Is called after every poll."""
         self._watchers.append(watcher)
 
-    def poll(self) -> None:
-        """A poll has come: matchday time moves on."""
-        offset = self._clock.poll()
+    def poll(self, reader: str | None = None) -> None:
+        """A poll has come, to whichever feed: matchday time moves on, and waits for the named ones."""
+        offset = self._clock.poll(reader)
         self._polls += 1
         self._settled_polls += offset >= self._settled_from
         for watcher in self._watchers:
             watcher()
+
+    @property
+    def offset(self) -> float:
+        """Seconds since the start."""
+        return self._clock.offset
 
     def reached(self) -> float | None:
         """How far the matchday is, in seconds: None before the first poll, and all of it once every match is over.
@@ -50,23 +56,21 @@ class Matchday:
             return None
         return math.inf if self._clock.offset >= self._settled_from else self._clock.offset
 
-    def faults(self, match_ids: Collection[int]) -> DueFaults:
-        """What is wrong with the answer to this poll."""
-        return self._faults.due(self._clock.offset, match_ids)
+    def fixture(self, match: Match, offset: float) -> dict[str, Any]:
+        return fixture_at(match, self.scenario.league_of(match), self.start, offset)
 
-    def fixture(self, match: Match) -> dict[str, Any]:
-        return fixture_at(match, self.scenario.league_of(match), self._start, self._clock.offset)
+    def cricket(self, offset: float) -> list[CricketNow]:
+        return [cricket_at(match, self.start, offset) for match in self.scenario.cricket]
 
     def by_ids(self, match_ids: Collection[int]) -> list[Match]:
         return [match for match in self.scenario.matches if match.id in match_ids]
 
     def on(self, day: date) -> list[Match]:
         """The matches that kick off on a day, in UTC."""
-        return [match for match in self.scenario.matches if kickoff_time(match, self._start).date() == day]
+        return [match for match in self.scenario.matches if kickoff_time(match, self.start).date() == day]
 
-    def live(self, league_ids: Collection[int] | None) -> list[Match]:
+    def live(self, league_ids: Collection[int] | None, offset: float) -> list[Match]:
         """The matches that are on, in these leagues or in all."""
-        offset = self._clock.offset
         return [
             match
             for match in self.scenario.matches
@@ -77,7 +81,7 @@ class Matchday:
     def state(self) -> PlaybackState:
         offset = self._clock.offset
         return PlaybackState(
-            now=self._start + timedelta(seconds=offset),
+            now=self.start + timedelta(seconds=offset),
             offset_seconds=offset,
             polls=self._polls,
             settled=offset >= self._settled_from,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from found_footy.simulator.clock import TimeSource
-from found_footy.simulator.script import Limits
+from found_footy.simulator.feed_script import Limits
 
 _WINDOW = 60.0
 DAY_ERROR = (

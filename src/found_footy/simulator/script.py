@@ -6,23 +6,17 @@ Durations (`after`, `lasts`, `half_time`, …) are minutes of matchday time.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt
 
-from found_footy.simulator.clips.kinds import Alteration, BoardStyle, PostKind
-from found_footy.simulator.clips.notation import checked_code, checked_height, checked_rate, read_clip
+from found_footy.simulator.clip_script import PostedClip
+from found_footy.simulator.clips.kinds import BoardStyle
+from found_footy.simulator.clips.notation import checked_code
+from found_footy.simulator.cricket_script import CricketMatch
+from found_footy.simulator.feed_script import Fault, Feeds, Limits
 from found_footy.simulator.notation import MinuteOfPlay, Moment
+from found_footy.simulator.script_model import Model
 
 UPCOMING_FROM = 12 * 3600
 """A match that kicks off this long after the start, or later, stays upcoming for the whole matchday."""
@@ -33,34 +27,7 @@ Ending = Literal["FT", "AET", "PEN", "ABD", "PST", "CANC"]
 IncidentKind = Literal[
     "yellow_card", "red_card", "substitution", "missed_penalty", "var_goal_confirmed", "var_penalty_confirmed"
 ]
-FaultKind = Literal[
-    "server_error",
-    "timeout",
-    "truncated",
-    "html",
-    "rate_limit",
-    "wrong_score",
-    "bad_schema",
-    "unknown_status",
-]
 Code = Annotated[str, AfterValidator(checked_code)]
-MATCH_FAULTS: tuple[FaultKind, ...] = ("wrong_score", "bad_schema", "unknown_status")
-
-
-class Model(BaseModel):
-    """Frozen, and nothing but the fields that it declares."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, data: Any) -> Any:
-        # Pydantic's own message for an unknown field does not tell which ones there are.
-        for field in data if isinstance(data, dict) else ():
-            if field not in cls.model_fields:
-                context = {"field": field, "given": data[field], "fields": ", ".join(cls.model_fields)}
-                raise PydanticCustomError("unknown_field", "the fields {fields}", context)
-        return data
 
 
 class League(Model):
@@ -88,26 +55,6 @@ class Change(Model):
     player: Player | None = None
     kind: GoalKind | None = None
     minute: MinuteOfPlay | None = None
-
-
-class Clip(Model):
-    """What is posted of a goal: a file, or a dead link. What is left out is chosen by the clip's place in the file."""
-
-    kind: PostKind
-    also: tuple[Alteration, ...] = ()
-    """How a copy is altered."""
-    start: Annotated[float, Field(ge=-12, le=20)] | None = None
-    """Seconds from the goal to the clip's first picture."""
-    length: Annotated[float, Field(ge=3, le=36)] | None = None
-    height: Annotated[int, AfterValidator(checked_height)] | None = None
-    fps: Annotated[int, AfterValidator(checked_rate)] | None = None
-    kbit: Annotated[int, Field(ge=100, le=8000)] | None = None
-    """Kilobits of picture a second."""
-    after: NonNegativeInt = 1
-    """When it is posted."""
-
-
-PostedClip = Annotated[Clip, BeforeValidator(read_clip)]
 
 
 class Broadcast(Model):
@@ -194,27 +141,6 @@ class Match(Model):
         return self.home if side == "home" else self.away
 
 
-class Fault(Model):
-    """Something wrong with the feed's answers, from a moment on, for a number of polls.
-
-    A fault of one match lasts for that many polls that ask for the match.
-    """
-
-    at: Moment
-    kind: FaultKind
-    polls: PositiveInt = 1
-    match: PositiveInt | None = None
-    seconds: PositiveInt | None = None
-    """For `timeout`: how long, in real seconds, the request is held."""
-
-
-class Limits(Model):
-    """The plan's limits, in requests."""
-
-    per_day: PositiveInt = 150_000
-    per_minute: PositiveInt = 1_200
-
-
 class RecordingSource(Model):
     """A folder of recorded answers, relative to the scenario file."""
 
@@ -227,9 +153,22 @@ class Scenario(Model):
     title: str = ""
     leagues: dict[str, League] = Field(default_factory=dict)
     matches: tuple[Match, ...] = ()
+    cricket: tuple[CricketMatch, ...] = ()
     faults: tuple[Fault, ...] = ()
+    """Of API-Football; the other feeds have their own."""
+    feeds: Feeds = Feeds()
+    """Who else tells of the matchday."""
     limits: Limits = Limits()
     recording: RecordingSource | None = None
+
+    @property
+    def football(self) -> Scenario:
+        """The same without cricket, which only shows to those who have a browser."""
+        return self.model_copy(update={"cricket": ()})
+
+    @property
+    def all_matches(self) -> list[Match | CricketMatch]:
+        return [*self.matches, *self.cricket]
 
     def league_of(self, match: Match) -> League:
         return self.leagues[match.league]

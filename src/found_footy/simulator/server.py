@@ -14,9 +14,16 @@ from starlette.routing import Route
 
 from found_footy.http_server import HttpServer
 from found_footy.simulator.api_football import ApiFootball
+from found_footy.simulator.broken_answers import loop_routes
 from found_footy.simulator.clips.spec import ClipSpec
 from found_footy.simulator.clock import MatchdayClock, TimeSource
+from found_footy.simulator.crex_feed import CrexFeed
+from found_footy.simulator.crex_site import CrexSiteState
+from found_footy.simulator.dated import dated
 from found_footy.simulator.espn_recording import Recording, Replay, espn_routes
+from found_footy.simulator.espn_scripted import EspnScripted
+from found_footy.simulator.feed_script import FeedScript
+from found_footy.simulator.feed_view import FeedView
 from found_footy.simulator.ground_truth import GroundTruth
 from found_footy.simulator.matchday import Matchday
 from found_footy.simulator.quota import Quota
@@ -63,7 +70,8 @@ class Simulator:
         renderers: int = 1,
     ) -> None:
         self.key = key
-        self._scenario = scenario
+        self.scenario = scenario
+        self.crex_state = CrexSiteState()
         self.x_state = XSiteState()
         self._closing = asyncio.Event()
         self._playback: Playback
@@ -78,14 +86,25 @@ class Simulator:
             begin = (start or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
             matchday = Matchday(scenario, begin, clock)
             self._playback = matchday
-            quota = Quota(scenario.limits, time_source)
             self._social = SocialFeed(scenario, matchday.reached)
             matchday.watch(self._social.notice)
-            routes = ApiFootball(matchday, key, quota, self._closing).routes()
+            routes = self._feed_routes(matchday, time_source)
         posted = (post.clip for post in self._social.planned if post.clip is not None)
         self._files = None if clips_folder is None else ClipFiles(clips_folder, posted, renderers)
         app = Starlette(routes=[*routes, *control_routes(self._playback), *self._social_routes()])
-        self._server = HttpServer(app, port, name="the simulator")
+        self._server = HttpServer(dated(app), port, name="the simulator", date_header=False)
+
+    def _feed_routes(self, matchday: Matchday, time_source: TimeSource) -> list[Route]:
+        """Each feed with its own delay and its own faults, over the same clock."""
+        scenario, closing = self.scenario, self._closing
+        ours = FeedView(matchday, FeedScript(faults=scenario.faults))
+        routes = ApiFootball(ours, self.key, Quota(scenario.limits, time_source), closing).routes()
+        if scenario.feeds.espn is not None:
+            espn = EspnScripted(FeedView(matchday, scenario.feeds.espn), closing, time_source)
+            routes += espn.routes(cricket=scenario.feeds.espn.cricket)
+        if scenario.cricket:
+            routes += CrexFeed(FeedView(matchday, scenario.feeds.crex), self.crex_state).routes()
+        return [*routes, *loop_routes()]
 
     def _social_routes(self) -> list[Route]:
         posts, base_url = self._social.posts_of, lambda: self.url
@@ -96,7 +115,7 @@ class Simulator:
             *reddit_routes(posts, base_url),
             *media_routes(self._files),
             *trap_routes(self._closing),
-            *wikidata_routes(self._scenario),
+            *wikidata_routes(self.scenario),
         ]
 
     @property

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from found_footy.domain.fixtures.model import WICKET, Side, Sport
 from found_footy.simulator.course import course_of
+from found_footy.simulator.cricket_now import KINDS, wickets_in_order
+from found_footy.simulator.cricket_script import CricketMatch
+from found_footy.simulator.espn_names import espn_player, espn_team
 from found_footy.simulator.espn_recording import Recording
 from found_footy.simulator.ground_truth import GroundTruth, Pair, TrueGoal, TrueMatch, count, stage_of
 from found_footy.simulator.incidents import GOAL_DETAILS, goal_views
-from found_footy.simulator.script import Match, Scenario
+from found_footy.simulator.script import Match, Player, Scenario, SideName, Team
 
 _FOREVER = 10.0**9
 
@@ -15,7 +19,8 @@ def truth(scenario: Scenario) -> GroundTruth:
     """What a consumer must know in the end, from the script or from the recording's last answer."""
     if scenario.recording is not None:
         return Recording.load(scenario.recording.espn).truth
-    return GroundTruth(tuple(_match_truth(match) for match in scenario.matches))
+    football = (_match_truth(match) for match in scenario.matches)
+    return GroundTruth((*football, *(_cricket_truth(match) for match in scenario.cricket)))
 
 
 def _match_truth(match: Match) -> TrueMatch:
@@ -34,6 +39,7 @@ def _match_truth(match: Match) -> TrueMatch:
                 extra=view.minute.extra,
                 state="stable" if view.counted else "withdrawn",
                 score_after=running if view.counted else None,
+                also=_player_also(view.player),
             )
         )
     status = course.final.status
@@ -46,7 +52,47 @@ def _match_truth(match: Match) -> TrueMatch:
         score=running if match.starts else None,
         penalties=_shootout(match),
         goals=tuple(goals),
+        home_also=_team_also(match.home),
+        away_also=_team_also(match.away),
     )
+
+
+def _cricket_truth(match: CricketMatch) -> TrueMatch:
+    running: Pair = (0, 0)
+    wickets = []
+    for number, innings in enumerate(match.innings, start=1):
+        # A wicket counts for the side in the field.
+        side: SideName = "away" if innings.batting is Side.HOME else "home"
+        for wicket in wickets_in_order(innings):
+            running = count(running, side)
+            over, ball = wicket.ball.over, wicket.ball.ball
+            kind = KINDS[wicket.kind].value
+            wickets.append(
+                TrueGoal(side, wicket.batter.name, kind, over, ball, "stable", running, type=WICKET, innings=number)
+            )
+    return TrueMatch(
+        id=match.id,
+        home=match.home.name,
+        away=match.away.name,
+        status=match.ends,
+        stage=stage_of(match.ends),
+        score=running,
+        penalties=None,
+        goals=tuple(wickets),
+        sport=Sport.CRICKET.value,
+        home_also=(match.home.short,),
+        away_also=(match.away.short,),
+    )
+
+
+def _team_also(team: Team) -> tuple[str, ...]:
+    named = espn_team(team)
+    return tuple(name for name in dict.fromkeys((named.name, named.short)) if name != team.name)
+
+
+def _player_also(player: Player | None) -> tuple[str, ...]:
+    name = espn_player(player)[1] if player else None
+    return () if player is None or name is None or name == player.name else (name,)
 
 
 def _shootout(match: Match) -> Pair | None:

@@ -19,7 +19,7 @@ from found_footy.simulator.clips.plan import all_clips, clips_for
 from found_footy.simulator.clips.timeline import ENDS_AT, GOAL_AT, timeline_of
 from found_footy.simulator.clips.truth import score_at, seconds_in_common, truth_of
 
-MATCHDAY = load_scenario("matchday")
+MATCHDAY = load_scenario("matchday").football
 SPECS = list(all_clips(MATCHDAY))
 
 
@@ -145,7 +145,7 @@ def test_the_truth_is_json() -> None:
 
 
 def test_the_same_scenario_gives_the_same_specs() -> None:
-    assert list(all_clips(load_scenario("matchday"))) == SPECS
+    assert list(all_clips(load_scenario("matchday").football)) == SPECS
 
 
 def test_masters_hold_what_their_copies_show() -> None:

@@ -19,7 +19,7 @@ from found_footy.simulator.script import Match
 from found_footy.simulator.social.plan import PlannedPost, planned_posts
 from found_footy.simulator.social.texts import CHATTER, Story, fan_text, plain, reddit_title, spoken, story_of
 
-MATCHDAY = load_scenario("matchday")
+MATCHDAY = load_scenario("matchday").football
 MATCHES = {match.id: match for match in MATCHDAY.matches}
 POSTS = planned_posts(MATCHDAY)
 STORY = Story("Liverpool", "Manchester City", "LIVMCI", (1, 0), "home", "12", "normal", ("Mohamed Salah",))
@@ -84,7 +84,7 @@ def test_a_scenario_without_matches_has_no_posts() -> None:
 
 
 def test_posts_are_the_same_every_time() -> None:
-    assert planned_posts(load_scenario("matchday")) == POSTS
+    assert planned_posts(load_scenario("matchday").football) == POSTS
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,17 @@
-"""What in a goal's clips must fit together."""
+"""What in the clips of a goal or a wicket must fit together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from found_footy.simulator.clip_script import Clip
+from found_footy.simulator.clips.cricket_footage import Fallen, wrong_balls
 from found_footy.simulator.clips.footage import FAR_ENOUGH, wrong_minutes
 from found_footy.simulator.clips.kinds import FIXED_RANGE, WITHOUT_PICTURE, Alteration, reason_of
 from found_footy.simulator.clips.timeline import ENDS_AT, GOAL_AT
+from found_footy.simulator.cricket_script import Innings, Wicket
 from found_footy.simulator.problems import Problem
-from found_footy.simulator.script import Clip, Goal, Match
+from found_footy.simulator.script import Goal, Match
 
 _LAST = ENDS_AT - GOAL_AT
 _ONE_OF: tuple[frozenset[Alteration], ...] = (
@@ -27,6 +30,17 @@ def clip_problems(path: str, match: Match, goal: Goal) -> Iterator[Problem]:
         if clip.kind == "wrong_minute" and not wrong_minutes(match, goal):
             allowed = f"another kind: the match has no minute that is {FAR_ENOUGH} minutes from the goal"
             yield Problem(f"{here}.kind", clip.kind, allowed)
+
+
+def wicket_clip_problems(path: str, innings: Innings, wicket: Wicket) -> Iterator[Problem]:
+    for index, clip in enumerate(wicket.clips or ()):
+        here = f"{path}.clips[{index}]"
+        yield from _range(here, clip)
+        yield from _alterations(here, clip)
+        if clip.kind == "wrong_minute" and not wrong_balls(Fallen(wicket, innings, 0, 1)):
+            yield Problem(
+                f"{here}.kind", clip.kind, "another kind: the innings has no over that is far from the wicket"
+            )
 
 
 def _range(path: str, clip: Clip) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from found_footy.simulator.clips.kinds import BoardStyle
+from found_footy.simulator.clips.kinds import AnyStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class ClockFace:
     """The clock that runs beside a frozen one."""
 
 
-def clock_face(style: BoardStyle, second: float, half_ends: int, added: int) -> ClockFace:
+def clock_face(style: AnyStyle, second: float, half_ends: int, added: int) -> ClockFace:
     """At so many seconds of play; past `half_ends` the half is in its stoppage time of `added` minutes."""
     whole = int(second)
     if whole < half_ends:
@@ -36,6 +36,11 @@ def clock_face(style: BoardStyle, second: float, half_ends: int, added: int) -> 
             return ClockFace(_running(whole))
         case _:
             return ClockFace(_running(whole), shown)
+
+
+def overs_face(balls: int) -> ClockFace:
+    """Overs and balls, as cricket scoreboards have them in the place of a clock."""
+    return ClockFace(f"{balls // 6}.{balls % 6}")
 
 
 def _running(second: int) -> str:

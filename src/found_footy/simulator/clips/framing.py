@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from found_footy.simulator.clips.kinds import Alteration, BoardStyle, PostKind
+from found_footy.simulator.clips.kinds import Alteration, AnyStyle, PostKind
 
 PORTRAIT = 9 / 16
 LANDSCAPE = 16 / 9
@@ -28,12 +28,15 @@ class Box:
 
 
 FULL = Box(0.0, 0.0, 1.0, 1.0)
-BOARDS: dict[BoardStyle, Box] = {
+BOARDS: dict[AnyStyle, Box] = {
     "classic": Box(0.045, 0.06, 0.415, 0.13),
     "split": Box(0.05, 0.055, 0.51, 0.125),
     "lower": Box(0.045, 0.765, 0.245, 0.945),
     "glass": Box(0.585, 0.06, 0.955, 0.132),
     "compact": Box(0.05, 0.05, 0.245, 0.088),
+    "bar": Box(0.03, 0.868, 0.62, 0.95),
+    "corner": Box(0.04, 0.78, 0.31, 0.945),
+    "southern": Box(0.2, 0.872, 0.83, 0.952),
 }
 """With the stoppage display, which is not always on."""
 
@@ -42,7 +45,7 @@ _CROP = 0.86
 _MARGIN = 0.012
 
 
-def kept(kind: PostKind, also: Iterable[Alteration], style: BoardStyle) -> Box:
+def kept(kind: PostKind, also: Iterable[Alteration], style: AnyStyle) -> Box:
     """The part of the broadcast's frame that is in the copy; always with the aspect of the whole or of a phone."""
     if kind == "portrait":
         width = PORTRAIT / LANDSCAPE

@@ -48,6 +48,8 @@ Alteration = Literal[
     "mirrored",
 ]
 BoardStyle = Literal["classic", "split", "lower", "glass", "compact"]
+CricketStyle = Literal["bar", "corner", "southern"]
+AnyStyle = Literal[BoardStyle, CricketStyle]
 Verdict = Literal["verified", "unverified", "rejected"]
 Reason = Literal[
     "wrong_minute",
@@ -66,10 +68,11 @@ Reason = Literal[
     "too_large",
     "too_slow",
 ]
-Scene = Literal["match", "studio", "basketball", "landscape"]
+Scene = Literal["match", "cricket", "studio", "basketball", "landscape"]
 
 BOARD_STYLES: tuple[BoardStyle, ...] = ("classic", "split", "lower", "glass", "compact")
-HARD_STYLES: frozenset[BoardStyle] = frozenset({"compact"})
+CRICKET_STYLES: tuple[CricketStyle, ...] = ("bar", "corner", "southern")
+HARD_STYLES: frozenset[AnyStyle] = frozenset({"compact"})
 """So small that a reader may fail without being to blame."""
 
 REASONS: dict[PostKind, Reason] = {
@@ -87,7 +90,8 @@ REASONS: dict[PostKind, Reason] = {
     "zip": "not_a_video",
     "html": "not_a_video",
 }
-"""Why a file is refused. A kind that is in neither table shows the goal."""
+"""Why a file is refused. A kind that is in neither table shows the goal. For a wicket the wrong minute is another over,
+and what is not soccer is no cricket."""
 
 DEAD_REASONS: dict[PostKind, Reason] = {
     "gone": "gone",

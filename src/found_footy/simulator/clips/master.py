@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from found_footy.simulator.clips.camera import Image
+from found_footy.simulator.clips.cricket_scene import CricketScene
 from found_footy.simulator.clips.encoder import write_video
 from found_footy.simulator.clips.kinds import Scene
 from found_footy.simulator.clips.match_scene import MatchScene
@@ -21,17 +22,19 @@ _GRAINS = 5
 _GRAIN = 4
 """How far the grain lifts a pixel at most, in steps of brightness."""
 
-_OTHERS: dict[Scene, type[StudioScene] | type[BasketballScene] | type[LandscapeScene]] = {
+AnyScene = MatchScene | CricketScene | StudioScene | BasketballScene | LandscapeScene
+
+_SCENES: dict[Scene, type[AnyScene]] = {
+    "match": MatchScene,
+    "cricket": CricketScene,
     "studio": StudioScene,
     "basketball": BasketballScene,
     "landscape": LandscapeScene,
 }
 
 
-def scene_of(footage: Footage, width: int, height: int) -> MatchScene | StudioScene | BasketballScene | LandscapeScene:
-    if footage.scene == "match":
-        return MatchScene(footage, width, height)
-    return _OTHERS[footage.scene](footage, width, height)
+def scene_of(footage: Footage, width: int, height: int) -> AnyScene:
+    return _SCENES[footage.scene](footage, width, height)
 
 
 def write_master(master: Master, path: Path) -> None:

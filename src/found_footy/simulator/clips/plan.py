@@ -1,4 +1,4 @@
-"""Which clips are posted of a goal. Pure: the same scenario gives the same specs, and a spec says all of its file."""
+"""Which clips are posted of a goal or a wicket. Pure: a scenario gives its specs, and a spec all of its file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from found_footy.simulator.clip_script import Clip
+from found_footy.simulator.clips.cricket_footage import (
+    fallen_of,
+    last_season_wicket,
+    other_cricket_footage,
+    other_scene_of_wicket,
+    wicket_footage,
+    wrong_over_footage,
+)
 from found_footy.simulator.clips.footage import (
     goal_footage,
     last_season_footage,
@@ -17,7 +26,8 @@ from found_footy.simulator.clips.footage import (
 from found_footy.simulator.clips.kinds import OTHER_SCENES
 from found_footy.simulator.clips.spec import ClipSpec, Footage, Master
 from found_footy.simulator.clips.timeline import ENDS_AT, GOAL_AT, timeline_of
-from found_footy.simulator.script import Clip, Match, Scenario
+from found_footy.simulator.cricket_script import CricketMatch
+from found_footy.simulator.script import Match, Scenario
 
 DEFAULT_CLIPS = (
     Clip(kind="copy"),
@@ -25,6 +35,7 @@ DEFAULT_CLIPS = (
     Clip(kind="copy", also=("letterbox",), fps=30, after=2),
 )
 """Of a goal that says nothing about its clips."""
+DEFAULT_WICKET_CLIPS = (Clip(kind="copy"), Clip(kind="copy", also=("logo",), after=2))
 
 _HEIGHTS = (360, 360, 360, 360, 360, 480)
 """Of the copies that do not say theirs: one for a goal, so that its master need not be larger than they are."""
@@ -45,11 +56,21 @@ class _Range:
 
 
 def clips_for(scenario: Scenario, match_id: int, goal: int) -> list[ClipSpec]:
-    """What is posted of a match's goal, the first being 0, in the order in which the file lists it."""
-    match = next(match for match in scenario.matches if match.id == match_id)
-    posted = match.goals[goal].clips
-    clips = DEFAULT_CLIPS if posted is None else posted
+    """What is posted of a match's goal, the first being 0, in the order in which the file lists it.
+
+    Wickets are counted over all innings, in the order in which they fall.
+    """
+    match = next(match for match in scenario.all_matches if match.id == match_id)
+    posted, usual = _posted(match, goal)
+    clips = usual if posted is None else posted
     return _with_masters([_spec(scenario, match, goal, number, clip) for number, clip in enumerate(clips)])
+
+
+def _posted(match: Match | CricketMatch, goal: int) -> tuple[tuple[Clip, ...] | None, tuple[Clip, ...]]:
+    """What the file says, and what is usual."""
+    if isinstance(match, CricketMatch):
+        return fallen_of(match)[goal].wicket.clips, DEFAULT_WICKET_CLIPS
+    return match.goals[goal].clips, DEFAULT_CLIPS
 
 
 def all_clips(scenario: Scenario) -> Iterator[ClipSpec]:
@@ -57,10 +78,16 @@ def all_clips(scenario: Scenario) -> Iterator[ClipSpec]:
     for match in scenario.matches:
         for goal in range(len(match.goals)):
             yield from (spec for spec in clips_for(scenario, match.id, goal) if spec.has_file)
+    for cricket in scenario.cricket:
+        for wicket in range(len(fallen_of(cricket))):
+            yield from (spec for spec in clips_for(scenario, cricket.id, wicket) if spec.has_file)
 
 
-def _spec(scenario: Scenario, match: Match, goal: int, number: int, clip: Clip) -> ClipSpec:
-    footage = _footage(scenario, match, goal, clip)
+def _spec(scenario: Scenario, match: Match | CricketMatch, goal: int, number: int, clip: Clip) -> ClipSpec:
+    if isinstance(match, CricketMatch):
+        footage = _cricket(scenario, match, goal, clip)
+    else:
+        footage = _footage(scenario, match, goal, clip)
     chance = random.Random(f"copy {match.id} {goal} {number} {clip.kind}")
     part = _range(footage, clip, chance)
     height, fps = clip.height or random.Random(f"height {match.id} {goal}").choice(_HEIGHTS), clip.fps or 25
@@ -94,6 +121,20 @@ def _footage(scenario: Scenario, match: Match, goal: int, clip: Clip) -> Footage
             return other_scene(match, goal, OTHER_SCENES[clip.kind])
         case _:
             return goal_footage(match, goal)
+
+
+def _cricket(scenario: Scenario, match: CricketMatch, wicket: int, clip: Clip) -> Footage:
+    match clip.kind:
+        case "wrong_minute":
+            return wrong_over_footage(match, wicket)
+        case "other_match":
+            return other_cricket_footage(scenario, match, wicket)
+        case "last_season":
+            return last_season_wicket(match, wicket)
+        case "studio" | "basketball" | "landscape":
+            return other_scene_of_wicket(match, wicket, OTHER_SCENES[clip.kind])
+        case _:
+            return wicket_footage(match, wicket)
 
 
 def _range(footage: Footage, clip: Clip, chance: random.Random) -> _Range:

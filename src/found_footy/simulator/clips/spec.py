@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from found_footy.simulator.clips.kinds import DEAD, WITHOUT_PICTURE, Alteration, BoardStyle, PostKind, Scene
+from found_footy.simulator.clips.kinds import DEAD, WITHOUT_PICTURE, Alteration, AnyStyle, PostKind, Scene
 
 RENDERER_VERSION = 1
 """Part of every cached file's name: raise it whenever the pictures change."""
@@ -27,7 +27,7 @@ class Footage:
     """Seeds the play, the cameras and the cuts."""
     teams: tuple[str, str]
     codes: tuple[str, str]
-    style: BoardStyle
+    style: AnyStyle
     before: Pair
     after: Pair
     """The score; equal to `before` where nothing is scored."""
@@ -40,6 +40,11 @@ class Footage:
     """Seconds of play at which this half's stoppage time begins."""
     added: int
     """The announced minutes of stoppage time."""
+    balls: Pair | None = None
+    """Only in cricket: how many balls of the innings are bowled before this one and after it.
+
+    Then `before` and `after` are runs and wickets, and `side` is the one that bats.
+    """
 
     @property
     def scored(self) -> bool:
@@ -47,7 +52,7 @@ class Footage:
 
     @property
     def key(self) -> str:
-        return _digest(asdict(self))
+        return _digest(_content(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Master:
 
     @property
     def key(self) -> str:
-        return _digest(asdict(self))
+        return _digest(_content(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class ClipSpec:
     @property
     def key(self) -> str:
         """Of the file's content alone: who posts it when, and as what, is left out."""
-        content = asdict(self)
+        content = _content(self)
         for name in ("match", "goal", "number", "after"):
             del content[name]
         return _digest(content)
@@ -108,6 +113,11 @@ class ClipSpec:
     @property
     def has_picture(self) -> bool:
         return self.kind not in WITHOUT_PICTURE
+
+
+def _content(spec: Footage | Master | ClipSpec) -> dict[str, Any]:
+    """Football has no balls, and files that were rendered before there was cricket keep their names."""
+    return asdict(spec, dict_factory=lambda fields: {k: v for k, v in fields if k != "balls" or v is not None})
 
 
 def _digest(content: dict[str, Any]) -> str:

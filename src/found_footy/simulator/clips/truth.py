@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from found_footy.simulator.clips.clock_face import ClockFace, clock_face
+from found_footy.simulator.clips.clock_face import ClockFace, clock_face, overs_face
 from found_footy.simulator.clips.framing import BOARDS, kept
 from found_footy.simulator.clips.kinds import HARD_STYLES, UNSEEN, Alteration, PostKind, Reason, Verdict, reason_of
 from found_footy.simulator.clips.spec import ClipSpec, Footage, Pair
@@ -46,11 +46,12 @@ class ClipTruth:
     """Where the clip starts in that broadcast, in seconds."""
     length: float
     teams: tuple[str, str] | None
-    """The codes on the scoreboard; none for what is not soccer."""
+    """The codes on the scoreboard; none for what is neither soccer nor cricket."""
     scores: tuple[Pair, ...]
     """On the scoreboard, in their order."""
     minutes: tuple[int, int] | None
-    """The first and the last minute on the clock: 66 for 66:12, 92 for 92:30 however it is written."""
+    """The first and the last minute on the clock: 66 for 66:12, 92 for 92:30 however it is written. In cricket
+    the balls that are bowled."""
     clock: Readability
     clock_seen: tuple[tuple[float, float], ...]
     """From when to when, in seconds of the clip."""
@@ -64,7 +65,7 @@ class ClipTruth:
 def truth_of(spec: ClipSpec) -> ClipTruth:
     footage = spec.footage
     watchable = spec.kind not in UNSEEN
-    soccer = footage.scene == "match" and watchable
+    soccer = footage.scene in ("match", "cricket") and watchable
     seen = _clock_seen(spec) if soccer and _board_in_picture(spec) else ()
     shown = [second for start, end in seen for second in (start, end - _STEP)]
     return ClipTruth(
@@ -97,12 +98,20 @@ def seconds_in_common(one: ClipTruth, other: ClipTruth) -> float:
 
 def face_at(footage: Footage, second: float) -> ClockFace:
     """The clock at a second of the footage's timeline."""
+    if footage.balls is not None:
+        return overs_face(balls_at(footage, second))
     return clock_face(footage.style, clock_at(footage, second), footage.half_ends, footage.added)
 
 
 def clock_at(footage: Footage, second: float) -> float:
     """Seconds of play at a second of the timeline: the clock goes on while a replay is shown."""
     return max(0.0, footage.goal_clock + second - GOAL_AT)
+
+
+def balls_at(footage: Footage, second: float) -> int:
+    """Bowled by then in the innings: the scoreboard counts the ball when it counts the wicket."""
+    before, after = footage.balls or (0, 0)
+    return before if second < timeline_of(footage).score_changes else after
 
 
 def score_at(footage: Footage, second: float) -> Pair:
@@ -144,7 +153,11 @@ def _master_second(spec: ClipSpec, at: float) -> float:
 
 
 def _minutes(spec: ClipSpec, shown: list[float]) -> tuple[int, int] | None:
-    minutes = [int(clock_at(spec.footage, _master_second(spec, second))) // 60 for second in shown]
+    seconds, footage = [_master_second(spec, second) for second in shown], spec.footage
+    if footage.balls is not None:
+        minutes = [balls_at(footage, second) for second in seconds]
+    else:
+        minutes = [int(clock_at(footage, second)) // 60 for second in seconds]
     return (minutes[0], minutes[-1]) if minutes else None
 
 

@@ -7,16 +7,27 @@ old.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from found_footy.simulator.clips.cricket_footage import fallen_of
 from found_footy.simulator.clips.plan import clips_for
 from found_footy.simulator.clips.spec import ClipSpec
 from found_footy.simulator.course import course_of
+from found_footy.simulator.cricket_course import cricket_course
+from found_footy.simulator.cricket_script import CricketMatch
 from found_footy.simulator.script import Match, Scenario
 from found_footy.simulator.social.posts import Platform
 from found_footy.simulator.social.texts import CHATTER, Story, fan_text, memory, reddit_title, story_of
+from found_footy.simulator.social.wicket_texts import (
+    WicketStory,
+    wicket_memory,
+    wicket_story,
+    wicket_text,
+    wicket_title,
+)
 
 TRAP = "/trap"
 MEDIA = "/media"
@@ -57,6 +68,7 @@ class PlannedPost:
 def planned_posts(scenario: Scenario) -> tuple[PlannedPost, ...]:
     """In the order in which they come to light."""
     posts = [post for match in scenario.matches for post in _of_match(scenario, match)]
+    posts += [post for match in scenario.cricket for post in _of_cricket(scenario, match)]
     if posts:
         posts += _chatter(until=max(post.due for post in posts))
     return tuple(sorted(posts, key=lambda post: post.due))
@@ -82,7 +94,20 @@ def _of_match(scenario: Scenario, match: Match) -> Iterator[PlannedPost]:
             yield _memory(story, match)
 
 
-def _of_clip(clip: ClipSpec, due: int, story: Story) -> Iterator[PlannedPost]:
+def _of_cricket(scenario: Scenario, match: CricketMatch) -> Iterator[PlannedPost]:
+    course = cricket_course(match)
+    for index, fallen in enumerate(fallen_of(match)):
+        moment, story = course.moment_of(fallen.place, fallen.wicket.ball.count), wicket_story(match, index)
+        if moment is None:
+            continue
+        clips = clips_for(scenario, match.id, index)
+        for clip in clips:
+            yield from _of_clip(clip, math.ceil(moment) + clip.after * 60, story)
+        if index == 0 and clips:
+            yield _memory(story, match)
+
+
+def _of_clip(clip: ClipSpec, due: int, story: Story | WicketStory) -> Iterator[PlannedPost]:
     chance = random.Random(f"post {clip.match} {clip.goal} {clip.number}")
     hand = chance.randrange(100)
     elsewhere: Platform = "reddit" if clip.number % 2 else "bluesky"
@@ -92,16 +117,25 @@ def _of_clip(clip: ClipSpec, due: int, story: Story) -> Iterator[PlannedPost]:
             platform=platform,
             due=due,
             author=chance.choice(_AUTHORS),
-            text=reddit_title(story) if platform == "reddit" else fan_text(story, hand + place),
+            text=_title(story) if platform == "reddit" else _text(story, hand + place),
             duration=clip.length,
             media=media_of(clip),
             clip=clip,
         )
 
 
-def _memory(story: Story, match: Match) -> PlannedPost:
+def _title(story: Story | WicketStory) -> str:
+    return wicket_title(story) if isinstance(story, WicketStory) else reddit_title(story)
+
+
+def _text(story: Story | WicketStory, hand: int) -> str:
+    return wicket_text(story, hand) if isinstance(story, WicketStory) else fan_text(story, hand)
+
+
+def _memory(story: Story | WicketStory, match: Match | CricketMatch) -> PlannedPost:
     platform = _PLATFORMS[match.id % len(_PLATFORMS)]
-    text = reddit_title(story) if platform == "reddit" else memory(story)
+    told = wicket_memory(story) if isinstance(story, WicketStory) else memory(story)
+    text = _title(story) if platform == "reddit" else told
     return PlannedPost(platform, 0, "yesteryear_fc", text, 34.0, f"{TRAP}/gone/memory-{match.id}.mp4", age=_OLD)
 
 

@@ -1,0 +1,84 @@
+"""Finding a recording: by the number of its match in this system, as a file that was exported, or as a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from found_footy.adapters.feeds.recording import load_recording
+from found_footy.bootstrap import build_objects
+from found_footy.bootstrap_feeds import declared_feeds
+from found_footy.bootstrap_replay import open_recordings
+from found_footy.config import Settings
+from found_footy.domain.errors import EngineError, NotFound, ObjectMissing
+from found_footy.domain.recordings.keys import recording_key
+from found_footy.domain.recordings.packing import pack
+from found_footy.domain.recordings.recording import Recording
+from found_footy.ops.locate import with_running_engines
+from found_footy.ports import ObjectStore
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecording:
+    recording: Recording
+    clips: ObjectStore
+    """Where the files of its clips are, if they are anywhere."""
+
+
+@asynccontextmanager
+async def found_recording(settings: Settings, named: str) -> AsyncIterator[FoundRecording]:
+    """Raises NotFound and RecordingBroken."""
+    objects = build_objects(settings)
+    try:
+        path = Path(named)
+        if await asyncio.to_thread(path.exists):
+            recording = await asyncio.to_thread(load_recording, path)
+        elif named.isascii() and named.isdecimal():
+            recording = await _of_fixture(settings, objects, int(named))
+        else:
+            raise NotFound(f"{named} is neither a file, nor a folder, nor the number of a fixture")
+        yield FoundRecording(recording, objects)
+    finally:
+        await objects.aclose()
+
+
+async def _of_fixture(settings: Settings, objects: ObjectStore, fixture_id: int) -> Recording:
+    with tempfile.TemporaryDirectory(prefix="footy-recording-") as folder:
+        path = Path(folder, "recording")
+        try:
+            await objects.get(recording_key(fixture_id), path)
+            return await asyncio.to_thread(load_recording, path)
+        except ObjectMissing:
+            pass
+    return await _so_far(settings, fixture_id)
+
+
+async def _so_far(settings: Settings, fixture_id: int) -> Recording:
+    """A match that is not over has no file yet; the system that records it knows what it would hold."""
+    try:
+        located = settings if settings.database_url else with_running_engines(settings)
+    except EngineError as error:
+        raise NotFound(f"no finished recording of fixture {fixture_id} is kept, and {error}") from error
+    precedences = {source.id: source.precedence for source in declared_feeds(located)()}
+    async with open_recordings(located) as recordings:
+        recording = await recordings.recorder.so_far(fixture_id, precedences)
+    if recording is None:
+        raise NotFound(f"fixture {fixture_id} was not recorded")
+    return recording
+
+
+async def export(settings: Settings, fixture_id: int, to: Path) -> int:
+    """Writes one file that can be played anywhere; returns its bytes."""
+    async with found_recording(settings, str(fixture_id)) as found:
+        packed = await asyncio.to_thread(pack, found.recording)
+    part = to.with_name(f".{to.name}.part")
+    try:
+        await asyncio.to_thread(part.write_bytes, packed)
+        await asyncio.to_thread(part.replace, to)
+    except OSError as error:
+        raise EngineError(f"{to} cannot be written: {error.strerror}") from error
+    return len(packed)

@@ -1,0 +1,69 @@
+"""`footy record` as a program."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+
+from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.domain.feeds.unified import payload_of
+from found_footy.domain.fixtures.model import Stage
+from found_footy.domain.recordings.packing import canonical, unpack
+from found_footy.ports_recording import NewAnswer
+from tests.support.following import follow
+from tests.support.football import START, match
+from tests.support.recordings import at
+
+from .conftest import Footy
+
+
+@pytest.fixture
+def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
+    """The settings of a system that records a match which is on."""
+
+    async def prepare() -> None:
+        database = Database(database_url)
+        await database.open()
+        await follow(PostgresStore(database), [(match(), Stage.ACTIVE)], START)
+        body = zlib.compress(canonical(payload_of(match())))
+        await PostgresRecordings(database).add_answers("test", [NewAnswer(5000, "sum", body)], at(1))
+        await database.close()
+
+    asyncio.run(prepare())
+    return {"DATABASE_URL": database_url, "FOOTY_DATA_DIR": str(tmp_path)}
+
+
+def test_recording_is_on_for_all_and_can_be_switched(footy: Footy, recorded: dict[str, str]) -> None:
+    words = footy("record", "list", **recorded).out
+    assert "every match is recorded" in words
+    assert "Liverpool - Manchester City" in words
+    assert "on, 1 answers, 0 searches" in words
+    assert footy("record", "off", **recorded).out == "every match: recording is off\n"
+    assert footy("record", "on", "5000", **recorded).out == "fixture 5000: recording is on\n"
+    told = json.loads(footy("record", "list", "--json", **recorded).out)
+    assert (told["every_match"], told["recordings"][0]["on"]) == (False, True)
+
+
+@pytest.mark.parametrize("words", [["on"], ["on", "5000", "--all"]])
+def test_what_cannot_be_meant_is_refused(footy: Footy, recorded: dict[str, str], words: list[str]) -> None:
+    assert footy("record", *words, **recorded).code == 2
+
+
+def test_a_fixture_that_is_not_known_is_not_found(footy: Footy, recorded: dict[str, str]) -> None:
+    assert footy("record", "export", "6000", "/dev/null", **recorded).code == 3
+
+
+def test_a_match_that_is_on_is_exported_as_far_as_it_is(footy: Footy, recorded: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "match.jsonl.gz"
+    ended = footy("record", "export", "5000", str(path), **recorded)
+    assert ended.code == 0, ended.err
+    found = unpack(path.read_bytes())
+    assert (found.fixture_id, len(found.answers)) == (5000, 1)
+    assert found.rules["poll_seconds"] == 30
+    assert footy("record", "export", "5000", str(tmp_path / "no" / "folder"), **recorded).code == 4

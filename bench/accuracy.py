@@ -77,7 +77,7 @@ class Pairs:
 
 
 async def evaluate(folder: Path) -> list[Judged]:
-    scenario = load_scenario("matchday")
+    scenario = load_scenario("matchday").football
     specs = list(all_clips(scenario))
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         paths = list(pool.map(partial(render, folder=folder), specs))

@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from bench.large_world import A_DAY, GOALS_EACH, LAST_DAY, fill
 from bench.table import table
-from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.bootstrap_web import open_web
 from found_footy.config import Settings

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import httpx
 from psycopg import AsyncCursor
 from temporalio.testing import ActivityEnvironment
+from tests.support.following import follow
 
 from bench.static_feed import fixture
 from bench.table import table
@@ -86,7 +87,7 @@ async def _measure(url: str, size: int) -> list[object]:
             await connection.execute("truncate fixtures, outbox cascade")
         store = PostgresStore(database)
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
-        await store.add_fixtures(fixtures, START)
+        await follow(store, fixtures, START)
         rules = (CertaintyRules(), LifecycleRules())
         activities = MonitorActivities(store, feed, *rules, timedelta(seconds=INTERVAL), timedelta(minutes=10))
         times, counts = [], []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -20,12 +21,16 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore, open_objec
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.storage.redis.cache import RedisCache
 from found_footy.bootstrap import build_objects, open_store
 from found_footy.config import Settings
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal
+from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal, EmbeddedValkey
 from tests.support.web_world import World, populate_at, settings_for
 
 _numbers = itertools.count(1)
+
+# The file of the checkout declares feeds of the real world; tests name theirs.
+os.environ.setdefault("FOOTY_FEED", "api_football")
 
 
 @pytest.fixture(scope="session")
@@ -110,6 +115,22 @@ async def objects(tmp_path: Path) -> AsyncIterator[ThreadedObjectStore]:
     opened = open_object_store(
         (tmp_path / "objects").as_uri(), endpoint=None, region="", access_key=None, secret_key=None
     )
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture(scope="session")
+def valkey_server(engine_folder: DataFolder) -> Iterator[str]:
+    engine = EmbeddedValkey(engine_folder)
+    asyncio.run(engine.start())
+    yield engine.environment()["REDIS_URL"]
+    asyncio.run(engine.destroy())
+
+
+@pytest.fixture
+async def cache(valkey_server: str) -> AsyncIterator[RedisCache]:
+    """With keys of its own."""
+    opened = RedisCache(valkey_server, prefix=f"test-{os.getpid()}-{next(_numbers)}:")
     yield opened
     await opened.aclose()
 

@@ -9,6 +9,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from found_footy.config import Settings, load_settings
+from found_footy.ops.logging import configure
+
 T = TypeVar("T")
 
 EXIT_NOT_AS_EXPECTED = 6
@@ -39,3 +42,20 @@ def run(
             return runner.run(body())
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise SystemExit(when_stopped) from None
+
+
+def stop_signal() -> asyncio.Event:
+    """Set by SIGINT and SIGTERM, which then cancel nothing: what has begun may be finished."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def located(*needed: str) -> Settings:
+    """Quiet settings for a command that looks; what it needs and nobody has set is looked for where `footy up` runs."""
+    from found_footy.ops.locate import with_running_engines
+
+    settings = load_settings()
+    configure(settings.log_format, "ERROR")
+    return settings if all(getattr(settings, name) for name in needed) else with_running_engines(settings)

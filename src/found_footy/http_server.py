@@ -22,12 +22,20 @@ class HttpServer:
     """Answers while its `async with` block is open. `port` 0 takes a free one."""
 
     def __init__(
-        self, app: ASGIApp, port: int = 0, *, host: str = LOOPBACK, name: str = "the server", grace_seconds: int = 5
+        self,
+        app: ASGIApp,
+        port: int = 0,
+        *,
+        host: str = LOOPBACK,
+        name: str = "the server",
+        grace_seconds: int = 5,
+        date_header: bool = True,
     ) -> None:
         self._app = app
         self._host, self._port = host, port
         self._name = name
         self._grace_seconds = grace_seconds
+        self._date_header = date_header
         self._server: _QuietServer | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -67,6 +75,7 @@ class HttpServer:
             lifespan="off",
             ws="none",
             server_header=False,
+            date_header=self._date_header,
             backlog=4096,
             timeout_graceful_shutdown=self._grace_seconds,
         )

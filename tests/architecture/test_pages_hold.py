@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 from found_footy.simulator import truth
+from found_footy.simulator.cricket_script import CricketMatch, Innings, Pause, Wicket
+from found_footy.simulator.feed_script import EspnScript, Fault, Feeds, FeedScript, Limits
 from found_footy.simulator.loader import bundled_names, parse_scenario
-from found_footy.simulator.script import Fault, Goal, Incident, Interruption, Limits, Match, Scenario
+from found_footy.simulator.script import Goal, Incident, Interruption, Match, Scenario
 from tests.architecture.pages import DOCS, ROOT, Link, anchors, code_blocks, links, pages, row_of, text_of
 
 SCENARIOS = DOCS / "howto" / "write-a-scenario.md"
 ADRS = DOCS / "adr"
 
+MODELS = (
+    *(Scenario, Match, Goal, Incident, Interruption, Feeds, FeedScript, EspnScript, Fault, Limits),
+    *(CricketMatch, Innings, Wicket, Pause),
+)
 LOCAL = [link for link in links() if "://" not in link.target and not link.target.startswith("mailto:")]
 EXAMPLES = [
     pytest.param(block, id=f"{page.name}-{number}")
@@ -59,7 +65,7 @@ def test_an_example_scenario_loads(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("model", "field"),
-    [(m, f) for m in (Scenario, Match, Goal, Incident, Interruption, Fault, Limits) for f in m.model_fields],
+    [(m, f) for m in MODELS for f in m.model_fields],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_a_field_of_the_scenario_format_is_documented(model: type[Scenario], field: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_world import served

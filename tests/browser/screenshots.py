@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from playwright.async_api import Browser, Page, async_playwright
 
-from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.adapters.browser.chromium import find_chromium
 
 QUALITY = 82
 SIZES = {"desktop": (1280, 860), "phone": (390, 844)}

@@ -10,6 +10,7 @@ from playwright.async_api import Page
 
 from tests.browser.conftest import OpenPage
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NO_CLIP, SALAH, WITHDRAWN
+from tests.support.world_of_feeds import WICKET_OF_HEAD
 
 PAGES = [
     "/",
@@ -23,7 +24,9 @@ PAGES = [
     "/search",
     "/search?q=liverpool",
     "/search?q=nobody+of+this+name",
+    f"/g/{WICKET_OF_HEAD}",
     "/operations",
+    "/operations/match/7001",
     "/login",
     "/docs",
     "/nowhere",

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
 from found_footy.domain.access import Role
+from found_footy.domain.fixtures.model import Minute
 from found_footy.web.api import models
+from found_footy.web.api.loss_models import Losses
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
 from tests.support.web_access import bearer, make_token
-from tests.support.web_world import HAALAND, HOSTILE_GOAL, NO_CLIP, NUNEZ, SALAH, SEEN, WITHDRAWN, served
+from tests.support.web_world import (
+    CITY,
+    HAALAND,
+    HOSTILE_GOAL,
+    LIVERPOOL,
+    NO_CLIP,
+    NOW,
+    NUNEZ,
+    PREMIER,
+    SALAH,
+    SEEN,
+    WITHDRAWN,
+    match,
+    served,
+)
+from tests.support.world_of_feeds import WICKET_OF_HEAD
 
-GOALS = (SALAH, HAALAND, NUNEZ, WITHDRAWN, NO_CLIP, HOSTILE_GOAL, SEEN)
+GOALS = (WICKET_OF_HEAD, SALAH, HAALAND, NUNEZ, WITHDRAWN, NO_CLIP, HOSTILE_GOAL, SEEN)
 LEFT_OUT = {
     "_monitor_workflows",
     "_search_workflows",
@@ -33,37 +52,59 @@ async def test_whole_documents_are_those_of_the_store(web: httpx.AsyncClient, sm
             assert stored.pop("_proofs") != {}
             assert answer.pop("_proofs") == {}
         assert answer == stored
-    for fixture in (7001, 7002, 7003, 7004, 7005, 7006):
+    for fixture in range(7001, 7008):
         answer = (await web.get(f"/api/v1/fixtures/{fixture}")).json()
-        assert answer == json.loads(json.dumps(await small_world.store.fixture(fixture)))
+        assert without_age(answer) == json.loads(json.dumps(await small_world.store.fixture(fixture)))
+
+
+def without_age(match: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in match.items() if name not in ("heard_at", "age_seconds", "stale")}
+
+
+async def test_a_match_under_way_tells_how_old_its_news_are(
+    server: tuple[str, Services], small_world: WorldCopy, web: httpx.AsyncClient
+) -> None:
+    told = {each["_id"]: each for each in (await web.get("/api/v1/fixtures")).json()["items"]}
+    ages = {number: (each["stale"], each["age_seconds"]) for number, each in told.items()}
+    assert ages[7003] == (False, None)  # over
+    assert ages[7004] == (False, None)  # to come
+    assert told[7001]["heard_at"] == told[7001]["last_poll_at"] == "2026-08-22T14:00:03+00:00"
+    assert ages[7001] == (True, 5397.0)
+    await small_world.world.poll(replace(CLASSIC, minute=Minute(70)), at=NOW - timedelta(seconds=1001 + 44))
+    fresh = (await web.get("/api/v1/fixtures/7001")).json()
+    assert (fresh["stale"], fresh["age_seconds"]) == (False, 44.0)
+    found = (await web.get("/api/v1/search?kind=fixtures&q=liverpool")).json()["items"]
+    assert [each["stale"] for each in found] == [False]
 
 
 async def test_lists_hold_the_same_without_searches_posts_and_workflows(
     web: httpx.AsyncClient, small_world: WorldCopy
 ) -> None:
     listed = (await web.get("/api/v1/fixtures")).json()["items"]
-    assert [each["_id"] for each in listed] == [7006, 7001, 7002, 7003, 7005, 7004]
+    assert [each["_id"] for each in listed] == [7006, 7001, 7002, 7003, 7005, 7007, 7004]
     for each in listed:
         stored = json.loads(json.dumps(await small_world.store.fixture(each["_id"])))
         stored["events"] = [{k: v for k, v in e.items() if k not in LEFT_OUT} for e in stored["events"]]
-        assert each == stored
+        assert without_age(each) == stored
     for each in (await web.get("/api/v1/events")).json()["items"]:
         stored = json.loads(json.dumps(await small_world.store.event(each["_event_id"])))
         assert each == {k: v for k, v in stored.items() if k not in LEFT_OUT | {"_proofs"}}
 
 
+CLASSIC = match(7001, PREMIER, LIVERPOOL, CITY)
+
 SHAPES: list[tuple[str, Any]] = [
     ("dates", models.Page[models.MatchDate]),
     ("fixtures", models.Page[models.ListedMatch]),
-    *((f"fixtures/{number}", models.WholeMatch) for number in range(7001, 7007)),
+    *((f"fixtures/{number}", models.WholeMatch) for number in range(7001, 7008)),
     ("events", models.Page[models.ListedGoal]),
     *((f"events/{goal}", models.WholeGoal) for goal in GOALS),
     ("videos", models.Page[models.Video]),
     ("search?q=l", models.Found),
     ("search?q=l&kind=fixtures", models.Found),
     ("search?q=l&kind=clips", models.Found),
-    ("losses", models.Losses),
-    ("losses?until=2026-08-23", models.Losses),
+    ("losses", Losses),
+    ("losses?until=2026-08-23", Losses),
 ]
 
 

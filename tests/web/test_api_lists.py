@@ -29,6 +29,7 @@ from tests.support.web_world import (
     goal,
     match,
 )
+from tests.support.world_of_feeds import CRICKET, WICKET_OF_HEAD
 
 
 async def items(web: httpx.AsyncClient, path: str, name: str) -> set[object]:
@@ -40,7 +41,7 @@ async def items(web: httpx.AsyncClient, path: str, name: str) -> set[object]:
 async def test_days_have_counts_of_matches_goals_and_clips(web: httpx.AsyncClient) -> None:
     assert (await web.get("/api/v1/dates")).json() == {
         "items": [
-            {"date": "2026-08-22", "matches": 5, "goals": 5, "clips": 5},
+            {"date": "2026-08-22", "matches": 6, "goals": 8, "clips": 5},
             {"date": "2026-08-21", "matches": 1, "goals": 0, "clips": 0},
         ],
         "next": None,
@@ -50,7 +51,9 @@ async def test_days_have_counts_of_matches_goals_and_clips(web: httpx.AsyncClien
 async def test_matches_are_found_by_day_stage_competition_and_team(web: httpx.AsyncClient) -> None:
     for query, wanted in [
         ("date=2026-08-21", {7006}),
-        ("date=2026-08-22", {7001, 7002, 7003, 7004, 7005}),
+        ("date=2026-08-22", {7001, 7002, 7003, 7004, 7005, CRICKET}),
+        ("sport=cricket", {CRICKET}),
+        ("sport=football&team=india", set()),
         ("date=2026-08-20", set()),
         ("stage=staging", {7004}),
         ("stage=completed", {7003, 7006}),
@@ -62,7 +65,7 @@ async def test_matches_are_found_by_day_stage_competition_and_team(web: httpx.As
         ("team=arsenal&date=2026-08-21", {7006}),
         ("team=liverpool&league=140", set()),
         ("team=99999999999999999999999999", set()),
-        ("team=%20", {7001, 7002, 7003, 7004, 7005, 7006}),
+        ("team=%20", {7001, 7002, 7003, 7004, 7005, 7006, CRICKET}),
     ]:
         assert await items(web, f"fixtures?{query}", "_id") == wanted, query
 
@@ -72,7 +75,9 @@ async def test_goals_are_found_by_status_match_team_scorer_and_minute(web: httpx
         ("status=complete", {SALAH, NO_CLIP}),
         ("status=withdrawn", {WITHDRAWN}),
         ("status=validating", {SEEN}),
-        ("status=watching", {HAALAND, HOSTILE_GOAL}),
+        ("status=watching&sport=football", {HAALAND, HOSTILE_GOAL}),
+        ("sport=cricket&minute=2", {WICKET_OF_HEAD}),
+        ("player=travis", {WICKET_OF_HEAD}),
         ("status=extracting", {NUNEZ}),
         ("fixture=7001", {SALAH, HAALAND, NUNEZ}),
         ("team=40", {SALAH, NUNEZ}),
@@ -170,7 +175,7 @@ async def test_what_is_added_meanwhile_shifts_no_page(web: httpx.AsyncClient, sm
     await small_world.world.add(early, late, stage="staging")
     second = (await web.get(f"/api/v1/fixtures?limit=10&cursor={first['next']}")).json()
     listed = [each["_id"] for each in first["items"] + second["items"]]
-    assert listed == [7006, 7001, 7002, 7003, 7005, 7004, 7201]
+    assert listed == [7006, 7001, 7002, 7003, 7005, 7007, 7004, 7201]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from found_footy.domain.fixtures.model import Minute, Score
+from found_footy.domain.fixtures.model import Minute, Score, Side
 from found_footy.domain.videos.losses import Loss
-from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof
+from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof, WicketExpected
 from found_footy.domain.videos.verification import Reason
 from found_footy.domain.videos.video_link import VideoLink
 from found_footy.web.goal.loss_words import MEANINGS, LossCount, losses_by_class
@@ -129,3 +129,17 @@ def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
 def test_a_file_has_one_name_on_every_system(player: str | None, home: str, name: str, plain: str) -> None:
     link = VideoLink("0" * 16, "e", 1, "0" * 32, 1, 1.0, 0.0, None, player, Minute(23), home, "B")
     assert (link.file_name, link.plain_file_name) == (name, plain)
+
+
+def test_a_wickets_proof_compares_the_over_the_side_and_the_wickets() -> None:
+    wicket = WicketExpected(Side.AWAY, 2, 3, "IND", "AUS")
+    expected = Expectation(Minute(12, 3, 2), "India", "Australia", wicket=wicket)
+    read = reading(clock="12.3", score=Score(95, 3), batting="AUS", soccer=False)
+    shown = proof_view(video(), Proof(1.0, None, (read,), expected), 3)
+    assert shown.verdict == "The broadcast’s scoreboard shows 12.3 · AUS 95–3, which fits the wicket at 12.3 ov."
+    assert shown.read == (
+        ("Overs", "12.3", "12.3 ov ± 1 over"),
+        ("Batting", "AUS", "Australia"),
+        ("Score", "95–3", "2 or 3 wickets"),
+    )
+    assert shown.pictures[0].signs == ("no cricket to be seen",)

@@ -13,13 +13,21 @@ import pytest
 from pydantic import SecretStr
 
 from found_footy.domain.access import Role
-from found_footy.domain.errors import EngineError, ObjectStoreUnavailable, StoreUnavailable
+from found_footy.domain.errors import (
+    CacheUnavailable,
+    EngineError,
+    ObjectStoreUnavailable,
+    SettingsError,
+    SourceChanged,
+    StoreUnavailable,
+)
+from found_footy.domain.operations.feeds_measured import BrowserSeen, Cached, Declared, HealthKnown
 from found_footy.domain.operations.measured import Disk, Recorded, TemporalState
 from found_footy.ports import ObjectStore
 from found_footy.web.live.hub import Hub
-from found_footy.web.operating.watching import Watch
+from found_footy.web.operating.watching import FeedLooks, Watch
 from tests.conftest import WorldCopy
-from tests.support.operations import NOW, measured, recorded, temporal
+from tests.support.operations import NOW, cached, declared, health, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
 from tests.support.web_world import served
 from tests.web.test_operations import showing
@@ -48,14 +56,20 @@ async def test_the_grade_is_the_verdict_of_the_operations_page(small_world: Worl
         async with showing(system, small_world.settings) as web:
             answer = await web.get("/health", headers=PAGE)
         assert (answer.status_code, answer.json()["grade"]) == (status, grade)
-        assert answer.json()["engines"] == {"database": "ok", "temporal": "ok", "object store": "ok"}
+        assert answer.json()["engines"] == {
+            "database": "ok",
+            "cache": "ok",
+            "temporal": "ok",
+            "object store": "ok",
+        }
 
 
 async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
     operator = await make_token(small_world.store, Role.OPERATOR)
     editor = await make_token(small_world.store, Role.EDITOR)
     async with showing(measured(disk=Disk(9, 100)), small_world.settings, web_host="0.0.0.0") as web:
-        plain = {"grade": "degraded", "live": True, "ready": True, "engines": None, "reasons": None}
+        plain = {"grade": "degraded", "live": True, "ready": True, "feeds": "healthy"}
+        plain |= {"engines": None, "reasons": None}
         assert (await web.get("/health")).json() == plain
         assert (await web.get("/health", headers=bearer(editor))).json() == plain
         (reason,) = (await web.get("/health", headers=bearer(operator))).json()["reasons"]
@@ -107,7 +121,7 @@ class Asked:
         await self._answer("database")
         return ()
 
-    async def recorded(self, feed: str, now: datetime) -> Recorded:
+    async def recorded(self, now: datetime) -> Recorded:
         await self._answer("database")
         return recorded()
 
@@ -119,10 +133,36 @@ class Asked:
         await self._answer("object store")
 
 
+@dataclass
+class AskedOfFeeds:
+    """The same for the score feeds."""
+
+    asked: Asked
+
+    async def known(self, now: datetime) -> HealthKnown:
+        await self.asked._answer("health")
+        return health()
+
+    async def look(self) -> Cached:
+        await self.asked._answer("cache")
+        return cached()
+
+    async def seen(self) -> BrowserSeen:
+        await self.asked._answer("browser")
+        return BrowserSeen(processes=9)
+
+    async def declared(self) -> tuple[Declared, ...]:
+        await self.asked._answer("feeds")
+        return declared()
+
+    async def switch(self, feed: str, on: bool | None) -> Declared:
+        raise NotImplementedError
+
+
 def watch_of(asked: Asked, fresh_seconds: float = 60) -> Watch:
-    return Watch(
-        asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feed="api_football", fresh_seconds=fresh_seconds
-    )
+    of_feeds = AskedOfFeeds(asked)
+    looks = FeedLooks(of_feeds, of_feeds, of_feeds, of_feeds)
+    return Watch(asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feeds=looks, fresh_seconds=fresh_seconds)
 
 
 @pytest.fixture
@@ -138,9 +178,12 @@ async def test_what_answers_is_ok() -> None:
     found = await watch_of(Asked()).measured(NOW)
     assert [(engine.name, engine.state) for engine in found.engines] == [
         ("database", "ok"),
+        ("cache", "ok"),
         ("temporal", "ok"),
         ("object store", "ok"),
+        ("browser", "ok"),
     ]
+    assert (found.health, found.cached, found.declared) == (health(), cached(), declared())
     assert (found.news_read, found.listeners) == (900, 3)
 
 
@@ -150,6 +193,8 @@ async def test_what_answers_is_ok() -> None:
         ("database", StoreUnavailable("refused")),
         ("temporal", EngineError("refused")),
         ("object store", ObjectStoreUnavailable("refused")),
+        ("cache", CacheUnavailable("refused")),
+        ("browser", SourceChanged("refused")),
     ],
 )
 async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception) -> None:
@@ -160,11 +205,27 @@ async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("name", ["database", "object store"])
+@pytest.mark.parametrize("name", ["database", "object store", "cache", "browser"])
 async def test_what_hangs_is_not_waited_for(name: str) -> None:
     found = await watch_of(Asked(hangs={name})).measured(NOW)
     (engine,) = [engine for engine in found.engines if engine.name == name]
     assert (engine.state, engine.said) == ("failed", "no answer within 0.05 s")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("asked", [Asked(hangs={"feeds", "health"}), Asked(fails={"feeds": SettingsError("wrong")})])
+async def test_feeds_that_nobody_can_name_are_not_known(asked: Asked) -> None:
+    found = await watch_of(asked).measured(NOW)
+    assert found.declared is None
+    assert found.cached is not None
+
+
+async def test_what_this_system_has_not_is_off() -> None:
+    asked = Asked()
+    found = await Watch(asked, asked, cast(ObjectStore, asked), cast(Hub, asked)).measured(NOW)
+    states = {engine.name: engine.state for engine in found.engines}
+    assert (states["cache"], "browser" in states) == ("off", False)
+    assert (found.health, found.cached, found.declared) == (None, None, None)
 
 
 @pytest.mark.usefixtures("quick")
@@ -173,7 +234,11 @@ async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> N
     watch = watch_of(asked, fresh_seconds=0)
     for _ in range(3):
         await watch.measured(NOW)
-    assert asked.times == {"database": 3, "temporal": 3, "object store": 1}
+    assert {name: asked.times[name] for name in ("database", "temporal", "object store")} == {
+        "database": 3,
+        "temporal": 3,
+        "object store": 1,
+    }
 
 
 async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
@@ -181,7 +246,8 @@ async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
     watch = watch_of(asked)
     await asyncio.gather(*(watch.measured(NOW) for _ in range(50)))
     await watch.measured(NOW)
-    assert asked.times == {"database": 1, "temporal": 1, "object store": 1}
+    assert set(asked.times.values()) == {1}
+    assert len(asked.times) == 7
 
 
 async def test_live_updates_that_have_not_begun_keep_it_from_being_ready() -> None:

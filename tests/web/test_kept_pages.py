@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx
 
 from found_footy.domain.access import Role
@@ -27,6 +29,8 @@ async def test_a_reader_who_has_the_page_gets_it_again_only_when_it_changed(
 
 
 async def test_everybody_gets_the_page_that_they_chose(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+    while (await web.get("/health/ready")).status_code != 200:
+        await asyncio.sleep(0.05)  # until the news have their positions, which a page carries
     plain = (await web.get(DAY, headers=PAGE)).text
     assert "Mohamed Salah" in plain
     hidden = (await web.get(DAY, headers={**PAGE, "cookie": "spoilers=hidden"})).text

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from found_footy.domain.fixtures.statuses import PHASES
 from found_footy.web.answers.assets import STATIC
 from found_footy.web.matches import time_line
-from found_footy.web.matches.words import Chip, Standing, chip, clock, silence, spell, standing
+from found_footy.web.matches.staleness import news_of
+from found_footy.web.matches.words import Chip, Standing, chip, clock, spell, standing
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 
@@ -67,30 +69,40 @@ def test_the_standing_tells_no_result(status: str, stage: str, told: str) -> Non
     assert standing(status, stage) == told
 
 
+def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours: float = 1) -> dict[str, Any]:
+    heard = None if silent_seconds is None else NOW - timedelta(seconds=silent_seconds)
+    kickoff = NOW - timedelta(hours=kickoff_hours)
+    return {"stage": stage, "status": status, "kickoff": kickoff, "last_poll_at": heard}
+
+
 @pytest.mark.parametrize(
     ("stage", "status", "silent_seconds", "said"),
     [
-        ("active", "2H", 90, None),
-        ("active", "2H", 91, "no news from the feed for 91 s"),
-        ("active", "HT", 260, "no news from the feed for 4 min"),
-        ("active", "NS", 260, "no news from the feed for 4 min"),
-        ("active", "2H", 7200, "no news from the feed for 2 h"),
-        ("active", "2H", None, "no news from the feed yet"),
-        ("active", "FT", 9000, None),
-        ("completed", "2H", 9000, None),
-        ("staging", "NS", None, None),
+        ("active", "2H", 45, ""),
+        ("active", "2H", 46, "stale · 46 s"),
+        ("active", "HT", 260, "stale · 4 min"),
+        ("active", "NS", 260, "stale · 4 min"),
+        ("active", "STUMPS", 7200, "stale · 2 h"),
+        ("active", "2H", None, "no news from a feed yet"),
+        ("active", "FT", 9000, ""),
+        ("completed", "2H", 9000, ""),
+        ("staging", "NS", None, ""),
     ],
 )
 def test_a_match_that_should_be_followed_says_how_old_its_news_are(
-    stage: str, status: str, silent_seconds: int | None, said: str | None
+    stage: str, status: str, silent_seconds: int | None, said: str
 ) -> None:
-    polled = None if silent_seconds is None else NOW - timedelta(seconds=silent_seconds)
-    kickoff = NOW - timedelta(hours=1)
-    assert silence(stage, standing(status, stage), kickoff, polled, NOW, poll_seconds=30) == said
+    news = news_of(a_match(stage, status, silent_seconds), NOW, stale_seconds=45)
+    assert (news.words, news.stale) == (said, bool(said))
 
 
 def test_a_match_that_has_not_begun_is_not_missed() -> None:
-    assert silence("active", Standing.UPCOMING, NOW + timedelta(minutes=9), None, NOW, poll_seconds=30) is None
+    news = news_of(a_match("active", "NS", None, kickoff_hours=-0.2), NOW, stale_seconds=45)
+    assert (news.words, news.age_seconds, news.since) == ("", None, None)
+
+
+def test_a_word_from_the_future_is_new() -> None:
+    assert news_of(a_match("active", "2H", -30), NOW, stale_seconds=45).age_seconds == 0
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ def row(fixture_id: int, status: str = "FT", **more: Any) -> dict[str, Any]:
         "kickoff": NOW - timedelta(hours=2), "league_id": 39, "league_name": "Premier League", "country": "England",
         "round": "Round 1", "home_name": f"Home {fixture_id}", "away_name": f"Away {fixture_id}", "home_goals": 0,
         "away_goals": 0, "home_penalties": None, "away_penalties": None, "last_poll_at": NOW, "error_kind": None,
-        "error_message": None, "goals": [],
+        "error_message": None, "goals": [], "sport": "football", "innings": [], "toss": None, "venue": None,
+        "last_event": None, "details": {},
     }  # fmt: skip
     return plain | more
 
@@ -109,14 +110,14 @@ def test_days_near_today_have_names(days: int, word: str | None) -> None:
 
 def test_a_goal_is_seen_with_its_best_clip() -> None:
     (seen,) = view(row(1, goals=[goal(kind="Own Goal", elapsed=45, extra=2, player=None)])).goals
-    assert (seen.minute, seen.note, seen.player, seen.video) == ("45+2", "o.g.", None, "0123456789abcdef")
+    assert (seen.minute, seen.note, seen.player, seen.video) == ("45+2'", "o.g.", None, "0123456789abcdef")
     assert (seen.length, seen.verified, seen.chip.text) == ("1:12", True, "1 clip")
 
 
 def test_extra_time_makes_the_line_longer() -> None:
-    assert view(row(1, "AET")).long
-    assert view(row(1, "FT", goals=[goal(elapsed=112)])).long
-    assert not view(row(1, "FT", goals=[goal(elapsed=90, extra=9)])).long
+    assert view(row(1, "AET")).line == "long"
+    assert view(row(1, "FT", goals=[goal(elapsed=112)])).line == "long"
+    assert view(row(1, "FT", goals=[goal(elapsed=90, extra=9)])).line == ""
 
 
 def test_half_time_stands_where_the_mark_is() -> None:

@@ -26,6 +26,7 @@ from tests.support.web_world import (
     served,
     settings_for,
 )
+from tests.support.world_of_feeds import WICKET_OF_HEAD
 from tests.web.match_cards import card, goal_in, order
 
 PEOPLE = {"accept": "text/html"}
@@ -35,7 +36,7 @@ async def test_a_day_shows_each_match_with_its_goals(web: httpx.AsyncClient) -> 
     page = await web.get("/")
     assert page.status_code == 200
     assert "Saturday, 22 August" in page.text
-    assert order(page.text) == ["7005", "7002", "7001", "7004", "7003"]
+    assert order(page.text) == ["7005", "7007", "7002", "7001", "7004", "7003"]
     liverpool = card(page.text, 7001)
     assert '<p class="clock">67&#39;</p>' in liverpool
     assert "<b>2</b><i>–</i><b>1</b>" in liverpool
@@ -46,8 +47,8 @@ async def test_a_day_shows_each_match_with_its_goals(web: httpx.AsyncClient) -> 
 @pytest.mark.parametrize(
     ("event_id", "words"),
     [
-        (SALAH, ["3 clips", "verified", "23'", "Mohamed Salah", "<b>1</b>–0"]),
-        (HAALAND, ["1 clip", "searching 2/10", "45+2'", "pen.", "1–<b>1</b>"]),
+        (SALAH, ["3 clips", "verified", "23&#39;", "Mohamed Salah", "<b>1</b>–0"]),
+        (HAALAND, ["1 clip", "searching 2/10", "45+2&#39;", "pen.", "1–<b>1</b>"]),
         (NUNEZ, ["checking clips", "searching 1/10", 'class="shot"></span>']),
         (SEEN, ["seen 2/3", "Isaac Romero"]),
         (WITHDRAWN, ["withdrawn", "Robert Lewandowski", 'class="shot"></span>']),
@@ -86,8 +87,8 @@ async def test_what_is_no_day_and_no_match_is_said_to_be_none(web: httpx.AsyncCl
 @pytest.mark.parametrize(
     ("show", "ids"),
     [
-        ("all", ["7005", "7002", "7001", "7004", "7003"]),
-        ("live", ["7005", "7002", "7001"]),
+        ("all", ["7005", "7007", "7002", "7001", "7004", "7003"]),
+        ("live", ["7005", "7007", "7002", "7001"]),
         ("clips", ["7005", "7001"]),
     ],
 )
@@ -137,15 +138,36 @@ async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
 ) -> None:
     async with small_world.store.database.connection() as connection:
         await _polled(connection, 7001, seconds=240)
-        await _polled(connection, 7002, seconds=60)
+        await _polled(connection, 7002, seconds=45)
         await connection.execute(
             "update fixtures set error_kind = 'FeedRejected', error_message = 'no <b>such</b> thing' where id = 7002"
         )
     page = (await web.get("/")).text
-    assert "no news from the feed for 4 min" in card(page, 7001)
-    assert "no news" not in card(page, 7002)
+    assert '<p class="silence" data-stale>stale · 4 min</p>' in card(page, 7001)
+    assert '<p class="silence" data-stale hidden></p>' in card(page, 7002)
     assert "trouble with the feed: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
-    assert "no news" not in card(page, 7003)
+    assert "data-stale" not in card(page, 7003)
+    heard = (await web.get("/fragments/heard/2026-08-22")).json()
+    assert heard["now"] == NOW.timestamp()
+    assert heard["now"] - heard["heard"]["7001"] == 240
+    assert set(heard["heard"]) == {"7001", "7002", "7005", "7007"}
+    assert (await web.get("/fragments/heard/2026-13-01")).status_code == 404
+
+
+async def test_a_match_of_cricket_speaks_of_runs_overs_and_wickets(web: httpx.AsyncClient) -> None:
+    html = card((await web.get("/")).text, 7007)
+    assert '<p class="clock">12.3 ov</p>' in html
+    assert "<b>187/5 <small>(20 ov)</small></b>" in html
+    assert '<b class="bats">95/2 <small>(12.3 ov)<span class="quiet"> batting</span></small></b>' in html
+    assert "MCG, Melbourne · India won the toss and chose to bat" in html
+    assert "Maxwell run out (Kohli) 12 (9)" in html
+    assert 'class="line innings-2"' in html
+    head = goal_in(html, WICKET_OF_HEAD)
+    assert "<b>2.4 ov</b>" in head
+    assert "<small>b Jasprit Bumrah</small>" in head
+    assert "<em>1st wicket</em>" in head
+    hidden = (await web.get("/fragments/match/7007", headers={"cookie": "spoilers=hidden"})).text
+    assert [word for word in ("187", "Head", "toss", "ov</", "wicket") if word in hidden] == []
 
 
 async def _polled(connection: AsyncConnection[dict[str, object]], fixture_id: int, seconds: int) -> None:

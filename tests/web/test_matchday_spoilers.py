@@ -39,6 +39,6 @@ async def test_an_opened_match_is_shown_while_the_others_stay_hidden(web: httpx.
     page = (await web.get("/", headers=OPENED)).text
     assert "Mohamed Salah" in card(page, 7001)
     assert "score hidden" in card(page, 7002)
-    assert order(page) == ["7005", "7002", "7001", "7004", "7003"]
+    assert order(page) == ["7005", "7007", "7002", "7001", "7004", "7003"]
     clips = (await web.get("/day/2026-08-22?show=clips", headers=OPENED)).text
     assert order(clips) == ["7001"]

@@ -9,15 +9,17 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from found_footy.domain.access import Role
+from found_footy.domain.operations.feeds_measured import Cached
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.judging import judge
 from found_footy.web.operating.metrics import Both, WebMetrics, families
 from tests.conftest import WorldCopy
-from tests.support.operations import a_queue, measured, temporal
+from tests.support.operations import a_queue, a_record, cached, measured, paused, temporal
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import SALAH, served
 from tests.web.test_operations import showing
 
+COUNTERS = {"footy_http_requests", "scraper_scrapes", "scraper_navigation_failures", "scraper_recycles"}
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 
 
@@ -35,10 +37,10 @@ async def test_every_figure_is_documented(small_world: WorldCopy) -> None:
         await web.get("/health/live")
         text = (await web.get("/metrics")).text
     names = {family.name for family in text_string_to_metric_families(text)}
-    documented = set(re.findall(r"^\| `(footy_\w+)`", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE))
-    ours = {name for name in names if name.startswith("footy_")}
-    assert len(ours) > 20
-    assert {f"{name}_total" if name == "footy_http_requests" else name for name in ours} == documented
+    documented = set(re.findall(r"^\| `((?:footy|scraper)_\w+)`", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE))
+    ours = {name for name in names if name.startswith(("footy_", "scraper_"))}
+    assert len(ours) > 40
+    assert {f"{name}_total" if name in COUNTERS else name for name in ours} == documented
     assert {name.partition("_")[0] for name in names - ours} == {"process"}
 
 
@@ -81,7 +83,8 @@ async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -
 
 
 def test_what_does_not_answer_has_no_figures() -> None:
-    names = {metric.name for metric in families(measured(recorded=None, temporal=None), judge(measured(), Limits()))}
+    nothing = measured(recorded=None, temporal=None, health=None, cached=None, declared=None, browser=None)
+    names = {metric.name for metric in families(nothing, judge(measured(), Limits()))}
     assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
 
 
@@ -101,3 +104,44 @@ def test_two_applications_count_apart() -> None:
         for each in (one, other)
     ]
     assert counts == [1, 0]
+
+
+async def test_figures_of_the_feeds(small_world: WorldCopy) -> None:
+    async with showing(measured(cached=cached(records=(a_record(), paused()))), small_world.settings) as web:
+        text = (await web.get("/metrics")).text
+    assert values(text, "scraper_queue_depth") == {("live",): 3, ("imminent",): 2, ("completed",): 0}
+    assert values(text, "scraper_freshness_seconds_bucket") == {
+        ("10",): 1, ("30",): 3, ("60",): 3, ("120",): 3, ("+Inf",): 3,
+    }  # fmt: skip
+    assert values(text, "scraper_freshness_seconds_sum") == {(): 46}
+    assert values(text, "scraper_scrape_duration_seconds_bucket") == {
+        ("espn", "0.5"): 60,
+        ("espn", "1"): 90,
+        ("espn", "+Inf"): 100,
+    }
+    assert values(text, "scraper_scrapes_total") == {("espn", "success"): 95, ("espn", "failure"): 5}
+    assert values(text, "scraper_navigation_failures_total") == {("espn",): 0}
+    assert values(text, "scraper_data_staleness_seconds") == {("0.5",): 12, ("0.95",): 300, ("0.99",): 300}
+    assert values(text, "scraper_data_staleness_seconds_sum") == {(): 312}
+    assert values(text, "scraper_data_staleness_seconds_count") == {(): 2}
+    assert values(text, "scraper_pids_current") == {(): 14}
+    assert values(text, "scraper_contexts_active") == {(): 2}
+    assert values(text, "scraper_pages_open") == {(): 3}
+    assert values(text, "scraper_browser_uptime_seconds") == {(): 5000}
+    assert values(text, "scraper_recycles_total") == {("age",): 1}
+    assert values(text, "footy_feeds_grade")[("healthy",)] == 1
+    assert sum(values(text, "footy_feeds_grade").values()) == 1
+    assert values(text, "footy_feed_on") == {("api_football",): 1, ("espn",): 1, ("crex",): 0}
+    assert values(text, "footy_feed_up") == {("api_football",): 1, ("espn",): 1}
+    assert values(text, "footy_paused_matches") == {(): 1}
+
+
+def test_a_cache_that_has_just_begun_has_empty_figures() -> None:
+    empty = measured(cached=Cached())
+    found = {metric.name: metric for metric in families(empty, judge(empty, Limits()))}
+    assert [sample.value for sample in found["scraper_freshness_seconds"].samples] == [0] * 7
+    assert {sample.name for sample in found["scraper_data_staleness_seconds"].samples} == {
+        "scraper_data_staleness_seconds_count",
+        "scraper_data_staleness_seconds_sum",
+    }
+    assert found["scraper_scrapes"].samples == []

@@ -23,7 +23,18 @@ from found_footy.domain.operations.measured import Engine, Measured
 from found_footy.http_server import HttpServer
 from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
-from tests.support.operations import FixedWatch, a_goal, a_match, measured, recorded
+from tests.support.operations import (
+    FixedWatch,
+    a_dispute,
+    a_doubt,
+    a_goal,
+    a_match,
+    a_record,
+    cached,
+    measured,
+    paused,
+    recorded,
+)
 from tests.support.web_access import PAGE, bearer, make_token
 from tests.support.web_world import HOSTILE, NOW, NUNEZ
 
@@ -42,17 +53,17 @@ async def showing(found: Measured, settings: Settings, **rules: Any) -> AsyncIte
 
 
 async def test_what_the_database_knows(small_world: WorldCopy) -> None:
-    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW)
-    assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005]
+    found = await PostgresOperations(small_world.store.database).recorded(NOW)
+    assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005, 7007]
     goals = {goal.event_id: goal for goal in found.goals}
     assert {goal.status for goal in found.goals} == {"validating", "watching", "extracting"}
     assert (goals[NUNEZ].status, goals[NUNEZ].states, goals[NUNEZ].attempts) == ("extracting", {"downloading": 1}, 1)
     assert found.goals_in_work == len(found.goals)
-    assert sum(found.goals_by_status.values()) == 7
+    assert sum(found.goals_by_status.values()) == 10
     assert [(each.source, each.failures) for each in found.sources] == [("bluesky", 0), ("x", 1)]
     assert len(found.hours) == 24
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
-    assert (found.feed, found.lacking, found.clips) == (None, (), {"verified": 5, "unverified": 1})
+    assert (found.feeds, found.lacking, found.clips) == ((), (), {"verified": 5, "unverified": 1})
 
 
 async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: WorldCopy) -> None:
@@ -63,7 +74,7 @@ async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: 
         name = sql.Identifier(row["name"])
         await connection.execute(sql.SQL("alter database {} set timezone to 'Asia/Kolkata'").format(name))
     async with open_store(small_world.settings) as fresh:
-        found = await PostgresOperations(fresh.database).recorded("api_football", NOW)
+        found = await PostgresOperations(fresh.database).recorded(NOW)
     assert found.hours[-1].at == NOW.replace(minute=0)
     assert found.hours[-1].at.utcoffset() == timedelta(0)
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
@@ -73,7 +84,7 @@ async def test_the_failures_of_a_source_count_since_its_last_answer(small_world:
     world = small_world.world
     for attempt in range(2, 5):
         await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
-    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW + timedelta(hours=1))
+    found = await PostgresOperations(small_world.store.database).recorded(NOW + timedelta(hours=1))
     (x,) = [source for source in found.sources if source.source == "x"]
     assert (x.answers, x.failures, x.failures_in_a_row) == (0, 4, 4)
     assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
@@ -82,7 +93,7 @@ async def test_the_failures_of_a_source_count_since_its_last_answer(small_world:
 async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy) -> None:
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     await small_world.store.save_feed_state("api_football", None, NOW, FeedUnavailable("refused"))
-    found = await PostgresOperations(small_world.store.database).recorded("api_football", NOW)
+    found = await PostgresOperations(small_world.store.database).recorded(NOW)
     assert found.feed is not None
     assert found.feed.error is not None
     assert "refused" in found.feed.error
@@ -92,8 +103,9 @@ async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy)
 async def test_the_page_shows_the_small_world(web: httpx.AsyncClient) -> None:
     page = await web.get("/operations", headers=PAGE)
     assert page.status_code == 200
-    assert "1 thing needs you" in page.text
-    assert "3 of 3 live matches are not polled" in page.text
+    assert "things need you" in page.text
+    assert "4 of 4 live matches are not polled" in page.text
+    assert "1 pairing is in doubt" in page.text
     assert "not configured" in page.text
     assert HOSTILE not in page.text
     assert "\u202e" not in page.text
@@ -188,3 +200,39 @@ async def test_the_page_needs_no_inline_script_or_style(small_world: WorldCopy) 
     assert " style=" not in page
     assert " onclick=" not in page
     assert page.count("<script") == page.count('<script type="module" src=')
+
+
+async def test_what_the_database_knows_of_the_feeds(small_world: WorldCopy) -> None:
+    await small_world.store.save_feed_state("espn", None, NOW, FeedUnavailable("refused"))
+    await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
+    found = await PostgresOperations(small_world.store.database).recorded(NOW)
+    assert [(feed.feed, feed.error is None) for feed in found.feeds] == [("api_football", True), ("espn", False)]
+    classic = next(match for match in found.matches if match.fixture_id == 7001)
+    assert [(each.feed, each.founding) for each in classic.listings] == [("api_football", True), ("espn", False)]
+    (dispute,) = found.disputes
+    assert (dispute.fixture_id, dispute.field, dispute.chosen, dispute.polls) == (7001, "score", "api_football", 1)
+    (doubt,) = found.doubts
+    assert (doubt.feed_id, doubt.our_home, doubt.reasons[0]) == (4017002, "Barcelona", "the away side is the same")
+    later = await PostgresOperations(small_world.store.database).recorded(NOW + timedelta(days=2))
+    assert (later.disputes, later.doubts) == ((), ())
+
+
+async def test_the_page_shows_the_feeds(small_world: WorldCopy) -> None:
+    found = measured(
+        recorded=recorded(disputes=(a_dispute(),), doubts=(a_doubt(home=HOSTILE, reasons=(HOSTILE,)),)),
+        cached=cached(records=(a_record(), paused(title=HOSTILE, error=HOSTILE))),
+    )
+    async with showing(found, small_world.settings) as web:
+        page = (await web.get("/operations", headers=PAGE)).text
+        hidden = (await web.get("/operations", headers=PAGE | {"cookie": "spoilers=hidden"})).text
+        told = (await web.get("/api/v1/operations")).json()
+    for words in ("Health of the feeds", "healthy", "Is it the same match?", "Contradictions", "Paused", "Recoveries"):
+        assert words in page
+    assert "api_football: <b>2–1</b>" in page
+    assert "2–1" not in hidden
+    assert "<script>document" not in page
+    assert " style=" not in page
+    assert told["feeds"]["grade"] == "healthy"
+    assert [feed["feed"] for feed in told["declared"]] == ["api_football", "espn", "crex"]
+    assert len(told["health"]) == 114
+    assert told["recorded"]["feed"]["feed"] in ("api_football", "espn")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ from found_footy.adapters.storage.postgres.readers import Readers
 from found_footy.adapters.storage.postgres.reading import PostgresReading
 from found_footy.domain.errors import NotFound, StoreUnavailable
 
+NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 MATCH = """insert into fixtures (id, feed, stage, status, kickoff, league_id, league_name, home_id, home_name, away_id,
     away_name, added_at) values (%s, 'test', 'staging', 'NS', now(), 1, 'L', 1, 'A', 2, 'B', now())"""
 
@@ -27,18 +29,18 @@ async def readers(database_url: str) -> AsyncIterator[Readers]:
 async def test_the_version_changes_with_what_is_committed_and_with_nothing_else(
     readers: Readers, database_url: str
 ) -> None:
-    reading = PostgresReading(readers)
+    reading = PostgresReading(readers, 45)
     before = await reading.version()
     assert await reading.version() == before
     async with await psycopg.AsyncConnection.connect(database_url) as writer:
         await writer.execute(MATCH, [1])
         open_ = await reading.version()
         with pytest.raises(NotFound):
-            await reading.fixture(1)
+            await reading.fixture(1, NOW)
         await writer.commit()
         after = await reading.version()
         assert after not in (before, open_)
-        version, document = await reading.fixture(1)
+        version, document = await reading.fixture(1, NOW)
         assert (version, '"_id": 1' in document) == (after, True)
         await writer.execute("select count(*) from fixtures")
         await writer.rollback()
@@ -56,7 +58,7 @@ async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_c
             await mine.wait()
             return [{"version": str(number)}]
 
-    reading = PostgresReading(Counting())  # type: ignore[arg-type]
+    reading = PostgresReading(Counting(), 45)  # type: ignore[arg-type]
     early = asyncio.create_task(reading.version())
     while not asked:
         await asyncio.sleep(0)
@@ -73,7 +75,7 @@ async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_c
 
 
 async def test_connections_that_died_are_replaced_without_anybody_noticing(readers: Readers, database_url: str) -> None:
-    reading = PostgresReading(readers)
+    reading = PostgresReading(readers, 45)
     await asyncio.gather(*(readers.fetch("reading.version") for _ in range(4)))
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
         await killer.execute(
@@ -81,7 +83,7 @@ async def test_connections_that_died_are_replaced_without_anybody_noticing(reade
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
     assert await reading.version()
-    assert await reading.page("dates", {}, None, 10) == []
+    assert await reading.page("dates", {}, None, 10, NOW) == []
 
 
 async def test_readers_change_nothing_and_do_not_wait_for_ever(readers: Readers) -> None:
@@ -98,7 +100,7 @@ async def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatc
     await away.open()
     try:
         with pytest.raises(StoreUnavailable) as told:
-            await PostgresReading(away).version()
+            await PostgresReading(away, 45).version()
         assert "secret" not in str(told.value)
     finally:
         await away.close()

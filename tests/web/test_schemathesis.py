@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
+from pydantic import SecretStr
 from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
@@ -48,14 +49,16 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def running(populated: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def running(
+    populated: tuple[str, Path], valkey_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
     """A server in a thread of its own: the cases come one after the other, from outside of any loop."""
     template, _ = populated
     ready, stop = threading.Event(), asyncio.Event()
     found: list[Running] = []
 
     async def serve(url: str) -> None:
-        settings = settings_for(url, tmp_path_factory.mktemp("served"))
+        settings = settings_for(url, tmp_path_factory.mktemp("served"), redis_url=SecretStr(valkey_server))
         async with open_store(settings) as store, served(settings) as (server, _):
             found.append(Running(server.url, bearer(await make_token(store, Role.OPERATOR))))
             ready.set()

@@ -21,6 +21,7 @@ from tests.support.web_world import (
     goal,
     match,
 )
+from tests.support.world_of_feeds import WICKET_OF_HEAD
 
 FOLDED = [
     ("Núñez", "nunez"),
@@ -89,9 +90,11 @@ GOALS: list[tuple[str, set[str]]] = [
     ("q=bundesliga", {NO_CLIP}),
     ("q=england", {SALAH, HAALAND, NUNEZ}),
     ("q=alah", set()),
+    ("q=head&sport=cricket", {WICKET_OF_HEAD}),
+    ("q=head&sport=football", set()),
     ("q=salah%20sevilla", set()),
     ("q=lewandowski", set()),
-    ("q=!!!", {SALAH, HAALAND, NUNEZ, NO_CLIP, SEEN, HOSTILE_GOAL}),
+    ("q=!!!&sport=football", {SALAH, HAALAND, NUNEZ, NO_CLIP, SEEN, HOSTILE_GOAL}),
     ("team=liverpool", {SALAH, NUNEZ}),
     ("player=liverpool", set()),
     ("competition=premier", {SALAH, HAALAND, NUNEZ}),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, async_playwright, expect
 
-from found_footy.adapters.social.browser.chromium import find_chromium
+from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.web.live.listener import End
 from tests.support.listening import Station, station
 

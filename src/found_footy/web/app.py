@@ -9,13 +9,24 @@ from found_footy.web.access.gate import Gate
 from found_footy.web.access.headers import SafeHeaders
 from found_footy.web.answers import failures, preferences
 from found_footy.web.answers.assets import STATIC, Assets
-from found_footy.web.api import dates, events, fixtures, losses, search, stream, subscriptions, videos
+from found_footy.web.api import (
+    admin,
+    dates,
+    events,
+    fixture_feeds,
+    fixtures,
+    losses,
+    search,
+    stream,
+    subscriptions,
+    videos,
+)
 from found_footy.web.api import operations as operations_api
 from found_footy.web.feeds import routes as feeds
 from found_footy.web.files import links, pictures
-from found_footy.web.operating import health, metrics
+from found_footy.web.operating import health, metrics, status
 from found_footy.web.operating.metrics import Counted, WebMetrics
-from found_footy.web.pages import goal, login, matchday, operations, reference
+from found_footy.web.pages import goal, login, match_words, matchday, operations, operations_forms, reference
 from found_footy.web.pages import search as search_page
 from found_footy.web.pages import subscriptions as subscriptions_page
 from found_footy.web.services import Services
@@ -24,12 +35,17 @@ ROUTERS: tuple[APIRouter, ...] = (
     goal.router,
     matchday.router,
     fixtures.router,
+    fixture_feeds.router,
     events.router,
     preferences.router,
     login.router,
     health.router,
     metrics.router,
+    status.router,
+    admin.router,
     operations.router,
+    operations_forms.router,
+    match_words.router,
     operations_api.router,
     links.router,
     pictures.router,

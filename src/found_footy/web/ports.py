@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from found_footy.domain.access import Token
 from found_footy.domain.announcing.feed_goal import FeedGoal
 from found_footy.domain.announcing.news import NewsItem
+from found_footy.domain.feeds.health_values import Recovery, RecoveryAction
+from found_footy.domain.operations.feeds_measured import BrowserSeen, Cached, Declared, HealthKnown
 from found_footy.domain.operations.measured import Recorded, TemporalState
 from found_footy.domain.videos.video_link import VideoLink
 from found_footy.ports import ObjectStore
@@ -40,6 +42,9 @@ class MatchdayReading(Protocol):
         """By kick-off: the columns of `fixtures`, and `goals` in the order of play, each with its plain status, the
         number of its searches, of its clips and of the verified ones, and its `best` clip or None."""
 
+    async def heard(self, day: date, most: int) -> Mapping[int, datetime]:
+        """When the matches of the day that are followed at every poll were last heard of."""
+
     async def match(self, fixture_id: int) -> Document:
         """One in the same shape. Raises NotFound."""
 
@@ -51,11 +56,14 @@ class Reading(Protocol):
         """The same as long as everything else here would answer the same; asked after the call."""
 
     async def page(
-        self, listing: str, wanted: Mapping[str, Any], after: Sequence[Any] | None, limit: int
+        self, listing: str, wanted: Mapping[str, Any], after: Sequence[Any] | None, limit: int, now: datetime
     ) -> list[tuple[tuple[Any, ...], str]]:
-        """What follows on `after` in that list: the place of each in its order, and its document."""
+        """What follows on `after` in that list: the place of each in its order, and its document.
 
-    async def fixture(self, fixture_id: int) -> tuple[str, str]:
+        The news of matches are as old as they are at that moment.
+        """
+
+    async def fixture(self, fixture_id: int, now: datetime) -> tuple[str, str]:
         """The version that was read, and the document. Raises NotFound."""
 
     async def event(self, event_id: str) -> tuple[str, str]:
@@ -141,9 +149,52 @@ class OperationsReading(Protocol):
     async def lacking(self) -> tuple[str, ...]:
         """Migrations that this version needs and the database does not have."""
 
-    async def recorded(self, feed: str, now: datetime) -> Recorded: ...
+    async def recorded(self, now: datetime) -> Recorded: ...
 
 
 class TemporalReading(Protocol):
     async def look(self, now: datetime) -> TemporalState:
         """In bounded time. Raises EngineError."""
+
+
+class HealthReading(Protocol):
+    async def known(self, now: datetime) -> HealthKnown:
+        """What the watchdog has written down. Raises StoreUnavailable."""
+
+
+class CacheReading(Protocol):
+    async def look(self) -> Cached:
+        """Raises CacheUnavailable."""
+
+
+class BrowserReading(Protocol):
+    async def seen(self) -> BrowserSeen:
+        """Raises a SourceError."""
+
+
+class FeedBook(Protocol):
+    """The declared score feeds, and the switches of the operator."""
+
+    async def declared(self) -> Sequence[Declared]:
+        """The most trusted first. Raises SettingsError where the file that declares them cannot be read."""
+
+    async def switch(self, feed: str, on: bool | None) -> Declared:
+        """None takes it back: the file decides again. Raises NotFound and CacheUnavailable."""
+
+
+class PairingBook(Protocol):
+    async def decide(self, feed: str, feed_id: int, fixture_id: int, same: bool, now: datetime) -> None:
+        """What a person says of a pairing that is in doubt. Raises NotFound."""
+
+
+class MatchWordsReading(Protocol):
+    """Which feed said what of a match."""
+
+    async def words(self, fixture_id: int) -> Document:
+        """`origins` by field, `listings` and `disputes`, with the match's names, stage, status, kick-off, sport and
+        when it was last heard of. Raises NotFound."""
+
+
+class Recovering(Protocol):
+    async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
+        """Does it now, and writes it down. Raises NotFound where there is nothing of the kind."""

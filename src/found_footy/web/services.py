@@ -12,17 +12,22 @@ from starlette.requests import HTTPConnection
 
 from found_footy.ports import MediaReader
 from found_footy.ports_announcing import Messenger, SubscriptionBook
+from found_footy.ports_feeds import MonitorRecords, Snapshots
 from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.live.hub import Hub
 from found_footy.web.operating.watching import Watch
 from found_footy.web.ports import (
     AccessStore,
     ClipFiles,
+    FeedBook,
     FeedReading,
     GoalReading,
     LinkReading,
     MatchdayReading,
+    MatchWordsReading,
+    PairingBook,
     Reading,
+    Recovering,
 )
 
 
@@ -41,7 +46,15 @@ class WebRules:
     stream_clients: int = 2000
     stream_heartbeat_seconds: float = 15
     poll_seconds: float = 30
-    feed: str = "api_football"
+    stale_seconds: float = 45
+    health_seconds: float = 15
+    fresh_seconds: float = 60
+    failing_seconds: float = 120
+    stall_seconds: float = 90
+    pause_failures: int = 5
+    pause_seconds: float = 120
+    recovery_seconds: float = 120
+    recovery_pause_seconds: float = 900
     temporal_ui_url: str | None = None
     temporal_namespace: str = "default"
     private_hosts: tuple[str, ...] = ()
@@ -49,6 +62,18 @@ class WebRules:
     search_silence_seconds: float = 600
     media_origin: str | None = None
     """Where signed links to videos lead, if not here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFeeds:
+    """What the routes about the score feeds are given. None is what this system has not."""
+
+    book: FeedBook
+    pairings: PairingBook
+    words: MatchWordsReading
+    snapshots: Snapshots | None = None
+    records: MonitorRecords | None = None
+    recovering: Recovering | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +87,7 @@ class Services:
     watch: Watch
     live: Hub
     feeds: FeedReading
+    scores: ScoreFeeds
     links: LinkReading
     reading: Reading
     kept: KeptAnswers

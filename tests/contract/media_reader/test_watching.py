@@ -12,6 +12,7 @@ from tests.media.made_clips import scene, write
 from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.vision.watch import watch
 from found_footy.domain.errors import NotAVideo
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ports import ClipVision, Picture
 
@@ -21,7 +22,7 @@ class Sees:
 
     name = "nothing"
 
-    def open_clip(self) -> ClipVision:
+    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision:
         return self
 
     async def look(self, pictures: Sequence[Picture]) -> FrameReading:

@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 
 from found_footy.adapters.vision.llama_answer import ANSWER_SCHEMA, QUESTIONS, parse_answer
+from found_footy.adapters.vision.llama_wicket import WICKET_QUESTIONS, WICKET_SCHEMA, parse_wicket_answer
 from found_footy.domain.errors import VisionNonsense, VisionTimeout, VisionUnavailable
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.media.jpeg import to_jpeg
 from found_footy.ports import ClipVision, Picture
@@ -33,8 +35,8 @@ class LlamaVision:
         self._timeout = timeout
         self._model = model
 
-    def open_clip(self) -> ClipVision:
-        return LlamaClip(self)
+    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision:
+        return LlamaClip(self, sport)
 
     async def check(self) -> str:
         answer = await self.request("GET", "/v1/models")
@@ -43,17 +45,19 @@ class LlamaVision:
         except (TypeError, KeyError, IndexError):
             raise VisionNonsense(f"{self._where} lists no model") from None
 
-    async def ask(self, jpeg: bytes) -> str:
+    async def ask(self, jpeg: bytes, sport: Sport = Sport.FOOTBALL) -> str:
         """The model's answer to the questions about a picture, as it wrote it."""
+        cricket = sport is Sport.CRICKET
+        questions, schema = (WICKET_QUESTIONS, WICKET_SCHEMA) if cricket else (QUESTIONS, ANSWER_SCHEMA)
         url = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
-        content = [{"type": "text", "text": QUESTIONS}, {"type": "image_url", "image_url": {"url": url}}]
+        content = [{"type": "text", "text": questions}, {"type": "image_url", "image_url": {"url": url}}]
         answer = await self.request(
             "POST",
             "/v1/chat/completions",
             {
                 "model": self._model,
                 "messages": [{"role": "user", "content": content}],
-                "response_format": {"type": "json_schema", "json_schema": {"name": "frame", "schema": ANSWER_SCHEMA}},
+                "response_format": {"type": "json_schema", "json_schema": {"name": "frame", "schema": schema}},
                 "temperature": 0,
                 "max_tokens": MOST_TOKENS,
             },
@@ -105,10 +109,12 @@ class LlamaVision:
 class LlamaClip:
     """One clip. The model sees each picture afresh; nothing is remembered."""
 
-    def __init__(self, vision: LlamaVision) -> None:
+    def __init__(self, vision: LlamaVision, sport: Sport = Sport.FOOTBALL) -> None:
         self._vision = vision
+        self._sport = sport
 
     async def look(self, pictures: Sequence[Picture]) -> FrameReading:
         picture = pictures[len(pictures) // 2]
         jpeg = await asyncio.to_thread(to_jpeg, picture.bgr, LONGEST_SIDE)
-        return parse_answer(await self._vision.ask(jpeg), picture.at)
+        parse = parse_wicket_answer if self._sport is Sport.CRICKET else parse_answer
+        return parse(await self._vision.ask(jpeg, self._sport), picture.at)

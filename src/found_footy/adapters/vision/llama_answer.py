@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from found_footy.domain.errors import VisionNonsense
 from found_footy.domain.fixtures.model import Score
 from found_footy.domain.videos.readings import FrameReading
+
+Form = TypeVar("Form", bound=BaseModel)
 
 QUESTIONS = """Answer about this video frame, in JSON.
 soccer: does it show an association football match, in play, in a replay, or its players during the match?
@@ -37,7 +39,7 @@ class _Answer(BaseModel):
     away_goals: Annotated[int, Field(ge=0, le=99)] | None
 
 
-def _text(longest: int) -> dict[str, Any]:
+def nullable_text(longest: int) -> dict[str, Any]:
     # What a scoreboard can show, without the quote and the backslash: a small model, left free, writes on until its
     # tokens are used up, in characters that JSON does not allow.
     return {"anyOf": [{"type": "string", "pattern": f"^[ !#-[\\]-~À-ž]{{0,{longest}}}$"}, {"type": "null"}]}
@@ -47,11 +49,11 @@ _GOALS = {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 99}, {"type": "
 _PROPERTIES: dict[str, Any] = {
     "soccer": {"type": "boolean"},
     "screen": {"type": "boolean"},
-    "clock": _text(16),
-    "added": _text(8),
-    "stoppage_clock": _text(8),
-    "home": _text(24),
-    "away": _text(24),
+    "clock": nullable_text(16),
+    "added": nullable_text(8),
+    "stoppage_clock": nullable_text(8),
+    "home": nullable_text(24),
+    "away": nullable_text(24),
     "home_goals": _GOALS,
     "away_goals": _GOALS,
 }
@@ -65,26 +67,30 @@ ANSWER_SCHEMA: dict[str, Any] = {
 
 def parse_answer(text: str, at: float) -> FrameReading:
     """Raises VisionNonsense where the answer does not have the form that was asked for."""
-    try:
-        answer = _Answer.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "answer"
-        raise VisionNonsense(f"{where}: {first['msg']}; the answer begins {text[:60]!r}") from None
-    home, away = _said(answer.home), _said(answer.away)
+    answer = validated(_Answer, text)
+    home, away = said(answer.home), said(answer.away)
     return FrameReading(
         at=at,
         soccer=answer.soccer,
         screen=answer.screen,
-        clock=_said(answer.clock),
-        added=_said(answer.added),
-        stoppage_clock=_said(answer.stoppage_clock),
+        clock=said(answer.clock),
+        added=said(answer.added),
+        stoppage_clock=said(answer.stoppage_clock),
         teams=(home, away) if home and away else None,
         score=_score(answer),
     )
 
 
-def _said(text: str | None) -> str | None:
+def validated(form: type[Form], text: str) -> Form:
+    try:
+        return form.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "answer"
+        raise VisionNonsense(f"{where}: {first['msg']}; the answer begins {text[:60]!r}") from None
+
+
+def said(text: str | None) -> str | None:
     """Models write out that there is nothing, in spite of being asked not to."""
     plain = (text or "").strip()
     return None if plain.casefold() in ("", "null", "none", "n/a", "-", "--", "unknown") else plain

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from found_footy.adapters.vision.ocr_engine import OcrEngine
-from found_footy.domain.videos.board_place import Place, find_place
+from found_footy.domain.fixtures.model import Sport
+from found_footy.domain.videos.board_place import READERS, Place, TextLine, find_place
 from found_footy.domain.videos.match_clock import compute_absolute_minute, parse_clock_field
+from found_footy.domain.videos.overs_text import parse_overs
 from found_footy.domain.videos.readings import Box, FrameReading
-from found_footy.domain.videos.scoreboard_text import BoardText, read_board
+from found_footy.domain.videos.scoreboard_text import BoardText
 from found_footy.media.pitch import colours_tell, pitch_share
 from found_footy.media.scoreboard import row_strip, search_parts
 from found_footy.media.screen_signs import looks_filmed
@@ -40,8 +42,8 @@ class OcrVision:
     def __init__(self, engine: OcrEngine | None = None) -> None:
         self._engine = engine or OcrEngine()
 
-    def open_clip(self) -> ClipVision:
-        return OcrClip(self._engine)
+    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision:
+        return OcrClip(self._engine, sport)
 
     async def check(self) -> str:
         await asyncio.to_thread(self._engine.text, np.full((48, 96, 3), 255, np.uint8))
@@ -54,8 +56,9 @@ class OcrVision:
 class OcrClip:
     """One clip. The scoreboard's place is searched for once; afterwards only that place is read."""
 
-    def __init__(self, engine: OcrEngine) -> None:
+    def __init__(self, engine: OcrEngine, sport: Sport = Sport.FOOTBALL) -> None:
         self._engine = engine
+        self._sport = sport
         self._place: Place | None = None
         self._pitch_seen = False
 
@@ -66,12 +69,12 @@ class OcrClip:
         middle = len(pictures) // 2
         boards = self._read(pictures)
         # Stoppage time is often shown beside a clock that stands still, where nothing stood before: search again.
-        if not any(board.clock for board in boards) or any(_unfinished(board) for board in boards):
+        if not any(board.clock for board in boards) or any(self._unfinished(board) for board in boards):
             self._place = self._search(pictures[middle].bgr) or self._place
             boards = self._read(pictures)
             if self._place is not None:
                 boards[middle] = _completed(boards[middle], self._place.board)
-        board, shown = _elected(boards, middle)
+        board, shown = self._elected(boards, middle)
         greens = [pitch_share(picture.bgr) for picture in pictures]
         self._pitch_seen = self._pitch_seen or max(greens) >= PITCH
         return FrameReading(
@@ -83,14 +86,15 @@ class OcrClip:
             stoppage_clock=board.stoppage_clock,
             teams=board.teams,
             score=board.score,
-            box=_box(self._place, pictures[shown].bgr) if self._place and board.clock else None,
+            box=_box(self._place, pictures[shown].bgr) if self._place and board != BoardText() else None,
+            batting=board.batting,
         )
 
     def _search(self, frame: Frame) -> Place | None:
         """Looks on where only a clock was found: that can be an advertisement's."""
         found: list[Place] = []
         for part in search_parts(frame):
-            place = find_place(self._engine.lines(part.image))
+            place = find_place(self._engine.lines(part.image), self._sport)
             if place is not None:
                 found.append(place.moved(part.left, part.top, part.scale))
                 if place.board.evidence >= SCOREBOARD:
@@ -101,11 +105,11 @@ class OcrClip:
         place = self._place
         if place is None:
             return [BoardText() for _ in pictures]
-        return [read_board([[text] for text in self._rows(picture.bgr, place)]) for picture in pictures]
+        read, rows = READERS[self._sport], place.parts or tuple((row,) for row in place.rows)
+        return [read([[self._text(picture.bgr, part) for part in row] for row in rows]) for picture in pictures]
 
-    def _rows(self, frame: Frame, place: Place) -> list[str]:
-        strips = (row_strip(frame, row.left, row.top, row.right, row.bottom) for row in place.rows)
-        return [self._engine.text(strip) for strip in strips]
+    def _text(self, frame: Frame, part: TextLine) -> str:
+        return self._engine.text(row_strip(frame, part.left, part.top, part.right, part.bottom))
 
     def _is_soccer(self, green: float, board: BoardText) -> bool:
         """A close-up beside a scoreboard is soccer where the clip has shown a pitch."""
@@ -113,17 +117,32 @@ class OcrClip:
             return True
         return board.evidence >= SCOREBOARD and (green >= SOME_PITCH or self._pitch_seen)
 
+    def _unfinished(self, board: BoardText) -> bool:
+        return self._sport is Sport.FOOTBALL and _unfinished(board)
+
+    def _elected(self, boards: Sequence[BoardText], middle: int) -> tuple[BoardText, int]:
+        if self._sport is Sport.FOOTBALL:
+            return _elected(boards, middle, _minute)
+        board, shown = _elected(boards, middle, _balls)
+        if board.clock is None:
+            # The score tells something without the overs, too: that it is another wicket.
+            score, batting = _most_read(boards, lambda each: each.score), _most_read(boards, lambda each: each.batting)
+            board = BoardText(score=score, batting=batting)
+        return board, shown
+
 
 def _completed(read: BoardText, found: BoardText) -> BoardText:
     """What was seen when the place was found fills the gaps of what was read there, in the same picture."""
-    if read.clock is None:
+    if read.clock is None and read.batting is None:
         return read
     return replace(
         read,
+        clock=read.clock or (found.clock if read.score == found.score else None),
         added=read.added or found.added,
         stoppage_clock=read.stoppage_clock or found.stoppage_clock,
         teams=read.teams or found.teams,
         score=read.score or (found.score if read.teams in (None, found.teams) else None),
+        batting=read.batting or found.batting,
     )
 
 
@@ -133,10 +152,12 @@ def _unfinished(board: BoardText) -> bool:
     return standing and board.stoppage_clock is None and board.added is None
 
 
-def _elected(boards: Sequence[BoardText], middle: int) -> tuple[BoardText, int]:
+def _elected(
+    boards: Sequence[BoardText], middle: int, moment_of: Callable[[BoardText], int | None]
+) -> tuple[BoardText, int]:
     """Field by field what most pictures say, and the picture that shows that clock."""
     order = sorted(range(len(boards)), key=lambda place: abs(place - middle))
-    minutes = {place: _minute(boards[place]) for place in order}
+    minutes = {place: moment_of(boards[place]) for place in order}
     minute = _most(value for place in order if (value := minutes[place]) is not None)
     if minute is None:
         return BoardText(), middle
@@ -149,6 +170,7 @@ def _elected(boards: Sequence[BoardText], middle: int) -> tuple[BoardText, int]:
             stoppage_clock=boards[shown].stoppage_clock,
             teams=_most_read(boards, lambda board: board.teams),
             score=_most_read(boards, lambda board: board.score),
+            batting=_most_read(boards, lambda board: board.batting),
         ),
         shown,
     )
@@ -156,6 +178,10 @@ def _elected(boards: Sequence[BoardText], middle: int) -> tuple[BoardText, int]:
 
 def _minute(board: BoardText) -> int | None:
     return compute_absolute_minute(parse_clock_field(board.clock)) if board.clock else None
+
+
+def _balls(board: BoardText) -> int | None:
+    return parse_overs(board.clock) if board.clock else None
 
 
 def _most_read(boards: Sequence[BoardText], field: Callable[[BoardText], T | None]) -> T | None:

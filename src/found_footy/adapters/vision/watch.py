@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.looking import FRACTIONS, next_fraction
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.media.frames import frames_at
@@ -28,17 +29,17 @@ class Watched:
         return min(self.pictures, key=lambda picture: abs(picture.at - at))
 
 
-async def watch(vision: Vision, path: Path, read: Read | None = None) -> Watched:
+async def watch(vision: Vision, path: Path, read: Read | None = None, sport: Sport = Sport.FOOTBALL) -> Watched:
     """Looks at as many moments as `next_fraction` asks for. Raises a MediaError or a VisionError.
 
     A stranger's file is given to a reader that decodes it elsewhere; without one it is decoded right here.
     """
     read = read or _read_here
-    clip = vision.open_clip()
+    clip = vision.open_clip(sport)
     readings: list[FrameReading] = []
     # The first two are always needed: one pass over the file gets both.
     moments = dict(zip(FRACTIONS[:2], await _pictures(read, path, FRACTIONS[:2]), strict=True))
-    while (fraction := next_fraction(readings)) is not None:
+    while (fraction := next_fraction(readings, sport)) is not None:
         if fraction not in moments:
             moments[fraction] = (await _pictures(read, path, [fraction]))[0]
         readings.append(await clip.look(moments[fraction]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from found_footy.domain.announcing.context import Context, Match
+from found_footy.domain.announcing.feed_words import is_about_feeds
 from found_footy.domain.announcing.news import NewsItem
 from found_footy.domain.announcing.subscription import WITHDRAWN, Filters, Subscription
 
@@ -14,11 +15,24 @@ REVEALING_STATUSES = frozenset({"ET", "BT", "P"})
 
 def concerns(subscription: Subscription, news: NewsItem, context: Context) -> bool:
     filters = subscription.filters
+    if is_about_feeds(news.topic):
+        # Whoever wants one team's goals has not asked for them.
+        wants_all = not filters.teams and not filters.leagues
+        return _is_open(subscription, news) and wants_all
+    return _is_open(subscription, news) and _concerns_match(filters, news, context)
+
+
+def _is_open(subscription: Subscription, news: NewsItem) -> bool:
     return (
         not subscription.paused
         and news.position > subscription.from_position
-        and news.topic in filters.topics
-        and news.topic != WITHDRAWN
+        and news.topic in subscription.filters.topics
+    )
+
+
+def _concerns_match(filters: Filters, news: NewsItem, context: Context) -> bool:
+    return (
+        news.topic != WITHDRAWN
         and not context.withdrawn
         and context.match is not None
         and _is_about(filters, context.match)

@@ -22,6 +22,8 @@ TOPICS: Mapping[str, str] = {
     "goal.complete": "the search for a goal has ended, and its clips are final: empty",
     "clip.published": "a clip can be fetched: md5, rank, verified, player, team",
     "clip.replaced": "a clip gave way to a better copy: md5, by",
+    "feeds.health": "the grade of the feeds' health has changed; about no match: from, to, reasons",
+    "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
     "clips.ranked": "ranks or popularity of a goal's clips have changed: clips, each with md5, rank, popularity",
 }
 """Name to when it is told and, after the colon, what its payload holds."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from found_footy.domain.fixtures.model import Sport
+
 OPERATORS = frozenset(["or", "and", "not"])
 """Words that search engines take for a command."""
 
@@ -18,16 +20,24 @@ class SearchQuery:
 
     players: tuple[str, ...]
     teams: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    """Where given, a post must have one of them, too."""
+    sport: Sport = Sport.FOOTBALL
+    """For sources that have a place for each."""
 
     @property
     def text(self) -> str:
         """`(Florian OR Wirtz) (LFC OR Liverpool)`: what X and Bluesky understand."""
-        return " ".join(group for words in (self.players, self.teams) if (group := _group(words)))
+        return " ".join(group for words in self._groups if (group := _group(words)))
 
     def matches(self, text: str) -> bool:
         """For sources that cannot search: whether a title says what the query asks for."""
         plain = f" {folded(text)} "
-        return all(any(_sought(word) in plain for word in words) for words in (self.players, self.teams) if words)
+        return all(any(_sought(word) in plain for word in words) for words in self._groups if words)
+
+    @property
+    def _groups(self) -> tuple[tuple[str, ...], ...]:
+        return self.players, self.teams, self.words
 
 
 @lru_cache(maxsize=1024)

@@ -1,24 +1,25 @@
-"""Engines that do not answer, work that nobody takes, a feed that refuses, a disk that fills."""
+"""Engines that do not answer, work that nobody takes, a disk that fills."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from found_footy.domain.feeds.quota import Pace, pace
-from found_footy.domain.operations.findings import Finding, Grade, Limits, spoken
+from found_footy.domain.operations.findings import Finding, Grade, spoken
 from found_footy.domain.operations.measured import Measured, ScheduleState, TemporalState
 
 BACKLOG_AGE = timedelta(seconds=60)
 WORKER_SILENCE = timedelta(seconds=90)
 """A worker that waits for work asks anew after a minute at the latest."""
 DISK_LOW, DISK_FULL = 0.10, 0.03
-MATCHES_A_REQUEST = 20
+SPARE = frozenset({"browser"})
+"""Engines without which most goes on."""
 
 _ENGINE_ADVICE = {
     "database": "Is `footy up` running, or DATABASE_URL right? `footy doctor` tells.",
     "temporal": "Is `footy up` running, or TEMPORAL_ADDRESS right? Goals wait until it answers; none is lost.",
+    "cache": "Is `footy up` running, or REDIS_URL right? Nothing is lost with it; it fills again by itself.",
+    "browser": "Is `footy browser` running, or BROWSER_URL right? X and the feeds that need pages wait for it.",
     "object store": "Check FOOTY_OBJECT_STORE_URL and its keys; `footy doctor` tries them.",
 }
 
@@ -29,7 +30,8 @@ def engines(measured: Measured) -> Iterator[Finding]:
             name = engine.name[0].upper() + engine.name[1:]
             what = f"{name} does not answer: {engine.said}" if engine.said else f"{name} does not answer"
             kind = "engine_" + engine.name.replace(" ", "_")
-            yield Finding(kind, Grade.FAILED, what, None, _ENGINE_ADVICE.get(engine.name, ""), "engines")
+            grade = Grade.DEGRADED if engine.name in SPARE else Grade.FAILED
+            yield Finding(kind, grade, what, None, _ENGINE_ADVICE.get(engine.name, ""), "engines")
     if measured.recorded is not None and measured.recorded.lacking:
         what = f"The database lacks {', '.join(measured.recorded.lacking)}"
         yield Finding("schema", Grade.FAILED, what, None, "`footy up` brings it up to date.", "engines")
@@ -75,22 +77,6 @@ def polls_by(schedule: ScheduleState) -> bool:
     return schedule.id.startswith("monitor")
 
 
-def feed_findings(measured: Measured, limits: Limits) -> Iterator[Finding]:
-    feed = measured.recorded.feed if measured.recorded else None
-    if feed is None:
-        return
-    if feed.error:
-        advice = "Is the key valid, and the feed up? `footy doctor` asks it."
-        yield Finding("feed", Grade.FAILED, f"{feed.feed} fails: {feed.error}", feed.answered_at, advice, "feed")
-    allowed = poll_pace(measured, limits)
-    renewed = "It is renewed at 00:00 UTC; a larger plan or a longer poll interval helps for good."
-    if allowed.slowed and allowed.interval is None:
-        yield Finding("quota_used", Grade.FAILED, f"No polls: {allowed.reason}", None, renewed, "feed")
-    elif allowed.slowed and allowed.interval is not None:
-        what = f"Polls only every {spoken(allowed.interval)}: {allowed.reason}"
-        yield Finding("quota_low", Grade.DEGRADED, what, None, renewed, "feed")
-
-
 def disk_findings(measured: Measured) -> Iterator[Finding]:
     disk = measured.disk
     if disk is None or disk.share_free >= DISK_LOW:
@@ -98,10 +84,3 @@ def disk_findings(measured: Measured) -> Iterator[Finding]:
     grade = Grade.FAILED if disk.share_free < DISK_FULL else Grade.DEGRADED
     what = f"The disk is nearly full: {disk.free / 1e9:.1f} of {disk.size / 1e9:.0f} GB are free"
     yield Finding("disk", grade, what, None, "Make room, or shorten FOOTY_RETENTION_DAYS.", "engines")
-
-
-def poll_pace(measured: Measured, limits: Limits) -> Pace:
-    recorded = measured.recorded
-    matches = len(recorded.matches) if recorded else 0
-    quota = recorded.feed.quota if recorded and recorded.feed else None
-    return pace(quota, measured.at, limits.poll, max(1, math.ceil(matches / MATCHES_A_REQUEST)))

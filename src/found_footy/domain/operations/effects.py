@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from found_footy.domain.operations.causes import poll_pace
+from found_footy.domain.operations.feed_causes import poll_pace
 from found_footy.domain.operations.findings import Finding, Grade, Limits
 from found_footy.domain.operations.measured import GoalInWork, LiveMatch, Measured, Recorded
 
@@ -91,8 +91,8 @@ def _each(
 
 
 def _named(goal: GoalInWork) -> str:
-    minute = f"{goal.elapsed}+{goal.extra}" if goal.extra else str(goal.elapsed)
-    return f"{goal.player or 'the goal'} {minute}' ({goal.home} – {goal.away})"
+    unknown = "the goal" if goal.innings is None else "the wicket"
+    return f"{goal.player or unknown} {goal.moment} ({goal.home} – {goal.away})"
 
 
 def sources(recorded: Recorded) -> Iterator[Finding]:

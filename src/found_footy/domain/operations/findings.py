@@ -43,16 +43,24 @@ class Verdict:
         return "1 thing needs you" if number == 1 else f"{number} things need you"
 
 
+JUDGEMENTS_MISSED = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What was promised: the settings that judging goes by."""
 
     poll: timedelta = timedelta(seconds=30)
     search_silence: timedelta = timedelta(seconds=600)
+    judgement: timedelta = timedelta(seconds=60)
+    """Without a judgement of the feeds' health for so long, nobody watches them."""
 
     @classmethod
-    def of(cls, poll_seconds: float, search_silence_seconds: float) -> Limits:
-        return cls(timedelta(seconds=poll_seconds), timedelta(seconds=search_silence_seconds))
+    def of(cls, poll_seconds: float, search_silence_seconds: float, health_seconds: float = 15) -> Limits:
+        judgement = max(60.0, JUDGEMENTS_MISSED * health_seconds)
+        return cls(
+            timedelta(seconds=poll_seconds), timedelta(seconds=search_silence_seconds), timedelta(seconds=judgement)
+        )
 
 
 def spoken(time: timedelta) -> str:

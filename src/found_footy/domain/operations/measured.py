@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from found_footy.domain.feeds.quota import Quota
+from found_footy.domain.feeds.health_values import HealthSummary
+from found_footy.domain.fixtures.model import Minute
+from found_footy.domain.operations.feeds_measured import (
+    BrowserSeen,
+    Cached,
+    Declared,
+    Dispute,
+    Doubt,
+    FeedUse,
+    HealthKnown,
+    MatchFeed,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +32,9 @@ class LiveMatch:
     activated_at: datetime
     error_kind: str | None = None
     error_message: str | None = None
+    sport: str = "football"
+    listings: tuple[MatchFeed, ...] = ()
+    """Where it is listed, the feed that founded it first."""
 
     @property
     def since(self) -> datetime:
@@ -49,6 +63,13 @@ class GoalInWork:
     """The latest searches in a row that no source answered."""
     states: Mapping[str, int] = field(default_factory=dict)
     """Its posts by state: waiting, downloading, checking, kept, duplicate, lost."""
+    innings: int | None = None
+    """Of a wicket; None in football."""
+
+    @property
+    def moment(self) -> str:
+        """67', 90+3', or 12.3 ov."""
+        return str(Minute(self.elapsed, self.extra, self.innings))
 
     @property
     def sign_of_life(self) -> datetime:
@@ -68,15 +89,6 @@ class SourceUse:
     failing_since: datetime | None
     error_kind: str | None
     error_message: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FeedUse:
-    feed: str
-    asked_at: datetime
-    answered_at: datetime | None
-    error: str | None
-    quota: Quota | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +124,7 @@ class Recorded:
     """Also those beyond what is listed."""
     sources: tuple[SourceUse, ...]
     hours: tuple[Hour, ...]
-    feed: FeedUse | None
+    feeds: tuple[FeedUse, ...]
     deliveries: Deliveries
     goals_by_status: Mapping[str, int]
     clips: Mapping[str, int]
@@ -121,6 +133,15 @@ class Recorded:
     """The last position of the news."""
     lacking: tuple[str, ...] = ()
     """Migrations that this version needs and the database does not have."""
+    disputes: tuple[Dispute, ...] = ()
+    """Of the last hour, the latest first."""
+    doubts: tuple[Doubt, ...] = ()
+    """Pairings that wait for a person."""
+
+    @property
+    def feed(self) -> FeedUse | None:
+        """The one that was asked last."""
+        return max(self.feeds, key=lambda each: each.asked_at, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +214,17 @@ class Measured:
     news_read: int | None = None
     """The position that live updates have reached."""
     listeners: int = 0
+    health: HealthKnown | None = None
+    """None where the database does not answer."""
+    cached: Cached | None = None
+    """None where the cache does not answer, or there is none."""
+    declared: tuple[Declared, ...] | None = None
+    """The most trusted first; None where the file that declares them cannot be read."""
+    browser: BrowserSeen | None = None
+    """None where there is none, or it does not answer."""
+
+    @property
+    def summary(self) -> HealthSummary | None:
+        """The latest judgement of the feeds' health, wherever it can be read."""
+        known = [each.summary for each in (self.health, self.cached) if each is not None and each.summary is not None]
+        return max(known, key=lambda summary: summary.generated_at, default=None)

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.match_clock import (
     MatchClock,
     compute_absolute_minute,
     parse_clock_field,
     parse_stoppage_clock_field,
 )
+from found_footy.domain.videos.overs_text import parse_overs
 from found_footy.domain.videos.readings import FrameReading
 
 FRACTIONS = (0.25, 0.75, 0.5)
 """Where to look, in shares of the clip's length; the last is the tie-breaker."""
 SAME_CLIP = 2
 """Minutes by which the clock can move within one clip of at most 60 seconds, with one to spare."""
+SAME_OVER = 3
+"""Balls by which a cricket scoreboard can move within one clip."""
 STANDS_FOR = 1.2
 """Seconds over which a match's clock must have moved."""
 
 
-def next_fraction(readings: Sequence[FrameReading]) -> float | None:
+def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBALL) -> float | None:
     """Where to look next, or None when enough has been seen.
 
     Two frames do where they agree. The middle decides between two that contradict each other, and is the last
@@ -32,13 +36,24 @@ def next_fraction(readings: Sequence[FrameReading]) -> float | None:
     if len(readings) > 2:
         return None
     first, second = readings
-    minutes = [minute for reading in readings if (minute := minute_of(reading)) is not None]
+    moment_of, far = (_ball_with_score, SAME_OVER) if sport is Sport.CRICKET else (minute_of, SAME_CLIP)
+    moments = [moment for reading in readings if (moment := moment_of(reading)) is not None]
     disagree = first.soccer != second.soccer or first.screen != second.screen
-    return FRACTIONS[2] if disagree or not minutes or max(minutes) - min(minutes) > SAME_CLIP else None
+    return FRACTIONS[2] if disagree or not moments or max(moments) - min(moments) > far else None
 
 
 def minute_of(reading: FrameReading) -> int | None:
     return compute_absolute_minute(clock_of(reading), stoppage_of(reading))
+
+
+def balls_of(reading: FrameReading) -> int | None:
+    """How many balls of the innings have been bowled."""
+    return parse_overs(reading.clock) if reading.clock else None
+
+
+def _ball_with_score(reading: FrameReading) -> int | None:
+    """Overs without a score prove no wicket: then it is worth another look."""
+    return balls_of(reading) if reading.score is not None else None
 
 
 def is_soccer(readings: Sequence[FrameReading]) -> bool | None:

@@ -34,6 +34,9 @@ class Loss(StrEnum):
     FILMED_SCREEN = "filmed screen"
     WRONG_MINUTE = "wrong minute"
     OTHER_MATCH = "other match"
+    NOT_CRICKET = "not cricket"
+    """Of a wicket, as what is not soccer is of a goal."""
+    WRONG_OVER = "wrong over"
     NOT_CHECKED = "not checked"
     """Nobody could look at it for so long that its goal was closed without it."""
     # the goal, and ourselves
@@ -48,5 +51,8 @@ LOSS_OF_REASON: dict[Reason, Loss] = {
     Reason.WRONG_MINUTE: Loss.WRONG_MINUTE,
     Reason.OTHER_TEAMS: Loss.OTHER_MATCH,
     Reason.OTHER_SCORE: Loss.OTHER_MATCH,
+    Reason.NOT_CRICKET: Loss.NOT_CRICKET,
+    Reason.WRONG_OVER: Loss.WRONG_OVER,
+    Reason.OTHER_INNINGS: Loss.WRONG_OVER,
 }
 """Of a rejected clip. The other reasons leave a clip unverified, which is no loss."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from found_footy.domain.fixtures.model import Minute, Score
+from found_footy.domain.fixtures.model import Minute, Score, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,28 @@ class FrameReading:
     at: float
     """Seconds from the clip's start."""
     soccer: bool
+    """It shows the sport that is looked for: football, or cricket for a wicket."""
     screen: bool
     """Somebody films a screen."""
     clock: str | None = None
+    """In cricket the overs, as 12.3."""
     added: str | None = None
     stoppage_clock: str | None = None
     teams: tuple[str, str] | None = None
     """Left and right, as written."""
     score: Score | None = None
+    """In cricket runs and wickets, in the order in which they are written."""
     box: Box | None = None
-    """Where the clock stands."""
+    """Where the clock stands; in cricket the score."""
+    batting: str | None = None
+    """The side at the bat, as written; only in cricket."""
 
     def to_json(self) -> dict[str, Any]:
         fields = asdict(self)
         fields["teams"] = list(self.teams) if self.teams else None
         fields["score"] = str(self.score) if self.score else None
+        if self.batting is None:
+            del fields["batting"]
         return fields
 
     @classmethod
@@ -56,7 +63,28 @@ class FrameReading:
             teams=(teams[0], teams[1]) if teams else None,
             score=parse_score(score) if score else None,
             box=Box(**box) if box else None,
+            batting=fields.get("batting"),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class WicketExpected:
+    """What else the feed says of a wicket. What it does not say is None, and proves and refutes nothing."""
+
+    batting: Side
+    before: int | None = None
+    """Wickets that have fallen in this innings."""
+    after: int | None = None
+    home_code: str | None = None
+    away_code: str | None = None
+    """As the feed shortens the names: IND, AUS."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> WicketExpected:
+        return cls(**{**fields, "batting": Side(fields["batting"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +96,8 @@ class Expectation:
     away: str | None = None
     score_before: Score | None = None
     score_after: Score | None = None
+    wicket: WicketExpected | None = None
+    """Of a wicket, whose minute is an over and a ball, and which has no scores."""
 
     @property
     def names(self) -> tuple[str, str] | None:
@@ -79,6 +109,7 @@ class Expectation:
 
     def to_json(self) -> dict[str, Any]:
         before, after = self.score_before, self.score_after
+        of_wicket = {"innings": self.minute.innings, "wicket": self.wicket.to_json()} if self.wicket else {}
         return {
             "elapsed": self.minute.elapsed,
             "extra": self.minute.extra,
@@ -86,17 +117,19 @@ class Expectation:
             "away": self.away,
             "score_before": str(before) if before else None,
             "score_after": str(after) if after else None,
+            **of_wicket,
         }
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Expectation:
         before, after = fields["score_before"], fields["score_after"]
         return cls(
-            minute=Minute(fields["elapsed"], fields["extra"]),
+            minute=Minute(fields["elapsed"], fields["extra"], fields.get("innings")),
             home=fields["home"],
             away=fields["away"],
             score_before=parse_score(before) if before else None,
             score_after=parse_score(after) if after else None,
+            wicket=WicketExpected.from_json(fields["wicket"]) if fields.get("wicket") else None,
         )
 
 

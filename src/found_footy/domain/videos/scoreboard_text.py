@@ -45,11 +45,17 @@ class BoardText:
     score: Score | None = None
     used: frozenset[int] = frozenset()
     """Which of the given texts it stands on, counted over all rows."""
+    batting: str | None = None
+    """In cricket the side beside the score."""
 
     @property
     def evidence(self) -> int:
         """How surely this is a scoreboard: a clock alone can be an advertisement's or the stadium's."""
-        return (self.clock is not None) + (self.teams is not None) + (self.score is not None)
+        return (self.clock is not None) + self.named + (self.score is not None)
+
+    @property
+    def named(self) -> bool:
+        return self.teams is not None or self.batting is not None
 
 
 @dataclass(frozen=True, slots=True)

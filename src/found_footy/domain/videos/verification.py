@@ -45,13 +45,18 @@ class Reason(StrEnum):
     NO_CLOCK = "no clock"
     CLOCKS_DISAGREE = "clocks disagree"
     STOPPAGE_UNREAD = "stoppage time unread"
+    # of a wicket
+    NOT_CRICKET = "not cricket"
+    WRONG_OVER = "wrong over"
+    OTHER_INNINGS = "other innings"
+    SCORE_UNREAD = "score unread"
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
     status: Status
     minute: int | None
-    """As the deciding frame's clock shows it."""
+    """As the deciding frame's clock shows it; of a wicket the over."""
     reason: Reason | None
     """None where verified."""
     proof: Proof | None

@@ -11,20 +11,29 @@ from starlette.responses import Response
 from found_footy.web.answers.kept import KeptAnswer, Made
 from found_footy.web.services import Services
 
+FRESH_SECONDS = 5
+"""What an answer or a page says of the time may be so old."""
+
 _GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[0-9.]+\s*)?(?:,|$)", re.IGNORECASE)
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
-async def answer(request: Request, services: Services, make: Made) -> Response:
-    """The JSON for this path and query, made anew only when something has changed."""
+async def answer(request: Request, services: Services, make: Made, *, ages: bool = False) -> Response:
+    """The JSON for this path and query, made anew only when something has changed.
+
+    One that tells ages is also made anew every few seconds.
+    """
     scope = request.scope
-    known = await services.kept.answer((scope["path"], scope["query_string"]), make)
+    moment = int(services.now().timestamp() // FRESH_SECONDS) if ages else None
+    known = await services.kept.answer((scope["path"], scope["query_string"], moment), make)
     return await response_of(request, known, is_private=services.rules.read_access != "open")
 
 
-async def listed(request: Request, services: Services, make: Callable[[], Awaitable[bytes]]) -> Response:
+async def listed(
+    request: Request, services: Services, make: Callable[[], Awaitable[bytes]], *, ages: bool = False
+) -> Response:
     """The same for what does not say itself which version it was made of."""
-    return await answer(request, services, services.kept.after_version(make))
+    return await answer(request, services, services.kept.after_version(make), ages=ages)
 
 
 async def response_of(

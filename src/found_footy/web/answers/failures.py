@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from found_footy.domain.errors import (
     BadRequest,
+    CacheUnavailable,
     DeliveryUnavailable,
     FootyError,
     LinkEnded,
@@ -40,6 +41,7 @@ STATUSES: Mapping[type[FootyError], int] = {
     LinkEnded: 410,
     TooManyRequests: 429,
     StoreUnavailable: 503,
+    CacheUnavailable: 503,
     ObjectStoreError: 503,
     StreamFull: 503,
     DeliveryUnavailable: 503,

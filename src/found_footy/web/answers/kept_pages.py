@@ -8,12 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from found_footy.web.access.visitors import NOBODY, visitor
-from found_footy.web.answers.etags import response_of
+from found_footy.web.answers.etags import FRESH_SECONDS, response_of
 from found_footy.web.answers.preferences import preferences
 from found_footy.web.services import Services
-
-FRESH_SECONDS = 5
-"""What a page says of the time may be so old."""
 
 
 async def kept_page(request: Request, services: Services, draw: Callable[[], Awaitable[HTMLResponse]]) -> Response:

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from found_footy.domain.errors import BadRequest
-from found_footy.web.ports import Reading
+from found_footy.web.services import Services
 
 MOST_ON_A_PAGE = 200
 LONGEST_CURSOR = 600
@@ -59,11 +59,11 @@ class Order:
 
 
 async def page(
-    reading: Reading, order: Order, wanted: Mapping[str, Any], cursor: str | None, limit: int, **more: str
+    services: Services, order: Order, wanted: Mapping[str, Any], cursor: str | None, limit: int, **more: str
 ) -> bytes:
     """`{"items": […], "next": …}` as text; `more` is put before these."""
     after = order.place(cursor, wanted) if cursor is not None else None
-    found = await reading.page(order.listing, wanted, after, limit + 1)
+    found = await services.reading.page(order.listing, wanted, after, limit + 1, services.now())
     items = ",".join(document for _, document in found[:limit])
     following = order.cursor(found[limit - 1][0], wanted) if len(found) > limit else None
     first = "".join(f"{json.dumps(name)}:{json.dumps(value)}," for name, value in more.items())

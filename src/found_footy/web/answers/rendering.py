@@ -15,11 +15,13 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from found_footy.domain.fixtures.model import Minute
 from found_footy.web.access.visitors import Role, csrf_field, visitor
 from found_footy.web.answers.assets import static
 from found_footy.web.answers.preferences import preferences
 
 HERE = Path(__file__).parent.parent
+FOR_PROGRAMS = ("/api/", "/health", "/metrics", "/status", "/admin/")
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, but for line ends and tabs
@@ -59,9 +61,7 @@ def rendered(request: Request, template: str, values: Mapping[str, Any]) -> str:
 
 def for_people(request: Request) -> bool:
     """Whether this address is a page; programs get JSON wherever they ask under /api."""
-    return not request.url.path.startswith(("/api/", "/health", "/metrics")) and "text/html" in request.headers.get(
-        "accept", ""
-    )
+    return not request.url.path.startswith(FOR_PROGRAMS) and "text/html" in request.headers.get("accept", "")
 
 
 def navigation(request: Request) -> list[tuple[str, str]]:
@@ -87,10 +87,9 @@ def text(value: object, most: int = 300) -> str:
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 
-def minute(elapsed: int | None, extra: int | None = None) -> str:
-    if elapsed is None:
-        return ""
-    return f"{elapsed}+{extra}'" if extra else f"{elapsed}'"
+def minute(elapsed: int | None, extra: int | None = None, innings: int | None = None) -> str:
+    """`67'`, `90+3'`, or `12.3 ov` of an innings."""
+    return "" if elapsed is None else str(Minute(elapsed, extra, innings))
 
 
 def moment(value: datetime | str | None, style: str = "time") -> Markup:

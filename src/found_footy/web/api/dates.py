@@ -24,4 +24,4 @@ BY_DAY = Order("dates", (date,))
 @router.get("/dates", response_model=Page[MatchDate], responses=failing(400), summary="Days that have matches")
 async def dates(request: Request, services: Given, limit: Limit = 30, cursor: Cursor = None) -> Response:
     """The latest first, also those to come; with the number of matches, of certain goals and of their clips."""
-    return await listed(request, services, lambda: page(services.reading, BY_DAY, {}, cursor, limit))
+    return await listed(request, services, lambda: page(services, BY_DAY, {}, cursor, limit))

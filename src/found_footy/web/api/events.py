@@ -23,6 +23,7 @@ from found_footy.web.api.parameters import (
     Fixture,
     Limit,
     Minute,
+    OfSport,
     Player,
     Team,
     days,
@@ -59,12 +60,14 @@ async def events(
     date: Day = None,
     minute: Minute = None,
     has_clip: HasClip = None,
+    sport: OfSport = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
     """Also those that are not certain yet, and those that were withdrawn; these have no clips."""
     wanted = {
         "status": status,
+        "sport": sport,
         "fixture": fixture,
         "has_clip": has_clip,
         "verified": None,
@@ -74,7 +77,7 @@ async def events(
         **days(date),
         **minute_of(minute),
     }
-    return await listed(request, services, lambda: page(services.reading, BY_FIRST_SIGHT, wanted, cursor, limit))
+    return await listed(request, services, lambda: page(services, BY_FIRST_SIGHT, wanted, cursor, limit))
 
 
 @router.get("/events/{event_id}", response_model=models.WholeGoal, responses=failing(404, 410), summary="One goal")

@@ -12,8 +12,8 @@ from found_footy.domain.errors import BadRequest
 from found_footy.web.access.visitors import reads
 from found_footy.web.answers.etags import response_of
 from found_footy.web.answers.kept import KeptAnswer
-from found_footy.web.api import models
 from found_footy.web.api.failing import failing
+from found_footy.web.api.loss_models import Losses
 from found_footy.web.api.parameters import Fixture, Since, Until
 from found_footy.web.services import Given
 
@@ -23,7 +23,7 @@ USUAL = timedelta(hours=24)
 LONGEST = timedelta(days=31)
 
 
-@router.get("/losses", response_model=models.Losses, responses=failing(400), summary="Losses by class, and by the hour")
+@router.get("/losses", response_model=Losses, responses=failing(400), summary="Losses by class, and by the hour")
 async def losses(
     request: Request, services: Given, since: Since = None, until: Until = None, fixture: Fixture = None
 ) -> Response:

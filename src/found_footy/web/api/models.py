@@ -15,6 +15,7 @@ Item = TypeVar("Item")
 
 EventStatus = Literal["validating", "extracting", "watching", "complete", "withdrawn"]
 Stage = Literal["staging", "active", "completed"]
+Sport = Literal["football", "cricket"]
 
 
 class Shape(BaseModel):
@@ -61,8 +62,11 @@ class Penalties(Shape):
 
 
 class MatchMinute(Shape):
+    """In cricket the over, the ball, and which innings of the match."""
+
     elapsed: int
     extra: int | None
+    innings: int | None
 
 
 class MatchStatus(Shape):
@@ -85,9 +89,40 @@ class League(Shape):
     round: str | None
 
 
+class TeamReference(Reference):
+    short: str | None
+
+
 class Teams(Shape):
-    home: Reference
-    away: Reference
+    home: TeamReference
+    away: TeamReference
+
+
+class InningsScore(Shape):
+    number: int = Field(description="Counted from 1 over the whole match.")
+    batting: Literal["home", "away"]
+    runs: int
+    wickets: int
+    overs: int
+    balls: int = Field(description="Of the over under way.")
+    over: bool = Field(description="Whether it has ended.")
+
+
+class MatchToss(Shape):
+    winner: Literal["home", "away"]
+    decision: str
+
+
+class LastEvent(Shape):
+    type: str
+    description: str
+    at: datetime | None
+
+
+class ListedBy(Shape):
+    feed: str
+    id: int = Field(description="The match as that feed numbers it.")
+    founding: bool
 
 
 class PollError(Shape):
@@ -143,10 +178,12 @@ class MatchOfGoal(Shape):
     date: datetime
     stage: Stage
     status: str
+    sport: Sport
+    heard_at: datetime | None = Field(description="When a feed last said something of it that counted.")
 
 
 class LeanGoal(Shape):
-    """A goal as in lists."""
+    """A goal as in lists, or a wicket: then `player` is out, `assist` bowled, and `_scoring_team` was in the field."""
 
     event_id: str = Field(alias="_event_id")
     status: EventStatus
@@ -171,6 +208,7 @@ class LeanGoal(Shape):
     download_complete: bool = Field(alias="_download_complete")
     twitter_aliases: list[str] = Field(alias="_twitter_aliases")
     search_query: str | None = Field(alias="_search_query")
+    feeds: list[str] = Field(alias="_feeds", description="Those that listed it when it was last listed.")
     s3_videos: list[Clip] = Field(alias="_s3_videos", description="By rank; empty for a withdrawn goal.")
     attributions: list[Attribution] = Field(alias="_attributions")
 
@@ -257,12 +295,22 @@ class WholeGoal(Goal):
 class MatchHead(Shape):
     id: int = Field(alias="_id")
     feed: str
+    sport: Sport
     stage: Stage
     fixture: Kickoff
     league: League
     teams: Teams
-    goals: Score
+    goals: Score = Field(description="In cricket the wickets that each side has taken.")
     score: Penalties
+    innings: list[InningsScore] = Field(description="In cricket only.")
+    toss: MatchToss | None
+    venue: str | None
+    last_event: LastEvent | None
+    details: dict[str, str]
+    listed_by: list[ListedBy] = Field(alias="_feeds")
+    heard_at: datetime | None = Field(description="When a feed last said something of it that counted.")
+    age_seconds: float | None = Field(description="Since then, while it is followed at every poll.")
+    stale: bool = Field(description="Whether that is too long.")
     activated_at: datetime | None
     completed_at: datetime | None
     last_poll_at: datetime | None
@@ -285,6 +333,7 @@ class Video(Clip):
     player: str | None
     minute: int
     extra: int | None
+    innings: int | None
     url: str
     poster: str
 
@@ -314,39 +363,3 @@ class ClipsFound(Page[Video]):
 
 
 Found = Annotated[MatchesFound | GoalsFound | ClipsFound, Field(discriminator="kind")]
-
-
-class GoalCounts(Shape):
-    certain: int
-    with_clips: int
-    searching: int = Field(description="Without clips so far.")
-    nothing_posted: int = Field(description="The search has ended, and nobody had posted anything.")
-    all_lost: int = Field(description="The search has ended, and of all that was posted nothing was left.")
-
-
-class PostCounts(Shape):
-    found: int
-    kept: int
-    duplicate: int
-    lost: int
-    in_work: int
-
-
-class LossCount(Shape):
-    loss: str
-    posts: int
-
-
-class LossHour(Shape):
-    hour: datetime
-    nothing_posted: int
-    losses: dict[str, int]
-
-
-class Losses(Shape):
-    since: datetime
-    until: datetime
-    goals: GoalCounts
-    posts: PostCounts
-    losses: list[LossCount]
-    hours: list[LossHour]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
@@ -15,6 +15,7 @@ from found_footy.domain.operations.judging import judge
 from found_footy.web.access.visitors import reads, sees_details
 from found_footy.web.api.models import Failure
 from found_footy.web.operating.health import limits_of
+from found_footy.web.operating.status import Status, status_of
 from found_footy.web.services import Given
 
 router = APIRouter(prefix="/api/v1", tags=["health"], dependencies=[Depends(reads)])
@@ -51,6 +52,8 @@ class OperationsMatch(Shape):
     polled_at: datetime | None
     error_kind: str | None
     error_message: str | None
+    sport: str
+    listings: list[OperationsMatchFeed] = Field(description="The feeds that list it.")
 
 
 class OperationsGoal(Shape):
@@ -61,6 +64,7 @@ class OperationsGoal(Shape):
     player: str | None
     elapsed: int
     extra: int | None
+    innings: int | None = Field(description="Of a wicket; null in football.")
     status: Literal["validating", "watching", "extracting"]
     seen: int
     first_seen: datetime
@@ -108,6 +112,68 @@ class OperationsFeed(Shape):
     quota: OperationsQuota | None
 
 
+class OperationsMatchFeed(Shape):
+    """A match at one of its feeds."""
+
+    feed: str
+    feed_id: int
+    founding: bool = Field(description="Whether the match has this feed's numbers.")
+    swapped: bool = Field(description="Whether its home side is our away side.")
+
+
+class OperationsDispute(Shape):
+    """Feeds that said different things of one field of a match."""
+
+    fixture_id: int
+    home: str
+    away: str
+    field: str
+    said: dict[str, Any] = Field(description="Feed to what it said.")
+    chosen: str = Field(description="The feed that is believed.")
+    first_at: datetime
+    last_at: datetime
+    polls: int
+
+
+class OperationsDoubt(Shape):
+    """A match of a feed that may be one of ours; `POST /admin/pairings` decides."""
+
+    feed: str
+    feed_id: int
+    fixture_id: int
+    home: str
+    away: str
+    kickoff: datetime
+    competition: str
+    confidence: float
+    reasons: list[str]
+    first_seen: datetime
+    our_home: str
+    our_away: str
+    our_kickoff: datetime
+    our_competition: str
+
+
+class OperationsDeclared(Shape):
+    feed: str
+    adapter: str
+    precedence: int
+    enabled: bool
+    on: bool
+    switched: bool | None = Field(description="What an operator said, if anything.")
+    lacks: str
+
+
+class OperationsSpan(Shape):
+    """A few minutes of judgements: the worst grade, the highest ages in seconds."""
+
+    at: datetime
+    grade: Literal["healthy", "degraded", "failing", "recovering"]
+    median: float
+    p95: float
+    maximum: float
+
+
 class OperationsDeliveries(Shape):
     waiting: int
     delivered: int
@@ -124,7 +190,10 @@ class OperationsRecorded(Shape):
     goals_in_work: int
     sources: list[OperationsSource]
     hours: list[OperationsHour]
-    feed: OperationsFeed | None
+    feed: OperationsFeed | None = Field(description="The one that was asked last.")
+    feeds: list[OperationsFeed]
+    disputes: list[OperationsDispute] = Field(description="Of the last hour.")
+    doubts: list[OperationsDoubt] = Field(description="Pairings that wait for a person.")
     deliveries: OperationsDeliveries
     goals_by_status: dict[str, int]
     clips: dict[str, int]
@@ -160,7 +229,7 @@ class OperationsTemporal(Shape):
 
 
 class Operations(Shape):
-    """`recorded` is null where the database does not answer, `temporal` where Temporal does not."""
+    """`recorded` and `health` are null where the database does not answer, `temporal` where Temporal does not."""
 
     at: datetime
     grade: Literal["ok", "degraded", "failed"]
@@ -172,6 +241,9 @@ class Operations(Shape):
     news_read: int | None
     recorded: OperationsRecorded | None
     temporal: OperationsTemporal | None
+    feeds: Status = Field(description="As `GET /status` tells it.")
+    declared: list[OperationsDeclared] | None = Field(description="Null where their file cannot be read.")
+    health: list[OperationsSpan] | None = Field(description="The last hours, the oldest first.")
 
 
 @router.get(
@@ -196,6 +268,13 @@ async def operations(request: Request, response: Response, services: Given) -> O
         news_read=measured.news_read,
         recorded=OperationsRecorded.model_validate(measured.recorded) if measured.recorded else None,
         temporal=OperationsTemporal.model_validate(measured.temporal) if measured.temporal else None,
+        feeds=status_of(measured, services.rules, details=sees_details(request)),
+        declared=None
+        if measured.declared is None
+        else [OperationsDeclared.model_validate(each) for each in measured.declared],
+        health=None
+        if measured.health is None
+        else [OperationsSpan.model_validate(each) for each in measured.health.spans],
     )
     return answer if sees_details(request) else _without_machines(answer)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 from pydantic import AfterValidator
@@ -68,6 +68,8 @@ Competition = Annotated[
         description="The competition's number, or the beginnings of its name or country.",
     ),
 ]
+SportName = Literal["football", "cricket"]
+OfSport = Annotated[SportName | None, Query(description="Only of this sport.")]
 Day = Annotated[_DayValue | None, Query(alias="date", description="The day of the kick-off, in UTC.")]
 From = Annotated[_DayValue | None, Query(alias="from", description="The first day, in UTC.")]
 To = Annotated[_DayValue | None, Query(alias="to", description="The last day, in UTC.")]
@@ -75,7 +77,10 @@ Since = Annotated[_MomentValue | None, Query(description="From this moment on; w
 Until = Annotated[_MomentValue | None, Query(description="Before this moment; without a zone it is UTC.")]
 Minute = Annotated[
     str | None,
-    Query(pattern=MINUTE, description="The minute of the goal: 23, or 45+2 for that minute of stoppage time."),
+    Query(
+        pattern=MINUTE,
+        description="The minute of the goal: 23, or 45+2 for that minute of stoppage time; of a wicket the over.",
+    ),
 ]
 Verified = Annotated[bool | None, Query(description="Whether a clock in the picture proves the minute.")]
 Words = Annotated[

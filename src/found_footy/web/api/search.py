@@ -23,7 +23,9 @@ from found_footy.web.api.parameters import (
     From,
     Limit,
     Minute,
+    OfSport,
     Player,
+    SportName,
     Team,
     To,
     Verified,
@@ -61,12 +63,14 @@ class Wishes:
     minute: str | None = None
     verified: bool | None = None
     has_clip: bool | None = None
+    sport: SportName | None = None
 
     @property
     def wanted(self) -> dict[str, Any]:
         """As parameters of the list."""
         given = {
             "q": self.q,
+            "sport": self.sport,
             "verified": self.verified,
             **names(self.team, self.player, self.competition),
             **days(self.day, self.first, self.last),
@@ -96,6 +100,7 @@ async def search(
     minute: Minute = None,
     verified: Verified = None,
     has_clip: HasClip = None,
+    sport: OfSport = None,
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> Response:
@@ -103,8 +108,11 @@ async def search(
 
     Goals and clips are found by the team that scored, matches by either team. Withdrawn goals are not found.
     """
-    wishes = Wishes(kind, q, team, player, competition, date, first, last, minute, verified, has_clip)
+    wishes = Wishes(kind, q, team, player, competition, date, first, last, minute, verified, has_clip, sport)
     wanted = wishes.wanted
     return await listed(
-        request, services, lambda: page(services.reading, ORDERS[kind], wanted, cursor, limit, kind=kind)
+        request,
+        services,
+        lambda: page(services, ORDERS[kind], wanted, cursor, limit, kind=kind),
+        ages=kind == "fixtures",
     )

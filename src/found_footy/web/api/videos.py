@@ -37,7 +37,7 @@ async def videos(
 ) -> Response:
     """Of goals that stand. `url` plays for good: it follows the clip when a better copy takes its place."""
     wanted = {"event": event, "fixture": fixture, "verified": verified, "since": since}
-    return await listed(request, services, lambda: page(services.reading, BY_PUBLICATION, wanted, cursor, limit))
+    return await listed(request, services, lambda: page(services, BY_PUBLICATION, wanted, cursor, limit))
 
 
 @router.get("/videos/{video_id}", response_model=models.WholeVideo, responses=failing(404, 410), summary="One clip")

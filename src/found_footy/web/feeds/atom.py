@@ -70,18 +70,24 @@ def _entry(entry: ET.Element, goal: FeedGoal, base: str, scores: bool) -> None:
 def title(goal: FeedGoal, scores: bool) -> str:
     home, away = _name(goal.home), _name(goal.away)
     if not scores:
-        what = "a goal was withdrawn" if goal.withdrawn is not None else "a goal"
+        what = f"a {noun(goal)} was withdrawn" if goal.withdrawn is not None else f"a {noun(goal)}"
         return f"{home} – {away}: {what}, {goal.minute}"
     what = "Withdrawn: " if goal.withdrawn is not None else ""
     scorer = _name(goal.player or goal.team)
+    if goal.minute.innings is not None:
+        return f"{what}{home} – {away}: {_name(goal.player or 'somebody')} is out, {goal.minute}"
     return f"{what}{home} {goal.after.home}–{goal.after.away} {away}: {scorer} {goal.minute}"
 
 
 def summary(goal: FeedGoal) -> str:
     if goal.withdrawn is not None:
-        return f"The goal was withdrawn: {text(goal.withdrawn)}. Its clips are gone with it."
+        return f"The {noun(goal)} was withdrawn: {text(goal.withdrawn)}. Its clips are gone with it."
     proved = f", {goal.verified} verified by the match clock" if goal.verified else ""
     return f"{plural(goal.clips, 'clip')}{proved}. {_name(goal.league)}."
+
+
+def noun(goal: FeedGoal) -> str:
+    return "goal" if goal.minute.innings is None else "wicket"
 
 
 def _name(value: str) -> str:

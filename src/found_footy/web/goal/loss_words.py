@@ -27,6 +27,8 @@ MEANINGS: Mapping[str, str] = {
     Loss.FILMED_SCREEN: "somebody filmed a screen",
     Loss.WRONG_MINUTE: "its clock shows another minute of the match",
     Loss.OTHER_MATCH: "its scoreboard shows another match, or another score",
+    Loss.NOT_CRICKET: "its pictures show no cricket",
+    Loss.WRONG_OVER: "its scoreboard shows another over, or the other innings",
     Loss.NOT_CHECKED: "nobody could look at it before the goal was closed",
     Loss.WITHDRAWN: "the goal was withdrawn meanwhile",
     Loss.FAILED: "a fault of our own",

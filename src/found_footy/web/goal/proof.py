@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from found_footy.domain.fixtures.model import Score
-from found_footy.domain.videos.readings import Box, FrameReading, Proof
+from found_footy.domain.fixtures.model import Score, Side
+from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof, WicketExpected
 from found_footy.domain.videos.verification import Reason
 
 SIDE = 1000.0
@@ -20,6 +20,7 @@ ZOOM_SHAPE = 0.3
 UNVERIFIED: Mapping[str | None, str] = {
     Reason.NO_CLOCK: "No match clock could be read in the pictures that were looked at",
     Reason.CLOCKS_DISAGREE: "The pictures show clocks that contradict each other",
+    Reason.SCORE_UNREAD: "The overs fit, and the score beside them could not be read",
     Reason.STOPPAGE_UNREAD: "The clock stands at the end of a half, and nothing tells how long stoppage time has run",
     None: "None of its pictures could be read",
 }
@@ -68,6 +69,7 @@ def proof_view(video: Mapping[str, Any], proof: Proof, tolerance: int) -> ProofV
     height = SIDE * video["height"] / max(1, video["width"])
     deciding = next((each for each in proof.readings if each.at == proof.at), None)
     box = _rectangle(proof.box, height)
+    sport = "cricket" if proof.expectation.wicket else "football"
     return ProofView(
         verdict=verdict(video["timestamp_verified"], video["reason"], proof, tolerance),
         at=proof.at,
@@ -76,7 +78,7 @@ def proof_view(video: Mapping[str, Any], proof: Proof, tolerance: int) -> ProofV
         zoom=_zoom(box, height),
         read=_compared(deciding, proof, tolerance),
         pictures=tuple(
-            PictureView(each.at, words(each), _signs(each), each.at == proof.at, _rectangle(each.box, height))
+            PictureView(each.at, words(each), _signs(each, sport), each.at == proof.at, _rectangle(each.box, height))
             for each in proof.readings
         ),
     )
@@ -85,6 +87,9 @@ def proof_view(video: Mapping[str, Any], proof: Proof, tolerance: int) -> ProofV
 def verdict(verified: bool, reason: str | None, proof: Proof | None, tolerance: int) -> str:
     if not verified:
         return f"{UNVERIFIED.get(reason, reason)}."
+    if proof and proof.expectation.wicket:
+        read = next((words(each) for each in proof.readings if each.at == proof.at), "")
+        return f"The broadcast’s scoreboard shows {read}, which fits the wicket at {proof.expectation.minute}."
     clock = next((clock_words(each) for each in proof.readings if each.at == proof.at), "") if proof else ""
     shown = f"shows {clock}" if clock else "fits"
     goal = f" of the goal’s {proof.expectation.minute}" if proof else " of the goal"
@@ -92,7 +97,7 @@ def verdict(verified: bool, reason: str | None, proof: Proof | None, tolerance: 
 
 
 def words(reading: FrameReading) -> str:
-    home, away = reading.teams or ("", "")
+    home, away = reading.teams or (reading.batting or "", "")
     score = f"{home} {score_words(reading.score)} {away}".strip() if reading.score or reading.teams else ""
     return " · ".join(part for part in (clock_words(reading), score) if part) or "nothing could be read"
 
@@ -105,13 +110,15 @@ def score_words(score: Score | None) -> str:
     return f"{score.home}–{score.away}" if score else "–"
 
 
-def _signs(reading: FrameReading) -> tuple[str, ...]:
-    signs = [] if reading.soccer else ["no football to be seen"]
+def _signs(reading: FrameReading, sport: str) -> tuple[str, ...]:
+    signs = [] if reading.soccer else [f"no {sport} to be seen"]
     return (*signs, "a filmed screen") if reading.screen else tuple(signs)
 
 
 def _compared(reading: FrameReading | None, proof: Proof, tolerance: int) -> tuple[tuple[str, str, str], ...]:
     expected = proof.expectation
+    if expected.wicket is not None:
+        return _compared_wicket(reading, expected, expected.wicket)
     rows = [("Clock", clock_words(reading) if reading else "", f"{expected.minute} ± {tolerance} min")]
     if expected.names is not None:
         teams = " – ".join(reading.teams) if reading and reading.teams else ""
@@ -120,6 +127,19 @@ def _compared(reading: FrameReading | None, proof: Proof, tolerance: int) -> tup
         before, after = expected.scores
         read = score_words(reading.score) if reading and reading.score else ""
         rows.append(("Score", read, f"{score_words(before)} or {score_words(after)}"))
+    return tuple(rows)
+
+
+def _compared_wicket(
+    reading: FrameReading | None, expected: Expectation, wicket: WicketExpected
+) -> tuple[tuple[str, str, str], ...]:
+    rows = [("Overs", (reading.clock if reading else None) or "", f"{expected.minute} ± 1 over")]
+    if expected.names is not None:
+        at_bat = expected.names[0 if wicket.batting is Side.HOME else 1]
+        rows.append(("Batting", (reading.batting if reading else None) or "", at_bat))
+    if wicket.after is not None:
+        read = score_words(reading.score) if reading and reading.score else ""
+        rows.append(("Score", read, f"{wicket.before} or {wicket.after} wickets"))
     return tuple(rows)
 
 

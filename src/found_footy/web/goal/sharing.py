@@ -15,13 +15,15 @@ Tags = tuple[tuple[str, str], ...]
 def goal_title(page: GoalPage) -> str:
     """`Mohamed Salah 23' · Liverpool 1–0 Manchester City`"""
     home, away = page.after
-    scorer = text(page.player or "Goal", 50)
+    scorer = text(page.player or page.noun.capitalize(), 50)
+    if page.wicket is not None:
+        return text(f"{scorer} {page.minute} · {text(page.home, 40)} – {text(page.away, 40)}", LONGEST_TITLE)
     return text(f"{scorer} {page.minute} · {text(page.home, 40)} {home}–{away} {text(page.away, 40)}", LONGEST_TITLE)
 
 
 def match_title(page: GoalPage) -> str:
     """The same without anything that tells a result."""
-    return text(f"A goal in {text(page.home, 40)} – {text(page.away, 40)}", LONGEST_TITLE)
+    return text(f"A {page.noun} in {text(page.home, 40)} – {text(page.away, 40)}", LONGEST_TITLE)
 
 
 def goal_tags(page: GoalPage, base: str) -> Tags:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from found_footy.domain.fixtures.model import WICKET
 from found_footy.domain.videos.goal_way import source_failures, way, why_no_clip
 from found_footy.domain.videos.readings import Proof
+from found_footy.web.answers.rendering import minute
 from found_footy.web.goal.alignment import Aligned, By
 from found_footy.web.goal.loss_words import LossCount, losses_by_class
 from found_footy.web.goal.posts import MOST_POSTS, PostView, post_view, source_words
 from found_footy.web.goal.proof import ProofView, proof_view, verdict
-from found_footy.web.matches.words import Chip, chip
+from found_footy.web.matches.cricket import how_out, ordinal
+from found_footy.web.matches.words import Chip, Standing, chip, standing
 from found_footy.web.services import WebRules
 
 NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
@@ -24,6 +27,8 @@ ALIGNED = {
     By.CLOCK: "aligned by its clock",
     By.NOTHING: "not aligned",
 }
+LIMITED = 2
+"""Innings of a match that is limited in overs."""
 CHANGES = {"player": "scorer", "assist": "assist", "kind": "kind of goal", "minute": "minute", "score": "score"}
 
 
@@ -67,6 +72,8 @@ class SearchView:
 
 @dataclass(frozen=True, slots=True)
 class GoalPage:
+    """Of a goal, or of a wicket: then the side that it counts for was in the field, and the assist bowled."""
+
     id: str
     fixture_id: int
     home: str
@@ -102,6 +109,27 @@ class GoalPage:
     """Source, how often it failed, and what it said last."""
     history: tuple[tuple[str, str], ...]
     """When, and what changed."""
+    feeds: tuple[str, ...] = ()
+    """Those that listed it last."""
+    wicket: str | None = None
+    """Which one of its innings it is, such as 3rd, or just `out`; None for a goal."""
+    innings: str = ""
+    """Which innings of the match, such as 2nd."""
+    heard_at: str | None = None
+    """When a match that is under way was last heard of."""
+
+    @property
+    def noun(self) -> str:
+        return "goal" if self.wicket is None else "wicket"
+
+    @property
+    def unknown(self) -> str:
+        return "Scorer unknown" if self.wicket is None else "Batter unknown"
+
+    @property
+    def polled(self) -> int | None:
+        """The same in seconds since 1970."""
+        return int(datetime.fromisoformat(self.heard_at).timestamp()) if self.heard_at else None
 
     @property
     def day(self) -> str:
@@ -119,6 +147,7 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, Aligned], rules: W
     used = sorted((post for post in posts if post.loss is None), key=lambda post: (post.rank or 99, post.posted_at))
     lost = [post for post in posts if post.loss is not None]
     before, after = event["_score_before"], event["_score_after"]
+    is_wicket = event["type"] == WICKET
     return GoalPage(
         id=event["_event_id"],
         fixture_id=fixture["id"],
@@ -126,10 +155,10 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, Aligned], rules: W
         away=fixture["away"],
         league=fixture["league"],
         kickoff=datetime.fromisoformat(fixture["date"]),
-        minute=f"{time['elapsed']}+{time['extra']}'" if time["extra"] else f"{time['elapsed']}'",
+        minute=minute(time["elapsed"], time["extra"], time["innings"]),
         player=event["player"]["name"],
         assist=event["assist"]["name"],
-        note=NOTES.get(event["detail"]),
+        note=how_out(event["detail"], event["assist"]["name"]) if is_wicket else NOTES.get(event["detail"]),
         team=event["team"]["name"],
         side=event["_scoring_team"],
         before=(before["home"], before["away"]),
@@ -157,7 +186,21 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, Aligned], rules: W
         query=event["_search_query"],
         failures=tuple((source_words(source), times, said) for source, (times, said) in source_failures(event).items()),
         history=tuple((change["at"], _change(change["changed"])) for change in event["_attributions"]),
+        feeds=tuple(event["_feeds"]),
+        wicket=_wicket(event) if is_wicket else None,
+        innings=ordinal(time["innings"] or 1) if is_wicket else "",
+        heard_at=fixture["heard_at"] if _is_followed(fixture) else None,
     )
+
+
+def _is_followed(fixture: Mapping[str, Any]) -> bool:
+    return fixture["stage"] == "active" and standing(fixture["status"], fixture["stage"]) is Standing.LIVE
+
+
+def _wicket(event: Mapping[str, Any]) -> str:
+    """A side takes wickets in one innings, or in two: only of the first can one tell the number from the total."""
+    innings, taken = event["time"]["innings"] or 1, event["_score_after"][event["_scoring_team"]]
+    return ordinal(taken) if innings <= LIMITED else "out"
 
 
 def _sentence(told: str) -> str:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
+from found_footy.domain.fixtures.model import Minute, Sport
 from found_footy.domain.fixtures.statuses import PHASES, Phase
-
-STALE_POLLS = 3
-STALE_SECONDS = 15.0
-"""Where polls come every second, a few that are late are no news."""
-"""Polls that may fail to come before a live match is said to be without news."""
 
 WORDS: Mapping[str, str] = {
     "TBD": "Time open",
@@ -33,6 +29,17 @@ WORDS: Mapping[str, str] = {
     "ABD": "Abandoned",
     "AWD": "Awarded",
     "WO": "Walkover",
+    "INNBRK": "Innings break",
+    "DRINKS": "Drinks",
+    "LUNCH": "Lunch",
+    "TEA": "Tea",
+    "DINNER": "Dinner",
+    "RAIN": "Rain",
+    "STUMPS": "Stumps",
+    "RESULT": "Result",
+    "DRAW": "Draw",
+    "TIE": "Tie",
+    "NR": "No result",
 }
 RUNNING = frozenset({"1H", "2H", "ET", "LIVE"})
 """Statuses in which the minute says more than a word."""
@@ -62,32 +69,20 @@ def standing(status: str, stage: str) -> Standing:
     return Standing.OVER if known is Standing.LIVE and stage == "completed" else known
 
 
-def clock(status: str, stage: str, elapsed: int | None, extra: int | None) -> str | None:
+def clock(status: str, stage: str, elapsed: int | None, extra: int | None, sport: str = Sport.FOOTBALL) -> str | None:
     """None where the time of kick-off is to be shown."""
     if status == "NS":
         return None
     if PHASES.get(status) is Phase.IN_PLAY and stage == "completed":
         return "Unfinished"
     if status in RUNNING and elapsed is not None:
-        return f"{elapsed}+{extra}'" if extra else f"{elapsed}'"
+        return moment_words(elapsed, extra, sport)
     return WORDS.get(status, status)
 
 
-def stale_after(poll_seconds: float) -> float:
-    return max(STALE_SECONDS, STALE_POLLS * poll_seconds)
-
-
-def silence(
-    stage: str, at: Standing, kickoff: datetime, last_poll_at: datetime | None, now: datetime, poll_seconds: float
-) -> str | None:
-    """What a card says when the feed says nothing of a match that should be followed at every poll."""
-    if stage != "active" or at is Standing.OVER or kickoff > now:
-        return None
-    since = last_poll_at or kickoff
-    silent = now - since
-    if silent <= timedelta(seconds=stale_after(poll_seconds)):
-        return None
-    return f"no news from the feed for {spell(silent)}" if last_poll_at else "no news from the feed yet"
+def moment_words(elapsed: int, extra: int | None, sport: str = Sport.FOOTBALL) -> str:
+    """`67'`, `90+3'`, or `12.3 ov`."""
+    return str(Minute(elapsed, extra, 1 if sport == Sport.CRICKET else None))
 
 
 def spell(span: timedelta) -> str:

@@ -18,6 +18,8 @@ from found_footy.web.services import Given, WebRules
 router = APIRouter(tags=["health"])
 
 NO_STORE = "no-store"
+UNKNOWN = "unknown"
+"""Of feeds that nobody has judged, or whose judgement cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,12 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`engines` and `reasons` are for operators; others hear the grade."""
+    """`engines` and `reasons` are for operators; others hear the grades: of the whole, and of the score feeds."""
 
     grade: str
     live: bool
     ready: bool
+    feeds: str = UNKNOWN
     engines: dict[str, str] | None = None
     reasons: list[Reason] | None = None
 
@@ -81,12 +84,13 @@ async def health(request: Request, response: Response, services: Given) -> Healt
     verdict = judge(measured, limits_of(services.rules))
     response.status_code = 503 if verdict.grade == "failed" else 200
     response.headers["Cache-Control"] = NO_STORE
+    feeds = str(measured.summary.grade) if measured.summary else UNKNOWN
     if not sees_details(request):
-        return Health(str(verdict.grade), True, not problems)
+        return Health(str(verdict.grade), True, not problems, feeds)
     reasons = [Reason(each.kind, str(each.grade), each.what, each.since, each.advice) for each in verdict.findings]
     engines = {each.name: each.state for each in measured.engines}
-    return Health(str(verdict.grade), True, not problems, engines, reasons)
+    return Health(str(verdict.grade), True, not problems, feeds, engines, reasons)
 
 
 def limits_of(rules: WebRules) -> Limits:
-    return Limits.of(rules.poll_seconds, rules.search_silence_seconds)
+    return Limits.of(rules.poll_seconds, rules.search_silence_seconds, rules.health_seconds)

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from found_footy.domain.operations.findings import Grade, Verdict
 from found_footy.domain.operations.judging import judge
 from found_footy.domain.operations.measured import Measured, Recorded, TemporalState
+from found_footy.web.operating.feed_metrics import feed_families
 from found_footy.web.operating.health import limits_of
 from found_footy.web.services import Given
 
@@ -132,6 +133,7 @@ def families(measured: Measured, verdict: Verdict) -> Iterator[Metric]:
         yield from _recorded(measured.recorded, measured.at, measured.news_read)
     if measured.temporal is not None:
         yield from _temporal(measured.temporal)
+    yield from feed_families(measured)
 
 
 def _recorded(recorded: Recorded, now: datetime, news_read: int | None) -> Iterator[Metric]:
@@ -161,14 +163,6 @@ def _recorded(recorded: Recorded, now: datetime, news_read: int | None) -> Itera
     states = {"waiting": sent.waiting, "delivered": sent.delivered, "dead": sent.dead, "cancelled": sent.cancelled}
     yield _gauge("footy_deliveries", "Messages to subscribers.", "state", states)
     yield _plain("footy_subscriptions_paused", "Subscriptions that get nothing for the time being.", sent.paused)
-    feed = recorded.feed
-    if feed is not None:
-        yield _gauge(
-            "footy_feed_up", "Whether the feed answered last time.", "feed", {feed.feed: float(not feed.error)}
-        )
-        if feed.quota is not None and feed.quota.day_remaining is not None:
-            remaining = {feed.feed: feed.quota.day_remaining}
-            yield _gauge("footy_feed_requests_remaining", "Requests to the feed left today.", "feed", remaining)
 
 
 def _temporal(temporal: TemporalState) -> Iterator[Metric]:

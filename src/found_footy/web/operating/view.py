@@ -112,11 +112,10 @@ def goal_rows(measured: Measured, rules: WebRules, limits: Limits, hides: Hides)
 
 
 def _goal_row(goal: GoalInWork, now: datetime, rules: WebRules, limits: Limits) -> GoalRow:
-    minute = f"{goal.elapsed}+{goal.extra}'" if goal.extra else f"{goal.elapsed}'"
     quiet = now - goal.sign_of_life
     return GoalRow(
         goal.event_id,
-        f"{goal.player or 'Unknown'} {minute}",
+        f"{goal.player or 'Unknown'} {goal.moment}",
         f"{goal.home} – {goal.away}",
         goal.status,
         standing(goal, rules),

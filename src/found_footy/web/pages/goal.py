@@ -62,6 +62,7 @@ async def _page(request: Request, services: Services, event_id: str) -> HTMLResp
         "goal": page,
         "hidden": hidden,
         "after": "" if after is None else after,
+        "stale": services.rules.stale_seconds,
         "canonical": f"{base}/g/{page.id}",
         "title": match_title(page) if hidden else goal_title(page),
         "tags": hidden_tags(page, base) if hidden else goal_tags(page, base),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -18,7 +19,6 @@ from found_footy.web.answers.preferences import preferences
 from found_footy.web.answers.rendering import environment, render
 from found_footy.web.matches.order import AROUND, Show, chosen, day_words, groups, nearest, tabs
 from found_footy.web.matches.view import MatchView, match_view
-from found_footy.web.matches.words import stale_after
 from found_footy.web.services import Given, Services
 
 router = APIRouter(include_in_schema=False)
@@ -64,6 +64,22 @@ async def card(request: Request, services: Given, fixture_id: str) -> HTMLRespon
     return HTMLResponse(card_html(match), headers=PRIVATE)
 
 
+@router.get("/fragments/heard/{day}")
+async def heard(request: Request, services: Given, day: str) -> Response:
+    """When each match under way was last heard of: what `staleness.js` asks for. One query a second for everybody."""
+    chosen_day, now = day_of(day), services.now()
+
+    async def made() -> bytes:
+        times = await services.matchday.heard(chosen_day, MOST_MATCHES)
+        return json.dumps(
+            {"now": now.timestamp(), "heard": {match: int(at.timestamp()) for match, at in times.items()}}
+        ).encode()
+
+    key = ("heard", chosen_day, int(now.timestamp()))
+    known = await services.kept.answer(key, services.kept.after_version(made))
+    return Response(known.body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
 @lru_cache(maxsize=2048)
 def card_html(match: MatchView) -> Markup:
     """A card says nothing but what its match says, so the same match is never drawn twice."""
@@ -102,6 +118,6 @@ async def _page(request: Request, services: Services, day: date, around: dict[st
         "veiled": any(match.hidden for match in matches),
         "now": int(now.timestamp()),
         "card": card_html,
-        "stale": stale_after(services.rules.poll_seconds),
+        "stale": services.rules.stale_seconds,
     }
     return render(request, "matchday.html", values, headers=PRIVATE)

@@ -39,7 +39,7 @@ async def results(request: Request, services: Given) -> HTMLResponse:
 
 async def _results(request: Request, services: Services, form: SearchForm) -> dict[str, Any]:
     kind, cursor = form.wishes.kind, request.query_params.get("cursor") or None
-    text = await page(services.reading, ORDERS[kind], form.wishes.wanted, cursor, A_PAGE)
+    text = await page(services, ORDERS[kind], form.wishes.wanted, cursor, A_PAGE)
     answer = json.loads(text)
     shown = found(kind, answer["items"], preferences(request).hides)
     return {
@@ -59,9 +59,15 @@ async def _results(request: Request, services: Services, form: SearchForm) -> di
     }
 
 
+def nouns(form: SearchForm) -> tuple[str, str]:
+    if form.wishes.kind == "goals" and form.wishes.sport == "cricket":
+        return "wicket", "wickets"
+    return NOUNS[form.wishes.kind]
+
+
 def counted(form: SearchForm, number: int, *, more: bool, later: bool, hidden: bool) -> str:
     """For people's ears, too. How many goals were found tells of a hidden match how it went."""
-    one, many = NOUNS[form.wishes.kind]
+    one, many = nouns(form)
     if hidden and form.wishes.kind != "fixtures":
         return "Found, with scores hidden"
     if later:

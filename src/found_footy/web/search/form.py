@@ -9,10 +9,10 @@ from datetime import date
 from typing import get_args
 from urllib.parse import urlencode
 
-from found_footy.web.api.parameters import MINUTE, YEARS
+from found_footy.web.api.parameters import MINUTE, YEARS, SportName
 from found_footy.web.api.search import Kind, Wishes
 
-FIELDS = ("q", "kind", "competition", "from", "to", "minute", "verified", "clips")
+FIELDS = ("q", "kind", "competition", "from", "to", "minute", "verified", "clips", "sport")
 LONGEST = 100
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -63,6 +63,7 @@ def search_form(given: Mapping[str, str]) -> SearchForm:
         minute=minute,
         verified={"yes": True, "no": False}.get(fields["verified"]),
         has_clip=True if fields["clips"] == "yes" else None,
+        sport=next((each for each in get_args(SportName) if each == fields["sport"]), None),
     )
     return SearchForm(fields, wishes, tuple(problems))
 

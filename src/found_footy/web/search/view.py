@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from found_footy.domain.fixtures.model import WICKET, Sport
 from found_footy.web.answers.rendering import minute, plural
 from found_footy.web.api.search import Kind
+from found_footy.web.matches.cricket import how_out, score_words
 from found_footy.web.matches.words import Standing, clock, standing
 
 Document = Mapping[str, Any]
 
+NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
 STATES = {"validating": "not certain yet", "extracting": "clips come in", "watching": "searching"}
 
 
@@ -35,7 +38,8 @@ class FoundGoal:
     note: str
     home: str
     away: str
-    score: tuple[int, int]
+    score: tuple[int, int] | None
+    """None for a wicket, which is told by its note."""
     side: str
     league: str
     kickoff: str
@@ -43,6 +47,7 @@ class FoundGoal:
     verified: bool
     state: str
     said: str
+    unknown: str = "Scorer unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class FoundMatch:
     league: str
     kickoff: str
     clock: str | None
-    score: tuple[int, int] | None
+    score: str | None
     goals: tuple[FoundGoal, ...]
 
 
@@ -108,7 +113,7 @@ def _listed_goal(item: Document) -> FoundGoal:
 
 
 def _goal(item: Document, home: str, away: str, league: str, kickoff: str) -> FoundGoal:
-    clips = item["_s3_videos"]
+    clips, is_wicket = item["_s3_videos"], item["type"] == WICKET
     best = clips[0] if clips else None
     state: str
     said: str
@@ -121,11 +126,12 @@ def _goal(item: Document, home: str, away: str, league: str, kickoff: str) -> Fo
     return FoundGoal(
         href="/g/" + quote(item["_event_id"], safe=""),
         player=item["player"]["name"] or "",
-        minute=minute(item["time"]["elapsed"], item["time"]["extra"]),
-        note={"Penalty": "penalty", "Own Goal": "own goal"}.get(item["detail"], ""),
+        minute=minute(item["time"]["elapsed"], item["time"]["extra"], item["time"]["innings"]),
+        note=how_out(item["detail"], item["assist"]["name"]) if is_wicket else NOTES.get(item["detail"], ""),
         home=home,
         away=away,
-        score=(item["_score_after"]["home"], item["_score_after"]["away"]),
+        score=None if is_wicket else (item["_score_after"]["home"], item["_score_after"]["away"]),
+        unknown="Batter unknown" if is_wicket else "Scorer unknown",
         side=item["_scoring_team"],
         league=league,
         kickoff=kickoff,
@@ -139,8 +145,6 @@ def _goal(item: Document, home: str, away: str, league: str, kickoff: str) -> Fo
 def _match(item: Document) -> FoundMatch:
     home, away = (item["teams"][side]["name"] for side in ("home", "away"))
     league, kickoff, status = item["league"]["name"], item["fixture"]["date"], item["fixture"]["status"]
-    goals = item["goals"]
-    has_begun = standing(status["short"], item["stage"]) is not Standing.UPCOMING
     return FoundMatch(
         fixture=item["_id"],
         day=kickoff[:10],
@@ -148,10 +152,21 @@ def _match(item: Document) -> FoundMatch:
         away=away,
         league=league,
         kickoff=kickoff,
-        clock=clock(status["short"], item["stage"], status["elapsed"], status["extra"]),
-        score=(goals["home"] or 0, goals["away"] or 0) if has_begun and goals["home"] is not None else None,
+        clock=clock(status["short"], item["stage"], status["elapsed"], status["extra"], item["sport"]),
+        score=_score(item),
         goals=tuple(_goal(each, home, away, league, kickoff) for each in item["events"] if not each["_removed"]),
     )
+
+
+def _score(item: Document) -> str | None:
+    """`2–1`, or `187/5 – 95/3`; None before it begins."""
+    if standing(item["fixture"]["status"]["short"], item["stage"]) is Standing.UPCOMING:
+        return None
+    if item["sport"] == Sport.CRICKET:
+        runs = [score_words(item["innings"], side)[0] or "–" for side in ("home", "away")]
+        return " – ".join(runs) if item["innings"] else None
+    home, away = item["goals"]["home"], item["goals"]["away"]
+    return None if home is None else f"{home or 0}–{away or 0}"
 
 
 def _clip(item: Document) -> FoundClip:
@@ -160,7 +175,7 @@ def _clip(item: Document) -> FoundClip:
         goal="/g/" + quote(item["event_id"], safe=""),
         video=item["id"],
         player=item["player"] or "",
-        minute=minute(item["minute"], item["extra"]),
+        minute=minute(item["minute"], item["extra"], item["innings"]),
         home=item["home"],
         away=item["away"],
         seconds=round(item["duration"]),

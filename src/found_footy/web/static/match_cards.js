@@ -85,6 +85,8 @@ function differences(old, now) {
 function plain(element) {
   const copy = element.cloneNode(true);
   copy.removeAttribute("data-polled");
+  copy.removeAttribute("data-is-stale");
+  for (const each of copy.querySelectorAll("[data-stale]")) each.remove();
   copy.removeAttribute("tabindex");
   for (const each of copy.querySelectorAll(".fresh, .gone")) each.classList.remove("fresh", "gone");
   for (const each of copy.querySelectorAll('[class=""]')) each.removeAttribute("class");

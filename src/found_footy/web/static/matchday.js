@@ -4,10 +4,11 @@ import { playsIn } from "./clip_dialog.js";
 import { isFree } from "./footy.js";
 import { connect } from "./live.js";
 import { asFocus, cardOf, refresh, reload } from "./match_cards.js";
+import { watchAges } from "./staleness.js";
 
 const list = document.getElementById("matches");
 const voice = document.querySelector("[data-say]");
-const ahead = Number(list.dataset.now) - Date.now() / 1000; // the server's clock before ours
+const ages = watchAges(list);
 const RELOAD_PAUSE = 3_000;
 const PARTS = [[0, 45, 5], [45, 90, 8], [90, 105, 3], [105, 120, 4]]; // as in time_line.py
 const COMES = new Set(["fixture.staging", "fixture.active"]);
@@ -32,10 +33,11 @@ function tick(card, { elapsed, extra }) {
   const shown = card.querySelector(".clock");
   const line = card.querySelector(".line rect");
   if (card.matches("[data-hidden]")) return true;
-  if (!line || !/^\d/.test(shown.textContent) || card.querySelector(".silence")) return false;
+  if (!line || !/^\d/.test(shown.textContent) || card.querySelector(".silence:not([hidden])")) return false;
+  if (card.dataset.sport === "cricket") return false; // with each ball the runs may change, too
   shown.textContent = extra ? `${elapsed}+${extra}'` : `${elapsed}'`;
   line.setAttribute("width", `${place(elapsed, extra, line.closest(".long") !== null)}%`);
-  card.dataset.polled = String(Math.round(Date.now() / 1000 + ahead));
+  ages.heard(card);
   return true;
 }
 
@@ -58,7 +60,8 @@ function tell(card, news) {
   const [home, away] = [...card.querySelectorAll("h3 span")].map((each) => each.textContent);
   const spoken = (word) => (goal) =>
     `${word}: ${home} ${goal.querySelector("em").textContent} ${away}, ${goal.querySelector("p").textContent}`;
-  const said = [...news.goals.map(spoken("Goal")), ...news.withdrawn.map(spoken("Withdrawn"))];
+  const word = card.dataset.sport === "cricket" ? "Wicket" : "Goal";
+  const said = [...news.goals.map(spoken(word)), ...news.withdrawn.map(spoken("Withdrawn"))];
   if (said.length) voice.textContent = said.join(". ");
 }
 
@@ -73,15 +76,6 @@ function later() {
     }
   }, RELOAD_PAUSE * (0.5 + Math.random()));
 }
-
-// A match that nobody said anything of for a while is asked for: the answer says how old its news are.
-setInterval(() => {
-  const now = Date.now() / 1000 + ahead;
-  for (const card of document.querySelectorAll(".match[data-polled]")) {
-    if (document.hidden || now - Number(card.dataset.polled) <= Number(list.dataset.stale)) continue;
-    refresh(Number(card.dataset.fixture), tell);
-  }
-}, 30_000);
 
 // --- keys
 

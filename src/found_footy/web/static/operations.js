@@ -15,14 +15,12 @@ function verdictOf(root) {
 
 // What a reader has opened or stands on stays so.
 function replace(html) {
-  const open = [...region.querySelectorAll("details[open]")].map((each) => each.id);
-  const href = region.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  const onSummary = region.contains(document.activeElement) && document.activeElement.matches("summary");
+  const open = [...region.querySelectorAll("details[open]")];
+  const focus = region.contains(document.activeElement) ? placeOf(document.activeElement) : null;
   const before = verdictOf(region);
   region.innerHTML = html;
-  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (href) region.querySelector(`a[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
-  else if (onSummary) region.querySelector("summary")?.focus({ preventScroll: true });
+  for (const old of open) reopen(old);
+  if (focus) region.querySelector(focus)?.focus({ preventScroll: true });
   localTimes(region);
   const now = verdictOf(region);
   if (now !== before) {
@@ -30,6 +28,42 @@ function replace(html) {
     document.title = document.title.replace(before, now);
   }
 }
+
+function placeOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  if (element.matches("summary")) return `#${CSS.escape(element.parentElement.id)} > summary`;
+  const href = element.getAttribute("href");
+  return href ? `a[href="${CSS.escape(href)}"]` : null;
+}
+
+function reopen(old) {
+  const fresh = document.getElementById(old.id);
+  if (!fresh) return;
+  fresh.setAttribute("open", "");
+  const words = old.querySelector(".who");
+  if (words) fresh.querySelector("summary").after(words); // until they are asked for anew
+}
+
+// --- who said what of a match: asked for when somebody opens it, and with each renewal while it is open
+
+async function tellWords(details) {
+  try {
+    const answer = await fetch(details.dataset.words, { headers: { accept: "text/html" }, redirect: "manual" });
+    if (!answer.ok || !details.isConnected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const words = page.querySelector(".who");
+    localTimes(words);
+    for (const each of [...details.children]) if (!each.matches("summary")) each.remove();
+    details.append(words);
+  } catch {
+    // The link in its place leads to the same.
+  }
+}
+
+// `toggle` does not bubble.
+region.addEventListener("toggle", (event) => {
+  if (event.target.matches("[data-words]") && event.target.open) tellWords(event.target);
+}, { capture: true });
 
 function show(state, text) {
   live.hidden = false;

@@ -2,6 +2,7 @@
 
 import { localTimes } from "./footy.js";
 import { connect } from "./live.js";
+import { watchAges } from "./staleness.js";
 
 const LOOP_SECONDS = 2; // before and after the moment that is repeated
 const REFRESH_PAUSE = 250; // news come in flocks
@@ -308,6 +309,7 @@ function withdraw(fresh) {
 }
 
 prepare();
+if (goal.dataset.heard) watchAges(goal); // the match is under way
 
 const query = new URLSearchParams({ event: goal.dataset.goal });
 if (goal.dataset.after) query.set("after", goal.dataset.after);

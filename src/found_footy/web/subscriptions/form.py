@@ -12,7 +12,7 @@ from found_footy.domain.errors import BadRequest
 from found_footy.ports_announcing import Names
 
 TOPIC_WORDS: Mapping[str, str] = {
-    "goal.stable": "A goal is certain",
+    "goal.stable": "A goal or a wicket is certain",
     "clip.published": "A clip is there",
     "goal.withdrawn": "A goal is withdrawn",
     "goal.seen": "A goal is seen for the first time",
@@ -25,6 +25,8 @@ TOPIC_WORDS: Mapping[str, str] = {
     "fixture.active": "A match is about to begin",
     "fixture.completed": "A match is closed",
     "fixture.staging": "A match is new, or postponed",
+    "feeds.health": "The health of the score feeds changes",
+    "feeds.recovery": "Something was started anew for the score feeds",
 }
 DELAYS: Mapping[int, str] = {
     0: "at once",

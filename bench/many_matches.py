@@ -1,0 +1,163 @@
+"""A thousand live matches over three feeds, of whose answers one in twenty fails: how fresh, and within the limits?
+
+The whole system runs (engines, two workers, watchdog, pages); the feeds are a process of their own on loopback. The
+age of what is known is measured against the interval of the polls, which is what nobody can be better than; requests
+are counted where they arrive, and held against what `sources.yaml` allows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+from pydantic import SecretStr
+
+from bench.feed_world import LEAGUES
+from bench.table import table
+from found_footy.bootstrap import open_store
+from found_footy.bootstrap_feeds import feed_memory, open_cache
+from found_footy.config import Settings
+from found_footy.domain.feeds.source import RateLimits
+from found_footy.ops.running import Running, running
+
+MATCHES = 1_000
+FAILING = 0.05
+POLL = 30.0
+POLLS = 8
+LIMITS = {
+    "one": RateLimits(concurrent=4, interval_seconds=0.2, burst=20),
+    "two": RateLimits(concurrent=4, interval_seconds=0.2, burst=20),
+    "espn": RateLimits(concurrent=4, interval_seconds=0.5, burst=10),
+}
+JITTER = 0.05
+"""Seconds by which two requests may come closer on their way than they were let go."""
+
+
+async def main() -> None:
+    logging.disable(logging.WARNING)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.feed_world", str(MATCHES), str(FAILING), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    url = f"http://127.0.0.1:{int(await process.stdout.readline())}"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            await _measure(url, Path(folder))
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _measure(url: str, folder: Path) -> None:
+    settings = _settings(url, folder)
+    async with running(settings) as system, open_cache(system.settings) as cache, open_store(system.settings) as store:
+        freshness = feed_memory(cache).freshness
+        while True:
+            found = await store.fixtures(stage="active")
+            if len(found) == MATCHES and all(len(each["_feeds"]) == len(LIMITS) for each in found):
+                break
+            await asyncio.sleep(1)
+        while len(await freshness.times()) < MATCHES:
+            await asyncio.sleep(1)
+        await asyncio.sleep(POLL)
+        began, used = time.time(), _cpu_seconds(system)
+        ages: list[float] = []
+        while time.time() - began < POLLS * POLL:
+            now = datetime.now(UTC)
+            ages += [(now - heard).total_seconds() for heard in (await freshness.times()).values()]
+            await asyncio.sleep(1)
+        cpu = {name: seconds - used[name] for name, seconds in _cpu_seconds(system).items() if name in used}
+        ended = time.time()
+    async with httpx.AsyncClient() as client:
+        log = (await client.get(f"{url}/log")).json()
+    ages.sort()
+    table(
+        ["ages of 1,000 matches, each second", "seconds", "against the interval of 30 s"],
+        [
+            [name, f"{value:.1f}", f"{value / POLL:.2f}×"]
+            for name, value in (
+                ("median", statistics.median(ages)),
+                ("p95", ages[round(0.95 * (len(ages) - 1))]),
+                ("max", ages[-1]),
+            )
+        ],
+    )
+    print()
+    rows = [
+        _requests(feed, [entry for entry in log if entry[0] == feed and began <= entry[1] < ended]) for feed in LIMITS
+    ]
+    table(["feed", "requests a poll", "failed", "most at once (limit)", "over interval and burst"], rows)
+    print()
+    whole = ended - began
+    table(["process", "share of one core"], [[name, f"{100 * s / whole:.0f} %"] for name, s in cpu.items()])
+
+
+def _settings(url: str, folder: Path) -> Settings:
+    leagues = ", ".join(f"soccer/l{n}" for n in range(LEAGUES))
+    metadata = {
+        "one": f"{{base_url: '{url}/one'}}",
+        "two": f"{{base_url: '{url}/two'}}",
+        "espn": f"{{base_url: '{url}/espn', leagues: [{leagues}]}}",
+    }
+    lines = ["sources:"]
+    for number, (feed, limits) in enumerate(LIMITS.items()):
+        adapter = "espn" if feed == "espn" else "api_football"
+        lines.append(
+            f"  - {{domain_id: {feed}, adapter: {adapter}, precedence_weight: {100 - 10 * number}, rate_limits: "
+            f"{{max_concurrent_contexts: {limits.concurrent}, min_interval_seconds: {limits.interval_seconds}, "
+            f"burst_allowance: {limits.burst}}}, metadata: {metadata[feed]}}}"
+        )
+    file = folder / "sources.yaml"
+    file.write_text("\n".join(lines) + "\n")
+    return Settings(
+        _env_file=None,
+        data_dir=folder / "data",
+        feeds_file=file,
+        feed=None,
+        api_football_key=SecretStr("key"),
+        poll_seconds=POLL,
+        sources=(),
+        web_port=0,
+    )
+
+
+def _requests(feed: str, log: Sequence[tuple[str, float, float, bool]]) -> list[object]:
+    limits = LIMITS[feed]
+    starts = sorted(began for _, began, _, _ in log)
+    moments = sorted([(began, 1) for _, began, _, _ in log] + [(ended, -1) for _, _, ended, _ in log])
+    running_, most = 0, 0
+    for _, change in moments:
+        running_ += change
+        most = max(most, running_)
+    over = sum(_is_over(starts, number, limits) for number in range(len(starts)))
+    failed = sum(fails for _, _, _, fails in log)
+    return [feed, f"{len(log) / POLLS:.0f}", f"{failed}", f"{most} ({limits.concurrent})", over]
+
+
+def _is_over(starts: Sequence[float], number: int, limits: RateLimits) -> bool:
+    """Whether any stretch that ends with this request has more of them than burst and interval allow."""
+    for first in range(number, -1, -1):
+        passed = starts[number] - starts[first] + JITTER
+        if number - first + 1 > limits.burst + passed / limits.interval_seconds + 1:
+            return True
+    return False
+
+
+def _cpu_seconds(system: Running) -> Mapping[str, float]:
+    """By process, with what it has started and waited for."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    found = {}
+    for child in system.supervisor.status():
+        if child.pid is not None:
+            fields = Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            found[child.name] = sum(int(fields[n]) for n in (11, 12, 13, 14)) / ticks
+    return found

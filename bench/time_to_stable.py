@@ -1,0 +1,82 @@
+"""From a goal in the first feed to its certainty: one feed, and two that agree
+
+The scripted feeds say what they are told; poll, comparison, store and cache are the real ones. Counted in polls, since
+seconds are polls times the interval.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from tests.support.feeds import ScriptedFeed
+from tests.support.football import START, match
+from tests.support.polling import System
+
+from bench.table import table
+from found_footy.adapters.storage.objects import open_object_store
+from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.migrate import migrate
+from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.storage.redis.cache import RedisCache
+from found_footy.domain.fixtures.model import Team
+from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
+from found_footy.workflows.contracts import IngestDay
+
+LATE = (0, 1, 2, 3)
+"""Polls by which the second feed is later than the first."""
+INTERVAL = 30
+
+
+async def main() -> None:
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        data = DataFolder(folder / "data")
+        with data.lock():
+            postgres, valkey = EmbeddedPostgres(data), EmbeddedValkey(data)
+            await postgres.start()
+            await valkey.start()
+            try:
+                await migrate(postgres.url)
+                alone = await _polls(postgres.url, valkey.url, folder, None)
+                rows.append(["one feed", alone, (alone - 1) * INTERVAL, "–"])
+                for late in LATE:
+                    polls = await _polls(postgres.url, valkey.url, folder, late)
+                    rows.append([f"two, the second {late} polls later", polls, (polls - 1) * INTERVAL, alone - polls])
+            finally:
+                await postgres.destroy()
+                await valkey.destroy()
+    table(["feeds", "polls until certain", "seconds at 30 s", "polls saved"], rows)
+
+
+async def _polls(database_url: str, cache_url: str, folder: Path, late: int | None) -> int:
+    """How many polls, the first that lists it counted, until the goal is handed to the search."""
+    database = Database(database_url)
+    await database.open()
+    cache = RedisCache(cache_url, prefix=f"late-{late}:")
+    objects = open_object_store((folder / "o").as_uri(), endpoint=None, region="", access_key=None, secret_key=None)
+    try:
+        async with database.connection() as connection:
+            await connection.execute("truncate fixtures, outbox cascade")
+        other = replace(match(fixture_id=740), home=Team(1, "Liverpool FC"), away=Team(2, "Man City"))
+        feeds = {"one": ScriptedFeed(match())} | ({} if late is None else {"two": ScriptedFeed(other)})
+        day = START.date()
+        feeds["one"].days[day] = [match()]
+        if late is not None:
+            feeds["two"].days[day] = [other]
+        system = System(PostgresStore(database), cache, objects, feeds)
+        await system.call(system.ingest.ingest_day, IngestDay(day.isoformat(), START))
+        await system.poll()
+        for poll in range(10):
+            if late is not None and poll >= late:
+                scored = match("23 home 7")
+                feeds["two"].says(replace(other, goals=scored.goals, score=scored.score))
+            if (await system.poll(match("23 home 7"))).to_search:
+                return poll + 1
+    finally:
+        await objects.aclose()
+        await cache.aclose()
+        await database.close()
+    raise AssertionError("the goal never became certain")

@@ -1,0 +1,1 @@
+"""What was heard of a match, kept so that it can be played again: values and decisions only."""

@@ -1,0 +1,219 @@
+"""The score feeds on the operations page: words and plots, without a server."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from found_footy.domain.feeds.health_values import HealthGrade, RecoveryAction
+from found_footy.domain.operations.feeds_measured import HealthSpan
+from found_footy.domain.operations.findings import Limits
+from found_footy.domain.operations.measured import Measured
+from found_footy.ports_health import HealthSample
+from found_footy.web.operating.feed_view import dispute_rows, feed_chips, feed_rows, paused_rows
+from found_footy.web.operating.health_plot import WIDTH, health_plot
+from found_footy.web.operating.looking import browser_seen, spans
+from found_footy.web.operating.said import recovery_row, said_words
+from tests.support.operations import (
+    NOW,
+    a_dispute,
+    a_feed,
+    a_match,
+    a_record,
+    a_recovery,
+    ago,
+    cached,
+    declared,
+    measured,
+    paused,
+    recorded,
+)
+from tests.support.operations import spans as made_spans
+
+LIMIT = timedelta(seconds=90)
+
+
+def chips(system: Measured) -> dict[str, tuple[str, str]]:
+    return {chip.feed: (chip.state, chip.words) for chip in feed_chips(a_match(), system, LIMIT)}
+
+
+@pytest.mark.parametrize(
+    ("espn", "told"),
+    [
+        (a_record(407_001, "espn", 20), ("ok", "20 s")),
+        (a_record(407_001, "espn", 91), ("late", "91 s")),
+        (a_record(407_001, "espn", None), ("unknown", "not heard yet")),
+        (a_record(407_001, "espn", 20, failures_in_a_row=2), ("failing", "20 s, 2 failed")),
+        (a_record(407_001, "espn", None, failures_in_a_row=2), ("failing", "never, 2 failed")),
+        (paused(), ("paused", "paused, again in 80 s")),
+        (paused(paused_until=None), ("paused", "paused")),
+        (a_record(999, "espn", 20), ("unknown", "not asked yet")),
+    ],
+)
+def test_how_a_match_does_at_a_feed(espn: Any, told: tuple[str, str]) -> None:
+    system = measured(cached=cached(records=(a_record(), espn)))
+    assert chips(system) == {"api_football": ("ok", "12 s"), "espn": told}
+
+
+def test_a_feed_that_is_off_is_not_late() -> None:
+    assert chips(measured(declared=declared(on=False)))["espn"] == ("off", "off")
+    assert chips(measured(cached=None))["espn"] == ("unknown", "not known")
+
+
+def test_the_most_trusted_feed_stands_first() -> None:
+    assert [chip.feed for chip in feed_chips(a_match(), measured(), LIMIT)] == ["api_football", "espn"]
+    turned = measured(declared=declared(precedence=200))
+    assert [chip.feed for chip in feed_chips(a_match(), turned, LIMIT)] == ["espn", "api_football"]
+
+
+@pytest.mark.parametrize(
+    ("system", "espn"),
+    [
+        (measured(), ("ok", "answers", "auto", "")),
+        (measured(declared=declared(on=False, switched=False)), ("off", "off", "off", "")),
+        (measured(declared=declared(switched=True)), ("ok", "answers", "on", "")),
+        (measured(declared=declared(lacks="no browser")), ("failed", "cannot be asked", "auto", "no browser")),
+        (measured(recorded=recorded(feeds=(a_feed(),))), ("quiet", "quiet", "auto", "")),
+        (
+            measured(recorded=recorded(feeds=(a_feed(), a_feed(feed="espn", error="refused")))),
+            ("failed", "fails", "auto", "refused"),
+        ),
+        (measured(recorded=None), ("quiet", "quiet", "auto", "")),
+        (measured(declared=None), ("ok", "answers", None, "")),
+    ],
+)
+def test_how_a_feed_does(system: Measured, espn: tuple[str, str, str | None, str]) -> None:
+    (row,) = [row for row in feed_rows(system) if row.feed == "espn"]
+    assert (row.state, row.word, row.switch, row.problem) == espn
+
+
+def test_a_feeds_row_counts_its_answers_and_its_quota() -> None:
+    football, espn, crex = feed_rows(measured())
+    assert (football.answers, football.quota_width, football.matches) == ("40 of 40 answers good", 93.5, 3)
+    assert (espn.quota_width, crex.asked, crex.answers) == (None, "not asked yet", "")
+
+
+def test_paused_matches_say_when_they_are_tried_again() -> None:
+    records = (a_record(), paused(), paused(9, paused_until=ago(seconds=1)), paused(10, paused_until=None, title=""))
+    rows = paused_rows(measured(cached=cached(records=records)))
+    assert [(row.again, row.title) for row in rows] == [
+        ("with the next poll", "Liverpool – Manchester City"),
+        ("with the next poll", "espn_10"),
+        ("in 80 s", "Liverpool – Manchester City"),
+    ]
+
+
+def test_what_was_said_of_a_hidden_match_stays_hidden() -> None:
+    system = measured(recorded=recorded(disputes=(a_dispute(),)))
+    (shown,) = dispute_rows(system, Limits(), lambda _: False)
+    assert shown.said == (("api_football", "2–1", True), ("espn", "1–1", False))
+    assert (shown.goes_on, shown.lasted, shown.polls) == (True, "4 min", 8)
+    (hidden,) = dispute_rows(system, Limits(), lambda _: True)
+    assert {said for _, said, _ in hidden.said} == {"hidden"}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("FT", "FT"),
+        (None, "nothing"),
+        ({"home": 2, "away": 1}, "2–1"),
+        ({"team_a": None, "team_b": 1}, "nothing–1"),
+        ([{"runs": 187}], '[{"runs": 187}]'),
+        ({"home": {"runs": 1}, "away": 2}, '{"home": {"runs": 1}, "away": 2}'),
+        ("x" * 500, "x" * 119 + "…"),
+        (12.5, "12.5"),
+    ],
+)
+def test_a_feeds_words_are_short(value: Any, said: str) -> None:
+    assert said_words(value) == said
+
+
+def test_a_recovery_says_what_was_seen_and_done() -> None:
+    row = recovery_row(a_recovery())
+    assert row.facts == (("grade", "failing", "healthy"), ("oldest", "2 min", "8 s"), ("median", "96 s", "4 s"))
+    assert row.steps == (("workers", True, "2 workers were started anew"),)
+    assert (row.action, row.outcome, row.took, row.healthy) == (
+        "poller started anew",
+        "success",
+        "4.2 s",
+        "healthy after 60 s",
+    )
+    running = recovery_row(
+        a_recovery(action=RecoveryAction.BROWSER_RECYCLE, outcome=None, seconds=None, healthy_at=None, after={})
+    )
+    assert (running.outcome, running.took, running.facts[0]) == ("under way", "", ("grade", "failing", "–"))
+
+
+def test_a_recovery_of_another_shape_breaks_nothing() -> None:
+    odd = a_recovery(before={"freshness": "old", "x": [1]}, after={"attempts": [7, {"steps": "none"}]})
+    assert (recovery_row(odd).facts, recovery_row(odd).steps) == ((("freshness", "old", "–"),), ())
+
+
+# --- the plot
+
+
+def test_a_time_of_one_grade_is_one_block_and_a_gap_stays_one() -> None:
+    plot = health_plot(made_spans(), NOW, 60, 120)
+    assert [block.grade for block in plot.blocks] == [
+        "healthy", "healthy", "degraded", "failing", "recovering", "healthy",
+    ]  # fmt: skip
+    for before, after in zip(plot.blocks, plot.blocks[1:], strict=False):
+        assert before.x + before.width <= after.x + 0.1
+    assert plot.blocks[-1].x + plot.blocks[-1].width <= WIDTH + 1
+
+
+def test_lines_stop_where_nobody_judged_and_stay_inside() -> None:
+    plot = health_plot(made_spans(), NOW, 60, 120)
+    assert {line.name: line.path.count("M") for line in plot.lines} == {"max": 2, "p95": 2, "median": 2}
+    for line in plot.lines:
+        heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", line.path)]
+        assert 0 <= min(heights) <= max(heights) <= 100
+    assert [line.said for line in plot.thresholds] == ["failing at 2 min", "degraded at 60 s"]
+    assert plot.thresholds[0].y < plot.thresholds[1].y
+
+
+def test_nothing_judged_is_an_empty_plot_that_says_so() -> None:
+    plot = health_plot((), NOW, 60, 120)
+    assert (plot.blocks, plot.said) == ((), "No judgement of the last 6 hours is known")
+    assert all(line.path == "" for line in plot.lines)
+
+
+def test_one_judgement_is_seen_as_well() -> None:
+    plot = health_plot((HealthSpan(NOW, HealthGrade.FAILING, 1, 2, 3),), NOW, 60, 120)
+    assert plot.blocks[0].width >= 1
+    assert "L" in plot.lines[0].path
+
+
+def test_judgements_of_some_minutes_are_one_and_the_worst_counts() -> None:
+    def sample(seconds: float, grade: HealthGrade, age: float) -> HealthSample:
+        return HealthSample(NOW + timedelta(seconds=seconds), grade, age, age, age, 3, 0.0)
+
+    first, second = spans(
+        [
+            sample(200, HealthGrade.HEALTHY, 3),
+            sample(0, HealthGrade.HEALTHY, 5),
+            sample(15, HealthGrade.FAILING, 140),
+            sample(30, HealthGrade.RECOVERING, 9),
+        ]
+    )
+    assert (first.at, first.grade, first.maximum) == (NOW, HealthGrade.FAILING, 140)
+    assert (second.grade, second.maximum) == (HealthGrade.HEALTHY, 3)
+
+
+@pytest.mark.parametrize(
+    ("facts", "processes", "recycles"),
+    [
+        ({"processes": 14, "recycles_total": {"age": 2, "tasks": 1}}, 14, {"age": 2, "tasks": 1}),
+        ({}, 0, {}),
+        ({"processes": "many", "recycles_total": [1]}, 0, {}),
+        ({"processes": -1, "recycles_total": {"age": None}}, 0, {"age": 0}),
+        ({"processes": True}, 0, {}),
+    ],
+)
+def test_the_browser_is_believed_only_its_numbers(facts: Any, processes: int, recycles: dict[str, int]) -> None:
+    seen = browser_seen(facts)
+    assert (seen.processes, seen.recycles) == (processes, recycles)

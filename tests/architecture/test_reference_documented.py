@@ -108,7 +108,10 @@ def test_a_field_of_a_document_is_documented(function: str, field: str) -> None:
 def topics() -> Iterator[str]:
     """The first argument of every `News(...)` in the source; a form that is not known here fails."""
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "polling.py" and "from found_footy.domain.fixtures.polling import" not in text:
+            continue  # another class of that name
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "News":
                 yield from expanded(node.args[0], f"{path.name}:{node.lineno}")
 

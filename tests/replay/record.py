@@ -39,7 +39,7 @@ from found_footy.workflows.contracts import IngestInput
 from found_footy.workflows.ingest import IngestWorkflow
 
 HISTORIES = Path(__file__).parent / "histories"
-VERSION = "0.3"
+VERSION = "0.4"
 
 log = logging.getLogger(__name__)
 

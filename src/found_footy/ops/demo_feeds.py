@@ -16,7 +16,7 @@ FILE = "sources.yaml"
 
 _Limits = Mapping[str, int | float]
 _QUICK: _Limits = {"max_concurrent_contexts": 8, "min_interval_seconds": 0.0, "burst_allowance": 50}
-_GENTLE: _Limits = {"max_concurrent_contexts": 2, "min_interval_seconds": 2.0, "burst_allowance": 2}
+_GENTLE: _Limits = {"max_concurrent_contexts": 1, "min_interval_seconds": 4.0, "burst_allowance": 2}
 """A page costs a browser much more than an answer in JSON costs anybody, and cricket takes its time."""
 
 

@@ -13,38 +13,43 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from psycopg import AsyncCursor
 from temporalio.testing import ActivityEnvironment
+from tests.support.polling import System
 
 from bench.played import prepare
 from bench.table import table
 from found_footy.activities.aliases import AliasActivities
 from found_footy.activities.download import DownloadActivities
-from found_footy.activities.ingest import IngestActivities
-from found_footy.activities.monitor import MonitorActivities
 from found_footy.activities.search import SearchActivities
 from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.media.limited import LimitedMedia
+from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.objects.backend import Backend
 from found_footy.adapters.storage.objects.folder import FolderObjects
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
+from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.storage.redis.cache import RedisCache
 from found_footy.adapters.vision.ocr import OcrVision
 from found_footy.adapters.vision.watch import watch
-from found_footy.bootstrap import Closable, build_downloader, build_feed, build_knowledge, build_sources, search_rules
+from found_footy.bootstrap import Closable, build_downloader, build_knowledge, build_sources, search_rules
+from found_footy.bootstrap_feeds import build_feed
 from found_footy.config import Settings
+from found_footy.domain.feeds.source import FeedSource
+from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ops.demo import demo_settings
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
 from found_footy.simulator import Simulator
 from found_footy.simulator.clips.plan import all_clips
 from found_footy.simulator.loader import parse_scenario
@@ -61,6 +66,7 @@ from found_footy.workflows.clip_contracts import (
     VideoState,
 )
 from found_footy.workflows.contracts import EventWorkflow, IngestIds, Polled, PollInput, StillWanted
+from found_footy.workflows.feed_contracts import FeedPoll
 from found_footy.workflows.upload import POOLS
 
 SCENARIO = """
@@ -141,8 +147,7 @@ class Ledger:
 class Activities:
     store: PostgresStore
     clips: PostgresClips
-    ingest: IngestActivities
-    monitor: MonitorActivities
+    polling: System
     aliases: AliasActivities
     search: SearchActivities
     download: DownloadActivities
@@ -159,8 +164,9 @@ async def main() -> None:
         data = DataFolder(folder / "data")
         ticks = itertools.count()
         with data.lock():
-            engine = EmbeddedPostgres(data)
+            engine, valkey = EmbeddedPostgres(data), EmbeddedValkey(data)
             await engine.start()
+            await valkey.start()
             await migrate(engine.url)
             database = Database(engine.url, cursor_factory=Statements)
             await database.open()
@@ -170,33 +176,33 @@ async def main() -> None:
                     scenario, clips_folder=folder / "clips", time_source=lambda: float(next(ticks))
                 ) as simulator:
                     settings = demo_settings(Settings(_env_file=None), simulator)
-                    await _measure(settings, database, folder / "objects")
+                    await _measure(settings, database, RedisCache(valkey.url), folder / "objects")
             finally:
                 await database.close()
                 await engine.destroy()
+                await valkey.destroy()
 
 
-async def _measure(settings: Settings, database: Database, folder: Path) -> None:
+async def _measure(settings: Settings, database: Database, cache: RedisCache, folder: Path) -> None:
     counted = Counted(FolderObjects(folder))
     ledger = Ledger(counted)
     objects = ThreadedObjectStore(cast(Backend, counted))
     store, clips = PostgresStore(database), PostgresClips(database)
     media, vision = LimitedMedia(settings.media_memory_mb, settings.media_seconds), OcrVision()
-    feed, knowledge, downloader = build_feed(settings), build_knowledge(settings), build_downloader(settings)
+    feed = build_feed(settings, FeedSource("api_football", "api_football"), None)
+    knowledge, downloader = build_knowledge(settings), build_downloader(settings)
+    recorder = StoreRecorder(PostgresRecordings(database), objects, {})
     sources = build_sources(settings)
 
-    async def look(path: Path) -> Sequence[FrameReading]:
-        return (await watch(vision, path, media.pictures)).readings
+    async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
+        return (await watch(vision, path, media.pictures, sport)).readings
 
     do = Activities(
         store,
         clips,
-        IngestActivities(store, objects, feed, settings.lifecycle),
-        MonitorActivities(
-            store, feed, settings.certainty, settings.lifecycle, timedelta(seconds=1), timedelta(minutes=10)
-        ),
+        System(store, cache, objects, cast(Any, {"api_football": feed})),
         AliasActivities(clips, knowledge, _now),
-        SearchActivities(store, clips, objects, sources, search_rules(settings), _now),
+        SearchActivities(store, clips, objects, sources, search_rules(settings), _now, recorder),
         DownloadActivities(clips, objects, downloader, media, FilterRules(), _now),
         VisionActivities(clips, objects, look, settings.clock_tolerance_minutes),
         UploadActivities(clips, objects),
@@ -207,17 +213,18 @@ async def _measure(settings: Settings, database: Database, folder: Path) -> None
         fates = Counter((await clips.video_states(event_id)).values())
         assert fates == FATES, f"this goal was to end in {FATES}, not in {dict(fates)}"
     finally:
-        closing: list[Closable] = [media, vision, feed, knowledge, downloader, objects, *sources]
+        closing: list[Closable] = [media, vision, feed, knowledge, downloader, objects, cache, *sources]
         for each in closing:
             await each.aclose()
     _report(ledger)
 
 
 async def _certain_goal(do: Activities) -> str:
-    run = ActivityEnvironment().run
-    await run(do.ingest.ingest_fixtures, IngestIds([1395001], _now()))
+    run, polling = ActivityEnvironment().run, do.polling
+    await run(polling.ingest.ingest_fixtures, IngestIds([1395001], _now()))
     for number in range(10):
-        polled: Polled = await run(do.monitor.poll_active_fixtures, PollInput(f"monitor-{number}", _now()))
+        await run(polling.feed_activities.poll_feed, FeedPoll("api_football", _now()))
+        polled: Polled = await run(polling.monitor.poll_active_fixtures, PollInput(f"monitor-{number}", _now()))
         if polled.to_search:
             return polled.to_search[0]
     raise AssertionError("ten polls, and no goal is certain")

@@ -35,9 +35,9 @@ from found_footy.workflows.contracts import EventWorkflow, IngestDay, PollInput
 from found_footy.workflows.feed_contracts import FeedPoll
 
 FAILING = 0.1
-POLL = timedelta(seconds=30)
-DAY, NEXT_DAY = 24 * 120, 27 * 12
-"""Polls: each half minute of the day, and then each five minutes, until all are archived."""
+POLL = timedelta(minutes=1)
+DAY, NEXT_DAY = 24 * 60, 27 * 12
+"""Polls: each minute of the day, and then each five minutes, until all are archived."""
 
 
 async def main() -> None:
@@ -95,7 +95,7 @@ async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: 
     objects = open_object_store((folder / "o").as_uri(), endpoint=None, region="", access_key=None, secret_key=None)
     fast: Any = {"timeout": 0.5, "retry": RetryRules(base_seconds=0.001)}
     day: Day
-    now = lambda: START + timedelta(seconds=30 * day.number)  # noqa: E731
+    now = lambda: START + POLL * day.number  # noqa: E731
     feeds: Any = {
         "one": ApiFootball(url, "key", now=now, name="one", **fast),
         "two": Espn(url, ["soccer/eng.1"], now=now, name="two", **fast),
@@ -109,7 +109,7 @@ async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: 
         for number in range(DAY + NEXT_DAY + 1):
             over = max(0, number - DAY)
             await day.poll(min(number, DAY) * POLL + over * timedelta(minutes=5))
-            if number in (240, DAY // 2, DAY, DAY + NEXT_DAY):
+            if number in (DAY // 12, DAY // 2, DAY, DAY + NEXT_DAY):
                 rows.append(await _row(number, valkey, cache))
         documents = await system.store.fixtures()
         await system.registry.aclose()
@@ -137,7 +137,7 @@ async def _row(number: int, valkey: EmbeddedValkey, cache: RedisCache) -> list[o
     for key in await cache.run("KEYS", "*"):
         endless += await cache.run("TTL", key) == -1
     assert valkey.pid is not None
-    hours = min(number, DAY) / 120 + max(0, number - DAY) / 12
+    hours = min(number, DAY) / 60 + max(0, number - DAY) / 12
     return [f"{hours:.0f} h", f"{resident:.0f} MB", files, len(children), endless, f"{_resident(valkey.pid):.0f} MB"]
 
 

@@ -1,6 +1,6 @@
 """One poll cycle: SQL statements and time, against the same work fixture by fixture
 
-The feed is a process of its own on loopback; the adapter, the comparison and the store are the real ones. The
+The feed is a process of its own on loopback; adapter, cache, comparison and store are the real ones. The
 peer does what one would write first: load, decide and save each fixture in a transaction of its own.
 """
 
@@ -11,26 +11,29 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import httpx
 from psycopg import AsyncCursor
-from temporalio.testing import ActivityEnvironment
 from tests.support.following import follow
+from tests.support.polling import System
 
 from bench.static_feed import fixture
 from bench.table import table
-from found_footy.activities.monitor import MonitorActivities
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.api_football_schema import parse_fixture
+from found_footy.adapters.storage.objects import open_object_store
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
+from found_footy.adapters.storage.redis.cache import RedisCache
 from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.polling import apply_poll
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
 from found_footy.workflows.contracts import PollInput
+from found_footy.workflows.feed_contracts import FeedPoll
 
 SIZES = (100, 1_000, 10_000)
 INTERVAL = 30.0
@@ -51,13 +54,15 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = DataFolder(folder)
         with data.lock():
-            engine = EmbeddedPostgres(data)
+            engine, valkey = EmbeddedPostgres(data), EmbeddedValkey(data)
             await engine.start()
+            await valkey.start()
             try:
                 for size in SIZES:
-                    rows.append(await _measure(engine.url, size))
+                    rows.append(await _measure(engine.url, valkey.url, folder, size))
             finally:
                 await engine.destroy()
+                await valkey.destroy()
     table(
         [
             "fixtures",
@@ -72,7 +77,7 @@ async def main() -> None:
     )
 
 
-async def _measure(url: str, size: int) -> list[object]:
+async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[object]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench.static_feed", stdout=asyncio.subprocess.PIPE
     )
@@ -89,7 +94,10 @@ async def _measure(url: str, size: int) -> list[object]:
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
         await follow(store, fixtures, START)
         rules = (CertaintyRules(), LifecycleRules())
-        activities = MonitorActivities(store, feed, *rules, timedelta(seconds=INTERVAL), timedelta(minutes=10))
+        place = Path(folder, "objects").as_uri()
+        objects = open_object_store(place, endpoint=None, region="", access_key=None, secret_key=None)
+        cache = RedisCache(cache_url, prefix=f"{size}:")
+        system = System(store, cache, objects, cast(Any, {"api_football": feed}))
         times, counts = [], []
         async with httpx.AsyncClient(base_url=base) as client:
             for number in range(3 + CYCLES):
@@ -97,7 +105,8 @@ async def _measure(url: str, size: int) -> list[object]:
                 Counting.statements = 0
                 began = time.perf_counter()
                 order = PollInput(f"monitor-{number}", START + timedelta(seconds=INTERVAL * number))
-                result = await ActivityEnvironment().run(activities.poll_active_fixtures, order)
+                await system.call(system.feed_activities.poll_feed, FeedPoll("api_football", order.at))
+                result = await system.call(system.monitor.poll_active_fixtures, order)
                 assert result.answered == size
                 if number >= 3:  # the first three make the goals certain
                     times.append(time.perf_counter() - began)
@@ -106,6 +115,8 @@ async def _measure(url: str, size: int) -> list[object]:
         await feed.fixtures_by_ids(list(range(1, size + 1)))
         asking = time.perf_counter() - began
         peer_count, peer_time = await _one_by_one(store, size, *rules)
+        await objects.aclose()
+        await cache.aclose()
         seconds = sorted(times)[len(times) // 2]
         return [
             f"{size:,}",

@@ -293,6 +293,9 @@ def _without_password(text: str) -> str:
 def _allowed(field: FieldInfo, problem: Any) -> str:
     """In full, where the types tell it: the library's own message names only the limit that was crossed."""
     kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not type(None)]
+    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:  # or nothing
+        kinds = list(get_args(kinds[0]))
+        return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
     if get_origin(field.annotation) is Literal:
         return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
     if get_origin(field.annotation) is tuple:

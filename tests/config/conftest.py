@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.config import PREFIX, environment_names
+from found_footy.config import environment_names
+from found_footy.config_types import PREFIX
 
 
 @pytest.fixture(autouse=True)

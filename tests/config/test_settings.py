@@ -14,7 +14,7 @@ SECRET = "s3cr3t-value"
 def test_without_any_setting_the_defaults_hold() -> None:
     settings = load_settings()
     assert (settings.poll_seconds, settings.debounce_polls, settings.drop_polls) == (30, 3, 3)
-    assert (settings.profile, settings.feed, settings.data_dir) == ("default", "api_football", Path(".footy"))
+    assert (settings.profile, settings.feed, settings.data_dir) == ("default", None, Path(".footy"))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,11 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
         "poll_seconds",
         "staging_poll_seconds",
         "patience_seconds",
+        "feed_patience_seconds",
+        "retry_seconds",
+        "pause_seconds",
+        "completed_poll_seconds",
+        "stale_seconds",
         "feed_timeout_seconds",
         "source_timeout_seconds",
         "search_seconds",

@@ -35,9 +35,9 @@ from found_footy.workflows.contracts import EventWorkflow, IngestDay, PollInput
 from found_footy.workflows.feed_contracts import FeedPoll
 
 FAILING = 0.1
-POLL = timedelta(minutes=1)
-DAY, NEXT_DAY = 24 * 60, 27 * 12
-"""Polls: each minute of the day, and then each five minutes, until all are archived."""
+POLL = timedelta(minutes=2)
+DAY, NEXT_DAY = 24 * 30, 27 * 12
+"""Polls: every two minutes of the day, and then each five minutes, until all are archived."""
 
 
 async def main() -> None:
@@ -137,7 +137,7 @@ async def _row(number: int, valkey: EmbeddedValkey, cache: RedisCache) -> list[o
     for key in await cache.run("KEYS", "*"):
         endless += await cache.run("TTL", key) == -1
     assert valkey.pid is not None
-    hours = min(number, DAY) / 60 + max(0, number - DAY) / 12
+    hours = min(number, DAY) / 30 + max(0, number - DAY) / 12
     return [f"{hours:.0f} h", f"{resident:.0f} MB", files, len(children), endless, f"{_resident(valkey.pid):.0f} MB"]
 
 

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 from found_footy.activities.boundary import implements
 from found_footy.activities.hearing import HeardMatch, hear
-from found_footy.domain.errors import FeedUnavailable, FootyError, NotInAnswer, ProgramFault
+from found_footy.domain.errors import FootyError, ProgramFault
 from found_footy.domain.feeds.monitoring import MonitorRecord, match_id
 from found_footy.domain.feeds.reconciled import Reconciled
+from found_footy.domain.feeds.silence import is_unknown, why_silent
 from found_footy.domain.feeds.snapshot import RECONCILED
 from found_footy.domain.feeds.unified import payload_of
 from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
@@ -104,7 +105,8 @@ class MonitorActivities:
             refused = await transaction.save(outcomes) if outcomes else {}
             for stage, lost in self._lost(states, silent, records, order.at).items():
                 await transaction.release(lost, stage, order.at)
-        failures |= undecided | dict(refused) | _silences(silent, records)
+        failures |= undecided | dict(refused)
+        failures |= {match.id: why for match in silent if (why := why_silent(records[match.id])) is not None}
         saved = [outcome for outcome in outcomes if outcome.live.id not in refused]
         await self._remember([said[outcome.live.id] for outcome in saved], heard, order.at)
         await self._record(failures, order.at)
@@ -171,7 +173,7 @@ class MonitorActivities:
         now: datetime,
     ) -> dict[Stage, list[int]]:
         """Matches that none of their feeds mentions any more."""
-        unknown = {match.id for match in silent if _is_unknown(match, records[match.id])}
+        unknown = {match.id for match in silent if is_unknown(records[match.id], len(match.listings))}
         places: dict[Stage, list[int]] = {}
         for state in states:
             if state.id in unknown:
@@ -229,21 +231,6 @@ class MonitorActivities:
         for id_, error in failures.items():
             log.warning(str(error), extra={"action": "poll_failed", "fixture_id": id_, "error": error.kind})
         await self._store.record_failures(failures, now)
-
-
-def _is_unknown(match: FollowedMatch, records: Sequence[MonitorRecord]) -> bool:
-    missing = [record for record in records if (record.error or "").startswith(NotInAnswer.__name__)]
-    return len(missing) == len(match.listings)
-
-
-def _silences(silent: Sequence[FollowedMatch], records: Mapping[int, Sequence[MonitorRecord]]) -> dict[int, FootyError]:
-    """Matches of which nobody has said anything new, because each of their feeds fails."""
-    failures: dict[int, FootyError] = {}
-    for match in silent:
-        errors = [f"{record.feed}: {record.error}" for record in records[match.id] if record.error]
-        if errors and len(errors) == len(records[match.id]):
-            failures[match.id] = FeedUnavailable("; ".join(errors))
-    return failures
 
 
 def _log_outcomes(outcomes: Sequence[FixtureOutcome]) -> None:

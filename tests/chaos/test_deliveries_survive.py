@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 from temporalio.client import Client
 
 from found_footy.adapters.storage.postgres.database import Database
@@ -170,19 +171,25 @@ class End:
     """Title and text of what people were sent. They have no keys: what comes twice is seen twice."""
 
 
-async def play(
-    template: str, temporal_address: str, folder: Path, disturb: Disturbance | None = None, dies: Sequence[str] = ()
-) -> End:
+@dataclass(frozen=True)
+class Servers:
+    postgres: str
+    temporal: str
+    valkey: str
+
+
+async def play(servers: Servers, folder: Path, disturb: Disturbance | None = None, dies: Sequence[str] = ()) -> End:
     (folder / "dies").mkdir(parents=True)
     for step in dies:
         (folder / "dies" / step).touch()
     async with AsyncExitStack() as stack:
-        url = stack.enter_context(cloned(template))
+        url = stack.enter_context(cloned(servers.postgres))
         receivers = {name: await stack.enter_async_context(Receiver()) for name in FILTERS}
         receivers["stubborn"].answer = at_the_second_try()
         people = await stack.enter_async_context(Receiver(lambda _: 200))
         places = {
-            "temporal_address": temporal_address,
+            "temporal_address": servers.temporal,
+            "redis_url": SecretStr(servers.valkey),
             "task_queue": f"chaos-{uuid4()}",
             "private_hosts": tuple(receiver.host for receiver in (*receivers.values(), people)),
             "public_url": "https://pages.example",  # in each link, so that no two notifications are alike
@@ -194,7 +201,7 @@ async def play(
             await subscribe(store.database, receivers[name].url, **filters): name for name, filters in FILTERS.items()
         }
         await subscribe(store.database, f"ntfy://{people.host}/goals", "notify", topics=["goal.stable"])
-        client = await Client.connect(temporal_address)
+        client = await Client.connect(servers.temporal)
         await stack.enter_async_context(announcing(client, settings))
         workers = await stack.enter_async_context(Workers(settings, folder / "dies"))
         system = System(settings, store.database, workers, client, receivers)
@@ -239,8 +246,13 @@ def told(receiver: Receiver) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(postgres_server: str, temporal_address: str, tmp_path_factory: pytest.TempPathFactory) -> End:
-    return asyncio.run(play(postgres_server, temporal_address, tmp_path_factory.mktemp("undisturbed")))
+def servers(postgres_server: str, temporal_address: str, valkey_server: str) -> Servers:
+    return Servers(postgres_server, temporal_address, valkey_server)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> End:
+    return asyncio.run(play(servers, tmp_path_factory.mktemp("undisturbed")))
 
 
 def test_withdrawn_goals_are_announced_to_exactly_those_who_were_told(undisturbed: End) -> None:
@@ -259,25 +271,23 @@ def test_withdrawn_goals_are_announced_to_exactly_those_who_were_told(undisturbe
 
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_worker_killed_at_every_step_changes_nothing(
-    postgres_server: str, temporal_address: str, tmp_path: Path, undisturbed: End, when: str
+    servers: Servers, tmp_path: Path, undisturbed: End, when: str
 ) -> None:
     steps = [f"{when} {step}" for step in ("deal_out_news", "send_message")]
-    assert await play(postgres_server, temporal_address, tmp_path, dies=steps) == undisturbed
+    assert await play(servers, tmp_path, dies=steps) == undisturbed
 
 
-async def test_workers_killed_at_any_moment_change_nothing(
-    postgres_server: str, temporal_address: str, tmp_path: Path, undisturbed: End
-) -> None:
+async def test_workers_killed_at_any_moment_change_nothing(servers: Servers, tmp_path: Path, undisturbed: End) -> None:
     async def kill(system: System) -> None:
         for number in (3, 8, 13):
             await system.receivers["all"].until(number, seconds=120)
             system.workers.kill()
 
-    assert await play(postgres_server, temporal_address, tmp_path, kill) == undisturbed
+    assert await play(servers, tmp_path, kill) == undisturbed
 
 
 async def test_receivers_that_go_away_and_an_announcer_that_is_terminated_change_nothing(
-    postgres_server: str, temporal_address: str, tmp_path: Path, undisturbed: End
+    servers: Servers, tmp_path: Path, undisturbed: End
 ) -> None:
     async def away(system: System) -> None:
         for name in ("all", "hidden"):
@@ -288,11 +298,11 @@ async def test_receivers_that_go_away_and_an_announcer_that_is_terminated_change
         for name in ("all", "hidden"):
             await system.receivers[name].start()
 
-    assert await play(postgres_server, temporal_address, tmp_path, away) == undisturbed
+    assert await play(servers, tmp_path, away) == undisturbed
 
 
 async def test_a_database_that_drops_its_connections_changes_nothing(
-    postgres_server: str, temporal_address: str, tmp_path: Path, undisturbed: End
+    servers: Servers, tmp_path: Path, undisturbed: End
 ) -> None:
     async def cut(system: System) -> None:
         assert system.settings.database_url is not None
@@ -305,4 +315,4 @@ async def test_a_database_that_drops_its_connections_changes_nothing(
                     " where datname = current_database() and pid <> pg_backend_pid()"
                 )
 
-    assert await play(postgres_server, temporal_address, tmp_path, cut) == undisturbed
+    assert await play(servers, tmp_path, cut) == undisturbed

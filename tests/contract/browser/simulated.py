@@ -74,6 +74,11 @@ class Searched:
         facts: dict[str, Any] = self.service.health()["browser"]
         return facts
 
+    def in_use(self) -> tuple[int, int]:
+        """Contexts and pages; without the pages that are kept for the next searches."""
+        facts = self.facts()
+        return facts["contexts"], facts["pages"] - facts["spare_pages"]
+
     def patience(self, **changes: Any) -> None:
         """For pages that end by a time limit."""
         self.service.options = replace(self.service.options, **changes)

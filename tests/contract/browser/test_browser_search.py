@@ -41,7 +41,7 @@ async def test_advertisements_and_quotes_of_others_videos_are_left_out(search: S
     assert len(found) == 2
 
 
-async def test_pictures_and_films_are_never_fetched(search: Searched, x: SimulatedX) -> None:
+async def test_pictures_are_never_fetched(search: Searched, x: SimulatedX) -> None:
     await search()
     assert x.state.assets == 0
 
@@ -102,11 +102,6 @@ async def test_posts_with_impossible_ids_or_authors_are_left_out(search: Searche
     ]
     x.posts[:] = [post(ago=1), *bad]
     assert [each["id"] for each in (await search()).json()["posts"]] == [x.posts[0].id]
-
-
-async def test_each_search_gets_its_own_page_and_closes_it(search: Searched) -> None:
-    await search()
-    assert search.service.health()["browser"]["pages"] == 1
 
 
 async def test_the_source_for_x_searches_through_the_browser(search: Searched, x: SimulatedX) -> None:

@@ -14,15 +14,11 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from found_footy.adapters.browser.heavy import LEAN_FLAGS
 from found_footy.adapters.browser.options import BrowserOptions
 from found_footy.adapters.browser.processes import Family, all_processes, children_of
-from found_footy.adapters.browser.running_chromium import (
-    SAME_EVERYWHERE,
-    Chromium,
-    end_driver,
-    first_line,
-    refuse_heavy,
-)
+from found_footy.adapters.browser.running_chromium import SAME_EVERYWHERE, Chromium, end_driver, first_line
+from found_footy.adapters.browser.spare_pages import SparePages
 from found_footy.domain.errors import SettingsError, SourceUnavailable
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -78,23 +74,25 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
         family = Family(pid, f"{MARK}={secrets.token_hex(8)}")
         stack.push_async_callback(end_driver, driver, family)
         try:
-            context = await _launch(driver, executable, options.profile, family.mark, headless=headless)
-            if lean:
-                await context.route("**/*", refuse_heavy)
+            flags = [*FLAGS, *LEAN_FLAGS] if lean else [*FLAGS]
+            context = await _launch(driver, executable, options.profile, family.mark, flags, headless=headless)
         except PlaywrightError as error:
             raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
         stack.pop_all()
-    chromium = Chromium(driver, context, family, datetime.now(UTC))
+    spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
+    chromium = Chromium(driver, context, family, datetime.now(UTC), spares=spares)
     context.on("close", lambda _: setattr(chromium, "gone", True))
     return chromium
 
 
-async def _launch(driver: Playwright, executable: Path, profile: Path, mark: str, *, headless: bool) -> BrowserContext:
+async def _launch(
+    driver: Playwright, executable: Path, profile: Path, mark: str, flags: list[str], *, headless: bool
+) -> BrowserContext:
     return await driver.chromium.launch_persistent_context(
         profile,
         executable_path=executable,
         headless=headless,
-        args=list(FLAGS),
+        args=flags,
         env=environment(os.environ, profile, mark),
         # Chromium refuses to start as root with its sandbox.
         chromium_sandbox=os.geteuid() != 0,

@@ -21,8 +21,10 @@ class BrowserFacts:
     memory_mb: int
     """What processes share is counted for each of them."""
     pages: int
-    """One is always open; each task that runs has one more."""
+    """One is always open; each task that runs has one more, and the spare ones are open, too."""
     starts: int
+    spare_pages: int = 0
+    """Empty ones that wait for the next searches of X."""
     uptime_seconds: float = 0.0
     readings: int = 0
     """Pages of feeds, with the browser that runs now."""

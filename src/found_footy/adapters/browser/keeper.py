@@ -51,13 +51,15 @@ class Keeper:
 
     @asynccontextmanager
     async def page(self) -> AsyncIterator[Page]:
-        """A page of its own for each search, logged in to X, closed whatever happens."""
+        """For one search, logged in to X. It is used again after one that went well, and else closed."""
         async with self._entered(guest=False) as chromium:
-            page = await chromium.new_page()
+            page = await chromium.take_page()
             try:
                 yield page
-            finally:
+            except BaseException:
                 await chromium.close_page(page)
+                raise
+            await chromium.give_back(page)
 
     @asynccontextmanager
     async def guest_page(self) -> AsyncIterator[Page]:
@@ -203,6 +205,7 @@ class Keeper:
             memory_mb=sum(each.memory for each in members) // 1_000_000,
             contexts=len(up.contexts) if up else 0,
             pages=len(up.pages) if up else 0,
+            spare_pages=len(up.spares) if up else 0,
             starts=self._starts,
             recycles=tuple(self._recycles.last),
             recycles_total=self._recycles.by_reason,

@@ -31,6 +31,10 @@ class BrowserOptions:
     search_seconds: float = 18
     """From the arrival of a search to its answer, whatever that is."""
     at_once: int = 2
+    spare_pages: int = 2
+    """So many pages at most are kept for the next searches."""
+    page_uses: int = 50
+    """After so many searches a page is closed, and the next search gets a new one."""
     waiting: int = 8
     """Searches that wait for their turn; further ones are refused."""
     scrolls: int = 12

@@ -10,19 +10,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route
+from playwright.async_api import Browser, BrowserContext, Page, Playwright
 from playwright.async_api import Error as PlaywrightError
 
+from found_footy.adapters.browser.heavy import refuse_films, refuse_heavy
 from found_footy.adapters.browser.processes import Family
+from found_footy.adapters.browser.spare_pages import SparePages
 
 log = logging.getLogger(__name__)
 
-UNWANTED = frozenset({"image", "media", "font"})
 SAME_EVERYWHERE: dict[str, Any] = {
     # Texts and times that do not hang on the machine.
     "locale": "en-US",
     "timezone_id": "UTC",
-    # A service worker would fetch what the routes refuse.
+    # A service worker would fetch what its page is refused.
     "service_workers": "block",
     "accept_downloads": False,
 }
@@ -33,8 +34,9 @@ CLOSE_SECONDS = 5
 class Chromium:
     """A running one. `users` are the tasks that have a page in it.
 
-    X's pages share a context with the login. Every other page gets a context of its own, without any cookies, that
-    ends with it: nothing that one site leaves behind is seen by another, or by the next page of the same site.
+    X's pages share a context with the login, and are used again. Every other page gets a context of its own, without
+    any cookies, that ends with it: nothing that one site leaves behind is seen by another, or by the next page of the
+    same site.
     """
 
     driver: Playwright
@@ -52,6 +54,7 @@ class Chromium:
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     opening: int = 0
     """Pages and contexts that are on their way, and so not yet among the known ones."""
+    spares: SparePages = field(default_factory=SparePages)
     _known: set[Page | BrowserContext] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -86,12 +89,25 @@ class Chromium:
         if not self.users:
             self.idle.set()
 
-    async def new_page(self) -> Page:
-        """In X's context, with the login."""
-        async with self._opens():
-            page = await self.context.new_page()
-            self._known.add(page)
+    async def take_page(self) -> Page:
+        """In X's context, with the login: an empty one that was used before, or a new one."""
+        page = self.spares.take()
+        if page is None:
+            async with self._opens():
+                page = await self.context.new_page()
+                self._known.add(page)
+                await refuse_films(page)
+            self.spares.add(page)
         return page
+
+    async def give_back(self, page: Page) -> None:
+        """After a search that went well. One that did not may have left anything behind: close its page."""
+        kept = False
+        try:
+            kept = await self.spares.keep(page)
+        finally:
+            if not kept:
+                await self.close_page(page)
 
     async def new_guest(self, proxy: str) -> Page:
         """In a context of its own, whose connections all go through the proxy."""
@@ -102,6 +118,7 @@ class Chromium:
                 viewport={"width": 1280, "height": 1600},
             )
             self._known.add(context)
+            # A feed's page shows advertisements, which are frames of other sites.
             await context.route("**/*", refuse_heavy)
             page = await context.new_page()
             self._known.add(page)
@@ -122,7 +139,11 @@ class Chromium:
 
     async def close_page(self, page: Page) -> None:
         """With its context, where that is its own."""
-        await self._close(page if page.context is self.context else page.context)
+        own = page.context is not self.context
+        await self._close(page.context if own else page)
+        if not own and not page.is_closed():
+            # Its driver has died, and tells nothing more.
+            self.stuck = True
         self._known -= {page, page.context} - {self.context}
 
     async def tidy(self) -> int:
@@ -130,12 +151,21 @@ class Chromium:
         if self.opening or self.gone or self.stuck:
             return 0
         strays: list[Page | BrowserContext] = [each for each in self.contexts if each not in self._known]
-        strays += [each for each in self.context.pages if each not in self._known]
+        strays += [each for each in self.context.pages if each not in self._known or each in self.spares.crashed]
         for stray in strays:
             await self._close(stray)
+        self._known -= set(strays)
         return len(strays)
 
     async def _close(self, what: Page | BrowserContext) -> None:
+        """To its end also for a search whose time is up: that it does not close is how a browser shows to be stuck."""
+        closing = asyncio.create_task(self._close_in_time(what))
+        try:
+            await asyncio.shield(closing)
+        finally:
+            await asyncio.wait({closing})
+
+    async def _close_in_time(self, what: Page | BrowserContext) -> None:
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await what.close()
@@ -160,16 +190,6 @@ async def end_driver(driver: Playwright, family: Family) -> None:
     left = await family.end()
     if left:
         log.error("processes cannot be ended: %s", left, extra={"action": "browser_left"})
-
-
-async def refuse_heavy(route: Route) -> None:
-    """Pictures, films and fonts are most of a page's bytes, and none of what is read."""
-    # The page may be closed meanwhile, and with it the request.
-    with suppress(PlaywrightError):
-        if route.request.resource_type in UNWANTED:
-            await route.abort()
-        else:
-            await route.continue_()
 
 
 def first_line(error: PlaywrightError) -> str:

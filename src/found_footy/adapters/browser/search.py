@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 
 from playwright.async_api import Error as PlaywrightError
@@ -61,41 +63,66 @@ def search_url(x_url: str, query: str) -> str:
     return f"{x_url.rstrip('/')}/search?{urlencode(terms)}"
 
 
-def watch_traffic(page: Page) -> Traffic:
-    """Counts the page's requests for posts from now on. Listeners do nothing that can fail."""
+@contextmanager
+def listening(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Iterator[None]:
+    """The page outlives the search: what listens for this one must not hear of the next."""
+    add: Callable[..., None] = page.on
+    for event, listener in listeners.items():
+        add(event, listener)
+    try:
+        yield
+    finally:
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+
+
+@contextmanager
+def watched_traffic(page: Page) -> Iterator[Traffic]:
+    """Counts the page's requests for posts. Listeners do nothing that can fail.
+
+    The end of a request counts only where its beginning was seen: the page may still tell of those of the search that
+    it was used for before.
+    """
     traffic = Traffic()
+    asked: set[Request] = set()
 
     def began(request: Request) -> None:
+        asked.add(request)
         if TIMELINE in request.url:
             traffic.pending += 1
 
     def answered(response: Response) -> None:
-        if TIMELINE in response.url:
+        if TIMELINE in response.url and response.request in asked:
             traffic.status = response.status
 
     def ended(request: Request) -> None:
-        if TIMELINE in request.url:
-            traffic.pending -= 1
+        if request in asked:
+            asked.remove(request)
+            traffic.pending -= TIMELINE in request.url
 
     def failed(request: Request) -> None:
+        traffic.scripts_failed += request in asked and request.resource_type == "script"
         ended(request)
-        if request.resource_type == "script":
-            traffic.scripts_failed += 1
 
-    page.on("request", began)
-    page.on("response", answered)
-    page.on("requestfinished", ended)
-    page.on("requestfailed", failed)
-    return traffic
+    heard: dict[str, Callable[[Any], None]] = {
+        "request": began,
+        "response": answered,
+        "requestfinished": ended,
+        "requestfailed": failed,
+    }
+    with listening(page, heard):
+        yield traffic
 
 
 async def search_page(page: Page, order: SearchOrder, options: BrowserOptions) -> list[FoundPost]:
     """Raises a SourceError, and lets the browser's own errors through."""
-    began = time.monotonic()
-    traffic = watch_traffic(page)
     crashed = asyncio.Event()
-    page.on("crash", lambda _: crashed.set())
-    work = asyncio.create_task(_search(page, traffic, order, options, began))
+    with watched_traffic(page) as traffic, listening(page, {"crash": lambda _: crashed.set()}):
+        return await _unless(crashed, _search(page, traffic, order, options, time.monotonic()))
+
+
+async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[FoundPost]]) -> list[FoundPost]:
+    work = asyncio.create_task(search)
     crash = asyncio.create_task(crashed.wait())
     try:
         # Calls to a page that has crashed are not sure to ever return.

@@ -30,11 +30,15 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
-# X is searched in a real browser. Debian's package is the one that brings its libraries along.
+# X is searched in a real browser. Debian's packages are the ones that bring their libraries along; the one without
+# windows costs half as much, but not every system has it.
+BROWSERS := chromium-headless-shell chrome-headless-shell chromium chromium-browser google-chrome
 browser: ## install Chromium where it is missing
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-		{ command -v apt-get >/dev/null || { echo "install Chromium to run the tests"; exit 1; }; \
-		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; }
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+		command -v apt-get >/dev/null || { echo "install Chromium to run the tests"; exit 1; }; \
+		$(SUDO) apt-get update -qq && \
+		for name in chromium-headless-shell chromium; do \
+			$(SUDO) apt-get install -y -qq --no-install-recommends $$name && exit 0; done; exit 1
 
 demo: setup ## play a whole matchday on the embedded engines
 	$(BIN)/footy demo $(ARGS)

@@ -138,7 +138,13 @@ def chromium_of(service: BrowserService) -> int:
     """The process of the browser itself: the child of the driver, which is a child of ours."""
     processes = service.processes()
     driver = next(each.pid for each in processes if each.parent == os.getpid())
-    return next(each.pid for each in processes if each.parent == driver)
+    child = next(each.pid for each in processes if each.parent == driver)
+    # Debian's is started by a shell that waits for it.
+    return next((each.pid for each in processes if each.parent == child and _is_shell(child)), child)
+
+
+def _is_shell(pid: int) -> bool:
+    return Path(f"/proc/{pid}/exe").resolve().name in ("sh", "dash", "bash")
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:

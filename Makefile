@@ -43,7 +43,7 @@ browser: ## install Chromium where it is missing
 demo: setup ## play a whole matchday on the embedded engines
 	$(BIN)/footy demo $(ARGS)
 
-test: setup-dev browser lint types docs-check ## every check and every test
+test: setup-dev browser lint types ## every check and every test
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: setup-dev ## ruff and the layers

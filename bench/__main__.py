@@ -17,6 +17,8 @@ BENCHES = (
     "rendering",
     "hashing",
     "matching",
+    "sprites",
+    "scene_detection",
     "vision",
     "whole_clip",
     "accuracy",
@@ -26,6 +28,8 @@ BENCHES = (
     "requests",
     "first_paint",
     "stream",
+    "library_search",
+    "review",
 )
 
 

@@ -225,8 +225,8 @@ async def _warm(vision: Vision) -> None:
 
 
 @asynccontextmanager
-async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worker]:
-    """A worker that is not started yet, with its clients."""
+async def open_worker(settings: Settings, client: Client, others: Sequence[object] = ()) -> AsyncIterator[Worker]:
+    """A worker that is not started yet, with its clients. The activities of `others` are among its own."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
         clips = PostgresClips(store.database)
@@ -295,6 +295,7 @@ async def open_worker(settings: Settings, client: Client) -> AsyncIterator[Worke
                     timedelta(hours=settings.delivery_hours),
                     settings.public_url,
                 ),
+                *others,
             ),
             max_concurrent_workflow_tasks=10,
             max_concurrent_activities=30,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -22,8 +23,10 @@ from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
 from found_footy.adapters.temporal_look import TemporalLook
 from found_footy.bootstrap import build_messengers, build_objects, open_store
+from found_footy.bootstrap_embeddings import open_search
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.bootstrap_web_feeds import open_web_feeds
+from found_footy.bootstrap_web_library import build_web_library
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.domain.operations.measured import Disk
@@ -107,8 +110,10 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
         media = LimitedMedia(settings.media_memory_mb, settings.media_seconds)
         stack.push_async_callback(media.aclose)
         live = await stack.enter_async_context(open_hub(settings))
-        reading = PostgresReading(await stack.enter_async_context(open_readers(settings)), settings.stale_seconds)
+        readers = await stack.enter_async_context(open_readers(settings))
+        reading = PostgresReading(readers, settings.stale_seconds)
         feeds = await stack.enter_async_context(open_web_feeds(settings, store))
+        search = await stack.enter_async_context(open_search(settings, store.database))
         messengers = build_messengers(settings)
         for each in messengers.values():
             stack.push_async_callback(each.aclose)
@@ -129,4 +134,5 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
             matchday=PostgresMatchday(store.database),
             subscriptions=PostgresSubscriptions(store.database),
             messengers=messengers,
+            library=replace(build_web_library(settings, store, readers), search=search),
         )

@@ -16,7 +16,10 @@ import typer
 from found_footy.cli_browser import browser
 from found_footy.cli_feeds import feeds
 from found_footy.cli_health import health, recycle, watchdog
+from found_footy.cli_library import library
 from found_footy.cli_media import media
+from found_footy.cli_search import search
+from found_footy.cli_submit import submit
 from found_footy.cli_time import record, replay
 from found_footy.cli_token import token
 from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run, stop_signal
@@ -73,6 +76,7 @@ app.add_typer(media)
 app.add_typer(browser)
 app.add_typer(token)
 app.add_typer(feeds)
+app.add_typer(library)
 app.add_typer(record)
 
 
@@ -169,6 +173,7 @@ def web() -> None:
     run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
 
 
+app.command()(submit)
 app.command()(watchdog)
 app.command()(health)
 app.command()(recycle)
@@ -305,6 +310,9 @@ def clips(
         out.print(clips_list(documents))
     else:
         out.print("no clips; `footy goal EVENT_ID` explains why a goal has none")
+
+
+app.command()(search)
 
 
 # --- playing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from found_footy import cli_media_clock, cli_media_files
+from found_footy import cli_media_clock, cli_media_files, cli_media_scenes
 from found_footy.config import load_settings
 
 if TYPE_CHECKING:
@@ -24,4 +24,5 @@ def _vision() -> Vision:
 
 
 cli_media_files.register(media)
+cli_media_scenes.register(media)
 cli_media_clock.register(media, _vision)

@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsConfigDict
 
 from found_footy.config_feeds import FeedSettings
+from found_footy.config_library import LibrarySettings
 from found_footy.config_types import PREFIX, Address, HttpUrl, Key, Names, PostgresUrl, Sources, well_known
 from found_footy.domain.errors import SettingsError
 from found_footy.domain.fixtures.comparison import CertaintyRules
@@ -29,7 +30,7 @@ from found_footy.domain.fixtures.lifecycle import LifecycleRules
 ENV_FILE = ".env"
 
 
-class Settings(FeedSettings):
+class Settings(FeedSettings, LibrarySettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", frozen=True)
 
     profile: Literal["default", "demo"] = Field("default", description="`demo` shortens the waiting times.")
@@ -219,6 +220,7 @@ DEMO: dict[str, Any] = {
     "search_gap_seconds": 0.5,
     "search_silence_seconds": 60.0,
     "upload_idle_seconds": 20.0,
+    "library_seconds": 2.0,
 }
 """The demo's waiting times; a setting that is given explicitly wins."""
 

@@ -21,6 +21,7 @@ PAGES = [
     f"/g/{NO_CLIP}",
     f"/g/{WITHDRAWN}",
     f"/g/{HOSTILE_GOAL}",
+    "/library",
     "/search",
     "/search?q=liverpool",
     "/search?q=nobody+of+this+name",

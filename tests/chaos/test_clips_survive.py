@@ -85,7 +85,8 @@ async def _withdrawn_one_is_complete(documents: list[dict[str, Any]], store: Any
 
 async def _end(settings: Settings, clips: PostgresClips, documents: list[dict[str, Any]]) -> End:
     objects = build_objects(settings)
-    stored = sorted([each.key async for each in objects.list() if not each.key.startswith("recordings/")])
+    others = ("recordings/", "library/")
+    stored = sorted([each.key async for each in objects.list() if not each.key.startswith(others)])
     await objects.aclose()
     events = [event for document in documents for event in document["events"]]
     kept = []

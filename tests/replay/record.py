@@ -143,6 +143,12 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
         way = "starts-a-delivery" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-due"
     elif execution.workflow_type == "DeliveryWorkflow":
         way = "buries" if "bury_message" in text else "delivers"
+    elif execution.workflow_type == "LibraryWorkflow":
+        way = "starts-work" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-to-do"
+    elif execution.workflow_type == "StageWorkflow":
+        way = "fails" if "fail_stage" in text else "works"
+    elif execution.workflow_type == "EditWorkflow":
+        way = "settles"
     else:
         way = "names" if execution.workflow_type == "AliasWorkflow" else "looks"
     state = execution.status.name.lower() if execution.status else "unknown"

@@ -21,6 +21,8 @@ FootyError
 │   ├── VisionUnavailable    the vision server cannot be reached (retryable)
 │   ├── VisionTimeout        it did not answer in time (retryable)
 │   └── VisionNonsense       its answer does not fit the questions (retryable)
+├── EmbeddingError           a picture or a text could not be embedded
+│   └── EmbeddingUnavailable the server that embeds cannot be reached (retryable)
 ├── ObjectStoreError         the object store refused
 │   ├── ObjectStoreUnavailable  it cannot be reached (retryable)
 │   └── ObjectMissing        there is no object of that key
@@ -36,6 +38,7 @@ FootyError
 │   ├── BadRequest           something in it cannot be understood
 │   ├── NotLoggedIn          it needs a token, or a login on the pages
 │   ├── NotAllowed           that token may not do this
+│   ├── EditRefused          a clip cannot be edited like that now; says why
 │   ├── TooManyRequests      too many for the moment
 │   ├── LinkEnded            the link was right, and what it led to is gone for good
 │   └── StreamFull           no room for another reader of live updates, films or pictures (retryable)
@@ -182,6 +185,18 @@ class VisionNonsense(VisionError):
     """The vision server's answer does not fit the questions."""
 
 
+class EmbeddingError(FootyError):
+    """A picture or a text could not be embedded."""
+
+    hint = "docs/howto/embedding-models.md says what each model can do and what files it needs."
+
+
+class EmbeddingUnavailable(EmbeddingError):
+    """The server that embeds cannot be reached."""
+
+    retryable = True
+
+
 class ObjectStoreError(FootyError):
     """The object store refused what was asked of it."""
 
@@ -262,6 +277,12 @@ class NotAllowed(RequestError):
     """The token's role may not do this."""
 
     hint = "Ask for a token of a higher role; `footy token create --role` makes one."
+
+
+class EditRefused(RequestError):
+    """A clip or a source cannot be changed like that now."""
+
+    hint = "Look at the clip again: somebody else may have changed it meanwhile."
 
 
 class TooManyRequests(RequestError):

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from found_footy.adapters.browser.chromium import find_chromium
+from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.bootstrap import open_store
 from found_footy.config import Settings, as_demo, environment_names
 from found_footy.domain.errors import SettingsError, StoreUnavailable
 from found_footy.ops.demo_feeds import FILE, write_sources
+from found_footy.ops.demo_library import DemoLibrary, kept_in, look_at_library
 from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
@@ -35,6 +37,8 @@ from found_footy.simulator.verdict import Mismatch, Verdict, has_settled, judge
 LOOK_SECONDS = 0.5
 CLOSING_SECONDS = 120.0
 """How long, after the last whistle, the system may take to end the searches and close the matches."""
+LIBRARY_SECONDS = 120.0
+"""How long it may then take to cut what was kept into scenes."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +48,22 @@ class Look:
     state: PlaybackState
     documents: Sequence[Mapping[str, Any]]
     settings: Settings
+    library: DemoLibrary | None = None
+    """Once the matchday is over."""
 
 
 @dataclass(frozen=True)
 class DemoVerdict:
     matchday: Verdict
     clips: ClipVerdict
+    library: DemoLibrary
 
     @property
     def mismatches(self) -> tuple[Mismatch, ...]:
-        return self.matchday.mismatches + self.clips.mismatches
+        return self.matchday.mismatches + self.clips.mismatches + self.library.mismatches
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.matchday.to_json(), "clips": self.clips.to_json()}
+        return {**self.matchday.to_json(), "clips": self.clips.to_json(), "library": self.library.to_json()}
 
 
 def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
@@ -173,27 +180,49 @@ async def play(
                 running(settings, browser=settings.browser_url is not None) as system,
                 open_store(system.settings) as store,
             ):
-                deadline: float | None = None
-                documents: list[dict[str, Any]] = []
-                while True:
-                    # The engines may be restarted under us; the view then stands still for a moment.
-                    with suppress(StoreUnavailable):
-                        documents = await store.fixtures()
-                    state = simulator.state()
-                    show(Look(state, documents, settings))
-                    now = asyncio.get_running_loop().time()
-                    if state.settled:
-                        deadline = deadline or now + CLOSING_SECONDS
-                        if has_settled(simulator.truth, documents) or now > deadline:
-                            break
-                    await asyncio.sleep(LOOK_SECONDS)
+                documents = await _watch(simulator, store, settings, show)
+                library = await _watch_library(simulator, system.settings, documents, show)
                 verdict = DemoVerdict(
-                    judge(simulator.truth, documents), judge_clips(scenario, documents, simulator.clip_of)
+                    judge(simulator.truth, documents), judge_clips(scenario, documents, simulator.clip_of), library
                 )
                 await afterwards(system, verdict)
         finally:
             await clear(settings)
     return verdict
+
+
+async def _watch(
+    simulator: Simulator, store: PostgresStore, settings: Settings, show: Callable[[Look], None]
+) -> list[dict[str, Any]]:
+    """Until every match is where it belongs; returns what is known of them all."""
+    deadline: float | None = None
+    documents: list[dict[str, Any]] = []
+    while True:
+        # The engines may be restarted under us; the view then stands still for a moment.
+        with suppress(StoreUnavailable):
+            documents = await store.fixtures()
+        state = simulator.state()
+        show(Look(state, documents, settings))
+        now = asyncio.get_running_loop().time()
+        if state.settled:
+            deadline = deadline or now + CLOSING_SECONDS
+            if has_settled(simulator.truth, documents) or now > deadline:
+                return documents
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _watch_library(
+    simulator: Simulator, settings: Settings, documents: list[dict[str, Any]], show: Callable[[Look], None]
+) -> DemoLibrary:
+    deadline = asyncio.get_running_loop().time() + LIBRARY_SECONDS
+    library = DemoLibrary(kept_in(documents))
+    while True:
+        with suppress(StoreUnavailable):
+            library = await look_at_library(settings, documents)
+        show(Look(simulator.state(), documents, settings, library))
+        if library.settled or asyncio.get_running_loop().time() > deadline:
+            return library
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def clear(settings: Settings) -> None:

@@ -72,7 +72,15 @@ class DemoView:
         head.append(f"{pages_url(look.settings)}\n", "bold cyan")
         legend = Text("\n1/3 seen by so many polls · 4/10 searching · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
         table = self._table(look)
-        return Group(head, table, Text(), self._searches(look), legend)
+        return Group(head, table, Text(), self._searches(look), legend, *self._library(look))
+
+    def _library(self, look: Look) -> list[Text | ProgressBar]:
+        if look.library is None:
+            return []
+        known = look.library
+        scenes = f"{known.ready} of {known.scenes} scenes" if known.scenes else "no scenes yet"
+        said = Text(f"\nthe library: {known.cut} of {known.kept} clips are cut, {scenes} are ready for review", "dim")
+        return [said, ProgressBar(max(1, known.kept + known.scenes), known.cut + known.ready, width=40)]
 
     def _table(self, look: Look) -> Table:
         debounce, attempts = look.settings.debounce_polls, look.settings.search_attempts
@@ -92,6 +100,9 @@ class DemoView:
         if not self._told.get("pages"):
             self._told["pages"] = "told"
             self._console.print(f"the pages are at {pages_url(look.settings)}")
+        if look.library is not None and not self._told.get("library"):
+            self._told["library"] = "told"
+            self._console.print(f"the library cuts {look.library.kept} clips into scenes …")
         debounce = look.settings.debounce_polls
         for document in look.documents:
             teams = document["teams"]
@@ -121,6 +132,8 @@ class DemoView:
         refused = ", ".join(f"{count} {loss}" for loss, count in sorted(clips.refused.items()))
         self._console.print(f"\n{clips.videos} clips, {clips.verified} of them verified, {clips.duplicates} duplicates")
         self._console.print(f"refused: {refused or 'nothing'}", soft_wrap=True)
+        library = verdict.library
+        self._console.print(f"the library: {library.scenes} scenes of {library.cut} clips, {library.ready} to review")
         wickets = f" and {told.wickets} wickets" if told.wickets else ""
         doubted = f", {told.doubted} that one feed made up and nobody believed" if told.doubted else ""
         counted = f"{told.matches} matches, {told.goals} goals{wickets}, {told.withdrawn} withdrawn{doubted}: "

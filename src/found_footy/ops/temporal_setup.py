@@ -27,11 +27,16 @@ from found_footy.workflows.announce import AnnounceWorkflow
 from found_footy.workflows.announce_contracts import ANNOUNCE, AnnounceInput
 from found_footy.workflows.contracts import EVENT_ID, IngestInput, MonitorInput
 from found_footy.workflows.ingest import IngestWorkflow
+from found_footy.workflows.library import LibraryWorkflow
+from found_footy.workflows.library_contracts import LIBRARY, LibraryInput
 from found_footy.workflows.monitor import MonitorWorkflow
 
 INGEST_SCHEDULE = "ingest-daily"
 MONITOR_SCHEDULE = "monitor-every-30s"
 ANNOUNCE_SCHEDULE = "announce-news"
+LIBRARY_SCHEDULE = "library-work"
+AT_ONCE = frozenset({ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE})
+"""Those whose first run does not wait for the next half minute."""
 
 
 def schedules(settings: Settings) -> dict[str, Schedule]:
@@ -70,6 +75,18 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=30))]),
             policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(seconds=10)),
         ),
+        LIBRARY_SCHEDULE: Schedule(
+            action=ScheduleActionStartWorkflow(
+                LibraryWorkflow.run,
+                LibraryInput(seconds=settings.library_seconds),
+                id=LIBRARY,
+                task_queue=settings.task_queue,
+                execution_timeout=timedelta(hours=6),
+            ),
+            # As the announcer: a run looks many times, since one run for each look would cost ten times as much.
+            spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=30))]),
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(seconds=10)),
+        ),
     }
 
 
@@ -88,8 +105,7 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
         new = False
         for id_, schedule in schedules(settings).items():
             try:
-                # The first announcer does not wait for the next half minute.
-                await client.create_schedule(id_, schedule, trigger_immediately=id_ == ANNOUNCE_SCHEDULE)
+                await client.create_schedule(id_, schedule, trigger_immediately=id_ in AT_ONCE)
                 new = new or id_ == INGEST_SCHEDULE
             except ScheduleAlreadyRunningError:
                 await client.get_schedule_handle(id_).update(_replacement(schedule))
@@ -103,7 +119,7 @@ async def missing_schedules(client: Client) -> set[str]:
         known = {schedule.id async for schedule in await client.list_schedules()}
     except RPCError as error:
         raise EngineError(f"Temporal does not list its schedules in namespace {client.namespace}: {error}") from error
-    return {INGEST_SCHEDULE, MONITOR_SCHEDULE, ANNOUNCE_SCHEDULE} - known
+    return {INGEST_SCHEDULE, MONITOR_SCHEDULE, ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE} - known
 
 
 def _replacement(schedule: Schedule) -> Callable[[ScheduleUpdateInput], Awaitable[ScheduleUpdate]]:

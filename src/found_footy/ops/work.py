@@ -7,7 +7,7 @@ import logging
 
 from temporalio.client import Client
 
-from found_footy.bootstrap import open_worker
+from found_footy.bootstrap_library import open_workers
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
@@ -19,14 +19,14 @@ PATIENCE_SECONDS = 60.0
 
 async def work(settings: Settings, stop: asyncio.Event) -> None:
     client = await _patiently_connected(settings)
-    async with open_worker(settings, client) as worker:
-        running = asyncio.create_task(worker.run())
+    async with open_workers(settings, client) as workers:
+        running = [asyncio.create_task(worker.run()) for worker in workers]
         log.info("worker is ready", extra={"action": "worker_ready", "task_queue": settings.task_queue})
         stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        await worker.shutdown()
-        await running
+        await asyncio.gather(*(worker.shutdown() for worker in workers))
+        await asyncio.gather(*running)
     log.info("worker has stopped", extra={"action": "worker_stopped"})
 
 

@@ -11,22 +11,27 @@ from found_footy.web.answers import failures, preferences
 from found_footy.web.answers.assets import STATIC, Assets
 from found_footy.web.api import (
     admin,
+    clips,
     dates,
     events,
     fixture_feeds,
     fixtures,
+    library_search,
     losses,
     search,
+    sources,
     stream,
     subscriptions,
     videos,
 )
 from found_footy.web.api import operations as operations_api
+from found_footy.web.api import review as review_api
 from found_footy.web.feeds import routes as feeds
-from found_footy.web.files import links, pictures
+from found_footy.web.files import library_files, links, pictures
 from found_footy.web.operating import health, metrics, status
 from found_footy.web.operating.metrics import Counted, WebMetrics
-from found_footy.web.pages import goal, login, match_words, matchday, operations, operations_forms, reference
+from found_footy.web.pages import goal, library, login, match_words, matchday, operations, operations_forms, reference
+from found_footy.web.pages import review as review_page
 from found_footy.web.pages import search as search_page
 from found_footy.web.pages import subscriptions as subscriptions_page
 from found_footy.web.services import Services
@@ -49,6 +54,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     operations_api.router,
     links.router,
     pictures.router,
+    library_files.router,
     stream.router,
     feeds.router,
     dates.router,
@@ -56,9 +62,16 @@ ROUTERS: tuple[APIRouter, ...] = (
     search.router,
     losses.router,
     search_page.router,
+    search_page.picture_router,
+    library_search.router,
     reference.router,
     subscriptions.router,
     subscriptions_page.router,
+    library.router,
+    sources.router,
+    clips.router,
+    review_page.router,
+    review_api.router,
 )
 """In the order in which they are asked: the most wanted first."""
 

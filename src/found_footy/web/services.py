@@ -14,6 +14,7 @@ from found_footy.ports import MediaReader
 from found_footy.ports_announcing import Messenger, SubscriptionBook
 from found_footy.ports_feeds import MonitorRecords, Snapshots
 from found_footy.web.answers.kept import KeptAnswers
+from found_footy.web.library_services import LibraryServices
 from found_footy.web.live.hub import Hub
 from found_footy.web.operating.watching import Watch
 from found_footy.web.ports import (
@@ -60,6 +61,7 @@ class WebRules:
     private_hosts: tuple[str, ...] = ()
     web_host: str = "127.0.0.1"
     search_silence_seconds: float = 600
+    source_mb: int = 20_000
     media_origin: str | None = None
     """Where signed links to videos lead, if not here."""
 
@@ -95,6 +97,7 @@ class Services:
     subscriptions: SubscriptionBook
     messengers: Mapping[str, Messenger]
     """By the kind of subscription; the pages only check targets with them."""
+    library: LibraryServices
 
 
 def services_of(connection: HTTPConnection) -> Services:

@@ -7,6 +7,9 @@ from found_footy.workflows.announce import AnnounceWorkflow, DeliveryWorkflow
 from found_footy.workflows.download import DownloadWorkflow
 from found_footy.workflows.feed import FeedWorkflow
 from found_footy.workflows.ingest import IngestWorkflow
+from found_footy.workflows.library import LibraryWorkflow
+from found_footy.workflows.library_edit import EditWorkflow
+from found_footy.workflows.library_stage import StageWorkflow
 from found_footy.workflows.monitor import MonitorWorkflow
 from found_footy.workflows.search import SearchWorkflow
 from found_footy.workflows.upload import UploadWorkflow
@@ -17,10 +20,13 @@ WORKFLOWS = (
     AnnounceWorkflow,
     DeliveryWorkflow,
     DownloadWorkflow,
+    EditWorkflow,
     FeedWorkflow,
     IngestWorkflow,
+    LibraryWorkflow,
     MonitorWorkflow,
     SearchWorkflow,
+    StageWorkflow,
     UploadWorkflow,
     VisionWorkflow,
 )

@@ -44,10 +44,12 @@ def open_downloader(
     drop_folder: Path | None,
     resolve: Resolve = system_resolve,
 ) -> Downloader:
-    return _Downloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), drop_folder, resolve)
+    return WebDownloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), drop_folder, resolve)
 
 
-class _Downloader:
+class WebDownloader:
+    """Fills `Downloader`."""
+
     def __init__(
         self,
         limits: DownloadLimits,
@@ -62,8 +64,8 @@ class _Downloader:
         self._drop_folder = drop_folder
         self._web = Web(limits, resolve)
 
-    async def fetch(self, media_url: str, to: Path) -> None:
-        trip = Trip(self._limits.max_redirects)
+    async def fetch(self, media_url: str, to: Path, trip: Trip | None = None) -> None:
+        trip = trip or Trip(self._limits.max_redirects)
         seconds = self._limits.max_seconds
         where = shown_text(media_url)
         try:
@@ -116,7 +118,7 @@ class _Downloader:
         async with self._web.get(url, trip) as answer:
             content = content_of(answer.headers.get("content-type", ""), await answer.head())
             if content is Content.VIDEO:
-                if await saving.save(answer):
+                if await saving.save(answer, trip):
                     return
             elif content is Content.PAGE:
                 page = await answer.text(PAGE_BYTES)
@@ -126,7 +128,7 @@ class _Downloader:
         if content is Content.VIDEO:
             await saving.resume(self._web, trip)
         elif content is Content.PLAYLIST:
-            await fetch_with_ytdlp(url, part.path, self._limits)
+            await fetch_with_ytdlp(url, part.path, self._limits, trip)
         else:
             await self._from_page(url, page, part, trip, depth)
 
@@ -147,11 +149,13 @@ class _Downloader:
             raise ClipLost(Loss.NOT_A_VIDEO, f"{shown(url)} is a page without a video")
         if depth or not all(isinstance(each, ClipLost) and each.loss == Loss.NOT_A_VIDEO for each in failures):
             raise next((each for each in failures if each.retryable), failures[0])
-        await self._by_ytdlp(url, part, failures)
+        await self._by_ytdlp(url, part, trip, failures)
 
-    async def _by_ytdlp(self, url: httpx.URL, part: PartFile, failures: list[ClipLost | DownloadUnavailable]) -> None:
+    async def _by_ytdlp(
+        self, url: httpx.URL, part: PartFile, trip: Trip, failures: list[ClipLost | DownloadUnavailable]
+    ) -> None:
         try:
-            await fetch_with_ytdlp(url, part.path, self._limits)
+            await fetch_with_ytdlp(url, part.path, self._limits, trip)
         except ClipLost as error:
             if failures and error.loss == Loss.UNSUPPORTED:
                 # The page did name a video: that one's reason says more.

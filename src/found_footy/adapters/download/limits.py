@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 CONNECT_SECONDS = 10.0
@@ -33,3 +33,13 @@ class Trip:
     redirects_left: int
     answered: bool = False
     """Whether anybody has answered: then it is too slow, and not unreachable, when the time is over."""
+    told: Callable[[float], None] | None = None
+    """Who wants to know how much is here, 0 to 1."""
+    longest_seconds: float | None = None
+    """The longest film that is wanted, where its page tells."""
+    title: str = ""
+    """As its page tells."""
+
+    def tell(self, have: int, of: int | None) -> None:
+        if self.told is not None and of:
+            self.told(min(1.0, have / of))

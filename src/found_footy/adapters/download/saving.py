@@ -57,7 +57,7 @@ class Saving:
         self._mark = ""
         """By which the server knows the version that we have a part of; without one, a part is worth nothing."""
 
-    async def save(self, answer: Answer) -> bool:
+    async def save(self, answer: Answer, trip: Trip) -> bool:
         """Takes an answer's body; False where the connection broke before its end."""
         self._url = answer.url
         if answer.status == 206 and not self._continues(answer):
@@ -65,6 +65,7 @@ class Saving:
             return False
         if answer.status != 206:
             self._begin(answer)
+        whole = None if answer.packed or answer.length is None else self._have + answer.length
         if self._have + (answer.length or 0) > self._max_bytes:
             raise self._too_large(answer)
         try:
@@ -73,6 +74,7 @@ class Saving:
                 if max(self._have, answer.raw_bytes) > self._max_bytes:
                     raise self._too_large(answer)
                 self._file.write(piece)
+                trip.tell(self._have, whole)
         except BROKEN:
             return False
         return True
@@ -84,7 +86,7 @@ class Saving:
             wanted = {"Range": f"bytes={self._have}-", "If-Range": self._mark} if self._mark and self._have else {}
             try:
                 async with web.get(self._url, trip, wanted, judged=False) as answer:
-                    if answer.status in (200, 206) and await self.save(answer):
+                    if answer.status in (200, 206) and await self.save(answer, trip):
                         return
                     if answer.status == 416:
                         self._mark = ""

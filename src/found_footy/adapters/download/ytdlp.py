@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from found_footy.adapters.download.limits import DownloadLimits
+from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.urls import shown
 from found_footy.adapters.download.ytdlp_words import loss_of, short_text
 from found_footy.adapters.guarded.asking import ask
@@ -21,13 +23,20 @@ from found_footy.domain.videos.losses import Loss
 log = logging.getLogger(__name__)
 
 CHILD = "found_footy.adapters.download.ytdlp_child"
+PROGRESS = "progress"
+"""The file in which the child notes how much is here, 0 to 1."""
+LOOK_SECONDS = 1.0
 
 
-async def fetch_with_ytdlp(url: httpx.URL, to: Path, limits: DownloadLimits) -> None:
+async def fetch_with_ytdlp(url: httpx.URL, to: Path, limits: DownloadLimits, trip: Trip) -> None:
     """Puts the video in the place of the given file. The time is bounded by whoever calls."""
     with tempfile.TemporaryDirectory(prefix=".yt-dlp-", dir=to.parent) as name:
         folder = Path(name)
-        answer = await _ask(_order(url, folder, limits), folder)
+        looking = asyncio.create_task(_look_at(folder / PROGRESS, trip))
+        try:
+            answer = await _ask(_order(url, folder, limits, trip), folder)
+        finally:
+            looking.cancel()
         if answer is None:
             raise DownloadUnavailable(f"{shown(url)}: yt-dlp ended without an answer")
         if "error" in answer:
@@ -39,10 +48,18 @@ async def fetch_with_ytdlp(url: httpx.URL, to: Path, limits: DownloadLimits) -> 
             raise DownloadUnavailable(f"{shown(url)}: yt-dlp left no file")
         if found.stat().st_size > limits.max_bytes:
             raise ClipLost(Loss.TOO_LARGE, f"{shown(url)} is larger than {limits.max_bytes} bytes")
+        trip.title = clean_text(str(answer.get("title") or ""), 200)
         os.replace(found, to)
 
 
-def _order(url: httpx.URL, folder: Path, limits: DownloadLimits) -> dict[str, Any]:
+async def _look_at(path: Path, trip: Trip) -> None:
+    while trip.told is not None:
+        await asyncio.sleep(LOOK_SECONDS)
+        with suppress(OSError, ValueError):  # not written yet
+            trip.told(min(1.0, max(0.0, float(await asyncio.to_thread(path.read_text, "ascii")))))
+
+
+def _order(url: httpx.URL, folder: Path, limits: DownloadLimits, trip: Trip) -> dict[str, Any]:
     return {
         "url": str(url),
         "folder": str(folder),
@@ -50,6 +67,8 @@ def _order(url: httpx.URL, folder: Path, limits: DownloadLimits) -> dict[str, An
         "max_seconds": limits.max_seconds,
         "silence_seconds": limits.timeouts["read"],
         "private_hosts": list(limits.private_hosts),
+        "longest_seconds": trip.longest_seconds,
+        "progress": PROGRESS if trip.told is not None else None,
     }
 
 

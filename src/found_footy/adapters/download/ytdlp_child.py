@@ -91,23 +91,44 @@ def _found(info: Any) -> dict[str, Any] | None:
         info = next(iter(info["entries"]), None)
     done = info.get("requested_downloads") if isinstance(info, dict) else None
     path = done[0].get("filepath") if done else None
-    return {"file": os.path.basename(path)} if path and os.path.isfile(path) else None
+    if not path or not os.path.isfile(path):
+        return None
+    return {"file": os.path.basename(path), "title": str(info.get("title") or "")[:500]}
+
+
+def _note(path: str, progress: dict[str, Any]) -> None:
+    """How much is here: by bytes, or by parts of a stream whose bytes nobody has counted."""
+    done, whole = progress.get("fragment_index"), progress.get("fragment_count")
+    if not done or not whole:
+        done = progress.get("downloaded_bytes")
+        whole = progress.get("total_bytes") or progress.get("total_bytes_estimate")
+    if not done or not whole:
+        return
+    with open(f"{path}.new", "w", encoding="ascii") as file:
+        file.write(f"{done / whole:.4f}")
+    os.replace(f"{path}.new", path)
 
 
 def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
     def bounded(progress: dict[str, Any]) -> None:
         if (progress.get("downloaded_bytes") or 0) > order["max_bytes"]:
             raise _TooLarge
+        if order["progress"]:
+            _note(os.path.join(order["folder"], order["progress"]), progress)
 
-    def not_live(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
-        return "this is a live stream" if info.get("is_live") else None
+    def wanted(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
+        if info.get("is_live"):
+            return "this is a live stream"
+        longest, seconds = order["longest_seconds"], info.get("duration")
+        too_long = longest is not None and isinstance(seconds, int | float) and seconds > longest
+        return "this film is longer than is taken" if too_long else None
 
     return {
         "quiet": True,
         "noprogress": True,
         "logger": log,
         "progress_hooks": [bounded],
-        "match_filter": not_live,
+        "match_filter": wanted,
         "format": FORMAT,
         "max_filesize": order["max_bytes"],
         "socket_timeout": order["silence_seconds"],

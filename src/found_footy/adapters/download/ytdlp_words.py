@@ -11,6 +11,7 @@ _WORDS: tuple[tuple[str, Loss | None], ...] = (
     # A host that takes us for a robot at this moment.
     (r"not a bot|too many requests|429|rate.?limit", None),
     (r"larger than max-filesize|file too large", Loss.TOO_LARGE),
+    (r"longer than is taken", Loss.TOO_LONG),
     (
         r"geo.?restrict|geo.?block|available (?:from|in) your|in your (?:country|region|location|territory)"
         r"|from your (?:country|region|location)|error 451",

@@ -10,8 +10,9 @@ import resource
 import signal
 import socket
 import sys
+import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,10 @@ RESULT = 3
 """The descriptor of the answer, after the usual three."""
 OUT_OF_MEMORY = "out of memory"
 FILE_BYTES = 1024 * 1024
+"""Of a file that it writes, where the order does not allow more."""
 FILES = 64
+TELL_SECONDS = 0.2
+"""Between two words about how far it is."""
 _PR_SET_PDEATHSIG = 1
 _NO_MEMORY = ("Insufficient memory", "bad_alloc", os.strerror(errno.ENOMEM), os.strerror(errno.EAGAIN))
 """As OpenCV, C++, FFmpeg, and FFmpeg without room for a thread's stack say it."""
@@ -38,7 +42,8 @@ def run(order: Mapping[str, Any], result: int, parent: int) -> NoReturn:
             _limit(order)
             module, _, name = str(order["target"]).partition(":")
             work = getattr(import_module(module), name)
-            header, payload = work(Path(order["path"]), order["seconds"], order["most"], *order["arguments"])
+            told = (_teller(answer),) if order.get("progress") else ()
+            header, payload = work(Path(order["path"]), order["seconds"], order["most"], *told, *order["arguments"])
             _say(answer, header, payload)
         os._exit(0)
     finally:
@@ -66,7 +71,7 @@ def _limit(order: Mapping[str, Any]) -> None:
         _set(resource.RLIMIT_AS, memory)
     # The first gives a signal that tells its reason, the second would be an unexplained kill.
     _set(resource.RLIMIT_CPU, cpu, cpu + 5)
-    _set(resource.RLIMIT_FSIZE, FILE_BYTES)
+    _set(resource.RLIMIT_FSIZE, order.get("file_bytes", FILE_BYTES))
     _set(resource.RLIMIT_NOFILE, FILES)
     _set(resource.RLIMIT_CORE, 0)
 
@@ -92,6 +97,19 @@ def _say(answer: socket.socket, header: Mapping[str, Any], payload: Sequence[mem
     answer.sendall(LENGTH.pack(len(told)) + told)
     for part in payload:
         answer.sendall(part)
+
+
+def _teller(answer: socket.socket) -> Callable[[float], None]:
+    """Says how much is done, 0 to 1, however often it is called not too often."""
+    due = 0.0
+
+    def tell(share: float) -> None:
+        nonlocal due
+        if (now := time.monotonic()) >= due:
+            due = now + TELL_SECONDS
+            _say(answer, {"progress": min(max(float(share), 0.0), 1.0)})
+
+    return tell
 
 
 class _Reported:

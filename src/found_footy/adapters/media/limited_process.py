@@ -7,12 +7,20 @@ import logging
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from found_footy.adapters.media.child import OUT_OF_MEMORY
 from found_footy.adapters.media.fork_server import Call, ForkServer
-from found_footy.adapters.media.messages import LENGTH, LONGEST_HEADER, LONGEST_PAYLOAD, error_of, parse_header
+from found_footy.adapters.media.messages import (
+    LENGTH,
+    LONGEST_HEADER,
+    LONGEST_PAYLOAD,
+    error_of,
+    parse_header,
+    progress_of,
+)
 from found_footy.adapters.media.zygote import STARTED, STATUS
 from found_footy.domain.errors import DecoderUnavailable, MediaBroken, MediaError, MediaTooLarge
 
@@ -24,6 +32,7 @@ TRIES = 3
 """Where the process that forks died meanwhile: that is not the file's fault."""
 
 Answer = tuple[dict[str, Any], bytearray]
+Progress = Callable[[float], None]
 
 
 class _ServerDied(Exception):
@@ -40,9 +49,20 @@ class LimitedProcess:
         self._processors = os.cpu_count() or 1
         self._places = asyncio.Semaphore(at_once or self._processors)
 
-    async def run(self, target: str, path: Path, *arguments: Any) -> Answer:
-        """`target` is `module:function`. Raises what it raised, or a MediaError that says how its process ended."""
-        order = {
+    async def run(
+        self,
+        target: str,
+        path: Path,
+        *arguments: Any,
+        file_bytes: int | None = None,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """`target` is `module:function`. Raises what it raised, or a MediaError that says how its process ended.
+
+        `file_bytes` is for one that writes a file, and how large. Where there is a `progress`, the function gets
+        one to call before its other arguments.
+        """
+        order: dict[str, Any] = {
             "target": target,
             "path": str(path),
             "arguments": arguments,
@@ -50,21 +70,24 @@ class LimitedProcess:
             "memory_mb": self._memory_mb,
             "processors": self._processors,
             "most": LONGEST_PAYLOAD,
+            "progress": progress is not None,
         }
+        if file_bytes is not None:
+            order["file_bytes"] = file_bytes
         async with self._places:
             for _ in range(TRIES):
                 try:
-                    return await self._once(order, path)
+                    return await self._once(order, path, progress)
                 except _ServerDied:
                     log.warning("the process that forks decoders died", extra={"action": "fork_server_died"})
         raise DecoderUnavailable(f"the process that decodes files died {TRIES} times")
 
-    async def _once(self, order: dict[str, Any], path: Path) -> Answer:
+    async def _once(self, order: dict[str, Any], path: Path, progress: Progress | None) -> Answer:
         call = self._server.submit(order)
         try:
             await self._started(call)
             async with asyncio.timeout(self._seconds) as clock:
-                return await self._answer(call, path)
+                return await self._answer(call, path, progress)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -81,9 +104,9 @@ class LimitedProcess:
         if status != STARTED:
             raise _ServerDied
 
-    async def _answer(self, call: Call, path: Path) -> Answer:
+    async def _answer(self, call: Call, path: Path, progress: Progress | None) -> Answer:
         try:
-            header, payload = await _received(call.result)
+            header, payload = await _received(call.result, progress)
         except (EOFError, ConnectionError):
             raise self._ending(await _status(call), path) from None
         except ValueError as error:
@@ -128,12 +151,17 @@ async def _status(call: Call) -> int | None:
         return None
 
 
-async def _received(source: socket.socket) -> Answer:
-    length = LENGTH.unpack(await _exactly(source, LENGTH.size))[0]
-    if length > LONGEST_HEADER:
-        raise ValueError(f"a header of {length} bytes")
-    header = parse_header(bytes(await _exactly(source, length)))
-    return header, await _exactly(source, header["bytes"])
+async def _received(source: socket.socket, progress: Progress | None) -> Answer:
+    """The answer; what comes before it tells how far the work is."""
+    while True:
+        length = LENGTH.unpack(await _exactly(source, LENGTH.size))[0]
+        if length > LONGEST_HEADER:
+            raise ValueError(f"a header of {length} bytes")
+        header = parse_header(bytes(await _exactly(source, length)))
+        if progress is None or (share := progress_of(header)) is None:
+            return header, await _exactly(source, header["bytes"])
+        progress(share)
+        await asyncio.sleep(0)  # who has taken over that process may tell without end, and shall stop nobody else
 
 
 async def _exactly(source: socket.socket, size: int) -> bytearray:

@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 
 from found_footy.domain.discovery.posts import clean_text
-from found_footy.domain.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
+from found_footy.domain.errors import (
+    DecoderUnavailable,
+    FootyError,
+    MediaBroken,
+    MediaError,
+    MediaTooLarge,
+    NotAVideo,
+    NotFound,
+)
 from found_footy.media.probe import VideoInfo
 from found_footy.ports import Picture
 
@@ -27,7 +35,7 @@ LONGEST_PAYLOAD = 256 * 1024 * 1024
 LONGEST_SIDE = 8192
 
 ERRORS: Mapping[str, type[FootyError]] = {
-    kind.__name__: kind for kind in (MediaError, NotAVideo, MediaBroken, MediaTooLarge, NotFound)
+    kind.__name__: kind for kind in (MediaError, NotAVideo, MediaBroken, MediaTooLarge, NotFound, DecoderUnavailable)
 }
 _KINDS: Mapping[Any, type[Any]] = {"int": int, "float": float, "str": str, "bool": bool}
 
@@ -40,6 +48,16 @@ def parse_header(data: bytes) -> dict[str, Any]:
     if not 0 <= size <= LONGEST_PAYLOAD:
         raise ValueError(f"{size} bytes are more than may come")
     return header
+
+
+def progress_of(header: Mapping[str, Any]) -> float | None:
+    """How much is done, 0 to 1, where this is no answer yet. Raises ValueError."""
+    share = header.get("progress")
+    if share is None:
+        return None
+    if not isinstance(share, float) or not 0 <= share <= 1 or header["bytes"]:
+        raise ValueError("no sensible share of the work")
+    return share
 
 
 def error_of(header: Mapping[str, Any]) -> FootyError | None:

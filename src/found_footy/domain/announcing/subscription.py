@@ -19,7 +19,7 @@ KINDS: tuple[Kind, ...] = ("webhook", "notify")
 WITHDRAWN = "goal.withdrawn"
 DEFAULT_TOPICS = ("goal.stable", "clip.published", WITHDRAWN)
 
-TOO_OFTEN = frozenset({"fixture.clock", "goal.progress", "goal.searched"})
+TOO_OFTEN = frozenset({"fixture.clock", "goal.progress", "goal.searched", "library.source", "library.clip"})
 """Told several times a minute: for pages that are looked at, not for messages."""
 TOPICS_TO_ASK_FOR = tuple(topic for topic in TOPICS if topic not in TOO_OFTEN)
 

@@ -24,6 +24,9 @@ TOPICS: Mapping[str, str] = {
     "clip.replaced": "a clip gave way to a better copy: md5, by",
     "feeds.health": "the grade of the feeds' health has changed; about no match: from, to, reasons",
     "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
+    "library.source": "a source of the clip library moves on; about no match: source, state, progress where known",
+    "library.clip": "a clip of the library moves on, is made, retired or judged: clip, source, state, live, and of a "
+    "person's act also action, kind, by and undone, or other and same",
     "clips.ranked": "ranks or popularity of a goal's clips have changed: clips, each with md5, rank, popularity",
 }
 """Name to when it is told and, after the colon, what its payload holds."""

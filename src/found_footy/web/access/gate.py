@@ -21,6 +21,8 @@ from found_footy.web.services import Services, services_of
 
 OWN_AFFAIRS = frozenset({"/login", "/logout", "/preferences"})
 """What these change concerns only who asks."""
+SEARCHES = frozenset({"/api/v1/library/search", "/search/picture"})
+"""A picture to search with comes here: nothing is changed, and whoever may read may ask."""
 OPEN_PATHS = OWN_AFFAIRS | {"/health/live", "/health/ready"}
 OPEN_FOLDER = "/static/"
 
@@ -55,7 +57,7 @@ def _admit(scope: Scope, services: Services, who: Visitor) -> None:
     if method not in SAFE_METHODS:
         if who.via != "token" and not comes_from_here(Headers(scope=scope), services.rules.public_url):
             raise NotAllowed("this came from a page elsewhere")
-        if path not in OWN_AFFAIRS:
+        if path not in OWN_AFFAIRS | SEARCHES:
             require(who, Role.EDITOR)
     least = read_role(services.rules)
     if least is not None and path not in OPEN_PATHS and not path.startswith(OPEN_FOLDER):

@@ -13,6 +13,8 @@ from found_footy.web.answers import failures
 from found_footy.web.services import WebRules
 
 MOST_BODY_BYTES = 1024 * 1024
+UPLOADS = frozenset({"/api/v1/sources"})
+"""Where a film may come, which is taken piece by piece; everything else is read into memory."""
 MOST_HOSTS = 64
 """Names of which it is remembered whether they are ours."""
 HALF_A_YEAR = 182 * 24 * 3600
@@ -74,13 +76,18 @@ class SafeHeaders:
             refused = failures.answer(Request(scope), 400, "BadRequest", said, hint, {})
             await refused(scope, receive, sending)
             return
-        if not length.isdigit() or int(length[:20]) > MOST_BODY_BYTES:
-            said = f"a request has at most {MOST_BODY_BYTES} bytes"
+        most = self._most_bytes(scope)
+        if not length.isdigit() or int(length[:20]) > most:
+            said = f"a request has at most {most} bytes"
             await failures.answer(Request(scope), 413, "BadRequest", said, "", {"Connection": "close"})(
                 scope, receive, sending
             )
             return
-        await self._app(scope, _bounded(receive) if has_body else receive, sending)
+        await self._app(scope, _bounded(receive, most) if has_body else receive, sending)
+
+    def _most_bytes(self, scope: Scope) -> int:
+        takes_films = scope["method"] == "POST" and scope["path"] in UPLOADS
+        return self._rules.source_mb * 1_000_000 if takes_films else MOST_BODY_BYTES
 
     def _is_known(self, host: bytes) -> bool:
         known = self._hosts.get(host)
@@ -102,7 +109,7 @@ class SafeHeaders:
         return sending
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, most: int) -> Receive:
     """Counts what comes in; bodies without a length are the reason."""
     size = 0
 
@@ -110,8 +117,8 @@ def _bounded(receive: Receive) -> Receive:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        if size > MOST_BODY_BYTES:
-            raise HTTPException(413, f"a request has at most {MOST_BODY_BYTES} bytes", {"Connection": "close"})
+        if size > most:
+            raise HTTPException(413, f"a request has at most {most} bytes", {"Connection": "close"})
         return message
 
     return receiving

@@ -17,6 +17,8 @@ from found_footy.domain.errors import (
     BadRequest,
     CacheUnavailable,
     DeliveryUnavailable,
+    EditRefused,
+    EmbeddingUnavailable,
     FootyError,
     LinkEnded,
     NotAllowed,
@@ -39,12 +41,14 @@ STATUSES: Mapping[type[FootyError], int] = {
     NotFound: 404,
     ObjectMissing: 404,
     LinkEnded: 410,
+    EditRefused: 409,
     TooManyRequests: 429,
     StoreUnavailable: 503,
     CacheUnavailable: 503,
     ObjectStoreError: 503,
     StreamFull: 503,
     DeliveryUnavailable: 503,
+    EmbeddingUnavailable: 503,
 }
 """Documented in docs/reference/api.md. 500 is everything else."""
 

@@ -66,8 +66,12 @@ def for_people(request: Request) -> bool:
 
 def navigation(request: Request) -> list[tuple[str, str]]:
     """Only what works, for whoever asks."""
-    pages = [("/", "Matches"), ("/search", "Search"), ("/operations", "Operations")]
-    return [*pages, ("/subscriptions", "Subscriptions")] if visitor(request).may(Role.OPERATOR) else pages
+    who = visitor(request)
+    pages = [("/", "Matches"), ("/search", "Search"), ("/library", "Library")]
+    if who.may(Role.EDITOR):
+        pages.append(("/review", "Review"))
+    pages.append(("/operations", "Operations"))
+    return [*pages, ("/subscriptions", "Subscriptions")] if who.may(Role.OPERATOR) else pages
 
 
 def login_path(request: Request) -> str:

@@ -1,6 +1,7 @@
 // Results while one types. Without this the form is simply sent.
 
 import { localTimes } from "./footy.js";
+import { pictureSearch } from "./search_picture.js";
 
 const form = document.getElementById("search");
 const results = document.getElementById("results");
@@ -10,10 +11,14 @@ const PAUSE = 150;
 let timer;
 let asking;
 
+const OF_THE_LIBRARY = ["like", "team", "goal", "place"];
+
 function asked() {
   const fields = new URLSearchParams(new FormData(form));
+  const elsewhere = fields.get("kind") !== "library";
   for (const [name, value] of [...fields]) {
-    if (!value.trim() || (name === "kind" && value === "goals")) fields.delete(name);
+    const needless = (name === "kind" && value === "goals") || (elsewhere && OF_THE_LIBRARY.includes(name));
+    if (!value.trim() || needless) fields.delete(name);
   }
   return fields.toString();
 }
@@ -21,7 +26,10 @@ function asked() {
 async function fragment(query) {
   asking?.abort();
   asking = new AbortController();
-  const answer = await fetch(`/search/results?${query}`, { signal: asking.signal, headers: { accept: "text/html" } });
+  const { signal } = asking;
+  const answer =
+    (await picture.answer(query, signal)) ??
+    (await fetch(`/search/results?${query}`, { signal, headers: { accept: "text/html" } }));
   if (!answer.ok) throw new Error(`the search answered ${answer.status}`);
   const made = document.createElement("template");
   made.innerHTML = await answer.text();
@@ -36,14 +44,14 @@ function tell(content) {
 function failed(error) {
   if (error.name === "AbortError") return;
   results.removeAttribute("aria-busy");
-  told.textContent = "The search did not answer. Press Search to try again.";
+  told.textContent = error.cause ? `${error.message}.` : "The search did not answer. Press Search to try again.";
   told.classList.remove("quiet");
 }
 
-async function refresh() {
+async function refresh(anew = false) {
   const query = asked();
   const address = query ? `/search?${query}` : "/search";
-  if (address === location.pathname + location.search) return;
+  if (!anew && !picture.active && address === location.pathname + location.search) return;
   results.setAttribute("aria-busy", "true");
   try {
     const content = await fragment(query);
@@ -75,10 +83,16 @@ async function more(link) {
   }
 }
 
-function soon() {
+function soon(event) {
+  if (event.target.type === "file") return;
   clearTimeout(timer);
-  timer = setTimeout(refresh, PAUSE);
+  timer = setTimeout(() => refresh(), PAUSE);
 }
+
+const picture = pictureSearch(form, {
+  ask: () => refresh(true),
+  failed: (words) => failed(new Error(words.replace(/\.$/, ""), { cause: "picture" })),
+});
 
 form.addEventListener("input", soon);
 form.addEventListener("change", soon);

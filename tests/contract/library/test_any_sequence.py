@@ -1,0 +1,166 @@
+"""Whatever reviewers do, in whatever order: the clips tile their source, and undo is the inverse of the action."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from tests.support.library_rows import NOW, UNDO_FOR, Bench
+
+from found_footy.adapters.storage.postgres.database import Database
+from found_footy.domain.clips.review import ActionKind, Reviewer
+from found_footy.domain.clips.states import ClipState
+from found_footy.domain.clips.undo import Done
+from found_footy.domain.errors import EditRefused
+
+FRAMES = 60
+JUDGEMENTS = (ActionKind.APPROVE, ActionKind.SKIP, ActionKind.ARCHIVE)
+Rows = dict[int, dict[str, Any]]
+PASSING = ("claimed_by", "claimed_until", "changed_at")
+"""Columns that say who looks, not what is."""
+
+chosen = st.integers(0, 99)
+people = st.sampled_from(["window-1", "window-2"])
+
+
+class Reviewing(RuleBasedStateMachine):
+    """One source in a real database. Time only passes between actions."""
+
+    def __init__(self, runner: asyncio.Runner, bench: Bench) -> None:
+        super().__init__()
+        self._runner, self.bench = runner, bench
+        self.now = NOW
+        self.taken: list[tuple[Done, Rows]] = []
+        """Actions that nobody has undone, the last one last, with the rows of their clips before them."""
+        self.source = self._run(bench.ready(FRAMES, (20, 35, 50)))[0].source_id
+
+    @rule(who=people, kind=st.sampled_from(JUDGEMENTS), picks=st.lists(chosen, min_size=1, max_size=3, unique=True))
+    def judge(self, who: str, kind: ActionKind, picks: list[int]) -> None:
+        ids = list(dict.fromkeys(self._pick(pick) for pick in picks))
+        self._act(self.bench.review.judge(kind, ids, self._who(who)))
+
+    @rule(who=people, pick=chosen, other=chosen)
+    def group(self, who: str, pick: int, other: int) -> None:
+        self._act(self.bench.review.group(self._pick(pick), self._pick(other), self._who(who)))
+
+    @rule(who=people, pick=chosen, at=st.integers(-1, FRAMES + 1))
+    def split_somewhere(self, who: str, pick: int, at: int) -> None:
+        self._act(self.bench.review.split(self._pick(pick), at, self._who(who)))
+
+    @rule(who=people, at=st.integers(0, FRAMES))
+    def split_the_clip_at(self, who: str, at: int) -> None:
+        clip = next((row for row in self.tiles if row["first_frame"] < at < row["end_frame"]), None)
+        if clip is not None:
+            self._act(self.bench.review.split(clip["id"], at, self._who(who)))
+
+    @rule(who=people, pick=chosen)
+    def merge_with_the_next(self, who: str, pick: int) -> None:
+        number = pick % len(self.tiles)
+        pair = self.tiles[number]["id"], self.tiles[(number + 1) % len(self.tiles)]["id"]
+        self._act(self.bench.review.merge(*pair, self._who(who)))
+
+    @precondition(lambda self: self.taken)
+    @rule(who=people)
+    def undo_the_last_of_all(self, who: str) -> None:
+        in_time = self.now < self.taken[-1][0].settles_at
+        assert self._undo(who, -1) is in_time, "the last action can be undone while there is time"
+
+    @precondition(lambda self: self.taken)
+    @rule(who=people, pick=chosen)
+    def undo_any(self, who: str, pick: int) -> None:
+        """Also one that others were built upon, which then is refused."""
+        self._undo(who, pick % len(self.taken))
+
+    @rule(seconds=st.sampled_from([1, 20, 61]))
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule()
+    def edits_settle(self) -> None:
+        for edit in self._run(self.bench.library.open_edits(99)):
+            assert self._run(self.bench.library.settle_edit(edit.action_id, self.now)) is (edit.settles_at <= self.now)
+
+    @rule()
+    def sheets_are_made(self) -> None:
+        """Clips that were made by an edit come back to review."""
+        for clip in self._run(self.bench.library.clips_of(self.source)):
+            if clip.live and clip.state is ClipState.SPLICED:
+                self._run(self.bench.prepare(clip, self.now))
+
+    @invariant()
+    def the_clips_tile_the_source(self) -> None:
+        self._run(self.bench.tiles(self.source))
+
+    @property
+    def tiles(self) -> list[dict[str, Any]]:
+        return sorted((row for row in self.rows().values() if row["live"]), key=lambda row: row["first_frame"])
+
+    def rows(self) -> Rows:
+        of_it = f"source_id = {self.source}"
+        found = self._run(self.bench.rows("library_clips", without=PASSING, where=of_it))
+        return {row["id"]: row for row in found}
+
+    def _pick(self, number: int) -> int:
+        """Any clip, also one that is no tile any more."""
+        ids = list(self.rows())
+        return ids[number % len(ids)]
+
+    def _who(self, window: str) -> Reviewer:
+        return Reviewer(window, window, self.now)
+
+    def _act(self, action: Awaitable[Done]) -> None:
+        before = self.rows()
+        done = self._tried(action, before)
+        if done is not None:
+            self.taken.append((done, {id_: before[id_] for id_ in done.before}))
+
+    def _undo(self, who: str, number: int) -> bool:
+        done, before = self.taken[number]
+        if self._tried(self.bench.review.undo(self._who(who), done.id), self.rows()) is None:
+            return False
+        del self.taken[number]
+        self._run(self.bench.review.release(self._who(who)))  # whoever undoes is shown the clips again, and goes away
+        now = self.rows()
+        assert {id_: now[id_] for id_ in before} == before
+        assert not set(done.made) & now.keys()
+        return True
+
+    def _tried(self, action: Awaitable[Done], before: Rows) -> Done | None:
+        """None where it was refused: then nothing has changed."""
+        try:
+            done: Done = self._run(action)
+        except EditRefused:
+            assert self.rows() == before
+            return None
+        return done
+
+    def _run(self, doing: Awaitable[Any]) -> Any:
+        async def awaited() -> Any:
+            return await doing
+
+        return self._runner.run(awaited())
+
+
+def test_any_sequence_of_actions_keeps_the_tiling_and_undo_is_the_inverse(library_url: str) -> None:
+    assert timedelta(seconds=61) > UNDO_FOR
+    with asyncio.Runner() as runner:
+        database = Database(library_url)
+        runner.run(database.open())
+        try:
+            run_state_machine_as_test(
+                lambda: Reviewing(runner, Bench(database)),  # type: ignore[arg-type]
+                settings=settings(
+                    max_examples=12,
+                    stateful_step_count=20,
+                    deadline=None,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+        finally:
+            runner.run(database.close())

@@ -1,0 +1,69 @@
+"""Cuts in what others filmed, and in what the simulator renders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from found_footy.media.scenes import find_cuts
+from found_footy.simulator import load_scenario
+from found_footy.simulator.clips.cut_truth import cuts_of, cuts_of_master
+from found_footy.simulator.clips.master import write_master
+from found_footy.simulator.clips.plan import clips_for
+from found_footy.simulator.clips.rendering import render
+from found_footy.simulator.clips.spec import ClipSpec, Master
+from found_footy.simulator.clips.timeline import timeline_of
+
+TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "video"
+
+SEEN: list[tuple[str, tuple[tuple[int, int], ...]]] = [
+    ("scenes/counter.mp4", ((10, 0), (20, 0))),
+    ("scenes/fades.mp4", ((84, 3), (167, 3))),
+    ("scenes/testvideo.mp4", ((30, 1), (180, 1), (394, 3), (543, 3))),
+    ("near-duplicates/doorknob-hd-no-bar.mp4", ()),
+]
+"""Frames as they were looked at, with the tolerance: a hard cut, or a fade or dissolve."""
+
+
+@pytest.mark.parametrize(("name", "cuts"), SEEN, ids=[name for name, _ in SEEN])
+def test_recorded_films_are_cut_where_one_sees_it(name: str, cuts: tuple[tuple[int, int], ...]) -> None:
+    if not TESTDATA.exists():
+        pytest.skip("needs ../shared/testdata")
+    found = find_cuts(TESTDATA / name).cuts
+    assert len(found) == len(cuts), found
+    for place, (cut, tolerance) in zip(found, cuts, strict=True):
+        assert abs(place - cut) <= tolerance, found
+
+
+@pytest.fixture(scope="module")
+def spec() -> ClipSpec:
+    scenario = load_scenario("matchday")
+    return clips_for(scenario, scenario.matches[0].id, 0)[0]
+
+
+def test_the_simulators_cut_and_wipe_are_found(tmp_path: Path, spec: ClipSpec) -> None:
+    shots = timeline_of(spec.footage).shots
+    # From the last second of the first shot, over the second, into the first replay.
+    master = Master(spec.footage, 180, 25, float(int(shots[1].start) - 1), float(int(shots[2].start) + 2))
+    write_master(master, tmp_path / "master.mp4")
+    hard, wiped = cuts_of_master(master)
+    assert (hard.wiped, wiped.wiped) == (False, True)
+    found = find_cuts(tmp_path / "master.mp4").cuts
+    assert found[0] == hard.frame
+    assert abs(found[1] - wiped.frame) <= 3
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("fps", [25, 30])
+def test_a_copy_cuts_where_its_master_does(tmp_path: Path, spec: ClipSpec, fps: int) -> None:
+    cut = timeline_of(spec.footage).shots[1].start
+    master = Master(spec.footage, 180, 25, float(int(cut) - 1), float(int(cut) + 2))
+    copy = replace(spec, master=master, start=master.start + 0.3, length=2.5, height=180, fps=fps, kbit=400)
+    (truth,) = cuts_of(copy)
+    assert find_cuts(render(copy, tmp_path)).cuts == (truth.frame,)
+
+
+def test_what_is_no_match_has_no_cuts(spec: ClipSpec) -> None:
+    assert cuts_of_master(replace(spec.master, footage=replace(spec.footage, scene="studio"))) == ()

@@ -1,0 +1,132 @@
+"""The library's films, sheets and keyframes: ranges, what browsers may keep, and what is not there."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from found_footy.domain.clips.keys import clip_file_key, keyframe_key, master_key, sprite_key
+from found_footy.domain.clips.review import ActionKind
+from found_footy.domain.clips.stages import stage_called
+from found_footy.ports_library import Keyframe
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.library_pages import WHO, Library, filled_library
+from tests.support.library_world import put
+from tests.support.web_world import served
+
+
+@pytest.fixture
+async def library(server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+    return await filled_library(server[1], web, small_world)
+
+
+async def stored(world: WorldCopy, key: str) -> bytes:
+    return await world.world.objects.read(key)
+
+
+async def test_films_and_sheets_are_those_of_the_store(library: Library, small_world: WorldCopy) -> None:
+    source, clip = library.first.source_id, library.first.clips[1]
+    for path, key, kind in [
+        (f"/s/{source}.mp4", master_key(source), "video/mp4"),
+        (f"/c/{clip}.mp4", clip_file_key(source, clip), "video/mp4"),
+        (f"/c/{clip}.webp", sprite_key(source, clip), "image/webp"),
+        (f"/c/{library.whole.clips[0]}.mp4", master_key(library.whole.source_id), "video/mp4"),
+    ]:
+        content = await stored(small_world, key)
+        answer = await library.web.get(path)
+        assert (answer.status_code, answer.content) == (200, content), path
+        assert answer.headers["content-type"] == kind
+        assert answer.headers["accept-ranges"] == "bytes"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        head = await library.web.head(path)
+        assert (head.status_code, head.headers["content-length"]) == (200, str(len(content)))
+        part = await library.web.get(path, headers={"range": "bytes=10-99"})
+        assert (part.status_code, part.content) == (206, content[10:100])
+        assert part.headers["content-range"] == f"bytes 10-99/{len(content)}"
+        beyond = await library.web.get(path, headers={"range": f"bytes={len(content)}-"})
+        assert (beyond.status_code, beyond.headers["content-range"]) == (416, f"bytes */{len(content)}")
+
+
+async def test_only_an_address_that_names_the_content_is_kept_for_good(library: Library) -> None:
+    document = (await library.web.get(f"/api/v1/clips/{library.first.clips[0]}")).json()
+    for path in (document["file"], document["film"], document["sheet"]["url"]):
+        answer = await library.web.get(path)
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable", path
+        plain = await library.web.get(path.partition("?")[0])
+        assert plain.headers["cache-control"] == "public, no-cache"
+        other = await library.web.get(f"{path}0")
+        assert other.headers["cache-control"] == "public, no-cache"
+        known = await library.web.get(path, headers={"if-none-match": answer.headers["etag"]})
+        assert (known.status_code, known.content) == (304, b"")
+
+
+async def test_a_film_is_saved_under_its_title(library: Library) -> None:
+    answer = await library.web.head(f"/s/{library.whole.source_id}.mp4?download=1")
+    said = answer.headers["content-disposition"]
+    assert said == "attachment; filename=\"d 10.mp4\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%201%3A0.mp4"
+
+
+async def test_keyframes_are_those_of_the_store(library: Library, small_world: WorldCopy) -> None:
+    source, clip = library.first.source_id, library.first.clips[0]
+    await library.services.library.store.save_keyframes(clip, [Keyframe(0, 12, "50%", 640, 360)])
+    await put(small_world.world.objects, keyframe_key(source, clip, 0), b"a picture")
+    answer = await library.web.get(f"/c/{clip}-0.jpg")
+    assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, b"a picture", "image/jpeg")
+    for path in (f"/c/{clip}-1.jpg", "/c/999-0.jpg"):
+        assert (await library.web.get(path)).status_code == 404
+
+
+async def test_what_has_no_file_yet_says_where_its_frames_are(library: Library) -> None:
+    split = await library.services.library.review.split(library.first.clips[0], 10, WHO)
+    answer = await library.web.get(f"/c/{split.made[1]}.mp4")
+    assert (answer.status_code, answer.json()["error"]["class"]) == (404, "NotFound")
+    said = answer.json()["error"]["message"]
+    assert "just edited" in said
+    assert f"/s/{library.first.source_id}.mp4 shows its frames 10 to 24" in said
+    assert (await library.web.get(f"/c/{split.made[1]}.webp")).status_code == 404
+
+
+async def test_what_was_archived_is_gone(library: Library) -> None:
+    store, clip = library.services.library.store, library.first.clips[0]
+    done = await library.services.library.review.judge(ActionKind.ARCHIVE, [clip], WHO)
+    assert (await library.web.get(f"/c/{clip}.mp4")).status_code == 200  # it can still be undone
+    assert await store.begin(stage_called("clean-up"), clip, done.settles_at)
+    for path in (f"/c/{clip}.mp4", f"/c/{clip}.webp"):
+        answer = await library.web.get(path)
+        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded")
+
+
+async def test_a_file_that_the_rows_name_and_nobody_finds_is_a_failure(
+    library: Library, small_world: WorldCopy
+) -> None:
+    source, clip = library.first.source_id, library.first.clips[0]
+    await small_world.world.objects.delete([master_key(source), clip_file_key(source, clip)])
+    for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4"):
+        answer = await library.web.get(path)
+        assert (answer.status_code, answer.json()["error"]["class"]) == (503, "ObjectStoreError")
+
+
+async def test_a_source_without_a_film_says_how_far_it_is(library: Library) -> None:
+    order = {"url": "https://films.example/a"}
+    made = (await library.web.post("/api/v1/sources", json=order, headers=library.editor)).json()["id"]
+    answer = await library.web.get(f"/s/{made}.mp4")
+    assert answer.status_code == 404
+    assert "waiting for its download" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/c/0.mp4", "/c/x.mp4", f"/c/{2**63}.mp4", "/c/1-9999999.jpg", "/s/-1.mp4", "/c/..%2f1.mp4", "/s/1.mp3"]
+)
+async def test_a_number_that_is_none_is_refused(web: httpx.AsyncClient, path: str) -> None:
+    assert (await web.get(path)).status_code in (404, 422)
+
+
+async def test_files_need_a_token_where_reading_needs_one(small_world: WorldCopy) -> None:
+    settings = small_world.settings.model_copy(update={"read_access": "token"})
+    async with served(settings) as (server, services), httpx.AsyncClient(base_url=server.url) as web:
+        library = await filled_library(services, web, small_world)
+        path = (await web.get(f"/api/v1/clips/{library.first.clips[0]}", headers=library.editor)).json()["file"]
+        assert (await web.get(path)).status_code == 401
+        answer = await web.get(path, headers=library.editor)
+        assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"

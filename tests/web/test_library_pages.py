@@ -1,0 +1,199 @@
+"""The library's pages: what they show to whom, and what their forms do."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from found_footy.domain.access import csrf_of
+from found_footy.domain.clips.review import ActionKind
+from found_footy.domain.clips.stages import stage_called
+from found_footy.domain.clips.values import SourceKind
+from found_footy.ports_library import Submission
+from found_footy.web.services import Services
+from tests.conftest import WorldCopy
+from tests.support.library_pages import MATCH, WHO, Library, filled_library
+from tests.support.web_access import PAGE, log_in
+from tests.support.web_world import HOSTILE, NOW
+
+
+@pytest.fixture
+async def library(server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+    return await filled_library(server[1], web, small_world)
+
+
+async def page(library: Library, path: str) -> str:
+    answer = await library.web.get(path, headers=PAGE)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+async def send(library: Library, path: str, **form: str) -> httpx.Response:
+    """As somebody who is logged in."""
+    mark = csrf_of(bytes.fromhex(library.web.cookies["footy_session"]))
+    return await library.web.post(path, data={"csrf": mark, **form}, headers=PAGE)
+
+
+async def failed_source(library: Library, title: str = "Gone", kind: str = "ClipLost") -> int:
+    store = library.services.library.store
+    what = Submission(SourceKind.URL, title, {}, url="https://films.example/a?key=secret", by="Ada")
+    made = await store.submit(what, NOW)
+    assert await store.begin(stage_called("download"), made, NOW)
+    await store.fail(stage_called("download"), made, "no such page", kind, False, NOW)
+    return made
+
+
+async def test_an_empty_library_says_how_something_comes_into_it(web: httpx.AsyncClient) -> None:
+    text = (await web.get("/library", headers=PAGE)).text
+    assert "The library is empty" in text
+    assert "footy submit" in text
+    assert 'name="url"' not in text  # that is for editors
+
+
+async def test_sources_are_shown_with_their_state_in_words_and_their_clips_counted(library: Library) -> None:
+    await failed_source(library)
+    store = library.services.library.store
+    work = await store.submit(Submission(SourceKind.URL, "At work", {}, url="https://films.example/b"), NOW)
+    assert await store.begin(stage_called("download"), work, NOW)
+    await store.note_progress(work, 0.42, NOW)
+    text = await page(library, "/library")
+    for said in ("cut into scenes", "4</b> to review", "not downloaded", "ClipLost", "no such page", "42 %"):
+        assert said in text
+    assert text.index("At work") < text.index("Gone") < text.index("Łódź")
+    assert "Try again" not in text
+    await log_in(library.web, library.token)
+    assert "Try again" in await page(library, "/library")
+    assert "Gone" not in await page(library, "/library?state=ready")
+    assert "Mohamed Salah" not in await page(library, "/library?q=lewandowski")
+    assert "No source fits" in await page(library, "/library?q=nobody")
+    assert "<html" not in await page(library, "/library/fragment?state=failed")
+
+
+async def test_older_sources_are_on_the_next_page(library: Library) -> None:
+    store = library.services.library.store
+    for number in range(25):
+        await store.submit(Submission(SourceKind.URL, f"Film {number}", {}, url="https://films.example/b"), NOW)
+    text = await page(library, "/library?kind=url")
+    older = re.search(r'href="(/library\?[^"]*cursor=[^"]*)"', text)
+    assert older is not None
+    following = await page(library, older[1].replace("&amp;", "&"))
+    assert (text.count("Film 0<"), following.count("Film 0<")) == (0, 1)
+    answer = await library.web.get("/library?cursor=nonsense", headers=PAGE)
+    assert answer.status_code == 400
+
+
+async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
+    await library.services.library.review.judge(ActionKind.APPROVE, [library.first.clips[1]], WHO)
+    text = await page(library, f"/library/sources/{library.first.source_id}")
+    assert [int(each) for each in re.findall(r'data-clip="(\d+)"', text)] == list(library.first.clips)
+    assert 'x="25.0" width="25.0"' in text
+    assert "Ada" in text
+    assert re.search(r'<video[^>]* src="/s/\d+\.mp4\?v=', text)
+    other = await failed_source(library)
+    text = await page(library, f"/library/sources/{other}")
+    assert "Open the address in a browser" in text
+    assert "secret" not in text  # of the address, which only editors see whole
+    await log_in(library.web, library.token)
+    assert "key=secret" in await page(library, f"/library/sources/{other}")
+
+
+async def test_the_page_of_a_clip_shows_what_plays_and_what_is_like_it(library: Library) -> None:
+    clips, store = library.first.clips, library.services.library.store
+    await store.save_pairs(clips[0], [library.whole.clips[0]])
+    text = await page(library, f"/library/clips/{clips[0]}")
+    assert f'href="/search?like={clips[0]}"' in text
+    assert f'data-copy="{library.whole.clips[0]}"' in text
+    assert "Not a duplicate" not in text
+    assert re.search(rf'<video[^>]* src="/c/{clips[0]}\.mp4\?v=', text)
+    done = await library.services.library.review.split(clips[1], 30, WHO)
+    text = await page(library, f"/library/clips/{done.made[1]}")
+    assert re.search(r'<video[^>]* src="/s/\d+\.mp4\?v=\w+#t=1\.2(00)?,2\.0(00)?"', text)
+    assert "no file of its own yet" in text
+    gone = await page(library, f"/library/clips/{clips[1]}")
+    assert "It was split or merged" in gone
+    assert f"/library/clips/{done.made[0]}" in gone
+
+
+async def test_hidden_results_stay_hidden(library: Library) -> None:
+    library.web.cookies.set("spoilers", "hidden")
+    source, clip = library.whole.source_id, library.whole.clips[0]
+    for path in ("/library", f"/library/sources/{source}", f"/library/clips/{clip}"):
+        text = await page(library, path)
+        assert "Łódź 1:0" not in text, path
+        assert "Barcelona v Sevilla" in text
+        assert f'name="open" value="{MATCH}"' in text
+        assert f"/c/{clip}.webp" not in text
+        assert f"/s/{source}.mp4" not in text
+        assert f"/c/{clip}.mp4" not in text
+    library.web.cookies.set("opened", str(MATCH))
+    assert "Łódź 1:0" in await page(library, "/library")
+
+
+async def test_an_editor_hands_in_an_address(library: Library) -> None:
+    await log_in(library.web, library.token)
+    answer = await send(library, "/library", url="http://10.0.0.1/a", title="Mine")
+    assert answer.status_code == 400
+    assert "not at a public address" in answer.text
+    assert 'value="http://10.0.0.1/a"' in answer.text  # nothing has to be typed twice
+    answer = await send(library, "/library", url="https://films.example/a", player="Ana")
+    assert answer.status_code == 303
+    text = await page(library, answer.headers["location"])
+    assert "The source is in" in text
+    assert "waiting for its download" in text
+
+
+async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library) -> None:
+    await log_in(library.web, library.token)
+    store, made, clip = library.services.library.store, await failed_source(library), library.first.clips[0]
+    answer = await send(library, f"/library/sources/{made}", do="retry")
+    assert answer.headers["location"] == f"/library/sources/{made}?done=retry"
+    assert await store.work_for(stage_called("download"), {}, NOW, 5) == [made]
+    answer = await send(library, f"/library/clips/{clip}", do="archive")
+    text = await page(library, answer.headers["location"])
+    action = re.search(r'name="action" value="(\d+)"', text)
+    assert action is not None
+    assert (await store.clip(clip)).state == "review_archived"
+    answer = await send(library, f"/library/clips/{clip}", do="undo", action=action[1])
+    assert answer.headers["location"] == f"/library/clips/{clip}?done=undo"
+    assert (await store.clip(clip)).state == "pending_review"
+    refused = await send(library, f"/library/clips/{clip}", do="retry")
+    assert refused.status_code == 409
+    for form in ({"do": "dance"}, {}, {"do": "undo", "action": "9" * 30}, {"do": "same", "other": "x"}):
+        assert (await send(library, f"/library/clips/{clip}", **form)).status_code == 400
+    assert (await send(library, "/library/clips/99999", do="archive")).status_code == 404
+    assert (await send(library, f"/library/sources/{made}", do="dance")).status_code == 400
+
+
+async def test_what_people_say_of_copies_is_remembered(library: Library) -> None:
+    await log_in(library.web, library.token)
+    one, other = library.first.clips[0], library.whole.clips[0]
+    await library.services.library.store.save_pairs(one, [other])
+    for wish, same in (("different", False), ("same", True)):
+        assert (await send(library, f"/library/clips/{one}", do=wish, other=str(other))).status_code == 303
+        document = (await library.web.get(f"/api/v1/clips/{other}")).json()
+        assert [(each["id"], each["same"], each["said_by"]) for each in document["copies"]] == [(one, same, "Ada")]
+
+
+async def test_hostile_words_are_only_words(library: Library) -> None:
+    made = await failed_source(library, title=HOSTILE, kind="<b>Bold</b>")
+    for path in ("/library", f"/library/sources/{made}"):
+        text = await page(library, path)
+        assert "<script>document" not in text
+        assert "<b>Bold" not in text
+        assert "&lt;script&gt;" in text
+
+
+async def test_pages_are_in_the_navigation_of_whoever_may_use_them(library: Library) -> None:
+    text = await page(library, "/library")
+    assert 'href="/library" aria-current="page"' in text
+    assert 'href="/review"' not in text
+    await log_in(library.web, library.token)
+    assert '<a href="/review">Review</a>' in await page(library, "/library")
+
+
+async def test_what_is_not_there_says_so(library: Library) -> None:
+    for path in ("/library/sources/999", "/library/clips/999", "/library/clips/999/fragment"):
+        answer = await library.web.get(path, headers=PAGE)
+        assert (answer.status_code, "Not Found" in answer.text) == (404, True)

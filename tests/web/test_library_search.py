@@ -1,0 +1,144 @@
+"""The library's search over HTTP: words, likeness and pictures, and what a stranger may send."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from found_footy.domain.access import Role
+from found_footy.web.search import asking
+from tests.conftest import WorldCopy
+from tests.contract.embeddings.drawn import Picture, compressed, cropped, drawn, mirrored
+from tests.contract.library_search.shelf import GOAL, Shelf
+from tests.support.library_search import jpeg, served_library, shelve
+from tests.support.web_access import bearer, make_token
+
+API = "/api/v1/library/search"
+NUNEZ = {**GOAL, "player": "Darwin Núñez", "kind": "Penalty", "minute": "12'", "verified": False}
+
+
+@dataclass(frozen=True)
+class Site:
+    web: httpx.AsyncClient
+    editor: dict[str, str]
+    """Headers."""
+    salah: list[int]
+    nunez: list[int]
+    waiting: int
+
+
+@pytest.fixture
+async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
+    database, objects = small_world.store.database, small_world.world.objects
+    salah = await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores", {**GOAL, "fixture_id": 7001})
+    nunez = await shelve(database, objects, [mirrored(drawn(1))], "Núñez scores", NUNEZ)
+    shelf = Shelf(database)
+    await shelf.pair(salah[0], nunez[0])
+    (waiting,) = await shelf.put("Fans in the rain", {}, ["pending_review"])
+    async with served_library(small_world.settings, database) as (running, _):
+        token = await make_token(small_world.store, Role.EDITOR)
+        async with httpx.AsyncClient(base_url=running.url) as web:
+            yield Site(web, bearer(token), salah, nunez, waiting)
+
+
+async def found(site: Site, **params: object) -> list[tuple[int, list[int]]]:
+    answer = await site.web.get(API, params={name: str(value) for name, value in params.items()})
+    assert answer.status_code == 200, answer.text
+    return [(each["clip"]["id"], [copy["id"] for copy in each["copies"]]) for each in answer.json()["items"]]
+
+
+async def test_words_find_moments_with_their_copies(site: Site) -> None:
+    assert sorted(await found(site, q="salah")) == [(site.salah[0], site.nunez), (site.salah[1], [])]
+    assert await found(site, q="penalty") == [(site.salah[0], site.nunez)]
+    assert await found(site, q="rain") == [(site.waiting, [])]
+    assert await found(site, q="nobody") == []
+
+
+async def test_a_clip_is_described_with_what_is_known_and_where_it_is(site: Site) -> None:
+    answer = (await site.web.get(API, params={"q": "salah 90+3", "limit": 1})).json()
+    assert (answer["total"], answer["next"], answer["model"], answer["lacking"]) == (2, 1, None, None)
+    clip = answer["items"][0]["clip"]
+    assert clip["facts"]["player"] == "Mohamed Salah"
+    assert (clip["seconds"], clip["state"], clip["state_words"]) == (4.0, "embedded", "in the library")
+    assert clip["picture"] == f"/c/{clip['id']}-0.jpg"
+    later = (await site.web.get(API, params={"q": "salah 90+3", "limit": 1, "offset": 1})).json()
+    assert later["next"] is None
+    assert later["items"][0]["clip"]["id"] != clip["id"]
+
+
+async def test_clips_like_one_leave_it_out_and_may_be_filtered(site: Site) -> None:
+    answer = (await site.web.get(API, params={"like": site.salah[0]})).json()
+    assert [each["clip"]["id"] for each in answer["items"]] == [*site.nunez, site.salah[1]]
+    assert answer["items"][0]["likeness"] > 0.99
+    assert answer["model"] == "mobilenet_v3_small"
+    assert await found(site, like=site.salah[0], verified="true") == [(site.salah[1], [])]
+    assert await found(site, like=site.salah[0], place="review") == []
+
+
+@pytest.mark.parametrize("change", [cropped, mirrored, compressed])
+async def test_a_picture_finds_its_clip_again(site: Site, change: Callable[[Picture], Picture]) -> None:
+    headers = {**site.editor, "content-type": "image/jpeg"}
+    answer = await site.web.post(API, content=jpeg(change(drawn(2))), headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["items"][0]["clip"]["id"] == site.salah[1]
+    filtered = await site.web.post(API, params={"q": "nunez"}, content=jpeg(change(drawn(2))), headers=headers)
+    assert [each["clip"]["id"] for each in filtered.json()["items"]] == site.nunez
+
+
+async def test_like_what_is_not_there_is_not_found_and_says_why(site: Site) -> None:
+    missing = await site.web.get(API, params={"like": 999})
+    assert (missing.status_code, missing.json()["error"]["message"]) == (404, "there is no clip 999")
+    waiting = await site.web.get(API, params={"like": site.waiting})
+    assert waiting.status_code == 404
+    assert "waiting for review" in waiting.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "image/png"),
+        (b"no picture", "image/png"),
+        (b"\xff\xd8\xff\xe0" + b"\0" * 200, "image/jpeg"),
+        (b"#EXTM3U\nhttp://127.0.0.1:1/\n", "image/gif"),
+        (b"--x\r\n", "multipart/form-data; boundary=x"),
+        (b"{}", "application/json"),
+    ],
+    ids=["nothing", "text", "a JPEG of nothing", "a playlist", "a form", "JSON"],
+)
+async def test_what_is_no_picture_is_refused_with_words(site: Site, content: bytes, kind: str) -> None:
+    answer = await site.web.post(API, content=content, headers={**site.editor, "content-type": kind})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["class"] == "BadRequest"
+
+
+async def test_a_picture_that_is_too_large_is_refused(site: Site) -> None:
+    content = b"\xff\xd8" + bytes(asking.MOST_BYTES + 10)
+    answer = await site.web.post(API, content=content, headers={**site.editor, "content-type": "image/jpeg"})
+    assert answer.status_code in (400, 413)
+
+
+async def test_too_many_pictures_from_one_place_have_to_wait(site: Site) -> None:
+    headers = {**site.editor, "content-type": "image/jpeg"}
+    answers = [await site.web.post(API, content=b"none", headers=headers) for _ in range(asking.BURST + 4)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert int(refused[0].headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["like=0", "like=x", "like=99999999999999999999", "limit=0", "limit=101", "offset=-1", "place=gone", "q=%00",
+     "from=0001-01-01", "verified=maybe", "kind=" + "x" * 101],
+)  # fmt: skip
+async def test_what_cannot_be_understood_is_refused(site: Site, query: str) -> None:
+    assert (await site.web.get(f"{API}?{query}")).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("q", "number"), [("a & b | !c:*", 0), ("%27%3B--", 0), ("9" * 200, 0), ("'", 3), ("🙂", 3), ("\u202e", 3)]
+)
+async def test_strange_words_break_nothing_and_signs_are_no_words(site: Site, q: str, number: int) -> None:
+    assert len(await found(site, q=q)) == number

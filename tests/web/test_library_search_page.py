@@ -1,0 +1,130 @@
+"""The search page with the library in it: moments, likeness, and what it says where there is no answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from found_footy.domain.access import Role
+from found_footy.web.search.form import search_form
+from tests.conftest import WorldCopy
+from tests.contract.embeddings.drawn import drawn, mirrored
+from tests.contract.library_search.shelf import GOAL, Shelf
+from tests.support.library_search import jpeg, served_library, shelve
+from tests.support.web_access import bearer, make_token
+
+PAGE = {"accept": "text/html"}
+HOSTILE = {**GOAL, "player": "<script>alert(1)</script>\u202e", "home": "<b>", "kickoff": "soon"}
+
+
+@dataclass(frozen=True)
+class Site:
+    web: httpx.AsyncClient
+    editor: dict[str, str]
+    clips: list[int]
+    waiting: int
+
+
+@pytest.fixture
+async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
+    database, objects = small_world.store.database, small_world.world.objects
+    facts = {**GOAL, "fixture_id": 7001, "score": "2–1"}
+    clips = await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores", facts)
+    copies = await shelve(database, objects, [mirrored(drawn(1))], "Salah again", facts)
+    shelf = Shelf(database)
+    await shelf.pair(clips[0], copies[0])
+    (waiting,) = await shelf.put("A film", HOSTILE, ["pending_review"])
+    async with served_library(small_world.settings, database) as (running, _):
+        token = await make_token(small_world.store, Role.EDITOR)
+        async with httpx.AsyncClient(base_url=running.url, headers=PAGE) as web:
+            yield Site(web, bearer(token), [*clips, *copies], waiting)
+
+
+async def results(site: Site, query: str) -> str:
+    page = await site.web.get(f"/search/results?{query}")
+    assert page.status_code == 200, page.text
+    return page.text
+
+
+async def test_the_library_is_one_of_the_kinds_and_shows_moments(site: Site) -> None:
+    page = (await site.web.get("/search?kind=library&q=salah")).text
+    assert 'value="library" checked' in page
+    assert "2 moments" in page
+    assert page.count("data-clip=") == 2
+    assert "and 1 copy<" in page
+    assert f'src="/c/{site.clips[0]}-0.jpg"' in page
+    assert "Liverpool 2–1 Manchester City" in page
+    assert f'href="/search?like={site.clips[1]}"' in page
+
+
+async def test_clips_like_one_are_shown_with_their_likeness(site: Site) -> None:
+    page = (await site.web.get(f"/search?like={site.clips[0]}")).text
+    assert f"2 moments like clip {site.clips[0]}" in page
+    assert re.search(r"100% alike|99% alike", page)
+    assert f'name="like" value="{site.clips[0]}"' in page
+    assert f'data-clip="{site.clips[0]}"' not in page
+
+
+async def test_what_stands_in_the_way_is_told_and_is_not_nothing_found(site: Site) -> None:
+    waiting = await results(site, f"like={site.waiting}")
+    assert "is waiting for review: nothing can be likened to it yet." in waiting
+    assert "The library gave no answer" in waiting
+    assert "There is no clip 999." in await results(site, "like=999")
+    assert "A clip is named by its number." in await results(site, "like=abc")
+    nothing = await results(site, "kind=library&q=nobody")
+    assert "No clips found" in nothing
+    assert "Nothing begins with" in nothing
+
+
+async def test_filters_narrow_the_library(site: Site) -> None:
+    assert "data-clip" in await results(site, "kind=library&q=salah&goal=normal&place=library&minute=90%2B3")
+    for wish in ("goal=penalty", "place=skipped", "team=arsenal", "minute=12", "from=2026-08-23", "sport=cricket"):
+        assert "No clips found" in await results(site, f"kind=library&q=salah&{wish}"), wish
+
+
+async def test_a_hidden_match_stands_once_and_tells_nothing(site: Site) -> None:
+    site.web.cookies.set("spoilers", "hidden")
+    shown = await results(site, "kind=library&q=salah")
+    assert shown.count("opens with spoilers") == 1
+    assert "Liverpool" in shown
+    for secret in ("Salah", "2–1", "90+3", "data-clip", "/c/"):
+        assert secret not in re.sub(r'name="back" value="[^"]*"', "", shown), secret
+
+
+async def test_what_a_stranger_wrote_stays_text(site: Site) -> None:
+    shown = await results(site, "kind=library&place=review")
+    assert "&lt;script&gt;" in shown
+    assert "<script>alert" not in shown
+    assert "\u202e" not in shown
+
+
+async def test_a_picture_finds_clips_and_what_is_none_is_refused(site: Site) -> None:
+    headers = {**site.editor, "content-type": "image/jpeg"}
+    page = await site.web.post("/search/picture?q=salah", content=jpeg(drawn(2)), headers=headers)
+    assert page.status_code == 200
+    assert "2 moments like this picture" in page.text
+    assert page.text.index(f'data-clip="{site.clips[1]}"') < page.text.index("More like this")
+    wrong = await site.web.post(
+        "/search/picture", content=b"nothing", headers={**headers, "accept": "application/json"}
+    )
+    assert wrong.status_code == 400
+
+
+async def test_strange_fields_are_never_a_fault(site: Site) -> None:
+    for query in ("like=-1", "like=%00", "like=" + "9" * 90, "kind=library&skip=abc", "kind=library&skip=9999",
+                  "kind=library&place=x&goal=%3Cb%3E&team=%27"):  # fmt: skip
+        assert (await site.web.get(f"/search?{query}")).status_code == 200, query
+
+
+def test_a_link_with_a_clip_means_the_library_and_a_chosen_kind_wins() -> None:
+    linked = search_form({"like": "12"})
+    assert linked.library is not None
+    assert (linked.fields["kind"], linked.library.like) == ("library", 12)
+    chosen = search_form({"like": "12", "kind": "fixtures", "team": "x"})
+    assert chosen.library is None
+    assert (chosen.fields["kind"], chosen.fields["like"], chosen.fields["team"]) == ("fixtures", "", "")
+    assert search_form({"kind": "library", "minute": "45 2"}).library.wanted.asked.minutes == ("45+2",)  # type: ignore[union-attr]

@@ -17,6 +17,7 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.domain.clips.keys import master_key
 from found_footy.domain.clips.states import SourceState
+from found_footy.domain.clips.submitting import name_of_address
 from found_footy.domain.clips.values import SourceKind
 from found_footy.domain.videos.keys import clip_key
 from found_footy.http_server import HttpServer
@@ -26,12 +27,17 @@ from tests.support.library_system import FRAMES, film_bytes, library_system
 
 pytestmark = pytest.mark.timeout(300)
 
+PAGE = """<html><head><title>The derby in full</title></head><body>
+<script>jwplayer("p").setup({"file": "/film.mp4", "title": "The derby in full"});</script></body></html>"""
+
 
 @pytest.fixture
 async def web() -> AsyncIterator[HttpServer]:
     async def answer(request: Request) -> Response:
         if request.url.path == "/film.mp4":
             return Response(film_bytes(), media_type="video/mp4")
+        if request.url.path == "/page":
+            return Response(PAGE, media_type="text/html")
         return Response(status_code=int(request.url.path[1:]))
 
     async with HttpServer(Starlette(routes=[Route("/{any}", answer)])) as server:
@@ -67,6 +73,19 @@ async def test_a_link_is_fetched(
         made = await system.store.source(source)
         assert (made.master and made.master.frames, made.title) == (FRAMES, "A link")
         assert await system.keys() == [master_key(source)]
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+async def test_a_page_gives_its_title_where_nobody_chose_one(
+    store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer, chosen: bool
+) -> None:
+    url = f"{web.url}/page"
+    given = "What an editor calls it" if chosen else name_of_address(url)
+    async with library_system(store.database, objects, tmp_path, [urlsplit(web.url).netloc]) as system:
+        source = await system.store.submit(Submission(SourceKind.URL, given, url=url), system.clock())
+        assert await system.run("download", source)
+        title = (await system.store.source(source)).title
+        assert title == (given if chosen else "The derby in full")
 
 
 @pytest.mark.parametrize(

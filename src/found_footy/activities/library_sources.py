@@ -12,6 +12,7 @@ from found_footy.activities.library_disk import LibraryDisk
 from found_footy.activities.library_progress import progress_of
 from found_footy.activities.library_stages import does, through
 from found_footy.domain.clips.keys import master_key
+from found_footy.domain.clips.submitting import name_of_address
 from found_footy.domain.clips.values import Source, SourceKind
 from found_footy.domain.discovery.posts import clean_text
 from found_footy.domain.errors import MediaTooLarge, ProgramFault
@@ -77,19 +78,20 @@ class LibrarySourceActivities:
                 await self._objects.put(
                     master_key(source.id), made, metadata={"source": str(source.id), "title": title or source.title}
                 )
-        await self._store.save_master(source.id, master, title or None)
+        await self._store.save_master(source.id, master, title)
         log.info(f"source {source.id} has its master", extra={"action": "source_ready", "source": source.id})
 
-    async def _fetched(self, source: Source, to: Path, progress: Progress) -> str:
-        """Returns a title, where its place tells one."""
+    async def _fetched(self, source: Source, to: Path, progress: Progress) -> str | None:
+        """Returns a better title, where its place tells one and nobody chose one."""
         if source.kind is SourceKind.URL and source.url is not None:
-            return clean_text(await self._fetcher.fetch(source.url, to, progress), LONGEST_TITLE)
+            told = clean_text(await self._fetcher.fetch(source.url, to, progress), LONGEST_TITLE)
+            return told if told and source.title == name_of_address(source.url) else None
         key = _key_of(source)
         stored = await self._objects.head(key)
         if stored is not None and stored.size > self._rules.most_bytes:
             raise MediaTooLarge(f"it has {stored.size} bytes, and {self._rules.most_bytes} are the most")
         await self._objects.get(key, to)
-        return ""
+        return None
 
     @does("splice_source")
     async def splice_source(self, order: StageInput) -> StageDone:

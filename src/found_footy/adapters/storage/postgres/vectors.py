@@ -106,3 +106,6 @@ async def _make(connection: Connection, name: str, dimensions: int, *, replaces:
     expression = sql.SQL("(({vector}::halfvec({size})) halfvec_cosine_ops)").format(**names)
     index = sql.SQL("create index {index} on library_embeddings using hnsw ").format(**names)
     await connection.execute(index + expression)
+    # Whoever lacks a vector of the newest version is looked for all the time.
+    versions = sql.Identifier(f"library_embeddings_{name}_version")
+    await connection.execute(sql.SQL("create index {} on library_embeddings ({version})").format(versions, **names))

@@ -118,7 +118,7 @@ def test_only_neighbours_can_be_merged(other: Clip) -> None:
 
 
 @pytest.mark.parametrize(
-    "state", set(ClipState) - {ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED, ClipState.REVIEW_APPROVED}
+    "state", sorted(set(ClipState) - {ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED, ClipState.REVIEW_APPROVED})
 )
 def test_cuts_of_clips_that_a_stage_works_on_or_has_done_stay(state: ClipState) -> None:
     with pytest.raises(EditRefused, match="cannot be changed now"):

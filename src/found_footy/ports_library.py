@@ -106,7 +106,8 @@ class LibraryStore(Protocol):
     """The pipeline's side: what the stages load and save. All methods raise StoreUnavailable."""
 
     async def take_in(self, now: datetime, most: int) -> int:
-        """Makes sources of the kept videos of all goals whose search has ended; returns how many are new."""
+        """Makes sources of the kept videos of all goals whose search has ended; returns how many are new. What is
+        known of a source follows its goal: another scorer, another minute, a withdrawal."""
 
     async def submit(self, what: Submission, now: datetime) -> int:
         """The new source's id."""

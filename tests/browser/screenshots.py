@@ -1,6 +1,7 @@
-"""The pictures of docs/pages.md, taken of a system that runs: `python -m tests.browser.screenshots URL FOLDER`.
+"""The pictures of docs/pages.md, of a system that runs: `python -m tests.browser.screenshots URL FOLDER [TOKEN]`.
 
 Best of a demo: `footy demo --keep` in one terminal, this in another, in the middle of the matchday or after it.
+Review is for editors: it is left out without a token. Names after the token take only those.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -28,6 +30,7 @@ class Shot:
     path: str
     spoilers: str | None = None
     play: bool = False
+    log_in: bool = False
 
 
 def shots(base: str) -> list[Shot]:
@@ -39,7 +42,13 @@ def shots(base: str) -> list[Shot]:
         Shot("search", "/search?q=liverpool"),
         Shot("operations", "/operations"),
         Shot("login", "/login"),
+        Shot("library", "/library"),
+        Shot("review", "/review", log_in=True),
     ]
+    sources = _read(base, "/api/v1/sources?limit=200")["items"]
+    if sources:
+        longest = max(sources, key=lambda source: (sum(source["clips"].values()), source["id"]))
+        found.append(Shot("library-source", f"/library/sources/{longest['id']}"))
     with_clips = [goal for goal in goals if goal["_s3_videos"]]
     if with_clips:
         best = max(with_clips, key=lambda goal: (len(goal["_s3_videos"]), goal["_event_id"]))
@@ -61,13 +70,13 @@ def warm(base: str) -> None:
             urllib.request.urlopen(f"{base}/v/{video['id']}/poster.jpg?w={width}", timeout=60).close()
 
 
-def _read(base: str, path: str) -> dict[str, list[dict[str, object]]]:
+def _read(base: str, path: str) -> dict[str, list[dict[str, Any]]]:
     with urllib.request.urlopen(base + path, timeout=10) as answer:
-        content: dict[str, list[dict[str, object]]] = json.load(answer)
+        content: dict[str, list[dict[str, Any]]] = json.load(answer)
         return content
 
 
-async def take(browser: Browser, base: str, shot: Shot, size: str, scheme: str, folder: Path) -> None:
+async def take(browser: Browser, base: str, shot: Shot, size: str, scheme: str, folder: Path, token: str) -> None:
     width, height = SIZES[size]
     context = await browser.new_context(
         base_url=base,
@@ -78,6 +87,10 @@ async def take(browser: Browser, base: str, shot: Shot, size: str, scheme: str, 
     if shot.spoilers:
         await context.add_cookies([{"name": "spoilers", "value": shot.spoilers, "url": base}])
     page = await context.new_page()
+    if shot.log_in:
+        await page.goto("/login")
+        await page.fill("input[name=token]", token)
+        await page.click("main button[type=submit]")
     await page.goto(shot.path)
     await _settled(page, shot)
     picture = await page.screenshot(animations="disabled")
@@ -99,17 +112,19 @@ async def _settled(page: Page, shot: Shot) -> None:
         await page.wait_for_timeout(800)
 
 
-async def main(base: str, folder: Path) -> None:
+async def main(base: str, folder: Path, token: str = "", *names: str) -> None:
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=["--no-sandbox"])
         await asyncio.to_thread(warm, base)
         for shot in await asyncio.to_thread(shots, base):
+            if (names and shot.name not in names) or (shot.log_in and not token):
+                continue
             for size in SIZES:
                 for scheme in ("light", "dark"):
-                    await take(browser, base, shot, size, scheme, folder)
+                    await take(browser, base, shot, size, scheme, folder, token)
         await browser.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1].rstrip("/"), Path(sys.argv[2])))
+    asyncio.run(main(sys.argv[1].rstrip("/"), Path(sys.argv[2]), *sys.argv[3:]))

@@ -149,5 +149,7 @@ class DemoView:
 
     def keep(self, settings: Settings) -> None:
         self._console.print(f"\nthe pages stay at {pages_url(settings)} until Ctrl-C", style="bold", soft_wrap=True)
-        look = f"FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]} fixtures"
-        self._console.print(f"in another terminal: {look}", style="dim", soft_wrap=True)
+        command = f"FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]}"
+        self._console.print(f"in another terminal: {command} fixtures", style="dim", soft_wrap=True)
+        token = f"{command} token create --name me --role editor"
+        self._console.print(f"to review the scenes, log in with a token: {token}", style="dim", soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
@@ -70,6 +70,37 @@ async def test_a_source_outlives_its_match(bench: Bench) -> None:
         await connection.execute("delete from fixtures")
     (row,) = await bench.rows("library_sources")
     assert (await bench.library.source(row["id"])).facts["player"] == "Mohamed Salah"
+
+
+@pytest.mark.parametrize(
+    ("change", "title", "facts"),
+    [
+        (
+            "player_name = 'Luis Díaz', elapsed = 89, extra = null",
+            "Luis Díaz 89' · Liverpool 2–1 Manchester City",
+            {"player": "Luis Díaz", "minute": "89'"},
+        ),
+        (
+            "removed_at = now(), removed_reason = 'offside'",
+            "Withdrawn: Mohamed Salah 90+3' · Liverpool 2–1 Manchester City",
+            {"withdrawn": True},
+        ),
+    ],
+)
+async def test_what_is_known_follows_the_goal(bench: Bench, change: str, title: str, facts: dict[str, object]) -> None:
+    await add_goal(bench)
+    await bench.library.take_in(NOW, 9)
+    (before,) = await bench.rows("library_sources")
+    async with bench.database.connection() as connection:
+        await connection.execute(f"update events set {change}".encode())
+    later = NOW + timedelta(minutes=1)
+    assert await bench.library.take_in(later, 9) == 0
+    (after,) = await bench.rows("library_sources")
+    assert (after["title"], after["facts"]) == (title, {**before["facts"], **facts})
+    assert (after["id"], after["state"], after["changed_at"]) == (before["id"], "new", later)
+    told = len(await bench.news("library.source"))
+    await bench.library.take_in(later, 9)
+    assert (told, len(await bench.news("library.source"))) == (2, 2), "once, and the pages hear of it"
 
 
 async def test_a_wicket_has_overs_and_no_score(bench: Bench) -> None:

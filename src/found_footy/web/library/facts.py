@@ -37,6 +37,8 @@ def shown_facts(facts: Document) -> tuple[tuple[str, str], ...]:
     told = [(words, str(facts[name])) for name, words in FACT_WORDS.items() if facts.get(name)]
     if facts.get("home") and facts.get("away"):
         told.insert(0, ("Match", f"{facts['home']} v {facts['away']}"))
+    if facts.get("withdrawn"):
+        told.append(("Goal", "withdrawn after it was found"))
     if facts.get("verified") is not None:
         told.append(("Clock", "verified" if facts["verified"] else "not verified"))
     return tuple(told)

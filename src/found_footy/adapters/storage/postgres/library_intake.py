@@ -9,7 +9,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from found_footy.adapters.storage.postgres import library_rows as rows
-from found_footy.adapters.storage.postgres.database import fetch
+from found_footy.adapters.storage.postgres.database import Connection, fetch
 from found_footy.adapters.storage.postgres.library_news import source_news
 from found_footy.adapters.storage.postgres.library_part import LibraryPart
 from found_footy.adapters.storage.postgres.news import announce
@@ -23,17 +23,10 @@ LONGEST_TITLE = 300
 class LibraryIntake(LibraryPart):
     async def take_in(self, now: datetime, most: int) -> int:
         async with self._db.connection() as connection:
-            found = await fetch(connection, "library.to_take_in", {"most": most})
-            if not found:
-                return 0
-            new = [
-                {"event_id": row["event_id"], "video_md5": row["md5"], "title": title_of(row), "facts": facts_of(row)}
-                for row in found
-            ]
             # Somebody else may be at it, too: each video becomes one source.
-            added = await fetch(connection, "library.add_goals", {"rows": Jsonb(new), "now": now})
-            await announce(connection, [source_news(row["id"], SourceState.NEW) for row in added])
-        return len(added)
+            added = await _written(connection, "library.to_take_in", "library.add_goals", now, most)
+            await _written(connection, "library.to_correct", "library.correct_goals", now, most)
+        return added
 
     async def submit(self, what: Submission, now: datetime) -> int:
         given = {
@@ -51,8 +44,27 @@ class LibraryIntake(LibraryPart):
         return source_id
 
 
+async def _written(connection: Connection, find: str, write: str, now: datetime, most: int) -> int:
+    found = await fetch(connection, find, {"most": most})
+    if not found:
+        return 0
+    rows = [
+        {
+            "event_id": row["event_id"],
+            "video_md5": row["md5"],
+            "title": title_of(row),
+            "facts": facts_of(row),
+            "said": row["said"],
+        }
+        for row in found
+    ]
+    done = await fetch(connection, write, {"rows": Jsonb(rows), "now": now})
+    await announce(connection, [source_news(row["id"], SourceState(row["state"])) for row in done])
+    return len(done)
+
+
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+    facts = {
         "event_id": row["event_id"],
         "fixture_id": row["fixture_id"],
         "sport": row["sport"],
@@ -66,15 +78,16 @@ def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
         "kind": row["kind"],
         "score": _score(row),
         "kickoff": row["kickoff"].isoformat(),
-        "verified": row["status"] == "verified",
+        "verified": row["verified"],
     }
+    return {**facts, "withdrawn": True} if row["withdrawn"] else facts
 
 
 def title_of(row: Mapping[str, Any]) -> str:
     """`Mohamed Salah 12' · Liverpool 1–0 Manchester City`."""
     who = row["player_name"] or row["team_name"]
     title = f"{who} {_minute(row)} · {row['home_name']} {_score(row) or '–'} {row['away_name']}"
-    return title[:LONGEST_TITLE]
+    return f"Withdrawn: {title}"[:LONGEST_TITLE] if row["withdrawn"] else title[:LONGEST_TITLE]
 
 
 def _minute(row: Mapping[str, Any]) -> str:

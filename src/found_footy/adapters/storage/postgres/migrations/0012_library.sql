@@ -2,6 +2,12 @@
 
 create extension if not exists vector;
 
+-- What of a goal may change after its search has ended.
+create function goal_said(goal events) returns jsonb language sql immutable parallel safe as $$
+    select jsonb_build_array(goal.player_name, goal.assist_name, goal.team_name, goal.kind, goal.elapsed, goal.extra,
+        goal.innings, goal.home_after, goal.away_after, goal.removed_at is not null)
+$$;
+
 create table library_sources (
     id bigint generated always as identity primary key,
     kind text not null check (kind in ('goal', 'url', 'file')),
@@ -11,6 +17,7 @@ create table library_sources (
     facts jsonb not null default '{}',
     event_id text,
     video_md5 text,
+    said jsonb,              -- what was known of the goal when facts were written
     url text,
     upload_key text,
     frames int check (frames > 0 and frames < 16777216),

@@ -1,7 +1,8 @@
 -- name: to_take_in
 -- Kept videos of goals whose search has ended: copies that were replaced meanwhile make no work.
-select v.event_id, v.md5, v.status, e.fixture_id, e.team_name, e.player_name, e.assist_name, e.kind, e.elapsed, e.extra,
-    e.innings, e.home_after, e.away_after, f.sport, f.league_name, f.home_name, f.away_name, f.kickoff
+select v.event_id, v.md5, v.status = 'verified' as verified, e.fixture_id, e.team_name, e.player_name, e.assist_name,
+    e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after, false as withdrawn, f.sport, f.league_name,
+    f.home_name, f.away_name, f.kickoff, goal_said(e) as said
 from videos v
 join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
@@ -11,11 +12,31 @@ order by v.published_at, v.event_id, v.rank
 limit %(most)s;
 
 -- name: add_goals
-insert into library_sources (kind, state, title, facts, event_id, video_md5, created_at, changed_at)
-select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, %(now)s, %(now)s
-from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text)
+insert into library_sources (kind, state, title, facts, event_id, video_md5, said, created_at, changed_at)
+select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.said, %(now)s, %(now)s
+from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
 on conflict (event_id, video_md5) do nothing
-returning id;
+returning id, state;
+
+-- name: to_correct
+-- Sources whose goal is another's by now, or was withdrawn. Once the match is deleted, nothing changes any more.
+select s.id, s.event_id, s.video_md5 as md5, coalesce((s.facts ->> 'verified')::boolean, false) as verified, e.fixture_id,
+    e.team_name, e.player_name, e.assist_name, e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after,
+    e.removed_at is not null as withdrawn, f.sport, f.league_name, f.home_name, f.away_name, f.kickoff,
+    goal_said(e) as said
+from library_sources s
+join events e on e.id = s.event_id
+join fixtures f on f.id = e.fixture_id
+where s.said is distinct from goal_said(e)
+order by s.id
+limit %(most)s
+for no key update of s skip locked;
+
+-- name: correct_goals
+update library_sources s set title = r.title, facts = r.facts, said = r.said, changed_at = %(now)s
+from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
+where (s.event_id, s.video_md5) = (r.event_id, r.video_md5)
+returning s.id, s.state;
 
 -- name: submit
 insert into library_sources (kind, state, title, facts, url, upload_key, submitted_by, created_at, changed_at)

@@ -22,7 +22,7 @@ class LibrarySettings(BaseSettings):
     claim_seconds: float = Field(
         120, gt=0, le=3600, description="How long a clip stays with a reviewer who gives no sign of life."
     )
-    source_mb: int = Field(20_000, ge=1, le=1_000_000, description="Largest source that is taken, in megabytes.")
+    source_mb: int = Field(20_000, ge=1, le=500_000, description="Largest source that is taken, in megabytes.")
     source_hours: float = Field(6, gt=0, le=48, description="Longest source that is taken.")
     source_media_seconds: float = Field(
         7200, gt=0, le=86_400, description="How long one pass over a source, or over a clip of it, may take."

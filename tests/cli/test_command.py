@@ -59,7 +59,9 @@ def test_the_commands_are_these() -> None:
         "ingest",
         "recycle",
         "replay",
+        "search",
         "simulate",
+        "submit",
         "up",
         "watchdog",
         "web",
@@ -86,6 +88,7 @@ def test_help_names_every_command(footy: Footy) -> None:
         "browser",
         "token",
         "feeds",
+        "library",
         "record",
     ]
 

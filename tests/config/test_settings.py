@@ -98,6 +98,7 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
         "search_gap_seconds",
         "search_silence_seconds",
         "upload_idle_seconds",
+        "library_seconds",
     }
     assert all(after[name] < before[name] for name in changed - {"profile"})
     assert demo.certainty == normal.certainty

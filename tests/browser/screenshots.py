@@ -90,7 +90,7 @@ async def take(browser: Browser, base: str, shot: Shot, size: str, scheme: str, 
     if shot.log_in:
         await page.goto("/login")
         await page.fill("input[name=token]", token)
-        await page.click("main button[type=submit]")
+        await page.click("form.login button")
     await page.goto(shot.path)
     await _settled(page, shot)
     picture = await page.screenshot(animations="disabled")

@@ -88,7 +88,8 @@ async def test_leaving_gives_the_clips_to_others_and_a_reload_gets_them_back(pag
     await on_screen(ana, two)
     await expect(ana.locator('[data-deed="undo"]')).to_contain_text("Undo approved")
     ben = await pages.open("Ben")
-    await expect(ben.locator("[data-veil]")).to_contain_text("Nothing waits for review")
+    await expect(ben.locator("[data-veil]")).to_contain_text("is with others")
+    await expect(ben.locator("[data-title]")).to_have_text("Review")
     await ana.goto("/login")
     async with asyncio.timeout(20):
         while any(clip.claimed_by for clip in await pages.site.library.clips_of(filmed.source_id)):

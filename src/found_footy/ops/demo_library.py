@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ class DemoLibrary:
     kept: int
     """Clips of goals whose search has ended: so many sources there should be."""
     sources: Mapping[str, int] = field(default_factory=dict)
+    """By state, of goals that stand. One that was withdrawn after its search had ended is there, too, and says so."""
     clips: Mapping[str, int] = field(default_factory=dict)
     """By state."""
 
@@ -74,4 +76,5 @@ async def look_at_library(settings: Settings, documents: Sequence[Mapping[str, A
         totals = json.loads(await PostgresLibraryReading(readers).totals())
     finally:
         await readers.close()
-    return DemoLibrary(kept_in(documents), totals["sources"], totals["clips"])
+    standing = Counter(totals["sources"]) - Counter(totals["withdrawn"])
+    return DemoLibrary(kept_in(documents), standing, totals["clips"])

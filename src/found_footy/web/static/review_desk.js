@@ -21,6 +21,7 @@ export const desk = {
   finished: true, // whether there is nothing to review on the screen
   selection: new Set(),
   sending: 0, // actions on their way
+  waiting: 0, // clips that wait for review, also with others
   ahead: 0, // milliseconds by which the server's clock goes before ours
   choose: () => {}, // what happens with a clip that is clicked in the strip
 };
@@ -69,7 +70,7 @@ export function show(frame = 0) {
   showPlace(shown, source, rate);
   showFacts(source, known);
   showCopy(shown ? (board.copies.get(shown.id) ?? []) : [], rate);
-  showVeil(shown, desk.sending > 0);
+  showVeil(shown, desk.sending > 0, desk.waiting);
   showSelected(several);
   allow(shown, shown && board.before(shown), shown && board.after(shown), several);
   tick();

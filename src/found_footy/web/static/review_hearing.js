@@ -17,10 +17,15 @@ let latest = JSON.parse(root.dataset.latest).items;
 const mine = new Set(); // actions, and undone ones
 const nameOf = (action, undone) => `${action} ${Boolean(undone)}`;
 
+function counted(counts) {
+  desk.waiting = counts.pending_review ?? 0;
+  showCounts(counts);
+}
+
 export function heard(look) {
   desk.ahead = Date.parse(look.now) - Date.now();
   board.merge(look);
-  showCounts(look.counts);
+  counted(look.counts);
 }
 
 /** The answer to an action or an undo brings the next clips along. */
@@ -79,7 +84,7 @@ async function listen() {
   const answer = await api.get(`/actions?most=${LATEST}`);
   latest = answer.items;
   showLog(latest);
-  showCounts(answer.counts);
+  counted(answer.counts);
   const known = clip();
   if (known?.id > 0 && others.some((each) => !each || each.payload.source === known.source)) await lookAgain(known);
 }

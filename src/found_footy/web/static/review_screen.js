@@ -9,19 +9,27 @@ export const find = (name) => root.querySelector(`[data-${name}]`);
 export const deeds = new Map([...root.querySelectorAll("[data-deed]")].map((button) => [button.dataset.deed, button]));
 
 export function showPlace(shown, source, rate) {
-  find("title").textContent = source?.title ?? "Review";
+  find("title").textContent = (shown && source?.title) ?? "Review";
   find("place").textContent = shown
     ? `${shown.id > 0 ? `clip ${shown.id} · ` : ""}${clock(shown.first / rate)}–${clock(shown.end / rate)}`
     : "";
 }
 
-export function showVeil(shown, sending) {
+/** `waiting` clips there are for everybody, and none of them is ours. */
+function nothingToSee(sending, waiting) {
+  if (sending) return "Looking for more…";
+  if (root.dataset.source) return "Nothing of this source waits for you.";
+  if (waiting) return "What waits for review is with others. What they leave comes here by itself.";
+  return "Nothing waits for review. New clips appear here by themselves.";
+}
+
+export function showVeil(shown, sending, waiting) {
   const veil = find("veil");
   veil.hidden = shown !== null && (shown.film !== null || shown.sheets.length > 0);
   find("stage").toggleAttribute("data-empty", shown === null);
   if (veil.hidden) return;
-  const nothing = sending ? "Looking for more…" : "Nothing waits for review. New clips appear here by themselves.";
-  find("veil-words").textContent = shown ? `This clip is ${shown.words}: there is nothing to see of it.` : nothing;
+  const gone = shown && `This clip is ${shown.words}: there is nothing to see of it.`;
+  find("veil-words").textContent = gone ?? nothingToSee(sending, waiting);
 }
 
 export function showFrame({ clip, frame, frames, hover, playing, rate }) {

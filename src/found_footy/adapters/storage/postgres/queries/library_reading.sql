@@ -198,6 +198,10 @@ select json_build_object(
     'sources', coalesce((
         select json_object_agg(state, number)
         from (select state, count(*) as number from library_sources group by state) as each), '{}'),
+    'withdrawn', coalesce((
+        select json_object_agg(state, number)
+        from (select state, count(*) as number from library_sources where facts ->> 'withdrawn' = 'true'
+            group by state) as each), '{}'),
     'clips', coalesce((
         select json_object_agg(state, number)
         from (select state, count(*) as number from library_clips where live group by state) as each), '{}')

@@ -146,6 +146,7 @@ def line(moment: FoundMoment) -> str:
     parts = [
         f"{minute} {player}".strip() if player else clip.title,
         f"{home} {score or 'v'} {away}" if player and home and away else "",
+        "withdrawn" if player and facts.get("withdrawn") else "",
         f"{clip.seconds:.1f} s",
         words_for(clip.state),
         "" if moment.likeness is None else f"{max(0.0, moment.likeness):.0%} alike",

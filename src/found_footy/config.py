@@ -220,7 +220,7 @@ DEMO: dict[str, Any] = {
     "search_gap_seconds": 0.5,
     "search_silence_seconds": 60.0,
     "upload_idle_seconds": 20.0,
-    "library_seconds": 2.0,
+    "library_seconds": 1.0,
 }
 """The demo's waiting times; a setting that is given explicitly wins."""
 

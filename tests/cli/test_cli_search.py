@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from found_footy.adapters.storage.objects import open_object_store
 from found_footy.adapters.storage.postgres.database import Database
+from found_footy.cli_search import line
+from found_footy.domain.clips.searching import FoundClip, FoundMoment
+from found_footy.domain.clips.states import ClipState
 from tests.contract.embeddings.drawn import compressed, drawn, mirrored
 from tests.contract.library_search.shelf import GOAL, Shelf
 from tests.media.made_clips import write
@@ -98,3 +102,9 @@ def test_a_file_that_is_no_picture_is_refused(footy: Footy, shelved: Shelved, tm
     done = footy("search", "--like", "notes.jpg", "--json", DATABASE_URL=shelved.url)
     assert done.code == 1
     assert done.error()["class"] == "NotAVideo"
+
+
+def test_a_goal_that_was_withdrawn_is_told_as_one() -> None:
+    facts = {"player": "E. Haaland", "minute": "31'", "home": "A", "away": "B", "score": "0–1", "withdrawn": True}
+    clip = FoundClip(7, 1, 0, 100, Fraction(25), ClipState.EMBEDDED, "a title", facts=facts)
+    assert line(FoundMoment(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"

@@ -9,7 +9,7 @@ from found_footy.domain.clips.states import words_for
 
 FACTS = (
     "sport", "competition", "home", "away", "team", "player", "assist", "minute", "kind", "score", "kickoff",
-    "verified",
+    "verified", "withdrawn",
 )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def _shown(moment: FoundMoment) -> ShownMoment:
         sheet=clip.keyframe is None,
         heading=player or clip.title,
         minute=_text(facts, "minute") if player else "",
-        note=NOTES.get(_text(facts, "kind"), ""),
+        note="withdrawn" if facts.get("withdrawn") else NOTES.get(_text(facts, "kind"), ""),
         match=" ".join(part for part in (home, score or "v", away) if part) if home and away else "",
         league=_text(facts, "competition"),
         kickoff=_kickoff(facts),

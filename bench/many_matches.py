@@ -23,8 +23,8 @@ from pydantic import SecretStr
 
 from bench.feed_world import LEAGUES
 from bench.table import table
-from found_footy.bootstrap import open_store
 from found_footy.bootstrap_feeds import feed_memory, open_cache
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings
 from found_footy.domain.feeds.source import RateLimits
 from found_footy.ops.running import Running, running

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings
 from found_footy.ops.demo import clear, demo_settings
 from found_footy.ops.running import Running, running

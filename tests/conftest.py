@@ -10,11 +10,8 @@ import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
-from psycopg import sql
 from temporalio.client import Client
 
 from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
@@ -22,15 +19,18 @@ from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.bootstrap import build_objects, open_store
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal, EmbeddedValkey
+from tests.support.databases import Databases
 from tests.support.web_world import World, populate_at, settings_for
 
 _numbers = itertools.count(1)
 
 # The file of the checkout declares feeds of the real world; tests name theirs.
 os.environ.setdefault("FOOTY_FEED", "api_football")
+# Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
+os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
 
 
 @pytest.fixture(scope="session")
@@ -52,34 +52,28 @@ def postgres_server(engine_folder: DataFolder) -> Iterator[str]:
         asyncio.run(engine.destroy())
 
 
-@contextlib.contextmanager
-def cloned(template_url: str) -> Iterator[str]:
-    """A copy of a database that nobody is connected to; gone afterwards."""
-    parts = urlsplit(template_url)
-    name, template = f"test_{next(_numbers)}", parts.path.lstrip("/")
-    maintenance = parts._replace(path="/postgres").geturl()
-    with psycopg.connect(maintenance, autocommit=True) as connection:
-        create = sql.SQL("create database {} template {}")
-        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
-    yield parts._replace(path=f"/{name}").geturl()
-    with psycopg.connect(maintenance, autocommit=True) as connection:
-        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+@pytest.fixture(scope="session")
+def databases(postgres_server: str) -> Iterator[Databases]:
+    """Migrated and empty ones."""
+    with contextlib.closing(Databases(postgres_server)) as opened:
+        yield opened
 
 
 @pytest.fixture
-def database_url(postgres_server: str) -> Iterator[str]:
-    """A migrated, empty database that is gone afterwards."""
-    with cloned(postgres_server) as url:
+def database_url(databases: Databases) -> Iterator[str]:
+    """A migrated, empty database of one's own."""
+    with databases.borrowed() as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def populated(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The small world of `tests/support/web_world.py`: a template of its database, and its files."""
+def worlds(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Databases, Path]]:
+    """The small world of `tests/support/web_world.py`: databases with it, and its files."""
     folder = tmp_path_factory.mktemp("world")
-    with cloned(postgres_server) as url:
+    with databases.borrowed() as url:
         asyncio.run(populate_at(url, folder))
-        yield url, folder
+        with contextlib.closing(Databases(url)) as opened:
+            yield opened, folder
 
 
 @dataclass(frozen=True)
@@ -92,10 +86,16 @@ class WorldCopy:
 
 
 @pytest.fixture
-async def small_world(populated: tuple[str, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
-    template, files = populated
+async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+    async with world_copy(worlds, tmp_path) as copy:
+        yield copy
+
+
+@contextlib.asynccontextmanager
+async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+    copies, files = worlds
     shutil.copytree(files / "objects", tmp_path / "objects")
-    with cloned(template) as url:
+    with copies.borrowed() as url:
         settings = settings_for(url, tmp_path)
         async with open_store(settings) as store, contextlib.aclosing(build_objects(settings)) as objects:
             yield WorldCopy(settings, store, World(store, objects, first_poll=1000))

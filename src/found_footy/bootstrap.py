@@ -1,4 +1,4 @@
-"""The composition root: the only place where adapters are built and joined."""
+"""The composition root: here and in its neighbours, and nowhere else, adapters are built and joined."""
 
 from __future__ import annotations
 
@@ -37,18 +37,16 @@ from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
 from found_footy.adapters.social.reddit import Reddit
 from found_footy.adapters.social.x import XSource
-from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
 from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
 from found_footy.adapters.storage.postgres.listings import PostgresListings
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
-from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.vision.watch import watch
 from found_footy.bootstrap_feeds import asking_rules, open_feeds
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import ChoosingRules
-from found_footy.domain.errors import EngineError, VisionError
+from found_footy.domain.errors import VisionError
 from found_footy.domain.fixtures.model import Sport, Stage
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
@@ -78,18 +76,6 @@ def build_vision(settings: Settings) -> Vision:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-@asynccontextmanager
-async def open_store(settings: Settings) -> AsyncIterator[PostgresStore]:
-    if settings.database_url is None:
-        raise EngineError("no database is known; start `footy up`, or set DATABASE_URL")
-    database = Database(settings.database_url.get_secret_value())
-    await database.open()
-    try:
-        yield PostgresStore(database)
-    finally:
-        await database.close()
 
 
 def build_sources(settings: Settings) -> list[SocialSource]:
@@ -142,22 +128,6 @@ def build_knowledge(settings: Settings) -> Knowledge:
         settings.wikidata_sparql_url,
         timeout=settings.source_timeout_seconds,
         contact=settings.wikidata_contact,
-    )
-
-
-def objects_folder(settings: Settings) -> Path:
-    """The object store where no other is named."""
-    return settings.data_dir.absolute() / "objects"
-
-
-def build_objects(settings: Settings) -> ThreadedObjectStore:
-    access, secret = settings.s3_access_key, settings.s3_secret_key
-    return open_object_store(
-        settings.object_store_url or objects_folder(settings).as_uri(),
-        endpoint=settings.s3_endpoint,
-        region=settings.s3_region,
-        access_key=access.get_secret_value() if access else None,
-        secret_key=secret.get_secret_value() if secret else None,
     )
 
 

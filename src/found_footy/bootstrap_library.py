@@ -24,8 +24,9 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.library import PostgresLibrary
 from found_footy.adapters.storage.postgres.vectors import PostgresVectors
-from found_footy.bootstrap import build_objects, open_store, open_worker
+from found_footy.bootstrap import open_worker
 from found_footy.bootstrap_embeddings import build_embedders
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
 from found_footy.domain.clips.stages import STAGES
 from found_footy.ports_library import Embedder, VectorStore

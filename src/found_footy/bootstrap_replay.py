@@ -21,13 +21,8 @@ from found_footy.adapters.social.recorded import RecordedSource, UnderWay
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import (
-    build_objects,
-    open_store,
-    open_worker,
-    recorded_rules,
-    search_rules,
-)
+from found_footy.bootstrap import open_worker, recorded_rules, search_rules
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.feeds.ids import SPAN

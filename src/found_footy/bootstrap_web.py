@@ -22,8 +22,9 @@ from found_footy.adapters.storage.postgres.reading import PostgresReading
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
 from found_footy.adapters.temporal_look import TemporalLook
-from found_footy.bootstrap import build_messengers, build_objects, open_store
+from found_footy.bootstrap import build_messengers
 from found_footy.bootstrap_embeddings import open_search
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.bootstrap_web_feeds import open_web_feeds
 from found_footy.bootstrap_web_library import build_web_library

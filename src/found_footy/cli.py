@@ -107,7 +107,7 @@ def settings_and_logs(*, quiet: bool = False) -> Settings:
 
 def read(look: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
     """Asks the database of the running system."""
-    from found_footy.bootstrap import open_store
+    from found_footy.bootstrap_stores import open_store
     from found_footy.ops.locate import with_running_engines
 
     settings = settings_and_logs(quiet=True)

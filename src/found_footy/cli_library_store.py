@@ -41,7 +41,7 @@ def with_library(do: Callable[[Opened], Coroutine[Any, Any, T]]) -> T:
 @asynccontextmanager
 async def opened_objects(settings: Settings) -> AsyncIterator[ThreadedObjectStore]:
     """By themselves, since most commands do without them."""
-    from found_footy.bootstrap import build_objects
+    from found_footy.bootstrap_stores import build_objects
 
     objects = build_objects(settings)
     try:

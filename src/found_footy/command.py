@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import signal
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, TypeVar
 
@@ -18,6 +21,13 @@ EXIT_NOT_AS_EXPECTED = 6
 """A demo or a check that did not end as it must."""
 EXIT_STOPPED = 130
 """Ctrl-C before the end, for commands that have one."""
+
+EXIT_NOT_STOPPED = 7
+"""A worker, web process or watchdog that could not finish in time what it had begun when it was told to stop."""
+GIVE_UP_SECONDS = 25.0
+"""A little more than a supervisor waits before it kills."""
+
+log = logging.getLogger(__name__)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -44,12 +54,30 @@ def run(
         raise SystemExit(when_stopped) from None
 
 
-def stop_signal() -> asyncio.Event:
-    """Set by SIGINT and SIGTERM, which then cancel nothing: what has begun may be finished."""
+def stop_signal(give_up_after: float = GIVE_UP_SECONDS) -> asyncio.Event:
+    """Set by SIGINT and SIGTERM, which then cancel nothing: what has begun may be finished, if it can be in time."""
     stop = asyncio.Event()
+
+    def told() -> None:
+        if not stop.is_set():
+            stop.set()
+            # A thread, since whatever hangs may hang the loop, or the way out of it.
+            giving_up = threading.Timer(give_up_after, _give_up, [give_up_after])
+            giving_up.daemon = True
+            giving_up.start()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, told)
     return stop
+
+
+def _give_up(seconds: float) -> None:
+    """Whoever supervised us may be gone, and the engines with it: nothing can be finished, and nobody else ends us.
+
+    All that we do is safe to be killed at any moment.
+    """
+    log.error("what was begun is not finished %g s after the signal to stop", seconds, extra={"action": "gave_up"})
+    os._exit(EXIT_NOT_STOPPED)
 
 
 def located(*needed: str) -> Settings:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.web.services import Services
-from tests.conftest import WorldCopy
+from tests.conftest import WorldCopy, world_copy
+from tests.support.databases import Databases
 from tests.support.web_world import served
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -18,8 +21,12 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 OpenPage = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
-async def chromium() -> AsyncIterator[Browser]:
+in_one_loop = partial(pytest_asyncio.fixture, loop_scope="package")
+"""All tests of this folder share a browser, which belongs to one loop: so they, and what they are given, run in it."""
+
+
+@in_one_loop(scope="package")
+async def running_chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         flags = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
         browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=flags)
@@ -27,14 +34,27 @@ async def chromium() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest.fixture
+@in_one_loop()
+async def chromium(running_chromium: Browser) -> AsyncIterator[Browser]:
+    yield running_chromium
+    for context in running_chromium.contexts:
+        await context.close()
+
+
+@in_one_loop()
+async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+    async with world_copy(worlds, tmp_path) as copy:
+        yield copy
+
+
+@in_one_loop()
 async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, Services]]:
     """The address of the pages, and what is behind them."""
     async with served(small_world.settings) as (running, services):
         yield running.url, services
 
 
-@pytest.fixture
+@in_one_loop()
 async def visit(chromium: Browser, site: tuple[str, Services]) -> AsyncIterator[OpenPage]:
     """`await visit("/path", phone=True, dark=True)`: a page that has loaded."""
     complaints: list[str] = []

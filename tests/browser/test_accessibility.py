@@ -12,6 +12,8 @@ from tests.browser.conftest import OpenPage
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NO_CLIP, SALAH, WITHDRAWN
 from tests.support.world_of_feeds import WICKET_OF_HEAD
 
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
 PAGES = [
     "/",
     "/day/2026-08-21",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_a_page_that_is_not_there_still_has_the_way_back(visit: OpenPage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.domain.fixtures.model import Minute, Score, Side
@@ -23,6 +24,8 @@ from tests.support.web_world import (
     goal,
     match,
 )
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 PLAYS = "() => { const film = document.querySelector('video'); return film.readyState >= 2 && film.currentTime > 0.2; }"
 

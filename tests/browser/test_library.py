@@ -14,16 +14,18 @@ from found_footy.domain.clips.stages import stage_called
 from found_footy.domain.clips.values import SourceKind
 from found_footy.ports_library import Submission
 from found_footy.web.services import Services
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, in_one_loop
 from tests.browser.test_accessibility import serious
 from tests.conftest import WorldCopy
 from tests.support.library_pages import WHO, Library, filled_library
 from tests.support.web_world import NOW, clip_bytes
 
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
 Enter = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
+@in_one_loop()
 async def library(site: tuple[str, Services], small_world: WorldCopy) -> Library:
     async with httpx.AsyncClient(base_url=site[0]) as web:
         return await filled_library(site[1], web, small_world)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from found_footy.domain.access import Role
@@ -9,6 +10,8 @@ from tests.browser.conftest import OpenPage
 from tests.conftest import WorldCopy
 from tests.support.web_access import make_token
 from tests.support.web_world import served
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_a_token_opens_a_session_and_logging_out_ends_it(visit: OpenPage, small_world: WorldCopy) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from playwright.async_api import expect
 
 from found_footy.domain.fixtures.model import Minute, Score, Side
@@ -21,6 +22,8 @@ from tests.support.web_world import (
     goal,
     match,
 )
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 CLASSIC = "#match-7001"
 GOALS = (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.domain.access import Role
 from tests.browser.conftest import OpenPage
 from tests.conftest import WorldCopy
 from tests.support.web_access import make_token
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def renewed(page: Page) -> None:

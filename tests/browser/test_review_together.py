@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.browser.conftest import in_one_loop
 from tests.browser.review_pages import ReviewPages, on_screen, settled
 from tests.browser.test_accessibility import serious
 from tests.support.review_site import review_site
 
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
-@pytest.fixture
+
+@in_one_loop()
 async def pages(database_url: str, tmp_path: Path, chromium: Browser) -> AsyncIterator[ReviewPages]:
     async with review_site(database_url, tmp_path) as site:
         opened = ReviewPages(site, chromium)

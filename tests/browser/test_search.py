@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.support.web_world import NUNEZ
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_results_come_while_one_types_and_the_address_keeps_them(visit: OpenPage) -> None:

@@ -11,17 +11,19 @@ from playwright.async_api import expect
 
 from found_footy.domain.access import Role
 from found_footy.web.services import Services
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, in_one_loop
 from tests.conftest import WorldCopy
 from tests.contract.embeddings.drawn import compressed, drawn, mirrored
 from tests.contract.library_search.shelf import GOAL, Shelf
 from tests.support.library_search import jpeg, served_library, shelve
 from tests.support.web_access import bearer, make_token
 
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
 NUNEZ = {**GOAL, "player": "Darwin Núñez", "kind": "Penalty", "minute": "12'", "score": "1–0"}
 
 
-@pytest.fixture
+@in_one_loop()
 async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, Services]]:
     """Clips 1 and 3 show one moment, clip 2 another."""
     database, objects = small_world.store.database, small_world.world.objects
@@ -32,7 +34,7 @@ async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, Services]]:
         yield running.url, services
 
 
-@pytest.fixture
+@in_one_loop()
 async def editor(small_world: WorldCopy) -> dict[str, str]:
     return bearer(await make_token(small_world.store, Role.EDITOR))
 

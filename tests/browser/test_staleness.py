@@ -9,8 +9,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.browser.conftest import in_one_loop
 from tests.conftest import WorldCopy
 from tests.support.web_world import HAALAND, served
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 CARD = "#match-7001"
 Show = Callable[[str], Awaitable[Page]]
@@ -26,7 +29,7 @@ async def hear(small_world: WorldCopy, seconds_ago: float = 0) -> None:
         )
 
 
-@pytest.fixture
+@in_one_loop()
 async def show(chromium: Browser, small_world: WorldCopy) -> AsyncIterator[Show]:
     """A page of a server whose clock goes, and which calls news of 4 seconds stale."""
     settings = small_world.settings.model_copy(update={"stale_seconds": 4.0})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.domain.access import Role
@@ -9,6 +10,8 @@ from tests.browser.conftest import OpenPage
 from tests.browser.test_accessibility import serious
 from tests.conftest import WorldCopy
 from tests.support.web_access import make_token
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def logged_in(visit: OpenPage, world: WorldCopy, role: Role) -> Page:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.bootstrap import build_objects, open_store
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings, load_settings
 from found_footy.domain.errors import StoreUnavailable
 from found_footy.ops import running as running_module
@@ -154,14 +154,14 @@ def dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_worker_killed_at_every_step_changes_nothing(
-    tmp_path: Path, rendered: Path, undisturbed: End, dying: Path, when: str
+async def test_a_worker_killed_before_and_after_every_step_changes_nothing(
+    tmp_path: Path, rendered: Path, undisturbed: End, dying: Path
 ) -> None:
-    for step in STEPS:
-        (dying / f"{when} {step}").touch()
+    deaths = [f"{when} {step}" for step in STEPS for when in ("before", "after")]
+    for death in deaths:
+        (dying / death).touch()
     end = await play(tmp_path / "data", rendered, search_attempts=15)
-    assert [step for step in STEPS if (dying / f"{when} {step}").exists()] == [], "steps at which nobody died"
+    assert [death for death in deaths if (dying / death).exists()] == [], "steps at which nobody died"
     assert end == undisturbed
 
 
@@ -197,6 +197,7 @@ async def test_an_object_store_that_is_away_for_30_seconds_changes_nothing(
 async def test_a_vision_server_that_is_away_for_30_seconds_changes_nothing(
     tmp_path: Path, rendered: Path, undisturbed: End
 ) -> None:
+    """Nor does an uploader that goes idle at once: the last copy of the last goal comes long after its end."""
     async with VisionServer() as server:
 
         async def away(system: Running) -> None:
@@ -206,12 +207,5 @@ async def test_a_vision_server_that_is_away_for_30_seconds_changes_nothing(
             await asyncio.sleep(30)
             await server.start()
 
-        end = await play(tmp_path / "data", rendered, away, llama_url=server.url)
+        end = await play(tmp_path / "data", rendered, away, llama_url=server.url, upload_idle_seconds=0.1)
     assert end == undisturbed
-
-
-async def test_an_uploader_that_goes_idle_at_once_loses_nothing(
-    tmp_path: Path, rendered: Path, undisturbed: End
-) -> None:
-    """The last copy of the last goal comes long after the first: the uploader has ended meanwhile."""
-    assert await play(tmp_path / "data", rendered, upload_idle_seconds=0.1) == undisturbed

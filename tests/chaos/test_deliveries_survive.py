@@ -20,14 +20,14 @@ from temporalio.client import Client
 
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings
 from found_footy.domain.errors import StoreUnavailable
 from found_footy.ops.running import environment_of
 from found_footy.ops.temporal_setup import ANNOUNCE_SCHEDULE, schedules
 from tests.chaos.dying_worker import FOLDER
-from tests.conftest import cloned
 from tests.support.announcing import Answer, Received, Receiver, add_goal, add_match, subscribe, tell
+from tests.support.databases import Databases
 from tests.support.web_world import settings_for
 
 pytestmark = pytest.mark.timeout(420)
@@ -173,7 +173,7 @@ class End:
 
 @dataclass(frozen=True)
 class Servers:
-    postgres: str
+    databases: Databases
     temporal: str
     valkey: str
 
@@ -183,7 +183,7 @@ async def play(servers: Servers, folder: Path, disturb: Disturbance | None = Non
     for step in dies:
         (folder / "dies" / step).touch()
     async with AsyncExitStack() as stack:
-        url = stack.enter_context(cloned(servers.postgres))
+        url = stack.enter_context(servers.databases.borrowed())
         receivers = {name: await stack.enter_async_context(Receiver()) for name in FILTERS}
         receivers["stubborn"].answer = at_the_second_try()
         people = await stack.enter_async_context(Receiver(lambda _: 200))
@@ -246,8 +246,8 @@ def told(receiver: Receiver) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def servers(postgres_server: str, temporal_address: str, valkey_server: str) -> Servers:
-    return Servers(postgres_server, temporal_address, valkey_server)
+def servers(databases: Databases, temporal_address: str, valkey_server: str) -> Servers:
+    return Servers(databases, temporal_address, valkey_server)
 
 
 @pytest.fixture(scope="module")
@@ -269,12 +269,11 @@ def test_withdrawn_goals_are_announced_to_exactly_those_who_were_told(undisturbe
     assert len(undisturbed.notified) == GOALS + 3
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_worker_killed_at_every_step_changes_nothing(
-    servers: Servers, tmp_path: Path, undisturbed: End, when: str
+async def test_a_worker_killed_before_and_after_every_step_changes_nothing(
+    servers: Servers, tmp_path: Path, undisturbed: End
 ) -> None:
-    steps = [f"{when} {step}" for step in ("deal_out_news", "send_message")]
-    assert await play(servers, tmp_path, dies=steps) == undisturbed
+    deaths = [f"{when} {step}" for step in ("deal_out_news", "send_message") for when in ("before", "after")]
+    assert await play(servers, tmp_path, dies=deaths) == undisturbed
 
 
 async def test_workers_killed_at_any_moment_change_nothing(servers: Servers, tmp_path: Path, undisturbed: End) -> None:

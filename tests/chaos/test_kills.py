@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import load_settings
 from found_footy.domain.errors import StoreUnavailable
 from found_footy.ops.demo import clear, demo_settings
@@ -64,30 +64,24 @@ def kill(system: Running, prefix: str) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def killer(prefix: str, times: int, polls_between: int) -> Disturbance:
+def killer(victims: Sequence[str], polls_between: int) -> Disturbance:
     async def disturb(system: Running, simulator: Simulator) -> None:
-        for _ in range(times):
+        for victim in victims:
             await next_poll(simulator, simulator.state().polls + polls_between)
-            kill(system, prefix)
+            kill(system, victim)
 
     return disturb
 
 
 @pytest.mark.parametrize(
-    ("victim", "times", "polls_between"),
+    ("victims", "polls_between"),
     [
-        ("worker", 3, 4),  # both at once, in the middle of a poll
-        ("postgres", 2, 6),
-        ("temporal", 2, 6),
-        ("valkey", 2, 6),
-        ("watchdog", 1, 6),
+        pytest.param(["worker"] * 3, 4, id="both workers at once, in the middle of a poll"),
+        pytest.param(["postgres", "temporal", "valkey", "watchdog"], 3, id="one engine after the other"),
+        pytest.param([""], 8, id="everything at once"),
     ],
 )
-async def test_a_killed_process_changes_nothing(
-    tmp_path: Path, undisturbed: dict[int, Any], victim: str, times: int, polls_between: int
+async def test_killed_processes_change_nothing(
+    tmp_path: Path, undisturbed: dict[int, Any], victims: Sequence[str], polls_between: int
 ) -> None:
-    assert await play(tmp_path, killer(victim, times, polls_between)) == undisturbed
-
-
-async def test_everything_at_once_changes_nothing(tmp_path: Path, undisturbed: dict[int, Any]) -> None:
-    assert await play(tmp_path, killer("", 1, 8)) == undisturbed
+    assert await play(tmp_path, killer(victims, polls_between)) == undisturbed

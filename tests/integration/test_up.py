@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -85,18 +86,26 @@ async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
         await EmbeddedPostgres(folder).destroy()
 
 
-def processes_of(folder: Path) -> list[int]:
-    """Everything that still runs and was started for this folder."""
-    found = []
+def processes_of(folder: Path) -> dict[int, str]:
+    """Everything that still runs and was started for this folder, with its command line."""
+    found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 environment = (entry / "environ").read_bytes()
+                command = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
             if f"FOOTY_DATA_DIR={folder}".encode() in environment:
-                found.append(int(entry.name))
+                found[int(entry.name)] = command.replace(b"\0", b" ").decode(errors="replace")
     return found
+
+
+async def nothing_is_left(folder: Path, seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while left := processes_of(folder):
+        assert time.monotonic() < until, left
+        await asyncio.sleep(0.1)
 
 
 async def test_a_day_with_footy_up(installation: Installation) -> None:
@@ -121,9 +130,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     # kill -9 of the whole group: the engines run in groups of their own, and must not be left over
     os.killpg(up.pid, signal.SIGKILL)
     await up.wait()
-    async with asyncio.timeout(20):
-        while processes_of(installation.folder):
-            await asyncio.sleep(0.1)
+    await nothing_is_left(installation.folder)
 
     before = installation.simulator.state().offset_seconds
     up = await installation.up()
@@ -154,7 +161,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     up.send_signal(signal.SIGTERM)
     assert await asyncio.wait_for(up.wait(), 30) == 0
     await installation._drain
-    assert processes_of(installation.folder) == []
+    assert processes_of(installation.folder) == {}
 
 
 async def test_a_missing_key_stops_the_start_before_anything_runs(installation: Installation) -> None:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from temporalio.client import Client, WorkflowExecution, WorkflowHistory
 
 from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscriptions
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings, load_settings
 from found_footy.domain.announcing.subscription import Filters
 from found_footy.http_server import HttpServer

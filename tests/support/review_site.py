@@ -14,7 +14,7 @@ from playwright.async_api import Browser, BrowserContext
 
 from found_footy.adapters.storage.postgres.library import PostgresLibrary
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import build_objects, open_store
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.bootstrap_web import open_web
 from found_footy.domain.access import Role
 from found_footy.http_server import HttpServer

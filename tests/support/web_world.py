@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import build_objects, open_store
+from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.bootstrap_web import open_web
 from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import Choice

@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from found_footy.adapters.storage.postgres.operations import PostgresOperations
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.bootstrap_web import open_web
 from found_footy.config import Settings
 from found_footy.domain.access import Role

@@ -16,10 +16,10 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.domain.access import Role
 from found_footy.web.openapi import document
-from tests.conftest import cloned
+from tests.support.databases import Databases
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import served, settings_for
 
@@ -50,10 +50,10 @@ class Running:
 
 @pytest.fixture(scope="module")
 def running(
-    populated: tuple[str, Path], valkey_server: str, tmp_path_factory: pytest.TempPathFactory
+    worlds: tuple[Databases, Path], valkey_server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
     """A server in a thread of its own: the cases come one after the other, from outside of any loop."""
-    template, _ = populated
+    copies, _ = worlds
     ready, stop = threading.Event(), asyncio.Event()
     found: list[Running] = []
 
@@ -64,7 +64,7 @@ def running(
             ready.set()
             await stop.wait()
 
-    with cloned(template) as url:
+    with copies.borrowed() as url:
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=lambda: loop.run_until_complete(serve(url)))
         thread.start()

@@ -17,12 +17,12 @@ from pydantic import SecretStr
 
 from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import open_store
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings, as_demo, environment_names
 from found_footy.domain.errors import SettingsError, StoreUnavailable
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.demo_feeds import FILE, write_sources
 from found_footy.ops.demo_library import DemoLibrary, kept_in, look_at_library
-from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.temporal import EmbeddedTemporal
 from found_footy.ops.engines.valkey import EmbeddedValkey

@@ -12,20 +12,15 @@ from typing import Literal, Protocol
 
 from found_footy.adapters.storage.postgres.migrate import inspect
 from found_footy.adapters.storage.redis import RedisCache
-from found_footy.bootstrap import (
-    build_knowledge,
-    build_objects,
-    build_sources,
-    objects_folder,
-    sources_off,
-)
+from found_footy.bootstrap import build_knowledge, build_sources, sources_off
 from found_footy.bootstrap_feeds import build_feed, declared_feeds
+from found_footy.bootstrap_stores import build_objects, objects_folder
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, FootyError, SettingsError
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines import valkey
 from found_footy.ops.engines.binaries import packaged_binaries
-from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.temporal import find_binary
 from found_footy.ops.locate import with_running_engines
 from found_footy.ops.temporal_setup import missing_schedules

@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.data_folder import DataFolder
 
 
 def with_running_engines(settings: Settings) -> Settings:

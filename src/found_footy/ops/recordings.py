@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from found_footy.adapters.feeds.recording import load_recording
-from found_footy.bootstrap import build_objects
 from found_footy.bootstrap_feeds import declared_feeds
 from found_footy.bootstrap_replay import open_recordings
+from found_footy.bootstrap_stores import build_objects
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, NotFound, ObjectMissing
 from found_footy.domain.recordings.keys import recording_key

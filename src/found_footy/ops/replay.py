@@ -19,8 +19,8 @@ from temporalio.client import Client, WorkflowFailureError
 from found_footy.adapters.download.recorded import NOT_KEPT
 from found_footy.adapters.feeds.playhead import move_playhead
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap import open_store
 from found_footy.bootstrap_replay import Replayed, open_replay_worker, seed_names
+from found_footy.bootstrap_stores import open_store
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, RecordingBroken
 from found_footy.domain.feeds.ids import id_space

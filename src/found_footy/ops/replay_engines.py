@@ -22,7 +22,7 @@ from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import AlreadyRunning, EngineError
-from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import Supervisor
 from found_footy.ops.engines.temporal import NAMESPACE, EmbeddedTemporal

@@ -17,7 +17,7 @@ from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.bootstrap_feeds import check_feeds
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings, environment_names
-from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.engine import Engine
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import Supervisor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,21 @@ async def test_a_login_stays_in_the_profile(x: SimulatedX, tmp_path: Path, open_
 
 
 async def test_a_window_that_is_closed_gives_up(x: SimulatedX, tmp_path: Path) -> None:
-    assert not await log_in(options(x.url, tmp_path), headless=True, opened=Page.close)
+    async def close(page: Page) -> None:
+        with suppress(TimeoutError):  # a person who closes a window does not wait until the browser has said so
+            await asyncio.wait_for(page.close(), 10)
+
+    assert not await log_in(options(x.url, tmp_path), headless=True, opened=close)
+
+
+async def test_a_browser_that_hangs_is_an_error(x: SimulatedX, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("found_footy.adapters.browser.login.ANSWER_SECONDS", 0.2)
+
+    async def hang(page: Page) -> None:
+        monkeypatch.setattr(page, "evaluate", lambda *_: asyncio.sleep(60))
+
+    with pytest.raises(SourceUnavailable, match="does not answer any more"):
+        await log_in(options(x.url, tmp_path), headless=True, opened=hang)
 
 
 async def test_the_profile_of_a_running_service_is_not_touched(search: Searched) -> None:

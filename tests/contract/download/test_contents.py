@@ -86,6 +86,8 @@ def test_a_status_that_may_pass(status: int) -> None:
         ("ERROR: [youtube] x: Sign in to confirm you’re not a bot", None),
         ("ERROR: Unable to download webpage: HTTP Error 503: Service Unavailable", None),
         ("ERROR: Unable to download webpage: timed out", None),
+        ("ERROR: Unable to download webpage: HTTP Error 429: Too Many Requests", None),
+        ("ERROR: Unsupported URL: http://127.0.0.1:42995/private/not-found", Loss.UNSUPPORTED),
         ("ERROR: Unable to download webpage: [Errno 111] Connection refused", None),
         ("ERROR: something new; please report this issue on https://github.com/x/issues, deleted", None),
     ],

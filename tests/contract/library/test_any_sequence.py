@@ -146,10 +146,10 @@ class Reviewing(RuleBasedStateMachine):
         return self._runner.run(awaited())
 
 
-def test_any_sequence_of_actions_keeps_the_tiling_and_undo_is_the_inverse(library_url: str) -> None:
+def test_any_sequence_of_actions_keeps_the_tiling_and_undo_is_the_inverse(database_url: str) -> None:
     assert timedelta(seconds=61) > UNDO_FOR
     with asyncio.Runner() as runner:
-        database = Database(library_url)
+        database = Database(database_url)
         runner.run(database.open())
         try:
             run_state_machine_as_test(

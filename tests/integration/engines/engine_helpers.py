@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 import psycopg
 
 from found_footy.ops.engines import DataFolder
-from found_footy.ops.engines.identity import identify
+from found_footy.ops.identity import identify
 
 
 async def query(url: str, statement: LiteralString) -> list[tuple[Any, ...]]:

@@ -14,9 +14,9 @@ import pytest
 from found_footy.domain.errors import EngineError
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres, binaries
 from found_footy.ops.engines.accounts import Account, unprivileged_account
-from found_footy.ops.engines.identity import command_line
 from found_footy.ops.engines.placement import inside_home, outside_home, place
 from found_footy.ops.engines.ports import free_port
+from found_footy.ops.identity import command_line
 
 from .engine_helpers import eventually, exists, listener, owner_process, query
 

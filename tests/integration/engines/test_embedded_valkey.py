@@ -19,9 +19,9 @@ from redis.exceptions import ConnectionError, RedisError
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.ops.engines import DataFolder, EmbeddedValkey, Supervisor
-from found_footy.ops.engines.identity import command_line
 from found_footy.ops.engines.ports import free_port
 from found_footy.ops.engines.valkey import find_binary
+from found_footy.ops.identity import command_line
 from found_footy.ops.locate import with_running_engines
 
 from .engine_helpers import eventually, exists, listener

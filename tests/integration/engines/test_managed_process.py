@@ -14,8 +14,8 @@ import pytest
 
 from found_footy.domain.errors import EngineError
 from found_footy.ops.engines import DataFolder
-from found_footy.ops.engines.identity import identify
 from found_footy.ops.engines.process import Command, ManagedProcess, stop_leftovers
+from found_footy.ops.identity import identify
 
 from .engine_helpers import eventually, exists
 

@@ -18,6 +18,9 @@ from found_footy.adapters.browser.running_chromium import Chromium
 from found_footy.domain.errors import SettingsError, SourceUnavailable
 
 LOOK_SECONDS = 0.5
+ANSWER_SECONDS = 10
+"""A look at a page has no end of its own where the browser hangs."""
+UNANSWERED_LOOKS = 3
 
 
 def has_display(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
@@ -55,14 +58,22 @@ async def log_in(
 
 async def _until_logged_in(chromium: Chromium) -> bool:
     """Looks at all windows: a login by way of another site may end in a new one."""
+    unanswered = 0
     while not chromium.gone and chromium.context.pages:
         for page in chromium.context.pages:
             try:
-                reading = page_reading(await page.evaluate(READ_PAGE, 1))
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    reading = page_reading(await page.evaluate(READ_PAGE, 1))
             except PlaywrightError:
                 # It is on its way elsewhere, or closed; the next look tells.
                 continue
+            except TimeoutError:
+                unanswered += 1
+                continue
+            unanswered = 0
             if reading.account:
                 return True
+        if unanswered >= UNANSWERED_LOOKS:
+            raise SourceUnavailable("the browser does not answer any more: close it, and log in again")
         await asyncio.sleep(LOOK_SECONDS)
     return False

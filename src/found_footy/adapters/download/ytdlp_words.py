@@ -9,7 +9,7 @@ from found_footy.domain.videos.losses import Loss
 
 _WORDS: tuple[tuple[str, Loss | None], ...] = (
     # A host that takes us for a robot at this moment.
-    (r"not a bot|too many requests|429|rate.?limit", None),
+    (r"not a bot|too many requests|error 429|rate.?limit", None),
     (r"larger than max-filesize|file too large", Loss.TOO_LARGE),
     (r"longer than is taken", Loss.TOO_LONG),
     (
@@ -32,12 +32,14 @@ _WORDS: tuple[tuple[str, Loss | None], ...] = (
 )
 _TABLE = tuple((re.compile(words, re.IGNORECASE), loss) for words, loss in _WORDS)
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
+_LINK = re.compile(r"\w+://\S*")
+"""What a link is made of says nothing of what went wrong."""
 _NOISE = re.compile(r"^ERROR: |; please report this issue.*|\(caused by.*", re.DOTALL)
 
 
 def loss_of(message: str) -> Loss | None:
     """None where it may work a little later."""
-    text = _without_noise(message)
+    text = _LINK.sub("", _without_noise(message))
     if re.search(r"requested format is not available", text, re.IGNORECASE):
         return Loss.UNSUPPORTED
     return next((loss for words, loss in _TABLE if words.search(text)), None)

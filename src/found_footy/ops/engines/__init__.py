@@ -1,6 +1,6 @@
 """Embedded engines: real PostgreSQL, Temporal and Valkey servers, started from their packages and kept running."""
 
-from found_footy.ops.engines.data_folder import DataFolder, Runtime
+from found_footy.ops.data_folder import DataFolder, Runtime
 from found_footy.ops.engines.engine import Engine
 from found_footy.ops.engines.postgres import EmbeddedPostgres
 from found_footy.ops.engines.supervisor import ChildState, ChildStatus, Supervisor

@@ -9,10 +9,10 @@ import signal
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder
-from found_footy.ops.engines.identity import command_line, identify
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.placement import Placement
 from found_footy.ops.engines.process import Command, ManagedProcess, stop_stranger
+from found_footy.ops.identity import command_line, identify
 
 SUPERUSER = "footy"
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder
-from found_footy.ops.engines.identity import ProcessIdentity, identify, is_running
+from found_footy.ops.data_folder import DataFolder
+from found_footy.ops.identity import ProcessIdentity, identify, is_running
 
 PREFIX = "worker-"
 GRACE_SECONDS = 20.0

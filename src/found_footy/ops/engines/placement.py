@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
+from found_footy.ops.data_folder import DataFolder, write_private
 from found_footy.ops.engines.accounts import Account, can_enter, is_root, owner_of, unprivileged_account
 from found_footy.ops.engines.binaries import SHARED_FOLDER, Binaries, binaries_for, shared_folder
-from found_footy.ops.engines.data_folder import DataFolder, write_private
 
 _MAJOR_VERSION = "18"  # each major version has a format of its own, so its data has a folder of its own
 

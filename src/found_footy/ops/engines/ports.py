@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import write_private
+from found_footy.ops.data_folder import write_private
 
 HOST = "127.0.0.1"
 

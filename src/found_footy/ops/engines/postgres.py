@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 
 from found_footy.domain.errors import EngineError
+from found_footy.ops.data_folder import DataFolder, write_private
 from found_footy.ops.engines.cluster import (
     ENVIRONMENT,
     SUPERUSER,
@@ -21,7 +22,6 @@ from found_footy.ops.engines.cluster import (
     remove_home,
     stop_postmaster,
 )
-from found_footy.ops.engines.data_folder import DataFolder, write_private
 from found_footy.ops.engines.placement import Placement, all_homes, inside_home, place
 from found_footy.ops.engines.ports import HOST, StickyPort
 from found_footy.ops.engines.process import Command, ManagedProcess, stop_leftovers

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
+from found_footy.ops.data_folder import DataFolder, write_private
 from found_footy.ops.engines.accounts import Account
-from found_footy.ops.engines.data_folder import DataFolder, write_private
-from found_footy.ops.engines.identity import ProcessIdentity, identify, is_running
+from found_footy.ops.identity import ProcessIdentity, identify, is_running
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from found_footy.domain.errors import EngineError
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.child import Child, ChildState
-from found_footy.ops.engines.data_folder import DataFolder
 from found_footy.ops.engines.engine import Engine
 from found_footy.ops.engines.process import stop_leftovers
 from found_footy.ops.engines.worker import WorkerProcess, WorkerSpec

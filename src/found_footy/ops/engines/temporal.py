@@ -16,7 +16,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.ports import HOST, StickyPort, require_free
 from found_footy.ops.engines.process import Command, ManagedProcess, stop_leftovers
 

@@ -19,7 +19,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder, write_private
+from found_footy.ops.data_folder import DataFolder, write_private
 from found_footy.ops.engines.ports import HOST, StickyPort
 from found_footy.ops.engines.process import Command, ManagedProcess, stop_leftovers
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from found_footy.domain.errors import EngineError
-from found_footy.ops.engines.data_folder import DataFolder
+from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines.process import Command, ManagedProcess
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from found_footy.domain.errors import AlreadyRunning, EngineError
-from found_footy.ops.engines.identity import ProcessIdentity, is_running, this_process
+from found_footy.ops.identity import ProcessIdentity, is_running, this_process
 
 # `read_runtime` takes the lock for an instant to see whether it is free; an owner must not take that for another
 # owner, so it asks again for this long.

@@ -1,0 +1,42 @@
+"""A process that is told to stop finishes what it has begun, but does not stay for ever where it cannot."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from found_footy.command import EXIT_NOT_STOPPED
+
+PROGRAM = """
+import asyncio
+from found_footy.command import run, stop_signal
+
+async def body():
+    stop = stop_signal(give_up_after=1)
+    print("ready", flush=True)
+    await stop.wait()
+    {then}
+
+run(body, when_stopped=0)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("then", "code"),
+    [
+        ("await asyncio.sleep(0.1)", 0),
+        ("await asyncio.Event().wait()", EXIT_NOT_STOPPED),
+        ("import time; time.sleep(600)", EXIT_NOT_STOPPED),
+    ],
+)
+def test_it_ends_in_time(number: signal.Signals, then: str, code: int) -> None:
+    program = PROGRAM.format(then=then)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(60) == code

@@ -28,7 +28,7 @@ from found_footy.bootstrap import open_worker
 from found_footy.bootstrap_embeddings import build_embedders
 from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
-from found_footy.domain.clips.stages import STAGES
+from found_footy.domain.clips.stages import STAGES, Lane
 from found_footy.ports_library import Embedder, VectorStore
 
 
@@ -95,7 +95,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
 @asynccontextmanager
 async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list[Worker]]:
     """The first one is for live goals, and also looks what the library has to do. The others are for the library's
-    work, one for each queue in the table of stages. None is started."""
+    work, for each queue in the table of stages one of each lane. None is started."""
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings))
         desk = LibraryDesk(
@@ -108,9 +108,13 @@ async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list
             queue_most=settings.library_queue_most,
         )
         live = await stack.enter_async_context(open_worker(settings, client, [desk]))
-        activities = await stack.enter_async_context(_open_stages(settings, library))
-        queues = sorted({stage.queue for stage in STAGES})
-        yield [live, *(_film_worker(settings, client, queue, activities) for queue in queues)]
+        others = []
+        for lane in Lane:
+            # With a workshop of its own: the films' is not there before there is one.
+            activities = await stack.enter_async_context(_open_stages(settings, library))
+            queues = sorted({stage.queue_for(lane) for stage in STAGES})
+            others += [_film_worker(settings, client, queue, activities) for queue in queues]
+        yield [live, *others]
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from found_footy.domain.clips.review import ActionKind, Reviewer
 from found_footy.domain.clips.searching import FoundClip, Hit, Wanted
-from found_footy.domain.clips.stages import Stage
+from found_footy.domain.clips.stages import Lane, Stage
 from found_footy.domain.clips.undo import Done
 from found_footy.domain.clips.values import Clip, Master, Source, SourceKind, Sprite
 from found_footy.domain.errors import FootyError
@@ -112,10 +112,12 @@ class LibraryStore(Protocol):
     async def submit(self, what: Submission, now: datetime) -> int:
         """The new source's id."""
 
-    async def work_for(self, stage: Stage, models: Mapping[str, str], now: datetime, most: int) -> list[int]:
+    async def work_for(
+        self, stage: Stage, models: Mapping[str, str], now: datetime, most: int, lane: Lane | None = None
+    ) -> list[int]:
         """Items that this stage may take now, the oldest first: in one of its states or in its working one, or failed
         with a `retry_at` that has come; settled where they have been acted upon; and as its condition says, by the
-        versions of the models that are switched on."""
+        versions of the models that are switched on. Of one lane, or of all."""
 
     async def begin(self, stage: Stage, item: int, now: datetime) -> bool:
         """Moves it to the working state. False where its state is another one now: then there is nothing to do."""

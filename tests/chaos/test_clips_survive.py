@@ -154,14 +154,14 @@ def dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-async def test_a_worker_killed_before_and_after_every_step_changes_nothing(
-    tmp_path: Path, rendered: Path, undisturbed: End, dying: Path
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_worker_killed_at_every_step_changes_nothing(
+    tmp_path: Path, rendered: Path, undisturbed: End, dying: Path, when: str
 ) -> None:
-    deaths = [f"{when} {step}" for step in STEPS for when in ("before", "after")]
-    for death in deaths:
-        (dying / death).touch()
+    for step in STEPS:
+        (dying / f"{when} {step}").touch()
     end = await play(tmp_path / "data", rendered, search_attempts=15)
-    assert [death for death in deaths if (dying / death).exists()] == [], "steps at which nobody died"
+    assert [step for step in STEPS if (dying / f"{when} {step}").exists()] == [], "steps at which nobody died"
     assert end == undisturbed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from temporalio.worker import Worker
 from found_footy.activities.library_desk import fairly
 from found_footy.bootstrap_library import build_source_fetcher, open_workers
 from found_footy.config import Settings
-from found_footy.domain.clips.stages import STAGES
+from found_footy.domain.clips.stages import STAGES, Lane
 from found_footy.ops.temporal_setup import LIBRARY_SCHEDULE, schedules
 from found_footy.workflows import library_contracts
 from found_footy.workflows.contracts import Call
@@ -43,9 +44,9 @@ async def test_each_stage_has_its_activity_on_its_queue(settings: Settings, temp
         calls = {value.name for value in vars(library_contracts).values() if isinstance(value, Call)}
         assert calls <= names_of(live)
         by_queue = {worker.config()["task_queue"]: worker for worker in others}
-        assert set(by_queue) == {f"found-footy-{stage.queue}" for stage in STAGES}
-        for stage in STAGES:
-            worker = by_queue[f"found-footy-{stage.queue}"]
+        assert len(by_queue) == len(others) == 2
+        for stage, lane in product(STAGES, Lane):
+            worker = by_queue[f"found-footy-{stage.queue_for(lane)}"]
             assert stage.activity in names_of(worker)
             assert stage.activity not in names_of(live), "no goal waits behind a film"
             assert worker.config()["max_concurrent_activities"] == 3

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from found_footy.domain.clips.stages import STAGES, stage_called
+from found_footy.domain.clips.stages import STAGES, Lane, stage_called
 from found_footy.workflows import library, library_stage
 from found_footy.workflows.contracts import Done
 from found_footy.workflows.library import LibraryWorkflow
@@ -94,7 +95,10 @@ class World:
         async with worker_with(client, fakes) as queue:
             names = {stage.activity for stage in STAGES}
             activities = [activity.defn(name=name)(_stage_activity(self)) for name in names]
-            async with Worker(client, task_queue=f"{queue}-library", activities=activities):
+            async with (
+                Worker(client, task_queue=f"{queue}-library", activities=activities),
+                Worker(client, task_queue=f"{queue}-library-films", activities=activities),
+            ):
                 yield queue
 
     async def dispatch(self, client: Client, queue: str, rounds: int | None = None) -> Any:
@@ -131,15 +135,15 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_what_is_found_is_started_each_on_its_stages_queue(temporal: Client) -> None:
-    items = {stage.name: number() for stage in STAGES}
-    world = World(LibraryWork(1, [Work(name, item) for name, item in items.items()]), LibraryWork())
+    work = [Work(stage.name, number(), lane) for stage, lane in product(STAGES, Lane)]
+    world = World(LibraryWork(1, work), LibraryWork())
     async with world.running(temporal) as queue:
         result = await world.dispatch(temporal, queue)
-        await ended(temporal, *(stage_id(name, item) for name, item in items.items()))
-    assert (result.rounds, result.started) == (2, len(STAGES))
-    expected = {(stage_called(name).activity, item, f"{queue}-library") for name, item in items.items()}
-    assert set(world.done) == expected
-    assert len(world.done) == len(STAGES)
+        await ended(temporal, *(stage_id(each.stage, each.item) for each in work))
+    assert (result.rounds, result.started) == (2, len(work))
+    queues = {Lane.GOALS: f"{queue}-library", Lane.FILMS: f"{queue}-library-films"}
+    assert set(world.done) == {(stage_called(each.stage).activity, each.item, queues[each.lane]) for each in work}
+    assert len(world.done) == len(work)
 
 
 async def test_what_is_under_way_is_not_started_again_and_outlives_its_dispatcher(temporal: Client) -> None:

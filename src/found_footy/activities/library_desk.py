@@ -9,14 +9,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from found_footy.activities.boundary import implements
-from found_footy.domain.clips.stages import STAGES, stage_called
+from found_footy.domain.clips.stages import STAGES, Lane, stage_called
 from found_footy.domain.errors import EngineError, ObjectStoreError, ObjectStoreUnavailable
 from found_footy.ports import ObjectStore
 from found_footy.ports_library import LibraryStore
@@ -97,9 +97,9 @@ class LibraryDesk:
         now = self._now()
         taken = await self._store.take_in(now, MOST_TAKEN_IN)
         rows = []
-        for stage in STAGES:
-            items = await self._store.work_for(stage, self._models, now, self._queue_most)
-            rows.append([Work(stage.name, item) for item in items])
+        for lane, stage in product(Lane, STAGES):
+            items = await self._store.work_for(stage, self._models, now, self._queue_most, lane)
+            rows.append([Work(stage.name, item, lane) for item in items])
         edits = await self._store.open_edits(MOST_STARTS)
         running = await self._running() if any(rows) or edits else frozenset()
         work = [[each for each in row if stage_id(each.stage, each.item) not in running] for row in rows]
@@ -160,6 +160,6 @@ class LibraryDesk:
 
 
 def fairly(rows: Sequence[Sequence[Work]], most: int) -> list[Work]:
-    """Of each stage in turn, so that a heap of one kind does not keep the others waiting."""
+    """Of each stage and lane in turn, so that a heap of one kind does not keep the others waiting."""
     turns = chain.from_iterable(zip_longest(*rows))
     return [each for each in turns if each is not None][:most]

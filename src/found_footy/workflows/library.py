@@ -64,7 +64,7 @@ class LibraryWorkflow:
 
     def _starts(self, work: LibraryWork) -> Sequence[Any]:
         stages = [
-            _started(StageWorkflow.run, StageInput(each.stage, each.item), stage_id(each.stage, each.item))
+            _started(StageWorkflow.run, StageInput(each.stage, each.item, each.lane), stage_id(each.stage, each.item))
             for each in work.work
         ]
         edits = [

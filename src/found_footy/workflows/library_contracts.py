@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from found_footy.domain.clips.stages import Lane
 from found_footy.workflows.contracts import Call, Done
 
 
@@ -25,6 +26,7 @@ class LookInput:
 class Work:
     stage: str
     item: int
+    lane: Lane = Lane.GOALS
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class LibraryWork:
 class StageInput:
     stage: str
     item: int
+    lane: Lane = Lane.GOALS
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ async def _worked(stage: Stage, order: StageInput) -> StageDone:
         stage.activity,
         order,
         result_type=StageDone,
-        # A queue of its own, so that no goal waits behind a film.
-        task_queue=f"{workflow.info().task_queue}-{stage.queue}",
+        # Queues of its own, so that no goal waits behind a film, nor a goal's clip.
+        task_queue=f"{workflow.info().task_queue}-{stage.queue_for(order.lane)}",
         start_to_close_timeout=stage.timeout,
         heartbeat_timeout=contracts.HEARTBEAT,
         retry_policy=RetryPolicy(

@@ -9,7 +9,7 @@ import pytest
 from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master
 
 from found_footy.domain.clips.review import ActionKind
-from found_footy.domain.clips.stages import RETRY_AFTER, RETRY_AT_MOST, STAGES, Item, Stage, stage_called
+from found_footy.domain.clips.stages import RETRY_AFTER, RETRY_AT_MOST, STAGES, Item, Lane, Stage, stage_called
 from found_footy.domain.clips.states import ClipState, SourceState
 from found_footy.domain.errors import BadRequest, EditRefused, NotFound
 
@@ -174,6 +174,25 @@ async def test_work_comes_oldest_first_and_so_many_at_most(bench: Bench) -> None
     clips = await bench.cut(cuts=range(10, 100, 10))
     found = await bench.library.work_for(stage_called("sprites"), {}, NOW, 3)
     assert found == [clip.id for clip in clips[:3]]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+async def test_goals_and_films_are_work_of_lanes_of_their_own(bench: Bench, stage: Stage) -> None:
+    film, goal, again = [await put_in(bench, stage.item, stage.takes[0]) for _ in range(3)]
+    clips = "select source_id from library_clips where id = any(%(goals)s)"
+    of_goals = clips if stage.item is Item.CLIP else "select unnest(%(goals)s)"
+    async with bench.database.connection() as connection:
+        await connection.execute(
+            "update library_sources set kind = 'goal', event_id = id::text, video_md5 = 'x'"
+            f" where id in ({of_goals})".encode(),
+            {"goals": [goal, again]},
+        )
+        await connection.execute("insert into library_embeddings (clip_id) select id from library_clips")
+    assert await bench.library.begin(stage, again, NOW), "who died at it left it so"
+
+    found = {lane: await bench.library.work_for(stage, MODELS, NOW, 99, lane) for lane in Lane}
+    assert found == {Lane.GOALS: [goal, again], Lane.FILMS: [film]}
+    assert await bench.library.work_for(stage, MODELS, NOW, 99) == [film, goal, again]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,14 @@ class Item(StrEnum):
     CLIP = "clip"
 
 
+class Lane(StrEnum):
+    """Who waits for a piece of work. Each has workers of its own: no goal's clip waits behind a film of hours."""
+
+    GOALS = "goals"
+    FILMS = "films"
+    """What editors hand in."""
+
+
 class Condition(StrEnum):
     """What else must hold of an item, where its state alone does not say it."""
 
@@ -41,6 +49,9 @@ class Stage:
     queue: str
     """The part of the task queue's name after the dash."""
     condition: Condition = Condition.ALWAYS
+
+    def queue_for(self, lane: Lane) -> str:
+        return self.queue if lane is Lane.GOALS else f"{self.queue}-{lane}"
 
 
 _S, _C = SourceState, ClipState

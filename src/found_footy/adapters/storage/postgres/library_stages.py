@@ -15,7 +15,7 @@ from found_footy.adapters.storage.postgres.library_news import clip_news, source
 from found_footy.adapters.storage.postgres.library_part import LibraryPart
 from found_footy.adapters.storage.postgres.library_rows import storable
 from found_footy.adapters.storage.postgres.news import announce
-from found_footy.domain.clips.stages import STAGES, Condition, Item, Stage, retry_after
+from found_footy.domain.clips.stages import STAGES, Condition, Item, Lane, Stage, retry_after
 from found_footy.domain.clips.states import (
     ClipState,
     SourceState,
@@ -35,7 +35,9 @@ _MODEL = re.compile(r"[a-z][a-z0-9_]{0,50}")
 
 
 class LibraryStages(LibraryPart):
-    async def work_for(self, stage: Stage, models: Mapping[str, str], now: datetime, most: int) -> list[int]:
+    async def work_for(
+        self, stage: Stage, models: Mapping[str, str], now: datetime, most: int, lane: Lane | None = None
+    ) -> list[int]:
         wanted = {
             "states": [str(state) for state in (*stage.takes, stage.working, stage.failed)],
             "takes": [str(state) for state in stage.takes],
@@ -44,6 +46,7 @@ class LibraryStages(LibraryPart):
             "stage": stage.name,
             "now": now,
             "most": most,
+            "of_goals": None if lane is None else lane is Lane.GOALS,
         }
         if stage.condition is Condition.ALWAYS:
             found = await self._db.fetch(f"library_stages.{stage.item}s_for", **wanted)
@@ -189,6 +192,7 @@ async def _lacking_vectors(
         lacks.append(sql.SQL("e.{0} is null or e.{0} < {1} or e.{0} > {1}").format(column, said))
     statement = sql.SQL(
         "select c.id from library_embeddings e join library_clips c on c.id = e.clip_id"
+        " join library_sources s on s.id = c.source_id and (s.kind = 'goal') = coalesce(%(of_goals)s, s.kind = 'goal')"
         " where ({}) and c.live and c.state = any(%(takes)s) and (c.settles_at is null or c.settles_at <= %(now)s)"
         " order by c.id limit %(most)s"
     ).format(sql.SQL(" or ").join(lacks))

@@ -4,25 +4,28 @@ select id from library_sources
 where state = any(%(states)s)
     and (state = any(%(takes)s) or coalesce(stage, %(stage)s) = %(stage)s)
     and (state <> %(failed)s or retry_at <= %(now)s)
+    and (kind = 'goal') = coalesce(%(of_goals)s, kind = 'goal')
 order by id limit %(most)s;
 
 -- name: clips_for
 -- One that can still be undone is nobody's; one that is no tile any more is the clean-up's alone.
-select id from library_clips
-where state = any(%(states)s)
-    and (state = any(%(takes)s) or coalesce(stage, %(stage)s) = %(stage)s)
-    and (state <> %(failed)s or retry_at <= %(now)s)
-    and (settles_at is null or settles_at <= %(now)s)
-    and (live or state in ('review_archived', 'cleaning', 'cleaning_failed'))
-order by id limit %(most)s;
+select c.id from library_clips c join library_sources s on s.id = c.source_id
+where c.state = any(%(states)s)
+    and (c.state = any(%(takes)s) or coalesce(c.stage, %(stage)s) = %(stage)s)
+    and (c.state <> %(failed)s or c.retry_at <= %(now)s)
+    and (c.settles_at is null or c.settles_at <= %(now)s)
+    and (c.live or c.state in ('review_archived', 'cleaning', 'cleaning_failed'))
+    and (s.kind = 'goal') = coalesce(%(of_goals)s, s.kind = 'goal')
+order by c.id limit %(most)s;
 
 -- name: begun_clips_for
 -- As above, without those that the stage takes.
-select id from library_clips
-where state in (%(working)s, %(failed)s) and stage = %(stage)s
-    and (state <> %(failed)s or retry_at <= %(now)s)
-    and (settles_at is null or settles_at <= %(now)s) and live
-order by id limit %(most)s;
+select c.id from library_clips c join library_sources s on s.id = c.source_id
+where c.state in (%(working)s, %(failed)s) and c.stage = %(stage)s
+    and (c.state <> %(failed)s or c.retry_at <= %(now)s)
+    and (c.settles_at is null or c.settles_at <= %(now)s) and c.live
+    and (s.kind = 'goal') = coalesce(%(of_goals)s, s.kind = 'goal')
+order by c.id limit %(most)s;
 
 -- name: vector_columns
 select attname as name from pg_attribute

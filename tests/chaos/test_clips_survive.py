@@ -31,7 +31,7 @@ from tests.chaos.dying_worker import FOLDER
 from tests.chaos.vision_server import VisionServer
 from tests.support.seaweed import SeaweedServer
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(600)
 
 SCENARIO = Path(__file__).parent / "one_match.yaml"
 
@@ -56,7 +56,7 @@ async def play(folder: Path, clips_folder: Path, disturb: Disturbance | None = N
             async with running(settings) as system, open_store(system.settings) as store:
                 trouble = asyncio.create_task(disturb(system)) if disturb else None
                 documents: list[dict[str, Any]] = []
-                async with asyncio.timeout(300):
+                async with asyncio.timeout(480):
                     while not (simulator.state().settled and has_settled(simulator.truth, documents)):
                         await asyncio.sleep(0.3)
                         with suppress(StoreUnavailable):

@@ -30,7 +30,7 @@ from tests.support.announcing import Answer, Received, Receiver, add_goal, add_m
 from tests.support.databases import Databases
 from tests.support.web_world import settings_for
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(600)
 
 GOALS = 5
 LEFT = """
@@ -152,7 +152,7 @@ async def patiently(step: Callable[[], Awaitable[Any]]) -> Any:
 
 async def settled(database: Database) -> None:
     """Until nothing is on its way any more."""
-    async with asyncio.timeout(240):
+    async with asyncio.timeout(400):
         while True:
             with suppress(StoreUnavailable):
                 async with database.connection() as connection:

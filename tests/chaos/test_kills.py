@@ -21,7 +21,7 @@ from found_footy.simulator import Simulator, load_scenario
 from found_footy.simulator.verdict import has_settled, judge
 from tests.support.matchday import outcome
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 Disturbance = Callable[[Running, Simulator], Awaitable[None]]
 
@@ -33,7 +33,7 @@ async def play(folder: Path, disturb: Disturbance | None) -> dict[int, Any]:
             async with running(settings) as system, open_store(system.settings) as store:
                 trouble = asyncio.create_task(disturb(system, simulator)) if disturb else None
                 documents: list[dict[str, Any]] = []
-                async with asyncio.timeout(200):
+                async with asyncio.timeout(480):
                     while not (simulator.state().settled and has_settled(simulator.truth, documents)):
                         await asyncio.sleep(0.5)
                         with suppress(StoreUnavailable):

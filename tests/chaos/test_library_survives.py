@@ -38,7 +38,7 @@ from found_footy.workflows.library_contracts import LibraryInput
 from tests.chaos import dying_library
 from tests.support.library_system import FRAMES, film_bytes
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(600)
 
 WORKERS = 2
 UNDO_SECONDS = 1.0
@@ -168,7 +168,7 @@ async def _is_settled(library: Library, source: int, clips: list[Clip]) -> bool:
 
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(300):
+    async with asyncio.timeout(480):
         while not await holds():
             await asyncio.sleep(0.2)
 

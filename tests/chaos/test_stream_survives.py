@@ -20,7 +20,7 @@ from found_footy.domain.announcing.topics import TOPICS
 from tests.integration.engines.engine_helpers import eventually
 from tests.support.listening import insert, listening, write_news
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 LAST = ("fixture.completed", 99)
 FILTERED = "fixture=1&fixture=99"

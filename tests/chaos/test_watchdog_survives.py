@@ -29,7 +29,7 @@ from tests.support.watching import ACTIVE
 FOOTY = str(Path(sys.executable).parent / "footy")
 MATCHES = [1, 2, 3]
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 class Browser:
@@ -87,20 +87,20 @@ class System:
         await self.records.save(records)
 
     async def until(self, grade: HealthGrade) -> None:
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(90):
             while (state := await self.health.state()) is None or state.grade is not grade:
                 await asyncio.sleep(0.05)
 
     async def answer_until_healthy(self) -> None:
         """As feeds do that are back: again and again."""
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(90):
             while (state := await self.health.state()) is None or state.grade is not HealthGrade.HEALTHY:
                 await self.answer()
                 await asyncio.sleep(0.2)
 
     async def until_judged_anew(self) -> None:
         before = await self.health.state()
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(90):
             while before is None or (await self.health.state() or before).turn < before.turn + 3:
                 await asyncio.sleep(0.05)
 
@@ -152,7 +152,7 @@ async def test_a_recovery_whose_watchdog_is_killed_in_the_middle_is_ended_by_the
 ) -> None:
     await system.silence(100)
     first = await system.watchdog()
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(90):
         await browser[0].asked.wait()
     first.kill()
     await first.wait()
@@ -189,7 +189,7 @@ async def test_when_the_one_that_judges_is_killed_another_one_goes_on_at_once(
 
 
 async def steps_done(system: System, attempts: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             (entry,) = await system.health.recoveries()
             made = entry.after["attempts"]

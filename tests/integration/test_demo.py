@@ -19,7 +19,7 @@ from found_footy.ops.engines import DataFolder, EmbeddedPostgres
 
 FOOTY = str(Path(sys.executable).parent / "footy")
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(600)
 
 
 class Terminal:
@@ -76,7 +76,7 @@ async def demo(tmp_path: Path) -> AsyncIterator[Terminal]:
 
 async def test_the_pages_stay_until_somebody_stops_them(demo: Terminal) -> None:
     address = await demo.says(r"watch it at \S*?(http://127\.0\.0\.1:\d+)", 120)
-    found = await demo.says(r"the pages stay at (http://127\.0\.0\.1:\d+)", 240)
+    found = await demo.says(r"the pages stay at (http://127\.0\.0\.1:\d+)", 400)
     assert found[1] == address[1]
     async with httpx.AsyncClient(base_url=found[1], timeout=20) as web:
         page = await web.get("/", headers={"accept": "text/html"})

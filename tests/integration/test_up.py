@@ -22,7 +22,7 @@ from found_footy.simulator.verdict import has_settled, judge
 
 FOOTY = str(Path(sys.executable).parent / "footy")
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 
 class Installation:
@@ -51,7 +51,7 @@ class Installation:
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         process = await self.start(*words)
-        out, err = await asyncio.wait_for(process.communicate(), 60)
+        out, err = await asyncio.wait_for(process.communicate(), 120)
         return process.returncode or 0, out.decode(), err.decode()
 
     async def json(self, *words: str) -> Any:
@@ -63,7 +63,7 @@ class Installation:
         process = await self.start("up")
         assert process.stderr is not None
         lines = []
-        while line := await asyncio.wait_for(process.stderr.readline(), 60):
+        while line := await asyncio.wait_for(process.stderr.readline(), 120):
             lines.append(line.decode())
             # What is no log line is kept for the message, where the start fails.
             if line.startswith(b"{") and json.loads(line)["action"] == "ready":
@@ -72,7 +72,7 @@ class Installation:
         raise AssertionError("".join(lines))
 
     async def goals(self, at_least: int) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while sum(len(document["events"]) for document in await self.json("fixtures")) < at_least:
                 await asyncio.sleep(0.5)
 
@@ -136,7 +136,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     up = await installation.up()
     documents: list[dict[str, Any]] = []
     truth = installation.simulator.truth
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(300):
         while not (installation.simulator.state().settled and has_settled(truth, documents)):
             await asyncio.sleep(1)
             documents = await installation.json("fixtures")
@@ -159,7 +159,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     assert json.loads(err)["error"]["class"] == "NotFound"
 
     up.send_signal(signal.SIGTERM)
-    assert await asyncio.wait_for(up.wait(), 30) == 0
+    assert await asyncio.wait_for(up.wait(), 60) == 0
     await installation._drain
     assert processes_of(installation.folder) == {}
 

@@ -75,7 +75,19 @@ def test_time_does_not_wait_for_a_reader_that_has_gone() -> None:
     wall = Wall()
     clock = MatchdayClock(time_source=wall)
     clock.poll("first")
-    for _ in range(20):
+    for _ in range(30):
         wall.now += 0.5
         clock.poll()
     assert clock.offset > 300
+
+
+def test_time_does_not_wait_for_a_reader_that_was_not_answered() -> None:
+    wall = Wall()
+    clock = MatchdayClock(time_source=wall)
+    clock.poll("first")
+    clock.forget("first")
+    clock.forget("nobody")
+    for _ in range(8):
+        wall.now += 0.5
+        clock.poll()
+    assert clock.offset == 240

@@ -90,7 +90,7 @@ def test_the_default_matchday_has_everything() -> None:
     assert {m.stage for m in known.matches} == {"completed", "staging"}
     assert {g.kind for g in goals if g.type == "Goal"} == {"Normal Goal", "Penalty", "Own Goal"}
     assert {g.kind for g in goals if g.type == "Wicket"} == {"Bowled", "Caught", "LBW", "Run Out", "Stumped"}
-    assert {g.cancelled_after for m in scenario.matches for g in m.goals} == {None, 2, 10}
+    assert {g.cancelled_after for m in scenario.matches for g in m.goals} == {None, 4, 10}
     assert len({fault.kind for fault in scenario.faults}) == 8
     assert max(settled_from(m) for m in scenario.matches) <= 105 * 60
 

@@ -22,6 +22,7 @@ from found_footy.simulator.quota import Quota
 from found_footy.simulator.script import Match
 from found_footy.simulator.teams import find_teams
 
+READER = "api_football"
 TOKEN_ERROR = (
     "Error/Missing application key. Go to https://www.api-football.com/documentation-v3 "
     "to learn how to get your API application key."
@@ -65,7 +66,7 @@ class ApiFootball:
 
     async def _poll(self, request: Request, query: FixtureQuery) -> Response:
         matchday, view = self._matchday, self._view
-        view.poll("api_football")  # what it shows for a minute only, nobody may miss because others polled, too
+        view.poll(READER)  # what it shows for a minute only, nobody may miss because others polled, too
         live = query.ids is None
         matches = matchday.live(query.live_leagues, view.offset) if query.ids is None else matchday.by_ids(query.ids)
         due = view.faults({match.id for match in matches})
@@ -77,6 +78,7 @@ class ApiFootball:
         answer = self._answer("fixtures", request, items)
         if due.feed is None:
             return answer
+        matchday.forget(READER)
         limited = self._answer("fixtures", request, errors=self._quota.rate_error())
         return await broken(due.feed, request, answer, limited, self._closing)
 

@@ -16,7 +16,7 @@ class MatchdayClock:
 
     In lockstep, time moves only when a poll comes, by the real time since the poll before times `speed`,
     and at most by `max_step`: a slow or interrupted consumer misses nothing that lasts longer than that. That holds
-    for a `reader` among several who poll, too, as long as it comes at least every few seconds.
+    for a `reader` among several who poll, too, as long as it comes at least every few seconds and is answered.
     The first poll sees the very start. Out of lockstep, time runs `speed` times as fast as the wall.
     """
 
@@ -56,6 +56,10 @@ class MatchdayClock:
         if reader is not None:
             self._seen[reader] = (now, self._offset)
         return self.offset
+
+    def forget(self, reader: str) -> None:
+        """It got no answer: it may pause now, and time does not wait for it before it comes again."""
+        self._seen.pop(reader, None)
 
     def _furthest(self, now: float) -> float:
         present = [offset for at, offset in self._seen.values() if now - at <= PRESENT_SECONDS]

@@ -42,6 +42,10 @@ class Matchday:
         for watcher in self._watchers:
             watcher()
 
+    def forget(self, reader: str) -> None:
+        """Its poll was not answered: matchday time does not wait for it."""
+        self._clock.forget(reader)
+
     @property
     def offset(self) -> float:
         """Seconds since the start."""

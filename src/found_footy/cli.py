@@ -7,8 +7,8 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from datetime import date
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -18,6 +18,7 @@ from found_footy.cli_feeds import feeds
 from found_footy.cli_health import health, recycle, watchdog
 from found_footy.cli_library import library
 from found_footy.cli_media import media
+from found_footy.cli_play import demo, simulate
 from found_footy.cli_search import search
 from found_footy.cli_submit import submit
 from found_footy.cli_time import record, replay
@@ -67,7 +68,6 @@ EXIT_CODES: dict[type[FootyError], int] = {
 
 app = typer.Typer(
     name="footy",
-    help="Watches live matches, notices each goal and finds its clips.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -78,6 +78,21 @@ app.add_typer(token)
 app.add_typer(feeds)
 app.add_typer(library)
 app.add_typer(record)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"found-footy {version('found-footy')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def footy(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell which one this is.")
+    ] = False,
+) -> None:
+    """Watches live matches, notices each goal and finds its clips."""
 
 
 def main() -> None:
@@ -319,77 +334,5 @@ app.command()(search)
 
 
 app.command()(replay)
-
-
-@app.command()
-def demo(
-    scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
-    speed: Annotated[float, typer.Option(min=1, max=60, help="Matchday seconds per second.")] = 60.0,
-    keep: Annotated[
-        bool,
-        typer.Option("--keep", help="Stay up at the end until Ctrl-C, as in a terminal."),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Play a whole matchday on the embedded engines, without keys and without the internet."""
-    from found_footy.ops.demo import play
-    from found_footy.ops.demo_view import DemoView
-    from found_footy.simulator.loader import load_scenario
-
-    script = load_scenario(scenario)
-    if script.recording is not None:
-        raise ScenarioError(f"{scenario} is a recording: it has no script to hold the outcome against")
-    settings = load_settings()
-    configure("pretty", "ERROR")
-    view = DemoView(err if as_json else out, script.title)
-
-    async def afterwards(system: Any, verdict: Any) -> None:
-        view.close()
-        if as_json:
-            print_json(verdict.to_json())
-        else:
-            view.summary(verdict)
-        if keep or (out.is_terminal and not as_json):
-            view.keep(system.settings)
-            # Ctrl-C ends the waiting, not the command: its exit code is that of the matchday.
-            with suppress(asyncio.CancelledError):
-                await asyncio.Event().wait()
-
-    with view:
-        verdict = run(lambda: play(script, settings, speed, view.show, afterwards, rendering=view.rendering))
-    if verdict.mismatches:
-        raise SystemExit(EXIT_NOT_AS_EXPECTED)
-
-
-@app.command()
-def simulate(
-    scenario: Annotated[str, typer.Option(help="A scenario file, or the name of a bundled one.")] = "matchday",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 takes a free one.")] = 0,
-    speed: Annotated[float, typer.Option(min=1, max=600, help="Matchday seconds per second.")] = 60.0,
-    free_running: Annotated[bool, typer.Option("--free-running", help="Do not wait for whoever polls.")] = False,
-) -> None:
-    """Serve a scripted matchday over HTTP, for a system that runs elsewhere."""
-    from found_footy.ops.demo import clips_folder, simulator_environment
-    from found_footy.simulator.loader import load_scenario
-    from found_footy.simulator.server import Simulator, serve_forever
-
-    script = load_scenario(scenario)
-    folder = clips_folder(load_settings())
-    configure("pretty", "WARNING")
-
-    def ready(simulator: Simulator) -> None:
-        others = [name for name, told in (("ESPN", script.feeds.espn), ("CREX", script.cricket)) if told]
-        ours = ", ".join([f"API-Football with the key {simulator.key}", *others])
-        feeds = ours if script.recording is None else "ESPN"
-        out.print(f"{feeds} at {simulator.url}; stop with Ctrl-C", soft_wrap=True)
-        if script.recording is None:
-            out.print("for `footy up` in another terminal:", style="dim")
-            for name, value in simulator_environment(simulator, folder.parent).items():
-                out.print(f"export {name}={value}", markup=False, soft_wrap=True)
-
-    def serve() -> Coroutine[Any, Any, None]:
-        return serve_forever(
-            script, port=port, speed=speed, lockstep=not free_running, clips_folder=folder, on_ready=ready
-        )
-
-    run(serve, when_stopped=0)
+app.command()(demo)
+app.command()(simulate)

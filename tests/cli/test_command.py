@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import signal
+from importlib.metadata import version
 from pathlib import Path
 
 import httpx
@@ -91,6 +92,11 @@ def test_help_names_every_command(footy: Footy) -> None:
         "library",
         "record",
     ]
+
+
+def test_it_tells_its_version_even_with_wrong_settings(footy: Footy) -> None:
+    ended = footy("--version", FOOTY_WORKERS="none")
+    assert (ended.code, ended.out, ended.err) == (0, f"found-footy {version('found-footy')}\n", "")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import SecretStr
 from temporalio.client import Client
-from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from found_footy.activities.aliases import AliasActivities
 from found_footy.activities.announce import AnnounceActivities
@@ -275,9 +274,6 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
             graceful_shutdown_timeout=timedelta(seconds=10),
             # What a killed worker held is handed to another one after this, not after the default of 10 s.
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
-            # Our own modules are deterministic by the layers' rules; importing them anew for each workflow
-            # costs a third of a worker's time.
-            workflow_runner=SandboxedWorkflowRunner(
-                restrictions=SandboxRestrictions.default.with_passthrough_modules("found_footy")
-            ),
+            # The tests run all workflows in the sandbox, which catches what would not replay; here it only costs.
+            workflow_runner=UnsandboxedWorkflowRunner(),
         )

@@ -242,6 +242,9 @@ class VectorStore(Protocol):
 
     async def save(self, clip_id: int, model: str, version: str, vector: NDArray[np.float32]) -> None: ...
 
+    async def versions(self, clip_id: int, models: Sequence[str]) -> Mapping[str, str]:
+        """Of the vectors that the clip has of these models, which must be prepared."""
+
 
 # --- search
 

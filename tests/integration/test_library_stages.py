@@ -112,6 +112,11 @@ async def test_another_model_embeds_again(system: LibrarySystem) -> None:
     system.models = dict.fromkeys(system.models, "newer")
     assert await system.due("re-embedding") == [clips[0].id]
     assert await system.run("re-embedding", clips[0].id)
+    assert system.embedder.asked == 1, "its vector of this model was there"
+    async with system.store._db.connection() as connection:
+        await connection.execute("update library_embeddings set mobilenet_v3_small_version = 'older'")
+    assert await system.run("re-embedding", clips[0].id)
+    assert system.embedder.asked == 2
 
 
 async def test_an_archived_clip_loses_its_files_and_stays_a_tile(system: LibrarySystem) -> None:

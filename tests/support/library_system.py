@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from temporalio.client import Client, WorkflowExecution
 from temporalio.testing import ActivityEnvironment
 
@@ -77,7 +79,8 @@ class LibrarySystem:
     desk: LibraryDesk
     workshop: LimitedWorkshop
     models: dict[str, str]
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock
+    embedder: CountedMobileNet
 
     @property
     def who(self) -> Reviewer:
@@ -138,7 +141,7 @@ async def library_system(
         # Nothing is kept, so that a test sees what happens when an object is gone.
         disk = LibraryDisk(objects, folder, kept=0)
         stack.push_async_callback(disk.aclose)
-        embedder = MobileNet()
+        embedder = CountedMobileNet()
         stack.push_async_callback(embedder.aclose)
         store, vectors = PostgresLibrary(database), PostgresVectors(database)
         rules = SourceRules(10_000_000, 0.6)
@@ -153,8 +156,16 @@ async def library_system(
             store, objects, cast(Client, NothingRuns()), models, clock, seconds=0.05, queue_most=50, wait=0.1
         )
         yield LibrarySystem(
-            store, PostgresReview(database), objects, disk, named, desk, workshop, models, clock
+            store, PostgresReview(database), objects, disk, named, desk, workshop, models, clock, embedder
         )  # fmt: skip
+
+
+class CountedMobileNet(MobileNet):
+    asked = 0
+
+    async def pictures(self, bgr: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        self.asked += 1
+        return await super().pictures(bgr)
 
 
 class NothingRuns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from found_footy.activities.library_disk import LibraryDisk
 from found_footy.activities.library_stages import does, through
 from found_footy.domain.clips.keys import keyframe_key
+from found_footy.domain.clips.stages import Condition, stage_called
 from found_footy.domain.errors import EmbeddingError
 from found_footy.ports import ObjectStore
 from found_footy.ports_library import Embedder, LibraryStore, VectorStore
@@ -42,14 +44,19 @@ class LibraryEmbeddingActivities:
 
     @does("embed_clip")
     async def embed_clip(self, order: StageInput) -> StageDone:
-        return await through(self._store, order, self._embed, self._now)
+        again = stage_called(order.stage).condition is Condition.LACKS_EMBEDDING
+        return await through(self._store, order, partial(self._embed, only_lacking=again), self._now)
 
-    async def _embed(self, clip_id: int) -> None:
+    async def _embed(self, clip_id: int, *, only_lacking: bool) -> None:
         pictures = await self._pictures(clip_id)
         if not self._prepared:
             await self._vectors.prepare(self._embedders)
             self._prepared = True
+        # Whoever comes for the first time has new keyframes, whatever was known of older ones.
+        known = await self._vectors.versions(clip_id, [each.name for each in self._embedders]) if only_lacking else {}
         for embedder in self._embedders:
+            if known.get(embedder.name) == embedder.version:
+                continue
             rows = await embedder.pictures(pictures)
             await self._vectors.save(clip_id, embedder.name, embedder.version, mean_of(rows))
 

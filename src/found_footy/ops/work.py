@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 
 from temporalio.client import Client
@@ -20,6 +21,8 @@ PATIENCE_SECONDS = 60.0
 async def work(settings: Settings, stop: asyncio.Event) -> None:
     client = await _patiently_connected(settings)
     async with open_workers(settings, client) as workers:
+        # What is loaded by now stays: the collector need not look through it again and again.
+        gc.freeze()
         running = [asyncio.create_task(worker.run()) for worker in workers]
         log.info("worker is ready", extra={"action": "worker_ready", "task_queue": settings.task_queue})
         stopping = asyncio.create_task(stop.wait())

@@ -196,3 +196,13 @@ async def test_a_model_that_nothing_was_embedded_by_yet_finds_nothing(
     assert await search_store.by_likeness(MODEL, "1", pointing(1, dimensions=8), Wanted(), 5) == []
     with pytest.raises(NotFound, match="no clip has a vector of the model unheard yet"):
         await search_store.vector(clip, "unheard", "1")
+
+
+async def test_it_tells_which_versions_a_clip_has(vectors: PostgresVectors, shelf: Shelf) -> None:
+    await vectors.prepare([Named(MODEL, 576), Named("clip_file", 512)])
+    one, two = await shelf.put("Two clips", GOAL, ["keyframed"] * 2)
+    await vectors.save(one, MODEL, "v1", pointing(1))
+    assert await vectors.versions(one, [MODEL, "clip_file"]) == {MODEL: "v1"}
+    assert await vectors.versions(two, [MODEL]) == {}
+    with pytest.raises(SettingsError):
+        await vectors.versions(one, ['a"; drop table x; --'])

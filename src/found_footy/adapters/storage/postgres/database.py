@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -30,8 +31,7 @@ class Database:
             timeout=10,
             open=False,
             kwargs={"row_factory": dict_row, "cursor_factory": cursor_factory, "connect_timeout": 5},
-            # A server that was restarted leaves dead connections behind.
-            check=AsyncConnectionPool.check_connection,
+            check=_check,
         )
 
     async def open(self) -> None:
@@ -51,6 +51,15 @@ class Database:
         """One named query in a transaction of its own."""
         async with self.connection() as connection:
             return await fetch(connection, name, params)
+
+
+async def _check(connection: Connection) -> None:
+    """A server that was restarted leaves dead connections behind. Its last words, or the end, wait to be read from
+    them though nobody has asked anything: only then the server is asked whether it is there."""
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def fetch(connection: Connection, name: str, params: Mapping[str, Any]) -> list[DictRow]:

@@ -53,6 +53,15 @@ class PostgresVectors:
         except (psycopg.errors.DataException, psycopg.errors.UndefinedColumn) as error:
             raise StoreRejected(f"a vector of {model}: {str(error).splitlines()[0]}") from None
 
+    async def versions(self, clip_id: int, models: Sequence[str]) -> dict[str, str]:
+        wanted = sql.SQL(", ").join(
+            sql.SQL("{} as {}").format(columns(each)["version"], sql.Identifier(each)) for each in models
+        )
+        query = sql.SQL("select {} from library_embeddings where clip_id = %s").format(wanted)
+        async with self._db.connection() as connection:
+            row = await (await connection.execute(query, (clip_id,))).fetchone()
+        return {model: version for model, version in (row or {}).items() if version is not None}
+
 
 def column(model: str) -> str:
     """Raises SettingsError for what cannot name a column."""

@@ -26,7 +26,9 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Play a whole matchday on the embedded engines, without keys and without the internet."""
+    from found_footy.bootstrap_stores import open_store
     from found_footy.ops.demo import play
+    from found_footy.ops.demo_library import editor_token
     from found_footy.ops.demo_view import DemoView
     from found_footy.simulator.loader import load_scenario
 
@@ -44,7 +46,8 @@ def demo(
         else:
             view.summary(verdict)
         if keep or (out.is_terminal and not as_json):
-            view.keep(system.settings)
+            async with open_store(system.settings) as store:
+                view.keep(system.settings, await editor_token(store.database))
             # Ctrl-C ends the waiting, not the command: its exit code is that of the matchday.
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()

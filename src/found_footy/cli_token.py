@@ -12,7 +12,7 @@ import typer
 from found_footy.command import AsJson, run
 from found_footy.config import load_settings
 from found_footy.console import err, out, print_json
-from found_footy.domain.access import ID_LENGTH, SECRET_BYTES, Role, Token, hash_of, token_id, token_text
+from found_footy.domain.access import ID_LENGTH, SECRET_BYTES, Role, Token, new_token
 from found_footy.domain.errors import EngineError
 from found_footy.ops.logging import configure
 
@@ -42,18 +42,10 @@ def create(
     if not 1 <= len(called) <= 100 or not called.isprintable():
         raise typer.BadParameter("a name has 1 to 100 characters that can be printed", param_hint="--name")
     given = _role(role)
-    secret = secrets.token_bytes(SECRET_BYTES)
     now = _now()
-    made = Token(
-        id=token_id(secrets.token_bytes(ID_LENGTH)),
-        name=called,
-        role=given,
-        hash=hash_of(secret),
-        created_at=now,
-        expires_at=now + timedelta(days=days) if days else None,
-    )
+    random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
+    made, text = new_token(called, given, now, random, secret, timedelta(days=days) if days else None)
     _ask(lambda access: access.add_token(made))
-    text = token_text(made.id, secret)
     if as_json:
         print_json({**_document(made, now), "token": text})
     else:

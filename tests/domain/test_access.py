@@ -13,6 +13,7 @@ from found_footy.domain.access import (
     csrf_of,
     fits,
     hash_of,
+    new_token,
     parse_token,
     token_id,
     token_text,
@@ -64,6 +65,15 @@ def test_anything_else_is_no_token(text: str) -> None:
 @pytest.mark.parametrize("random", [bytes(8), bytes([255] * 8), bytes(range(30, 60))])
 def test_an_id_fits_the_form_of_a_token(random: bytes) -> None:
     assert parse_token(token_text(token_id(random), SECRET)) == (token_id(random), SECRET)
+
+
+@pytest.mark.parametrize(("lasts", "ends"), [(None, None), (timedelta(days=2), NOW + timedelta(days=2))])
+def test_of_a_new_token_only_the_text_tells_the_secret(lasts: timedelta | None, ends: datetime | None) -> None:
+    token, text = new_token("news desk", Role.EDITOR, NOW, bytes(8), SECRET, lasts)
+    assert parse_token(text) == (token.id, SECRET)
+    assert fits(token, SECRET)
+    assert (token.name, token.role, token.created_at, token.expires_at) == ("news desk", Role.EDITOR, NOW, ends)
+    assert SECRET.hex() not in repr(token)
 
 
 def test_only_the_right_secret_fits() -> None:

@@ -1,4 +1,4 @@
-"""`footy demo` in a terminal: it says where the pages are, and keeps them up until Ctrl-C."""
+"""`footy demo` in a terminal: it says where the pages are, and keeps them up until Ctrl-C. The library is at work."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -59,7 +60,10 @@ async def demo(tmp_path: Path) -> AsyncIterator[Terminal]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTY_")}
     process = await asyncio.create_subprocess_exec(
         FOOTY, "demo", "--scenario", "quick",
-        env={**environment, "FOOTY_DATA_DIR": str(tmp_path), "FOOTY_WEB_PORT": "0", "TERM": "xterm", "COLUMNS": "200"},
+        env={
+            **environment, "FOOTY_DATA_DIR": str(tmp_path), "FOOTY_WEB_PORT": "0", "FOOTY_UNDO_SECONDS": "2",
+            "TERM": "xterm", "COLUMNS": "200",
+        },
         stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
@@ -91,5 +95,44 @@ async def test_the_pages_stay_until_somebody_stops_them(demo: Terminal) -> None:
         fixtures = (await web.get("/api/v1/fixtures")).json()["items"]
         told_by = {fixture["teams"]["home"]["name"]: {f["feed"] for f in fixture["_feeds"]} for fixture in fixtures}
         assert told_by["Aston Villa"] == {"api_football", "espn"}
+        token = await demo.says(r"log in at \S+/login with this token:\s+\S*?(footy_\w+)", 60)
+        await reviewed_and_found(web, token[1])
     demo.process.send_signal(signal.SIGINT)
     assert await asyncio.wait_for(demo.process.wait(), 60) == 0
+
+
+async def reviewed_and_found(web: httpx.AsyncClient, token: str) -> None:
+    """Every scene is reviewed; one of a goal is found again by its words, and by how it looks."""
+    editor = {"authorization": f"Bearer {token}"}
+    most = {"most": 50}
+    while clips := (await web.get("/api/v1/review/queue", params=most, headers=editor)).json()["queue"]:
+        done = await web.post("/api/v1/review/actions", json={"kind": "approve", "clips": clips}, headers=editor)
+        assert done.status_code == 200, done.text
+    async with asyncio.timeout(180):
+        while not (items := await found(web, place="library")) or await waiting(web, editor):
+            await asyncio.sleep(0.5)
+    clip = next(each["clip"] for each in items if each["clip"]["event"])
+    words = f"{clip['facts']['player']} {clip['facts']['team']}"
+    assert clip["id"] in ids_in(await found(web, q=words))
+    alike = await found(web, like=str(clip["id"]), limit="100")
+    assert [each["likeness"] for each in alike] == sorted((each["likeness"] for each in alike), reverse=True)
+    picture = await web.get(clip["picture"])
+    answer = await web.post("/api/v1/library/search", content=picture.content, headers={"content-type": "image/jpeg"})
+    assert clip["id"] in ids_in(answer.json()["items"][:1]), "the picture of a clip is most like that clip"
+
+
+async def waiting(web: httpx.AsyncClient, editor: dict[str, str]) -> int:
+    """Clips that have not come to their end."""
+    counts = (await web.get("/api/v1/review/queue", headers=editor)).json()["counts"]
+    return sum(count for state, count in counts.items() if state != "embedded")
+
+
+async def found(web: httpx.AsyncClient, **wanted: str) -> list[dict[str, Any]]:
+    answer = await web.get("/api/v1/library/search", params=wanted)
+    assert answer.status_code == 200, answer.text
+    items: list[dict[str, Any]] = answer.json()["items"]
+    return items
+
+
+def ids_in(moments: list[dict[str, Any]]) -> set[int]:
+    return {clip["id"] for moment in moments for clip in (moment["clip"], *moment["copies"])}

@@ -10,7 +10,7 @@ import httpx
 
 from found_footy.adapters.storage.postgres.access import PostgresAccess
 from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.access import SECRET_BYTES, Role, Token, hash_of, token_id, token_text
+from found_footy.domain.access import ID_LENGTH, SECRET_BYTES, Role, new_token
 from tests.support.web_world import NOW
 
 PAGE = {"accept": "text/html"}
@@ -27,12 +27,12 @@ async def make_token(
 ) -> str:
     """The text of a new token."""
     access = PostgresAccess(store.database)
-    secret, id_ = secrets.token_bytes(SECRET_BYTES), token_id(secrets.token_bytes(8))
-    expires = now + holds if holds is not None else None
-    await access.add_token(Token(id_, name, role, hash_of(secret), now, expires))
+    random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
+    token, text = new_token(name, role, now, random, secret, holds)
+    await access.add_token(token)
     if revoked:
-        await access.revoke(id_, now)
-    return token_text(id_, secret)
+        await access.revoke(token.id, now)
+    return text
 
 
 def bearer(token: str) -> dict[str, str]:

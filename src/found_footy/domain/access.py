@@ -60,6 +60,15 @@ class Token:
         return self.last_used_at is None or now - self.last_used_at >= TOUCH_EVERY
 
 
+def new_token(
+    name: str, role: Role, now: datetime, random: bytes, secret: bytes, lasts: timedelta | None = None
+) -> tuple[Token, str]:
+    """What is kept of it, and its text. `random` makes the id, `secret` has `SECRET_BYTES`."""
+    id_ = token_id(random)
+    token = Token(id_, name, role, hash_of(secret), now, now + lasts if lasts is not None else None)
+    return token, token_text(id_, secret)
+
+
 def token_id(random: bytes) -> str:
     """A short public name for a token, of at least `ID_LENGTH` random bytes."""
     return "".join(_ID_LETTERS[byte % len(_ID_LETTERS)] for byte in random[:ID_LENGTH])

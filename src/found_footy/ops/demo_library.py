@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
+from found_footy.adapters.storage.postgres.access import PostgresAccess
+from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.library_reading import PostgresLibraryReading
 from found_footy.adapters.storage.postgres.readers import Readers
 from found_footy.config import Settings
+from found_footy.domain.access import ID_LENGTH, SECRET_BYTES, Role, new_token
 from found_footy.domain.clips.states import ClipState, SourceState
 from found_footy.domain.errors import EngineError
 from found_footy.simulator.verdict import Mismatch
@@ -78,3 +83,11 @@ async def look_at_library(settings: Settings, documents: Sequence[Mapping[str, A
         await readers.close()
     standing = Counter(totals["sources"]) - Counter(totals["withdrawn"])
     return DemoLibrary(kept_in(documents), standing, totals["clips"])
+
+
+async def editor_token(database: Database) -> str:
+    """To review with. The database of the demo, and the token with it, is gone when the demo ends."""
+    random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
+    token, text = new_token("demo", Role.EDITOR, datetime.now(UTC), random, secret)
+    await PostgresAccess(database).add_token(token)
+    return text

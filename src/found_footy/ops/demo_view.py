@@ -147,9 +147,10 @@ class DemoView:
             table.add_row(str(mismatch.match), mismatch.what, mismatch.expected, mismatch.got)
         self._console.print(table)
 
-    def keep(self, settings: Settings) -> None:
-        self._console.print(f"\nthe pages stay at {pages_url(settings)} until Ctrl-C", style="bold", soft_wrap=True)
+    def keep(self, settings: Settings, token: str) -> None:
+        pages = pages_url(settings)
+        self._console.print(f"\nthe pages stay at {pages} until Ctrl-C", style="bold", soft_wrap=True)
+        self._console.print(f"to review the scenes, log in at {pages}/login with this token:", soft_wrap=True)
+        self._console.print(token, style="bold", markup=False, highlight=False, soft_wrap=True)
         command = f"FOOTY_DATA_DIR={settings.data_dir} {sys.argv[0]}"
         self._console.print(f"in another terminal: {command} fixtures", style="dim", soft_wrap=True)
-        token = f"{command} token create --name me --role editor"
-        self._console.print(f"to review the scenes, log in with a token: {token}", style="dim", soft_wrap=True)

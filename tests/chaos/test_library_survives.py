@@ -15,7 +15,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from psycopg import sql
 from pydantic import SecretStr
 from temporalio.client import Client
 
@@ -36,7 +35,7 @@ from found_footy.workflows.contracts import Call
 from found_footy.workflows.library import LibraryWorkflow
 from found_footy.workflows.library_contracts import LibraryInput
 from tests.chaos import dying_library
-from tests.support.library_system import FRAMES, film_bytes
+from tests.support.library_system import FRAMES, film_bytes, with_ids_of_its_own
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -107,7 +106,7 @@ async def dispatching(client: Client, settings: Settings) -> AsyncIterator[None]
 async def play(settings: Settings, client: Client, folder: Path) -> End:
     (folder / "tmp").mkdir()
     async with open_library(settings) as library:
-        await _with_ids_of_its_own(library)
+        await with_ids_of_its_own(library.database)
         async with dispatching(client, settings), Workers(environment_of(settings), folder):
             source = await _submit(library, folder)
             clips = await _review(library, settings, source)
@@ -116,16 +115,6 @@ async def play(settings: Settings, client: Client, folder: Path) -> End:
         await LibraryDisk(library.objects, folder / "tmp").aclose()
         assert list((folder / "tmp").glob("*")) == []
         return await _end(library, source)
-
-
-async def _with_ids_of_its_own(library: Library) -> None:
-    """Temporal is shared with other tests, and the items' ids are parts of the workflows'."""
-    async with library.database.connection() as connection:
-        for table in ("library_sources", "library_clips", "library_actions"):
-            start = uuid4().int % 10**9 + 1000
-            await connection.execute(
-                sql.SQL("alter table {} alter column id restart with {}").format(sql.Identifier(table), start)
-            )
 
 
 async def _submit(library: Library, folder: Path) -> int:

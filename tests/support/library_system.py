@@ -12,9 +12,11 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
+from psycopg import sql
 from temporalio.client import Client, WorkflowExecution
 from temporalio.testing import ActivityEnvironment
 
@@ -158,6 +160,16 @@ async def library_system(
         yield LibrarySystem(
             store, PostgresReview(database), objects, disk, named, desk, workshop, models, clock, embedder
         )  # fmt: skip
+
+
+async def with_ids_of_its_own(database: Database) -> None:
+    """Temporal is shared with other tests, and the items' ids are parts of the workflows'."""
+    async with database.connection() as connection:
+        for table in ("library_sources", "library_clips", "library_actions"):
+            start = uuid4().int % 10**9 + 1000
+            await connection.execute(
+                sql.SQL("alter table {} alter column id restart with {}").format(sql.Identifier(table), start)
+            )
 
 
 class CountedMobileNet(MobileNet):

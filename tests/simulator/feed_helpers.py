@@ -58,7 +58,7 @@ class Feeds:
 
 @asynccontextmanager
 async def feeds_of(
-    played: Scenario, leagues: Sequence[str] = SLUGS, *, max_step: float = 10**6, patience: float = 5
+    played: Scenario, leagues: Sequence[str] = SLUGS, *, max_step: float = 10**6, patience: float = 60
 ) -> AsyncIterator[Feeds]:
     wall = Wall()
     # Yesterday's noon: never near midnight, and within the days for which ESPN is asked.

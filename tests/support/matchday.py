@@ -22,8 +22,7 @@ def _match(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _event(event: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("time", "player", "assist", "detail", "_scoring_team", "_removed", "_debounce_complete")
-    facts = {name: event[name] for name in kept}
-    if not event["_removed"]:
-        facts |= {name: event[name] for name in ("_score_before", "_score_after", "_download_complete")}
-    return facts
+    kept = ("time", "player", "assist", "detail", "_scoring_team", "_removed")
+    # Whether a goal that does not stand was certain before depends on how many polls a death has cost.
+    standing = ("_debounce_complete", "_score_before", "_score_after", "_download_complete")
+    return {name: event[name] for name in (kept if event["_removed"] else kept + standing)}

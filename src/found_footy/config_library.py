@@ -25,7 +25,7 @@ class LibrarySettings(BaseSettings):
     source_mb: int = Field(20_000, ge=1, le=500_000, description="Largest source that is taken, in megabytes.")
     source_hours: float = Field(6, gt=0, le=48, description="Longest source that is taken.")
     source_media_seconds: float = Field(
-        7200, gt=0, le=86_400, description="How long one pass over a source, or over a clip of it, may take."
+        18_000, gt=0, le=86_400, description="How long one pass over a source, or over a clip of it, may take."
     )
     scene_seconds_least: float = Field(0.6, ge=0, le=60, description="Shortest scene; sooner cuts are left out.")
     keyframes: Names = Field(

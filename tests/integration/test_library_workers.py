@@ -15,7 +15,7 @@ from temporalio.worker import Worker
 from found_footy.activities.library_desk import fairly
 from found_footy.bootstrap_library import build_source_fetcher, open_workers
 from found_footy.config import Settings
-from found_footy.domain.clips.stages import STAGES, Lane
+from found_footy.domain.clips.stages import STAGES, Lane, stage_called
 from found_footy.ops.temporal_setup import LIBRARY_SCHEDULE, schedules
 from found_footy.workflows import library_contracts
 from found_footy.workflows.contracts import Call
@@ -61,6 +61,12 @@ async def test_the_fetcher_keeps_to_the_settings(settings: Settings) -> None:
     fetcher = build_source_fetcher(settings.model_copy(update={"source_mb": 7, "source_hours": 2.0}))
     assert (fetcher._limits.max_bytes, fetcher._longest_seconds) == (7_000_000, 7200)
     await fetcher.aclose()
+
+
+def test_a_stage_has_time_for_what_it_may_take(settings: Settings) -> None:
+    """A download fetches and makes a master; scenes are one pass."""
+    assert 2 * settings.source_media_seconds <= stage_called("download").timeout.total_seconds()
+    assert settings.source_media_seconds <= stage_called("splice").timeout.total_seconds()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from found_footy.media.timeline import timeline_of
 DETECTOR = "tiny-yuv/1"
 """Name and version: what another one has found is not what this one finds."""
 LEAST_SECONDS = 0.6
-LONG = Limits(frames=6 * 3600 * 120, seconds=6 * 3600.0 + 60, wall_seconds=7200.0)
+LONG = Limits(frames=6 * 3600 * 120, seconds=6 * 3600.0 + 60, wall_seconds=18_000.0)
 """For sources of hours."""
 TELL_EVERY = 64
 """Frames between two words of progress."""

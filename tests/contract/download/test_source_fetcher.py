@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import av
 import pytest
+from tests.media.numbered_films import beeps, beeps_in, flashes_in, numbered, times, write_film
 
 from found_footy.adapters.download import ytdlp
 from found_footy.adapters.download.limits import DownloadLimits
@@ -138,3 +140,55 @@ async def test_a_film_that_is_too_long_is_not_even_fetched(serve: Serve, fetcher
         await fetcher(server, longest_seconds=7200).fetch(f"{server.url}/page", target, lambda share: None)
     assert lost.value.loss == Loss.TOO_LONG
     assert not any(request.path == "/a.ts" for request in server.requests)
+
+
+MPD = """<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT2S"><Period>
+<AdaptationSet mimeType="video/mp4"><Representation id="v/../1" codecs="avc1.42c00d" width="320" height="180"
+bandwidth="100000"><BaseURL>v.mp4</BaseURL></Representation></AdaptationSet>
+<AdaptationSet mimeType="audio/mp4"><Representation id="a" codecs="mp4a.40.2" bandwidth="64000"
+audioSamplingRate="48000"><BaseURL>a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>"""
+
+
+def parted(tmp_path: Path) -> tuple[bytes, bytes]:
+    """Pictures and sound of one film, each in a file of its own: a flash and a beep at the same moments."""
+    whole = tmp_path / "whole.mp4"
+    write_film(whole, numbered(100, flashes=[25, 60]), beeps(4, [1.0, 2.4]))
+    parts = []
+    for kind in ("video", "audio"):
+        path = tmp_path / f"{kind}.mp4"
+        with av.open(str(whole)) as film, av.open(str(path), "w") as out:
+            (stream,) = getattr(film.streams, kind)
+            into = out.add_stream_from_template(stream)
+            for packet in film.demux(stream):
+                if packet.dts is not None:
+                    packet.stream = into
+                    out.mux(packet)
+        parts.append(path.read_bytes())
+    return parts[0], parts[1]
+
+
+async def test_pictures_and_sound_that_come_apart_are_one_film(
+    serve: Serve, fetcher: Opened, target: Path, tmp_path: Path
+) -> None:
+    video, audio = parted(tmp_path)
+    playlist = Reply(MPD.encode(), kind="application/dash+xml")
+    server = await serve({"/film.mpd": playlist, "/v.mp4": Reply(video), "/a.mp4": Reply(audio)})
+    await fetcher(server).fetch(f"{server.url}/film.mpd", target, lambda share: None)
+    assert len(times(target)) == 100
+    flashes = flashes_in(target)
+    assert flashes == pytest.approx([1.0, 2.4], abs=0.03), "no time below 0 in this container: all of it may be late"
+    assert beeps_in(target) == pytest.approx(flashes, abs=0.005), "and the sound in step with it"
+    assert names_in(target.parent) == [target.name]
+
+
+@pytest.mark.parametrize("broken", [b"ffconcat version 1.0\nfile /etc/passwd\n", bytes(5000)])
+async def test_a_part_that_is_something_else_is_a_loss(
+    serve: Serve, fetcher: Opened, target: Path, tmp_path: Path, broken: bytes
+) -> None:
+    video, _ = parted(tmp_path)
+    playlist = Reply(MPD.encode(), kind="application/dash+xml")
+    server = await serve({"/film.mpd": playlist, "/v.mp4": Reply(video), "/a.mp4": Reply(broken)})
+    with pytest.raises(ClipLost) as lost:
+        await fetcher(server).fetch(f"{server.url}/film.mpd", target, lambda share: None)
+    assert lost.value.loss == Loss.NOT_A_VIDEO
+    assert names_in(target.parent) == []

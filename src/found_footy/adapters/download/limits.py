@@ -37,6 +37,8 @@ class Trip:
     """Who wants to know how much is here, 0 to 1."""
     longest_seconds: float | None = None
     """The longest film that is wanted, where its page tells."""
+    joins: bool = False
+    """Whether pictures and sound that come apart are both wanted: many hosts have their best ones only so."""
     title: str = ""
     """As its page tells."""
 

@@ -68,6 +68,7 @@ def _order(url: httpx.URL, folder: Path, limits: DownloadLimits, trip: Trip) -> 
         "silence_seconds": limits.timeouts["read"],
         "private_hosts": list(limits.private_hosts),
         "longest_seconds": trip.longest_seconds,
+        "joins": trip.joins,
         "progress": PROGRESS if trip.told is not None else None,
     }
 

@@ -6,6 +6,7 @@ where the address rule lets it, and that runs no other program. Reads one line o
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -14,15 +15,18 @@ import threading
 from importlib import import_module
 from typing import Any, NoReturn
 
+from found_footy.adapters.download.ytdlp_formats import chosen
 from found_footy.adapters.guarded.addresses import AddressRule
 from found_footy.adapters.guarded.sockets import SocketGuard
 
 FORMAT = "b[ext=mp4][height<=?1080]/b[height<=?1080]/bv[ext=mp4][height<=?1080]/bv*[height<=?1080]/b"
-"""Best mp4 up to 1080p with sound, then without; nothing that has to be put together."""
+"""For clips: the best mp4 up to 1080p with sound, then without; nothing that has to be put together."""
 MEMORY_BYTES = 2 * 1024**3
 SPARE_BYTES = 1024**2
 LONGEST_ORDER = 65_536
 KEPT_LINES = 20
+TOO_LARGE = "larger than max-filesize"
+JOINED = "joined.mkv"
 
 
 class _TooLarge(Exception):
@@ -77,23 +81,27 @@ def _download(order: dict[str, Any]) -> dict[str, Any]:
     try:
         with yt_dlp.YoutubeDL(_options(order, log)) as loader:
             info = loader.extract_info(order["url"], download=True)
+        found = _found(info, order["folder"])
     except _TooLarge:
-        return {"error": "larger than max-filesize"}
+        return {"error": TOO_LARGE}
     except (yt_dlp.utils.YoutubeDLError, OSError) as error:
-        return {"error": str(error)[:2000]}
+        return {"error": TOO_LARGE if getattr(error, "errno", None) == errno.EFBIG else str(error)[:2000]}
     except MemoryError:
         return {"error": "out of memory"}
-    return _found(info) or {"error": next(iter(reversed(log.lines)), "no video was found")}
+    return found or {"error": next(iter(reversed(log.lines)), "no video was found")}
 
 
-def _found(info: Any) -> dict[str, Any] | None:
+def _found(info: Any, folder: str) -> dict[str, Any] | None:
     while isinstance(info, dict) and info.get("entries"):
         info = next(iter(info["entries"]), None)
     done = info.get("requested_downloads") if isinstance(info, dict) else None
-    path = done[0].get("filepath") if done else None
-    if not path or not os.path.isfile(path):
+    paths = [each.get("filepath") for each in done or ()]
+    if not paths or not all(path and os.path.isfile(path) for path in paths):
         return None
-    return {"file": os.path.basename(path), "title": str(info.get("title") or "")[:500]}
+    if len(paths) == 2:
+        import_module("found_footy.adapters.download.joining").join(*paths, os.path.join(folder, JOINED))
+        paths = [JOINED]
+    return {"file": os.path.basename(paths[0]), "title": str(info.get("title") or "")[:500]}
 
 
 def _note(path: str, progress: dict[str, Any]) -> None:
@@ -113,7 +121,8 @@ def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
     def bounded(progress: dict[str, Any]) -> None:
         if (progress.get("downloaded_bytes") or 0) > order["max_bytes"]:
             raise _TooLarge
-        if order["progress"]:
+        sound_alone = (progress.get("info_dict") or {}).get("vcodec") == "none"
+        if order["progress"] and not sound_alone:
             _note(os.path.join(order["folder"], order["progress"]), progress)
 
     def wanted(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
@@ -129,11 +138,12 @@ def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
         "logger": log,
         "progress_hooks": [bounded],
         "match_filter": wanted,
-        "format": FORMAT,
+        "format": (lambda offered: iter(chosen(offered["formats"]))) if order["joins"] else FORMAT,
         "max_filesize": order["max_bytes"],
         "socket_timeout": order["silence_seconds"],
-        "outtmpl": {"default": "clip.%(ext)s"},
+        "outtmpl": {"default": "clip.%(format_id)s.%(ext)s"},
         "paths": {"home": order["folder"], "temp": order["folder"]},
+        "restrictfilenames": True,
         "noplaylist": True,
         "playlist_items": "1",
         "cachedir": False,

@@ -59,11 +59,11 @@ _S, _C = SourceState, ClipState
 STAGES: tuple[Stage, ...] = (
     Stage(
         "download", Item.SOURCE, (_S.NEW,), _S.DOWNLOADING, _S.DOWNLOADED, _S.DOWNLOAD_FAILED,
-        "download_source", timedelta(hours=6), 3, "library",
+        "download_source", timedelta(hours=12), 3, "library",
     ),
     Stage(
         "splice", Item.SOURCE, (_S.DOWNLOADED,), _S.SPLICING, _S.SPLICED, _S.SPLICING_FAILED,
-        "splice_source", timedelta(hours=3), 3, "library",
+        "splice_source", timedelta(hours=6), 3, "library",
     ),
     Stage(
         "sprites", Item.CLIP, (_C.SPLICED,), _C.GENERATING_SPRITE, _C.PENDING_REVIEW, _C.SPRITE_FAILED,

@@ -24,7 +24,10 @@ def join(film: str, sound: str, to: str) -> None:
 def _join(film: str, sound: str, to: str) -> None:
     with ExitStack() as stack:
         one, other = (stack.enter_context(_opened(path)) for path in (film, sound))
-        streams = [(one, next(iter(one.streams.video), None)), (other, next(iter(other.streams.audio), None))]
+        streams: list[tuple[Any, Any]] = [
+            (one, next(iter(one.streams.video), None)),
+            (other, next(iter(other.streams.audio), None)),
+        ]
         if any(stream is None for _, stream in streams):
             raise OSError("no video was found in what came, or no sound")
         # Takes every codec that anybody sends.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from temporalio.client import Client
 
 from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
@@ -31,6 +32,14 @@ _numbers = itertools.count(1)
 os.environ.setdefault("FOOTY_FEED", "api_football")
 # Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
 os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
+
+# A busy machine must not decide over a property: an example may take its time, and so may their making. At a desk, each
+# run tries new examples, and chance finds bugs; elsewhere a change must not fail by the chance of another's: there they
+# are always the same ones.
+settings.register_profile(
+    "footy", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("footy")
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,7 @@ from found_footy.workflows.contracts import Call
 from found_footy.workflows.library import LibraryWorkflow
 from found_footy.workflows.library_contracts import LibraryInput
 from tests.chaos import dying_library
+from tests.support.databases import Databases
 from tests.support.library_system import FRAMES, film_bytes, with_ids_of_its_own
 
 pytestmark = pytest.mark.timeout(600)
@@ -206,15 +207,14 @@ async def _told(settings: Settings) -> set[str]:
         return {row["state"] for row in await cursor.fetchall()}
 
 
-@pytest.fixture
-def settings(database_url: str, temporal_address: str, valkey_server: str, tmp_path: Path) -> Settings:
-    (tmp_path / "dies").mkdir()
+def settings_for(database_url: str, temporal_address: str, valkey_server: str, folder: Path) -> Settings:
+    (folder / "dies").mkdir()
     return Settings(
         database_url=SecretStr(database_url),
         temporal_address=temporal_address,
         redis_url=SecretStr(valkey_server),
         api_football_key=SecretStr("key"),
-        data_dir=tmp_path,
+        data_dir=folder,
         task_queue=f"test-{uuid4()}",
         # Nobody looks at clips here, and its models would be loaded by every worker.
         llama_url="http://127.0.0.1:9",
@@ -226,23 +226,44 @@ def settings(database_url: str, temporal_address: str, valkey_server: str, tmp_p
     )
 
 
-_undisturbed: list[End] = []
-"""How it ends without a death; found once."""
+@pytest.fixture
+def settings(database_url: str, temporal_address: str, valkey_server: str, tmp_path: Path) -> Settings:
+    return settings_for(database_url, temporal_address, valkey_server, tmp_path)
 
 
-async def test_without_a_death_the_film_ends_in_the_library(
-    settings: Settings, temporal: Client, tmp_path: Path
-) -> None:
-    end = await play(settings, temporal, tmp_path)
+@dataclass(frozen=True)
+class Undisturbed:
+    """How it ends without a death, and the states on the way."""
+
+    end: End
+    told: set[str]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    databases: Databases, temporal_address: str, valkey_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Undisturbed:
+    """Found once, whichever of the tests is run."""
+
+    async def found(settings: Settings) -> Undisturbed:
+        end = await play(settings, await Client.connect(temporal_address), settings.data_dir)
+        return Undisturbed(end, await _told(settings))
+
+    with databases.borrowed() as url:
+        folder = tmp_path_factory.mktemp("undisturbed")
+        return asyncio.run(found(settings_for(url, temporal_address, valkey_server, folder)))
+
+
+def test_without_a_death_the_film_ends_in_the_library(undisturbed: Undisturbed) -> None:
+    end = undisturbed.end
     assert sorted(end.clips) == ["0-40", "100-120", "40-80", "80-100", "80-120 retired"]
     assert len(end.objects) == 1 + 2 + 2 + 2 * 2, "the master, file and sheet and two pictures of one, two others"
-    assert await _told(settings) == ALL_STATES
-    _undisturbed.append(end)
+    assert undisturbed.told == ALL_STATES
 
 
 @pytest.mark.parametrize("deaths", [("begun", "made"), ("before", "after")], ids=" and ".join)
 async def test_a_worker_killed_at_every_step_changes_nothing(
-    settings: Settings, temporal: Client, tmp_path: Path, deaths: tuple[str, ...]
+    settings: Settings, temporal: Client, tmp_path: Path, undisturbed: Undisturbed, deaths: tuple[str, ...]
 ) -> None:
     steps = WORK if "begun" in deaths else [*WORK, *DESK]
     told = [tmp_path / "dies" / f"{when} {step}" for when in deaths for step in steps]
@@ -250,5 +271,4 @@ async def test_a_worker_killed_at_every_step_changes_nothing(
         each.touch()
     end = await play(settings, temporal, tmp_path)
     assert [each.name for each in told if each.exists()] == [], "steps at which nobody died"
-    assert _undisturbed, "how it ends without a death is told by the first test of this file: run it, too"
-    assert end == _undisturbed[0]
+    assert end == undisturbed.end

@@ -8,12 +8,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.domain.fixtures.model import Stage
 from found_footy.ops.demo import simulator_environment
 from found_footy.ops.engines import DataFolder, EmbeddedPostgres
@@ -71,10 +73,19 @@ class Installation:
                 return process
         raise AssertionError("".join(lines))
 
-    async def goals(self, at_least: int) -> None:
-        async with asyncio.timeout(150):
-            while sum(len(document["events"]) for document in await self.json("fixtures")) < at_least:
-                await asyncio.sleep(0.5)
+    async def until(self, holds: Callable[[list[dict[str, Any]]], bool]) -> None:
+        """Looks into the database: the command would take the processor from what is waited for."""
+        runtime = DataFolder(self.folder).read_runtime()
+        assert runtime is not None
+        assert runtime.database_url is not None
+        database = Database(runtime.database_url)
+        await database.open()
+        try:
+            async with asyncio.timeout(300):
+                while not holds(await PostgresStore(database).fixtures()):
+                    await asyncio.sleep(0.5)
+        finally:
+            await database.close()
 
 
 @pytest.fixture
@@ -115,7 +126,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     assert json.loads(err)["error"]["class"] == "EngineError"
 
     up = await installation.up()
-    await installation.goals(2)
+    await installation.until(lambda documents: sum(len(document["events"]) for document in documents) >= 2)
 
     code, _, err = await installation.run("up")
     assert code == 5
@@ -134,12 +145,9 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
 
     before = installation.simulator.state().offset_seconds
     up = await installation.up()
-    documents: list[dict[str, Any]] = []
-    truth = installation.simulator.truth
-    async with asyncio.timeout(300):
-        while not (installation.simulator.state().settled and has_settled(truth, documents)):
-            await asyncio.sleep(1)
-            documents = await installation.json("fixtures")
+    simulator, truth = installation.simulator, installation.simulator.truth
+    await installation.until(lambda documents: simulator.state().settled and has_settled(truth, documents))
+    documents = await installation.json("fixtures")
     assert before < installation.simulator.state().offset_seconds
     assert judge(truth, documents).mismatches == ()
 
@@ -161,7 +169,7 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     up.send_signal(signal.SIGTERM)
     assert await asyncio.wait_for(up.wait(), 60) == 0
     await installation._drain
-    assert processes_of(installation.folder) == {}
+    await nothing_is_left(installation.folder)
 
 
 async def test_a_missing_key_stops_the_start_before_anything_runs(installation: Installation) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from found_footy.adapters.browser.chromium import find_chromium
 from found_footy.web.services import Services
@@ -20,6 +20,8 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 OpenPage = Callable[..., Awaitable[Page]]
 
+# What comes to pass at all is seen at once; only what does not takes so long. Five seconds are short on a busy machine.
+expect.set_options(timeout=30_000)
 
 in_one_loop = partial(pytest_asyncio.fixture, loop_scope="package")
 """All tests of this folder share a browser, which belongs to one loop: so they, and what they are given, run in it."""

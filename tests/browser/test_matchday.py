@@ -111,9 +111,8 @@ async def test_hidden_scores_stay_hidden_until_a_match_is_opened(visit: OpenPage
     # News must not tell either.
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     fourth = goal("71", Side.AWAY, 633, "Bernardo Silva")
-    heard = page.wait_for_event("response", lambda answer: "/fragments/match/7001" in answer.url)
-    await small_world.world.poll(match(7001, PREMIER, LIVERPOOL, CITY, *GOALS, fourth, minute=Minute(72)))
-    await heard
+    async with page.expect_response(lambda answer: "/fragments/match/7001" in answer.url):
+        await small_world.world.poll(match(7001, PREMIER, LIVERPOOL, CITY, *GOALS, fourth, minute=Minute(72)))
     assert "Bernardo" not in await page.content()
     assert await page.locator("[data-say]").text_content() == ""
     await card.get_by_role("button", name="Show this match").click()

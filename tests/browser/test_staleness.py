@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import in_one_loop
 from tests.conftest import WorldCopy
@@ -16,6 +16,7 @@ from tests.support.web_world import HAALAND, served
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 CARD = "#match-7001"
+STALE = 25.0
 Show = Callable[[str], Awaitable[Page]]
 
 
@@ -31,8 +32,8 @@ async def hear(small_world: WorldCopy, seconds_ago: float = 0) -> None:
 
 @in_one_loop()
 async def show(chromium: Browser, small_world: WorldCopy) -> AsyncIterator[Show]:
-    """A page of a server whose clock goes, and which calls news of 4 seconds stale."""
-    settings = small_world.settings.model_copy(update={"stale_seconds": 4.0})
+    """A page of a server whose clock goes, and which calls news of 25 seconds stale."""
+    settings = small_world.settings.model_copy(update={"stale_seconds": STALE})
     async with served(settings, now=None) as (running, _):
         context = await chromium.new_context(base_url=running.url)
 
@@ -45,29 +46,46 @@ async def show(chromium: Browser, small_world: WorldCopy) -> AsyncIterator[Show]
         await context.close()
 
 
+async def seconds_in(words: Locator) -> int:
+    """How old it says the news is."""
+    said = re.compile(r"^stale · (\d+) s$")
+    await expect(words).to_have_text(said)
+    found = said.match(await words.inner_text())
+    assert found is not None
+    return int(found[1])
+
+
 async def test_a_card_counts_its_own_age_and_forgets_it_with_news(show: Show, small_world: WorldCopy) -> None:
-    await hear(small_world)
+    await hear(small_world, seconds_ago=STALE - 15)  # a busy machine has so long to show the page
     page = await show("/")
     words = page.locator(f"{CARD} [data-stale]")
     await expect(words).to_be_hidden()
-    await expect(words).to_have_text(re.compile(r"^stale · [4-9] s$"), timeout=15_000)
+    await expect(words).to_be_visible()
     await expect(page.locator(f"{CARD}[data-is-stale]")).to_be_visible()
-    await expect(words).to_have_text(re.compile(r"^stale · [7-9] s$"), timeout=15_000)
+    first = await seconds_in(words)
+    assert first >= STALE
+    await expect(words).not_to_have_text(f"stale · {first} s")
+    assert await seconds_in(words) > first
     await hear(small_world)
-    await expect(words).to_be_hidden(timeout=15_000)
+    await expect(words).to_be_hidden()
 
 
 async def test_a_server_that_is_away_makes_no_news_fresh(show: Show, small_world: WorldCopy) -> None:
-    await hear(small_world)
+    await hear(small_world, seconds_ago=STALE - 5)
     page = await show("/")
     await page.context.set_offline(True)
-    await expect(page.locator(f"{CARD} [data-stale]")).to_have_text(re.compile("^stale · "), timeout=15_000)
+    words = page.locator(f"{CARD} [data-stale]")
+    first = await seconds_in(words)
+    async with page.expect_event("requestfailed"):  # it asks, and nobody answers
+        await hear(small_world)
+    await expect(words).not_to_have_text(f"stale · {first} s")
+    assert await seconds_in(words) > first
 
 
 async def test_the_page_of_a_goal_says_it_as_well(show: Show, small_world: WorldCopy) -> None:
     await hear(small_world, seconds_ago=90)
     page = await show(f"/g/{HAALAND}")
     words = page.locator("[data-part=head] [data-stale]")
-    await expect(words).to_have_text(re.compile(r"^stale · (9|10)\d s$"))
+    assert await seconds_in(words) >= 90
     await hear(small_world)
-    await expect(words).to_be_hidden(timeout=15_000)
+    await expect(words).to_be_hidden()

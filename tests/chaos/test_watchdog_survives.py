@@ -29,7 +29,7 @@ from tests.support.watching import ACTIVE
 FOOTY = str(Path(sys.executable).parent / "footy")
 MATCHES = [1, 2, 3]
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 class Browser:

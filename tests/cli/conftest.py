@@ -59,7 +59,7 @@ def footy(tmp_path: Path, environment: dict[str, str]) -> Footy:
             env=environment | settings,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)

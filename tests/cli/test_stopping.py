@@ -15,7 +15,7 @@ import asyncio
 from found_footy.command import run, stop_signal
 
 async def body():
-    stop = stop_signal(give_up_after=1)
+    stop = stop_signal(give_up_after={patience})
     print("ready", flush=True)
     await stop.wait()
     {then}
@@ -26,17 +26,17 @@ run(body, when_stopped=0)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize(
-    ("then", "code"),
+    ("then", "patience", "code"),
     [
-        ("await asyncio.sleep(0.1)", 0),
-        ("await asyncio.Event().wait()", EXIT_NOT_STOPPED),
-        ("import time; time.sleep(600)", EXIT_NOT_STOPPED),
+        ("await asyncio.sleep(0.1)", 60, 0),
+        ("await asyncio.Event().wait()", 1, EXIT_NOT_STOPPED),
+        ("import time; time.sleep(600)", 1, EXIT_NOT_STOPPED),
     ],
 )
-def test_it_ends_in_time(number: signal.Signals, then: str, code: int) -> None:
-    program = PROGRAM.format(then=then)
+def test_it_ends_in_time(number: signal.Signals, then: str, patience: int, code: int) -> None:
+    program = PROGRAM.format(then=then, patience=patience)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(number)
-        assert process.wait(60) == code
+        assert process.wait(120) == code

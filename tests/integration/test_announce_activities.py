@@ -45,7 +45,7 @@ async def activities(db: Database, receiver: Receiver) -> AsyncIterator[Announce
 
 
 async def call(activity: Any, order: Any, environment: ActivityEnvironment | None = None) -> Any:
-    return await asyncio.wait_for((environment or ActivityEnvironment()).run(activity, order), 30)
+    return await asyncio.wait_for((environment or ActivityEnvironment()).run(activity, order), 90)
 
 
 async def one_due(activities: AnnounceActivities, db: Database) -> MessageRef:
@@ -88,7 +88,7 @@ async def test_a_round_ends_when_its_worker_is_told_to_stop(activities: Announce
     round_ = asyncio.create_task(call(activities.deal_out_news, Round("round-1"), environment))
     await asyncio.sleep(0.3)
     environment.worker_shutdown()
-    assert (await asyncio.wait_for(round_, 5)).ids == []
+    assert (await asyncio.wait_for(round_, 30)).ids == []
 
 
 async def test_a_receiver_that_fails_is_asked_again(

@@ -158,7 +158,7 @@ async def test_who_loses_its_connection_loses_the_lead_and_says_so(database_url:
     first, second = Leadership(database_url), Leadership(database_url)
     assert await first.held()
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'")
+        connection.execute("select pg_terminate_backend(pid, 30000) from pg_locks where locktype = 'advisory'")
     with pytest.raises(StoreUnavailable):
         await first.held()
     assert [await second.held(), await first.held()] == [True, False]

@@ -61,7 +61,7 @@ async def listed(client: Client, queue: str, number: int) -> set[tuple[str, str]
 
     Two that a schedule starts within a second have the same id: only with its run a workflow is known.
     """
-    for _ in range(100):
+    for _ in range(600):
         query = f"TaskQueue = '{queue}' AND ExecutionStatus = 'Running'"
         found = {(execution.id, execution.run_id) async for execution in client.list_workflows(query)}
         if len(found) == number:
@@ -84,7 +84,7 @@ async def test_polls_that_hang_are_ended_and_a_new_one_begins(temporal: Client) 
         for id_, run_id in hanging:
             status = (await temporal.get_workflow_handle(id_, run_id=run_id).describe()).status
             assert status is WorkflowExecutionStatus.TERMINATED
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await listed(temporal, queue, 1)) <= hanging:
                 await asyncio.sleep(0.1)  # that one has ended shows a little later, too
         assert (await elsewhere.describe()).status is WorkflowExecutionStatus.RUNNING, "not ours"
@@ -131,19 +131,21 @@ async def test_workers_of_this_machine_come_back_with_new_pids_and_nothing_else_
             )
             await ready(folder, names)
             before = {line.name: line.pid for line in supervisor.status()}
-            said = await LocalWorkers(tmp_path, grace_seconds=0.5).restart()
+            said = await LocalWorkers(tmp_path, grace_seconds=5).restart()
             assert said == "workers ended: 2; killed because they did not react: 1"
-            async with asyncio.timeout(20):
-                while len(after := {line.name: line.pid for line in supervisor.status() if line.pid}) < 4:
+            after = before
+            async with asyncio.timeout(60):
+                while len(after) < 4 or any(before[name] == after[name] for name in ("worker-1", "worker-2")):
                     await asyncio.sleep(0.05)
+                    after = {line.name: line.pid for line in supervisor.status() if line.pid}
             assert {name for name in names if before[name] != after[name]} == {"worker-1", "worker-2"}
-            for name in ("worker-1", "worker-2", "web", "watchdog"):
+            for name in names:
                 await supervisor.stop_workers([name])
 
 
 async def ready(folder: DataFolder, names: tuple[str, ...]) -> None:
     """Each handles signals in its own way from its first line on."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not all("up" in log.read_text() for log in logs_of(folder, names)):
             await asyncio.sleep(0.05)
 

@@ -258,7 +258,7 @@ async def test_it_judges_again_when_the_database_is_back(watched: Watched, datab
     await judged(watched, 2)
     async with watched.database.connection() as connection:
         await connection.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity"
+            "select pg_terminate_backend(pid, 30000) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
     before = len(await watched.store.samples(START))

@@ -241,7 +241,7 @@ HOLDING = SCENARIO.model_copy(update={"faults": (Fault(at="+0m", kind="timeout",
 @pytest.mark.parametrize("scenario", [HOLDING])
 async def test_a_held_request_times_out_and_does_not_hold_up_the_end(consumer: Consumer) -> None:
     with pytest.raises(httpx.ReadTimeout):
-        await consumer.client.get("/fixtures", params={"id": 1}, timeout=0.2)
+        await consumer.client.get("/fixtures", params={"id": 1}, timeout=httpx.Timeout(30, read=1))
     assert (await consumer.poll()).json()["errors"] == []
 
 

@@ -84,7 +84,7 @@ async def test_a_clock_that_is_an_hour_off() -> None:
 
 async def test_an_answer_that_comes_too_late() -> None:
     played = scenario(*MATCHES, **with_faults("espn", {"at": "+0m", "kind": "timeout", "seconds": 30}))
-    async with feeds_of(played, patience=0.3) as feeds:
+    async with feeds_of(played, patience=2) as feeds:
         feed, ids = named(feeds, "espn")
         assert {type(e) for e in (await feeds.poll(feed, *ids)).failures.values()} == {FeedUnavailable}
         assert (await feeds.poll(feed, *ids)).failures == {}

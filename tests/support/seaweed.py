@@ -19,7 +19,7 @@ from obstore.store import S3Store
 from found_footy.ops.engines.ports import HOST, free_port, is_free
 
 _SERVERS = ("s3", "master", "volume", "filer")
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 _STOP_SECONDS = 30.0
 
 
@@ -75,7 +75,7 @@ class SeaweedServer:
         """As a power cut would."""
         self._end(signal.SIGKILL)
 
-    def raw(self) -> S3Store:
+    def raw(self, seconds: float = 60) -> S3Store:
         """obstore itself, for a look past the adapter."""
         return S3Store(
             self.bucket,
@@ -83,7 +83,7 @@ class SeaweedServer:
             region=self.region,
             access_key_id=self.access_key,
             secret_access_key=self.secret_key,
-            client_options={"allow_http": True, "timeout": timedelta(seconds=5)},
+            client_options={"allow_http": True, "timeout": timedelta(seconds=seconds)},
             retry_config={"max_retries": 0},
         )
 
@@ -100,7 +100,7 @@ class SeaweedServer:
 
     def _wait_until_ready(self) -> None:
         assert self._process is not None
-        store, deadline = self.raw(), time.monotonic() + _START_SECONDS
+        store, deadline = self.raw(seconds=5), time.monotonic() + _START_SECONDS
         while True:
             if self._process.poll() is not None:
                 raise RuntimeError(f"weed ended with {self._process.returncode}: {self._last_words()}")

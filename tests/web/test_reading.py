@@ -79,7 +79,7 @@ async def test_connections_that_died_are_replaced_without_anybody_noticing(reade
     await asyncio.gather(*(readers.fetch("reading.version") for _ in range(4)))
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
         await killer.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity"
+            "select pg_terminate_backend(pid, 30000) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
     assert await reading.version()

@@ -83,7 +83,7 @@ class World:
 
     async def ended(self, client: Client, *ids: int) -> list[str]:
         handles = [client.get_workflow_handle(delivery_id(self.offset + id_)) for id_ in ids]
-        return [(await asyncio.wait_for(handle.result(), 30))["state"] for handle in handles]
+        return [(await asyncio.wait_for(handle.result(), 120))["state"] for handle in handles]
 
 
 @pytest.fixture(autouse=True)

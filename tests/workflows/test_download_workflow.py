@@ -104,7 +104,7 @@ class World:
                 DownloadInput(self.event_id, 1, list(keys), 2, patience),
                 id=download_id(self.event_id, 1),
                 task_queue=queue,
-                execution_timeout=timedelta(seconds=60),
+                execution_timeout=timedelta(seconds=120),
             )
         return result
 

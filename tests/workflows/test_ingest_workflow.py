@@ -68,7 +68,7 @@ async def ingest(client: Client, world: World, order: IngestInput) -> Any:
             order,
             id=f"ingest-{uuid4()}",
             task_queue=queue,
-            execution_timeout=timedelta(seconds=30),
+            execution_timeout=timedelta(seconds=120),
         )
 
 

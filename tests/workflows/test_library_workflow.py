@@ -125,7 +125,7 @@ def number() -> int:
 
 async def ended(client: Client, *ids: str) -> None:
     for id_ in ids:
-        await asyncio.wait_for(client.get_workflow_handle(id_).result(), 30)
+        await asyncio.wait_for(client.get_workflow_handle(id_).result(), 120)
 
 
 @pytest.fixture(autouse=True)

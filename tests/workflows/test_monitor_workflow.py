@@ -46,6 +46,7 @@ class World:
         self.search_fails = 0
         self.feeds = [f"feed{uuid4().hex[:6]}" for _ in range(2)]
         self.feeds_fail = False
+        self.patience_seconds = 30.0
         self.asked: list[str] = []
         self.hangs: dict[str, asyncio.Event] = {}
         self.fails: set[str] = set()
@@ -53,7 +54,7 @@ class World:
     async def feeds_on(self, order: PollInput) -> FeedsOn:
         if self.feeds_fail:
             raise ApplicationError("no file", non_retryable=True)
-        return FeedsOn(self.feeds, patience_seconds=0.5)
+        return FeedsOn(self.feeds, self.patience_seconds)
 
     async def poll_feed(self, order: FeedPoll) -> FeedPolled:
         self.asked.append(order.feed)
@@ -107,15 +108,25 @@ async def poll(client: Client, queue: str) -> Any:
         MonitorInput(),
         id=f"monitor-{uuid4()}",
         task_queue=queue,
-        execution_timeout=timedelta(seconds=30),
+        execution_timeout=timedelta(seconds=120),
     )
 
 
-async def ended(client: Client, event_id: str) -> WorkflowExecutionStatus | None:
-    handle = client.get_workflow_handle(search_id(event_id))
+async def end_of(client: Client, workflow_id: str) -> WorkflowExecutionStatus | None:
+    handle = client.get_workflow_handle(workflow_id)
     with contextlib.suppress(WorkflowFailureError):
-        await asyncio.wait_for(handle.result(), 20)
+        await asyncio.wait_for(handle.result(), 120)
     return (await handle.describe()).status
+
+
+async def ended(client: Client, event_id: str) -> WorkflowExecutionStatus | None:
+    return await end_of(client, search_id(event_id))
+
+
+async def asked(world: World, feed: str) -> None:
+    async with asyncio.timeout(120):
+        while feed not in world.asked:
+            await asyncio.sleep(0.02)
 
 
 def an_event() -> str:
@@ -204,17 +215,22 @@ async def test_a_feed_that_hangs_or_fails_holds_up_nobody(temporal: Client) -> N
     slow, broken = world.feeds
     world.hangs[slow] = asyncio.Event()
     world.fails.add(broken)
+    world.patience_seconds = 3
     async with worker_with(temporal, world.fakes) as queue:
         result = await poll(temporal, queue)
         assert result.polled.answered == 1
+        await asked(world, slow)
+        assert await end_of(temporal, feed_id(broken)) is WorkflowExecutionStatus.FAILED
         # It is still at it, so it is not asked a second time.
         await poll(temporal, queue)
+        assert await end_of(temporal, feed_id(broken)) is WorkflowExecutionStatus.FAILED
         assert world.asked.count(slow) == 1
         assert world.asked.count(broken) == 2
         world.hangs[slow].set()
-        await temporal.get_workflow_handle(feed_id(slow)).result()
+        assert await end_of(temporal, feed_id(slow)) is WorkflowExecutionStatus.COMPLETED
         del world.hangs[slow]
         await poll(temporal, queue)
+        assert await end_of(temporal, feed_id(slow)) is WorkflowExecutionStatus.COMPLETED
     assert world.asked.count(slow) == 2
     assert len(world.polls) == 3
 

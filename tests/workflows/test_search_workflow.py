@@ -118,7 +118,7 @@ class World:
                 SearchInput(self.event_id),
                 id=search_id(self.event_id),
                 task_queue=queue,
-                execution_timeout=timedelta(seconds=60),
+                execution_timeout=timedelta(seconds=120),
             )
         return result
 

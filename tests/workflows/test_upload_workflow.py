@@ -93,7 +93,7 @@ async def test_files_come_before_the_links_to_them(temporal: Client) -> None:
     world.waiting = {"verified": ["a"], "unverified": ["b"]}
     async with worker_with(temporal, world.fakes) as queue:
         handle = await world.hand_over(temporal, queue)
-        await asyncio.wait_for(handle.result(), 20)
+        await asyncio.wait_for(handle.result(), 120)
     assert sorted(world.steps[:2]) == ["publish a", "publish b"]
     assert world.steps[2:] == ["settle a,b", "clean up"]
 
@@ -107,7 +107,7 @@ async def test_when_one_pool_fails_the_batch_waits_and_nothing_is_uploaded_twice
     world.fail_pool = {"unverified": 2}
     async with worker_with(temporal, world.fakes) as queue:
         handle = await world.hand_over(temporal, queue)
-        await asyncio.wait_for(handle.result(), 20)
+        await asyncio.wait_for(handle.result(), 120)
     assert sorted(world.steps) == ["clean up", "publish a", "publish b", "settle a,b"]
 
 
@@ -117,7 +117,7 @@ async def test_a_batch_that_comes_twice_is_uploaded_once(temporal: Client) -> No
     async with worker_with(temporal, world.fakes) as queue:
         await world.hand_over(temporal, queue)
         handle = await world.hand_over(temporal, queue)
-        await asyncio.wait_for(handle.result(), 20)
+        await asyncio.wait_for(handle.result(), 120)
     assert world.steps.count("publish a") == 1
 
 
@@ -128,7 +128,7 @@ async def test_a_batch_for_an_uploader_that_has_ended_starts_another_one(tempora
         for name in ("early", "late"):
             world.waiting["verified"] = [name]
             handle = await world.hand_over(temporal, queue, idle=0.2)
-            await asyncio.wait_for(handle.result(), 20)
+            await asyncio.wait_for(handle.result(), 120)
             assert (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
     assert [step for step in world.steps if step.startswith("publish")] == ["publish early", "publish late"]
 
@@ -144,7 +144,7 @@ async def test_batches_that_come_during_an_upload_wait_for_it(temporal: Client) 
         world.waiting["verified"].append("b")
         handle = await world.hand_over(temporal, queue, idle=2)
         world.gate.set()
-        await asyncio.wait_for(handle.result(), 20)
+        await asyncio.wait_for(handle.result(), 120)
     assert [step for step in world.steps if step.startswith("settle")] == ["settle a", "settle b"]
 
 
@@ -158,6 +158,6 @@ async def test_a_long_history_is_begun_anew_without_losing_a_batch(
             world.waiting["verified"].append(name)
             world.settled.clear()
             await world.hand_over(temporal, queue, idle=1)
-            await asyncio.wait_for(world.settled.wait(), 20)
-        await asyncio.wait_for(temporal.get_workflow_handle(upload_id(world.event_id)).result(), 20)
+            await asyncio.wait_for(world.settled.wait(), 120)
+        await asyncio.wait_for(temporal.get_workflow_handle(upload_id(world.event_id)).result(), 120)
     assert [step for step in world.steps if step.startswith("publish")] == ["publish a", "publish b", "publish c"]

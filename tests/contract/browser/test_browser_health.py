@@ -166,7 +166,7 @@ async def test_a_queue_that_is_full_refuses_at_once_and_does_not_turn_health_red
 ) -> None:
     assert (await search()).status_code == 200
     x.state.mode = XMode.HANGING
-    search.hurry(2)
+    search.hurry(5)
     most = search.service.options.at_once + search.service.options.waiting
     before = search.service.health()["searches"]
     answers = [asyncio.create_task(search()) for _ in range(most + 3)]

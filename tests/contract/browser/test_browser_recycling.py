@@ -109,12 +109,12 @@ async def test_a_worn_browser_is_renewed_while_nobody_asks(
     open_service: Opens, x: SimulatedX, changes: dict[str, float], reason: str
 ) -> None:
     async with open_service(upkeep_seconds=0.1, **changes) as search:
+        # On a busy machine it may be renewed before the page is read as well, or this very moment.
+        before, old = search.facts()["recycles_total"][reason], search.service.processes()
         assert (await search.page(match_page(x))).status_code == 200
-        first = chromium_of(search.service) if reason != "processes" else None
-        while not search.facts()["recycles_total"][reason]:
+        while search.facts()["recycles_total"][reason] == before or alive(old):
             await asyncio.sleep(0.02)
         assert search.facts()["recycles"][-1]["reason"] == reason
-        assert first not in {each.pid for each in search.service.processes()}
 
 
 @browser

@@ -91,7 +91,7 @@ async def test_a_full_cache_says_so_and_can_still_be_read(own: RedisCache) -> No
 
 
 async def test_a_server_that_hangs_is_left_after_a_while(engine: EmbeddedValkey) -> None:
-    impatient = RedisCache(engine.url, answer_seconds=0.1)
+    impatient = RedisCache(engine.url, answer_seconds=1.0)
     await impatient.run("PING")
     assert engine.pid is not None
     os.kill(engine.pid, signal.SIGSTOP)

@@ -97,9 +97,9 @@ async def test_four_workers_keep_to_the_limits_and_a_killed_one_changes_nothing(
 
 async def test_a_killed_worker_gives_its_place_back(cache: RedisCache, valkey_server: str) -> None:
     limits = RateLimits(concurrent=1)
-    worker = await a_worker(valkey_server, cache, limits, turns=1, hold=600, lease=1.5)
+    worker = await a_worker(valkey_server, cache, limits, turns=1, hold=600, lease=3)
     await first_line(worker)
-    turns = RedisTurns(cache, lease=1.5)
+    turns = RedisTurns(cache, lease=3)
     assert await turns.under_way("feed") == 1
     worker.kill()
     await worker.wait()
@@ -111,7 +111,7 @@ async def test_a_worker_that_holds_its_turn_for_longer_than_a_lease_keeps_it(
     cache: RedisCache, valkey_server: str
 ) -> None:
     limits = RateLimits(concurrent=1)
-    workers = [await a_worker(valkey_server, cache, limits, turns=1, hold=1.6, lease=0.8) for _ in range(2)]
+    workers = [await a_worker(valkey_server, cache, limits, turns=1, hold=4, lease=2.5) for _ in range(2)]
     holds = [hold for found in await asyncio.gather(*map(holds_of, workers)) for hold in found]
     assert len(holds) == 2
     assert most_at_once(holds) == 1

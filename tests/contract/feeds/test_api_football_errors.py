@@ -167,8 +167,8 @@ async def test_an_answer_over_the_bound_is_not_read_to_its_end(
 async def test_one_answer_takes_no_longer_than_the_timeout(api_football: Open, reply: Reply) -> None:
     async with RawServer(reply) as server:
         before = time.monotonic()
-        with pytest.raises(FeedUnavailable, match=r"did not answer within 0.3 s"):
-            await api_football(server.url, timeout=0.3).check()
+        with pytest.raises(FeedUnavailable, match=r"did not answer within 1 s"):
+            await api_football(server.url, timeout=1).check()
         assert time.monotonic() - before < 20
     assert len(server.requests) == 1
 

@@ -44,12 +44,12 @@ async def test_an_end_has_its_reason(
 
 @pytest.mark.parametrize("name", ["loop", "sleep"])
 async def test_the_time_is_bounded(limited: Make, tmp_path: Path, name: str) -> None:
-    made = limited(seconds=0.3)
-    with pytest.raises(MediaTooLarge, match=r"not decoded within 0\.3 s"):
+    made = limited(seconds=2)
+    with pytest.raises(MediaTooLarge, match="not decoded within 2 s"):
         await made.run(name, tmp_path / "pid")
     if name == "sleep":
         await is_gone(await written_in(tmp_path / "pid"))
-    assert (await made.run("fine"))["bytes"] == 10
+    assert (await limited().run("fine"))["bytes"] == 10
 
 
 def framed(header: Any, payload: bytes = b"") -> str:

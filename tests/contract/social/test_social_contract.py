@@ -211,7 +211,7 @@ async def test_an_answer_that_does_not_come_is_unavailable_within_the_time_limit
 )
 async def test_an_answer_that_nobody_can_read_means_that_the_source_has_changed(name: str, body: bytes) -> None:
     async with answering(name, Reply(body)) as server:
-        source = source_at(name, server.url)
+        source = source_at(name, server.url, timeout=60)
         with pytest.raises(SourceChanged):
             await source.search(QUERY, SINCE)
         await source.aclose()

@@ -25,8 +25,8 @@ async def query(url: str, statement: LiteralString) -> list[tuple[Any, ...]]:
         return await cursor.fetchall() if cursor.description else []
 
 
-async def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    """Wait until it holds."""
+async def eventually(condition: Callable[[], bool], seconds: float = 90.0) -> None:
+    """Wait until it holds: at once, or for as long as a busy machine may need."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to pass in time"

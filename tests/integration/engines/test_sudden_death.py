@@ -25,7 +25,7 @@ def unlocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataFolder]:
 
 async def test_kill_9_of_the_owner_leaves_no_orphan_and_loses_no_data(unlocked: DataFolder) -> None:
     with owner_process(unlocked) as owner:
-        await eventually(lambda: (r := unlocked.read_runtime()) is not None and "worker" in r.pids, seconds=20)
+        await eventually(lambda: (r := unlocked.read_runtime()) is not None and "worker" in r.pids)
         runtime = unlocked.read_runtime()
         assert runtime is not None
         assert runtime.database_url is not None
@@ -52,7 +52,7 @@ async def test_kill_9_of_the_owner_leaves_no_orphan_and_loses_no_data(unlocked: 
 
 async def test_a_start_right_after_the_kill_does_not_meet_the_dying_engines(unlocked: DataFolder) -> None:
     with owner_process(unlocked) as owner:
-        await eventually(lambda: unlocked.read_runtime() is not None, seconds=20)
+        await eventually(lambda: unlocked.read_runtime() is not None)
         owner.kill()
         owner.wait()
     with unlocked.lock():

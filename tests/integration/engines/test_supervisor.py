@@ -90,7 +90,7 @@ async def test_engines_killed_with_9_come_back_on_their_ports_with_their_data(
 
         for pid in before.pids.values():
             os.kill(pid, signal.SIGKILL)
-        await eventually(lambda: [line.restarts for line in supervisor.status()] == [1, 1], seconds=20)
+        await eventually(lambda: [line.restarts for line in supervisor.status()] == [1, 1])
 
         assert await query(url, "SELECT n FROM kept") == [(1,)]
         assert await still_there(address, "kept")

@@ -46,8 +46,8 @@ async def sources(simulator: Simulator) -> AsyncIterator[list[SocialSource]]:
     handle, password = simulator.bluesky_handle, simulator.bluesky_password
     hosts = (urlsplit(simulator.url).netloc,)
     sources: list[SocialSource] = [
-        Bluesky(simulator.url, handle, password, timeout=5, now=_now),
-        Reddit(simulator.url, "soccer", timeout=5, extra_hosts=hosts, now=_now),
+        Bluesky(simulator.url, handle, password, timeout=60, now=_now),
+        Reddit(simulator.url, "soccer", timeout=60, extra_hosts=hosts, now=_now),
     ]
     yield sources
     for source in sources:
@@ -56,7 +56,7 @@ async def sources(simulator: Simulator) -> AsyncIterator[list[SocialSource]]:
 
 async def loss_of(simulator: Simulator, kind: str, media_url: str, to: Path) -> str:
     # Only a drip waits for the end of its time.
-    seconds = 5 if kind == "drip" else 60
+    seconds = 15 if kind == "drip" else 60
     limits = DownloadLimits(5_000_000, seconds, 5, private_hosts=(urlsplit(simulator.url).netloc,))
     downloader = open_downloader(limits, x_syndication_url=simulator.url, x_url=simulator.url, drop_folder=None)
     try:

@@ -110,5 +110,10 @@ def health_rules(settings: Settings) -> HealthRules:
     )
 
 
+def saving_lag(settings: Settings) -> timedelta:
+    """Two polls: what comes too late for one of them counts at the next."""
+    return timedelta(seconds=2 * settings.poll_seconds + settings.feed_patience_seconds)
+
+
 def _now() -> datetime:
     return datetime.now(UTC)

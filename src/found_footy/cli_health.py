@@ -105,7 +105,7 @@ def watchdog() -> None:
 @asynccontextmanager
 async def _reporter(settings: Settings) -> AsyncIterator[Callable[[], Awaitable[HealthReport]]]:
     from found_footy.bootstrap_feeds import open_feeds
-    from found_footy.bootstrap_health import open_health
+    from found_footy.bootstrap_health import open_health, saving_lag
     from found_footy.ops.health_report import Reporting
 
     async with open_health(settings) as opened, open_feeds(settings) as feeds:
@@ -117,6 +117,7 @@ async def _reporter(settings: Settings) -> AsyncIterator[Callable[[], Awaitable[
             opened.counters,
             stale_seconds=settings.stale_seconds,
             judgement_seconds=settings.health_seconds,
+            lag=saving_lag(settings),
         )
 
         async def report() -> HealthReport:

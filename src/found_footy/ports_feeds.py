@@ -64,8 +64,9 @@ class MonitorRecords(Protocol):
 class Freshness(Protocol):
     """When each of our matches was last heard of, by whichever feed (`freshness_index`)."""
 
-    async def expect(self, fixture_ids: Sequence[int], now: datetime) -> None:
-        """These are polled at every cycle, and no others; one that was never heard of counts from now on."""
+    async def expect(self, since: Mapping[int, datetime]) -> None:
+        """These are polled at every cycle, and no others. One that the index does not know, because it is new or
+        the index was lost, counts from the given moment on: what the database knows of it."""
 
     async def heard(self, fixture_ids: Sequence[int], at: datetime) -> None: ...
 
@@ -166,6 +167,13 @@ class FollowedMatch:
     heard_at: datetime | None = None
     """When any feed last said something that counted."""
     staging_polled_at: datetime | None = None
+    activated_at: datetime | None = None
+
+    @property
+    def waited_since(self) -> datetime | None:
+        """The last word that counted; before the first one, when the polls of it began. The later of both: a match
+        that went back to waiting and comes again is not as old as its last word."""
+        return max((at for at in (self.heard_at, self.activated_at) if at is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

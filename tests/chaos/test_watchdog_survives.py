@@ -24,7 +24,7 @@ from found_footy.adapters.storage.redis import RedisCache, RedisFreshness, Redis
 from found_footy.domain.feeds.health_values import HealthGrade, RecoveryOutcome
 from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
 from found_footy.http_server import HttpServer
-from tests.support.watching import ACTIVE
+from tests.support.watching import ACTIVE, SAVED
 
 FOOTY = str(Path(sys.executable).parent / "footy")
 MATCHES = [1, 2, 3]
@@ -75,7 +75,7 @@ class System:
         at = datetime.now(UTC) - timedelta(seconds=seconds)
         async with self.database.connection() as connection:
             await connection.execute(ACTIVE, {"ids": MATCHES, "at": at})
-        await self.freshness.expect(MATCHES, at)
+        await self.freshness.expect(dict.fromkeys(MATCHES, at))
 
     async def answer(self) -> None:
         now = datetime.now(UTC)
@@ -85,6 +85,8 @@ class System:
             for match in MATCHES
         ]
         await self.records.save(records)
+        async with self.database.connection() as connection:
+            await connection.execute(SAVED, {"ids": MATCHES, "at": now})
 
     async def until(self, grade: HealthGrade) -> None:
         async with asyncio.timeout(90):

@@ -88,7 +88,7 @@ def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) ->
         connection.execute(ACTIVE, {"ids": ids, "at": at})
 
     async def fill(cache: RedisCache) -> None:
-        await RedisFreshness(cache).expect(ids, at)
+        await RedisFreshness(cache).expect(dict.fromkeys(ids, at))
         given = {"updated_at": at, "asked_at": at, **record}
         life = given.pop("life", MatchLife.ACTIVE)
         records = [MonitorRecord("espn", id_, life, Priority.LIVE, at, **given) for id_ in ids]

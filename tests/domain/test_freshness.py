@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.domain.feeds.freshness import ages, percentile, stale, stats
+from found_footy.domain.feeds.freshness import ages, arrived, percentile, stale, stats, unsaved
 from found_footy.domain.feeds.health_values import FreshnessStats
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
@@ -38,6 +38,28 @@ def test_the_figures_of_ages(seconds: list[float], expected: FreshnessStats) -> 
 
 def test_a_word_from_the_future_is_new() -> None:
     assert ages({1: ago(12), 2: ago(-30)}, NOW) == {1: 12.0, 2: 0.0}
+
+
+@pytest.mark.parametrize(
+    ("heard", "saved", "expected", "lost"),
+    [
+        (5, 5, 5, 0),
+        (5, 35, 5, 0),  # the next poll saves it
+        (5, 65, 5, 0),
+        (5, 66, 66, 1),  # two polls have not
+        (5, 3600, 3600, 1),
+        (300, 330, 300, 0),  # both are old: nobody answers
+        (40, 10, 40, 0),  # an index that was filled again knows less
+        (None, 90, 90, 0),  # and one that was lost, nothing
+    ],
+)
+def test_what_is_heard_counts_where_it_is_saved_within_two_polls(
+    heard: float | None, saved: float, expected: float, lost: int
+) -> None:
+    index = {} if heard is None else {1: ago(heard), 2: ago(0)}
+    known, lag = {1: ago(saved)}, timedelta(seconds=60)
+    assert arrived(index, known, lag) == {1: ago(expected)}, "and of 2 the database knows nothing"
+    assert unsaved(index, known, lag) == lost
 
 
 def test_stale_matches_come_with_the_oldest_first() -> None:

@@ -23,7 +23,7 @@ from found_footy.domain.feeds.source import FeedSource
 from found_footy.feed_registry import DeclaredFeed
 from found_footy.ops.health_report import HealthReport, Reporting
 from found_footy.ops.health_view import health_line, health_page, seconds
-from tests.support.watching import Watched
+from tests.support.watching import LAG, Watched
 
 ESPN = DeclaredFeed(FeedSource("espn", "espn"), on=True, switched=None)
 CREX = DeclaredFeed(FeedSource("crex", "crex"), on=True, switched=True, lacks="BROWSER_URL")
@@ -50,6 +50,7 @@ async def report(watched: Watched, cache: RedisCache | None = None) -> HealthRep
         RedisFeedCounters(asked),
         stale_seconds=45,
         judgement_seconds=15,
+        lag=LAG,
     )
     return await reporting.report([ESPN, CREX, SPARE], watched.now)
 
@@ -91,8 +92,11 @@ async def test_a_judgement_holds_for_a_minute_and_then_nobody_judges(
     watched.now += timedelta(seconds=late)
     told = await report(watched)
     assert (told.judged, told.good) == (judged, judged)
-    assert ("nobody has judged for 61 s" in printed(health_page(told))) is not judged
-    assert ("not judged since" in health_line(told)) is not judged
+    words, line, document = printed(health_page(told)), health_line(told), told.to_json()
+    assert ("nobody has judged for 61 s" in words) is not judged
+    assert ("UNKNOWN it was HEALTHY" in words) is not judged
+    assert (line.split(";")[0].split()[-1], "not judged since" in line) == (told.grade, not judged)
+    assert (document["grade"], document["judged_seconds"]) == ("healthy" if judged else "unknown", late)
 
 
 async def test_without_the_cache_the_database_tells_and_the_report_says_so(watched: Watched) -> None:

@@ -152,9 +152,34 @@ async def test_what_is_measured_comes_from_the_records(watched: Watched) -> None
 
 async def test_a_cache_that_lost_everything_does_not_look_like_health(watched: Watched, cache: RedisCache) -> None:
     await fail(watched)
+    await watched.acted()
     await cache.run("DEL", cache.key("freshness_index"))
     assert (await watched.after(60)).state.grade is RECOVERING
-    assert (await watched.after(60)).state.grade is FAILING
+    await watched.poll()  # which knows the matches, and fills the index again
+    judgement = await watched.after(60)
+    assert (judgement.state.grade, judgement.summary.freshness.maximum) == (FAILING, 210.0)
+    (entry,) = await watched.entries()
+    assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.FAILED, None)
+
+
+async def test_what_is_heard_and_never_saved_reaches_nobody(watched: Watched) -> None:
+    await watched.after(15)
+    await watched.follow(MATCHES)
+    await watched.answer(MATCHES)
+    for _ in range(4):
+        assert (await watched.after(15)).state.grade is HEALTHY
+        await watched.hear(MATCHES)
+    await watched.after(15)
+    await watched.hear(MATCHES)
+    assert (await watched.after(15)).path == (HEALTHY, DEGRADED)
+    await watched.hear(MATCHES)
+    judgement = await watched.after(30)
+    assert (judgement.state.grade, judgement.act) == (FAILING, True)
+    assert judgement.summary.reasons[-1] == "what was heard of 3 matches has not been saved"
+    await watched.acted()
+    await watched.after(1)
+    await watched.answer(MATCHES)
+    assert (await watched.after(15)).state.grade is HEALTHY
 
 
 async def test_without_a_cache_it_is_judged_by_the_database(watched: Watched) -> None:

@@ -30,6 +30,7 @@ from found_footy.ports_health import BrowserControl, Restarting
 from found_footy.recovering import Recovering
 
 START = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
+LAG = timedelta(seconds=68)
 
 ACTIVE = """
     insert into fixtures (id, feed, stage, status, kickoff, league_id, league_name, home_id, home_name, away_id,
@@ -37,6 +38,8 @@ ACTIVE = """
     select id, 'espn', 'active', '1H', %(at)s, 1, 'A league', 2, 'Home ' || id, 3, 'Away', %(at)s, %(at)s
     from unnest(%(ids)s::bigint[]) as id
 """
+
+SAVED = "update fixtures set last_poll_id = 'a poll', last_poll_at = %(at)s where id = any(%(ids)s)"
 
 
 @dataclass
@@ -82,7 +85,7 @@ class Watched:
         )
 
     def make_watchdog(self, leading: Leadership | None = None, interval: float = 0.01) -> Watchdog:
-        measuring = Measuring(self.store, self.freshness, self.records, RedisFeedCounters(self.cache))
+        measuring = Measuring(self.store, self.freshness, self.records, RedisFeedCounters(self.cache), LAG)
         recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
         return Watchdog(
             self.store,
@@ -103,12 +106,22 @@ class Watched:
         """These matches are under way from now on."""
         async with self.database.connection() as connection:
             await connection.execute(ACTIVE, {"ids": list(ids), "at": self.now})
-        await self.freshness.expect(list(ids), self.now)
+        await self.poll()
 
-    async def answer(self, ids: Sequence[int]) -> None:
-        """A feed answers for them."""
+    async def poll(self) -> None:
+        """What every poll does, whoever answers: it says which matches are waited for, and since when."""
+        await self.freshness.expect(await self.store.active())
+
+    async def hear(self, ids: Sequence[int]) -> None:
+        """A feed answers for them, and nothing of it is saved yet."""
         await self.freshness.heard(list(ids), self.now)
         await self.records.save([self.record(id_) for id_ in ids])
+
+    async def answer(self, ids: Sequence[int]) -> None:
+        """A feed answers for them, and a poll saves it."""
+        await self.hear(ids)
+        async with self.database.connection() as connection:
+            await connection.execute(SAVED, {"ids": list(ids), "at": self.now})
 
     def record(self, id_: int, **more: Any) -> MonitorRecord:
         given = {"updated_at": self.now, "asked_at": self.now, **more}

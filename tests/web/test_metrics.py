@@ -84,13 +84,13 @@ async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -
 
 def test_what_does_not_answer_has_no_figures() -> None:
     nothing = measured(recorded=None, temporal=None, health=None, cached=None, declared=None, browser=None)
-    names = {metric.name for metric in families(nothing, judge(measured(), Limits()))}
+    names = {metric.name for metric in families(nothing, judge(measured(), Limits()), Limits())}
     assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
 
 
 def test_queues_and_workers() -> None:
     system = measured(temporal=temporal(queues=(a_queue(backlog=7, age=12), a_queue("activity"))))
-    found = {metric.name: metric for metric in families(system, judge(system, Limits()))}
+    found = {metric.name: metric for metric in families(system, judge(system, Limits()), Limits())}
     assert [sample.value for sample in found["footy_queue_backlog"].samples] == [7, 0]
     assert [sample.value for sample in found["footy_queue_backlog_age_seconds"].samples] == [12, 0]
     assert [sample.value for sample in found["footy_workers"].samples] == [1, 1]
@@ -138,7 +138,7 @@ async def test_figures_of_the_feeds(small_world: WorldCopy) -> None:
 
 def test_a_cache_that_has_just_begun_has_empty_figures() -> None:
     empty = measured(cached=Cached())
-    found = {metric.name: metric for metric in families(empty, judge(empty, Limits()))}
+    found = {metric.name: metric for metric in families(empty, judge(empty, Limits()), Limits())}
     assert [sample.value for sample in found["scraper_freshness_seconds"].samples] == [0] * 7
     assert {sample.name for sample in found["scraper_data_staleness_seconds"].samples} == {
         "scraper_data_staleness_seconds_count",

@@ -80,7 +80,7 @@ async def test_the_details_are_for_operators(small_world: WorldCopy, role: Role 
 def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measured, grade: str, unknown: set[str]) -> None:
     told = status_of(system, RULES, details=True).model_dump()
     assert told["grade"] == grade
-    never = {"last_success", "judged_at"} if grade == "unknown" else set()
+    never = {"last_success", "judged_at", "judged_seconds"} if grade == "unknown" else set()
     assert {name for name, value in told.items() if value is None} == unknown | never
     assert told["engines"] == {engine.name: engine.state for engine in system.engines}
     assert (told["details"]["audit"] is None) is (system.health is None)
@@ -98,6 +98,33 @@ def test_the_later_of_two_judgements_counts() -> None:
     assert status_of(measured(cached=cached(summary=failing)), RULES, details=False).grade == "failing"
     old = a_summary(HealthGrade.FAILING, judged_seconds=100)
     assert status_of(measured(cached=cached(summary=old)), RULES, details=False).grade == "healthy"
+
+
+@pytest.mark.parametrize(("judged_seconds", "grade"), [(60, "healthy"), (61, "unknown"), (3600, "unknown")])
+def test_a_grade_that_nobody_renews_is_unknown_with_its_age(judged_seconds: float, grade: str) -> None:
+    old = a_summary(judged_seconds=judged_seconds)
+    told = status_of(measured(health=health(summary=old), cached=cached(summary=None)), RULES, details=True)
+    assert (told.grade, told.judged_seconds, told.judged_at) == (grade, judged_seconds, old.generated_at)
+    assert (told.since is None) is (grade == "unknown")
+    assert told.details is not None
+    words = f"nobody has judged for {'61 s' if judged_seconds == 61 else '1 h'}; it was healthy"
+    assert told.details.reasons == ([words] if grade == "unknown" else [])
+
+
+async def test_with_a_dead_watchdog_nobody_says_healthy(small_world: WorldCopy) -> None:
+    old = a_summary(judged_seconds=90)
+    dead = measured(health=health(summary=old), cached=cached(summary=None))
+    async with showing(dead, small_world.settings) as web:
+        assert (await web.get("/status")).json()["grade"] == "unknown"
+        whole = (await web.get("/health")).json()
+        figures = (await web.get("/metrics")).text
+        page = (await web.get("/operations")).text
+    assert (whole["feeds"], [each["kind"] for each in whole["reasons"]]) == ("unknown", ["no_judgement"])
+    assert 'footy_feeds_grade{grade="healthy"} 0.0' in figures
+    assert 'footy_feeds_grade{grade="unknown"} 1.0' in figures
+    assert "footy_feeds_judged_seconds 90.0" in figures
+    assert '<span class="grade" data-grade="unknown">unknown</span>' in page
+    assert "nobody has judged for 90 s; it was healthy" in page
 
 
 def test_matches_that_nothing_is_heard_of_are_counted() -> None:

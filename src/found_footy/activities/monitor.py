@@ -88,7 +88,7 @@ class MonitorActivities:
     @implements(POLL_ACTIVE)
     async def poll_active_fixtures(self, order: PollInput) -> Polled:
         matches = await self._listings.followed([Stage.ACTIVE], completed_since=order.at)
-        await self._memory.freshness.expect([match.id for match in matches], order.at)
+        await self._memory.freshness.expect({match.id: match.waited_since or order.at for match in matches})
         if not matches:
             return Polled(to_search=await self._to_search(order.at))
         heard = {

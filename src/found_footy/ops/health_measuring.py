@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from found_footy.domain.errors import CacheUnavailable
+from found_footy.domain.feeds.freshness import arrived, unsaved
 from found_footy.domain.feeds.health import Measured
 from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord
 from found_footy.ports_feeds import FeedCounters, Freshness, MonitorRecords
@@ -22,6 +23,8 @@ class Measuring:
     freshness: Freshness
     records: MonitorRecords
     counters: FeedCounters
+    lag: timedelta
+    """How long after it was heard an answer is saved, at most."""
 
     async def measured(self, now: datetime) -> Measured:
         """Raises StoreUnavailable: without the database nobody knows what there is to be heard of."""
@@ -40,8 +43,8 @@ class Measuring:
         )
         waiting = total(queues.values())
         return Measured(
-            # The database says what there is; a match that a cache which was lost does not know is old, not gone.
-            heard={match: heard.get(match, saved) for match, saved in active.items()},
+            heard=arrived(heard, active, self.lag),
+            unsaved=unsaved(heard, active, self.lag),
             last_success=max((each.updated_at for each in records if each.updated_at), default=None),
             queue={name: number for name, number in waiting.items() if name != "active"},
             active=waiting.get("active", 0),

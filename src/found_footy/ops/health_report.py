@@ -9,16 +9,17 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from found_footy.domain.errors import CacheUnavailable
-from found_footy.domain.feeds.freshness import stale
+from found_footy.domain.feeds.freshness import arrived, stale
 from found_footy.domain.feeds.health_values import HealthGrade, HealthSummary, Recovery
 from found_footy.domain.feeds.monitoring import MonitorRecord
+from found_footy.domain.operations.findings import judgement_holds
 from found_footy.feed_registry import DeclaredFeed
 from found_footy.ops.health_measuring import is_paused
 from found_footy.ports_feeds import FeedCounters, Freshness, MonitorRecords
 from found_footy.ports_health import HealthCache, HealthStore
 
-MISSED_JUDGEMENTS = 4
-"""So many judgements late, and nobody judges any more."""
+UNKNOWN = "unknown"
+"""The grade where nobody judges."""
 MOST_STALE = 20
 MOST_RECOVERIES = 5
 
@@ -67,9 +68,14 @@ class HealthReport:
         bad = (HealthGrade.FAILING, HealthGrade.RECOVERING)
         return self.judged and self.summary is not None and self.summary.grade not in bad
 
+    @property
+    def grade(self) -> str:
+        return str(self.summary.grade) if self.summary is not None and self.judged else UNKNOWN
+
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = plain(asdict(self))
-        return document | {"good": self.good}
+        judged_seconds = max(0.0, (self.at - self.summary.generated_at).total_seconds()) if self.summary else None
+        return document | {"good": self.good, "grade": self.grade, "judged_seconds": judged_seconds}
 
 
 def plain(value: Any) -> Any:
@@ -97,6 +103,7 @@ class Reporting:
     counters: FeedCounters
     stale_seconds: float
     judgement_seconds: float
+    lag: timedelta
 
     async def report(self, declared: Sequence[DeclaredFeed], now: datetime) -> HealthReport:
         """Raises StoreUnavailable; without the cache, what the database knows."""
@@ -110,17 +117,16 @@ class Reporting:
             times, records, recent = await asyncio.gather(
                 self.freshness.times(), self.records.all(), self.counters.recent()
             )
-            heard = {match: times.get(match, saved) for match, saved in heard.items()}
+            heard = arrived(times, heard, self.lag)
         except CacheUnavailable as error:
             notes.append(f"the cache does not answer: {error}")
         summary = summary or await self.store.summary()
-        late = timedelta(seconds=MISSED_JUDGEMENTS * self.judgement_seconds)
         old = stale(heard, now, self.stale_seconds)[:MOST_STALE]
         titles = await self.store.titles([match for match, _ in old])
         return HealthReport(
             at=now,
             summary=summary,
-            judged=summary is not None and now - summary.generated_at <= late,
+            judged=summary is not None and now - summary.generated_at <= judgement_holds(self.judgement_seconds),
             feeds=tuple(feed_line(each, records, recent, now) for each in declared),
             stale=tuple(StaleMatch(match, titles.get(match, ""), age) for match, age in old),
             recoveries=tuple(await self.store.recoveries(MOST_RECOVERIES)),

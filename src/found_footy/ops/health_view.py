@@ -37,12 +37,12 @@ def health_line(report: HealthReport) -> str:
         return f"{report.at:%H:%M:%S} nobody has judged yet"
     fresh = summary.freshness
     words = [
-        f"{report.at:%H:%M:%S} {summary.grade}",
+        f"{report.at:%H:%M:%S} {report.grade}",
         f"{fresh.count} matches, median {fresh.median:.0f} s, p95 {fresh.p95:.0f} s, max {fresh.maximum:.0f} s",
         *(_short(reason) for reason in summary.reasons),
     ]
     if not report.judged:
-        words.insert(1, f"not judged since {summary.generated_at:%Y-%m-%d %H:%M:%S}")
+        words.insert(1, f"not judged since {summary.generated_at:%Y-%m-%d %H:%M:%S}, when it was {summary.grade}")
     return "; ".join(words)
 
 
@@ -54,8 +54,11 @@ def _head(report: HealthReport) -> Text:
     head = Text()
     if not report.judged:
         head.append(f"nobody has judged for {ago(summary.generated_at, at)}; does `footy watchdog` run?\n", "bold red")
-    head.append(str(summary.grade).upper(), STYLES[summary.grade] if report.judged else "dim")
-    head.append(f"  for {ago(summary.since, at)}\n")
+        head.append("UNKNOWN", "bold red")
+        head.append(f"  it was {str(summary.grade).upper()}, and this is what was known then:\n", "dim")
+    else:
+        head.append(str(summary.grade).upper(), STYLES[summary.grade])
+        head.append(f"  for {ago(summary.since, at)}\n")
     for reason in summary.reasons:
         head.append(f"  {_short(reason)}\n", "yellow")
     if fresh.count:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 
-from found_footy.bootstrap_health import health_rules, open_health
+from found_footy.bootstrap_health import health_rules, open_health, saving_lag
 from found_footy.config import Settings
 from found_footy.ops.browser_recycles import BrowserRecycles
 from found_footy.ops.health_measuring import Measuring
@@ -21,7 +21,7 @@ async def watch(settings: Settings, stop: asyncio.Event) -> None:
         watchdog = Watchdog(
             health.store,
             health.cache,
-            Measuring(health.store, health.freshness, health.records, health.counters).measured,
+            Measuring(health.store, health.freshness, health.records, health.counters, saving_lag(settings)).measured,
             health.recovering,
             health.leading,
             health_rules(settings),

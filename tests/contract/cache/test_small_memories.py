@@ -33,19 +33,19 @@ def later(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-async def test_who_is_expected_counts_from_now_and_who_is_not_leaves(cache: RedisCache) -> None:
+async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_leaves(cache: RedisCache) -> None:
     freshness: Freshness = RedisFreshness(cache)
-    await freshness.expect([1, 2], NOW)
+    await freshness.expect({1: NOW, 2: NOW})
     await freshness.heard([2], later(10))
-    await freshness.expect([2, 3], later(30))
-    assert await freshness.times() == {2: later(10), 3: later(30)}
-    await freshness.expect([], later(60))
+    await freshness.expect({2: later(30), 3: later(-30)})
+    assert await freshness.times() == {2: later(10), 3: later(-30)}
+    await freshness.expect({})
     assert await freshness.times() == {}
 
 
 async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_is_expected(cache: RedisCache) -> None:
     freshness: Freshness = RedisFreshness(cache)
-    await freshness.expect([1], NOW)
+    await freshness.expect({1: NOW})
     await freshness.heard([1, 99], later(10))
     await freshness.heard([1], later(5))
     await freshness.heard([], later(20))
@@ -54,7 +54,7 @@ async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_
 
 async def test_five_thousand_matches_can_be_expected(cache: RedisCache) -> None:
     freshness: Freshness = RedisFreshness(cache)
-    await freshness.expect(range(5_000), NOW)
+    await freshness.expect(dict.fromkeys(range(5_000), NOW))
     await freshness.heard(range(5_000), later(1))
     assert set((await freshness.times()).values()) == {later(1)}
 

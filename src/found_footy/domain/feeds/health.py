@@ -82,6 +82,8 @@ class Measured:
     failed: int = 0
     """Answers of the last minutes, good and failed."""
     paused: tuple[str, ...] = ()
+    unsaved: int = 0
+    """Matches of which feeds are heard and nothing is saved; `heard` has what was saved last."""
     notes: tuple[str, ...] = ()
     """What could not be measured, in words. It does not change the grade: only what arrives does."""
 
@@ -159,7 +161,7 @@ def judge(state: HealthState | None, measured: Measured, now: datetime, rules: H
         active=measured.active,
         failure_ratio=measured.failed / answers if answers else 0.0,
         paused=measured.paused,
-        reasons=(*_reasons(grade, freshness, stall, rules), *measured.notes),
+        reasons=(*_reasons(grade, freshness, stall, measured.unsaved, rules), *measured.notes),
     )
     return Judgement(
         after,
@@ -239,7 +241,9 @@ def _recovering(state: HealthState, last_success: datetime | None, now: datetime
     )
 
 
-def _reasons(grade: HealthGrade, freshness: FreshnessStats, stall: float, rules: HealthRules) -> list[str]:
+def _reasons(
+    grade: HealthGrade, freshness: FreshnessStats, stall: float, unsaved: int, rules: HealthRules
+) -> list[str]:
     """Why it is not healthy, the worst first."""
     found = []
     if freshness.count and stall >= rules.stall:
@@ -250,6 +254,8 @@ def _reasons(grade: HealthGrade, freshness: FreshnessStats, stall: float, rules:
         found.append(f"half of the matches were last heard of {freshness.median:.0f} s ago or before")
     elif freshness.p95 >= rules.fresh:
         found.append(f"one match in twenty was last heard of {freshness.p95:.0f} s ago or before")
+    if found and unsaved:
+        found.append(f"what was heard of {unsaved} match{'es' if unsaved > 1 else ''} has not been saved")
     if not found and grade is HealthGrade.DEGRADED:
         found.append("fresh again, and not yet for long enough")
     if not found and grade is HealthGrade.RECOVERING:

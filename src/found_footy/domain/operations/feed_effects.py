@@ -31,11 +31,11 @@ def health_findings(measured: Measured, limits: Limits) -> Iterator[Finding]:
     """A judgement that nobody renews is none."""
     if measured.health is None and measured.cached is None:
         return  # what they hold cannot be read, which is said elsewhere
-    summary = measured.summary
-    if summary is None or measured.at - summary.generated_at > limits.judgement:
+    summary = measured.judged(limits.judgement)
+    if summary is None:
         what = "Nobody watches over the feeds: no judgement of their health"
         advice = "`footy up` starts the watchdog; by itself it is `footy watchdog`."
-        since = summary.generated_at if summary else None
+        since = measured.summary.generated_at if measured.summary else None
         yield Finding("no_judgement", Grade.DEGRADED, what, since, advice, "health")
     elif summary.grade in _GRADES:
         grade, kind, what = _GRADES[summary.grade]

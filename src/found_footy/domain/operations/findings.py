@@ -57,10 +57,13 @@ class Limits:
 
     @classmethod
     def of(cls, poll_seconds: float, search_silence_seconds: float, health_seconds: float = 15) -> Limits:
-        judgement = max(60.0, JUDGEMENTS_MISSED * health_seconds)
-        return cls(
-            timedelta(seconds=poll_seconds), timedelta(seconds=search_silence_seconds), timedelta(seconds=judgement)
-        )
+        silence = timedelta(seconds=search_silence_seconds)
+        return cls(timedelta(seconds=poll_seconds), silence, judgement_holds(health_seconds))
+
+
+def judgement_holds(health_seconds: float) -> timedelta:
+    """How long a judgement of the feeds' health is believed."""
+    return timedelta(seconds=max(60.0, JUDGEMENTS_MISSED * health_seconds))
 
 
 def spoken(time: timedelta) -> str:

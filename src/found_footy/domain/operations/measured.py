@@ -225,6 +225,16 @@ class Measured:
 
     @property
     def summary(self) -> HealthSummary | None:
-        """The latest judgement of the feeds' health, wherever it can be read."""
+        """The latest judgement of the feeds' health, wherever it can be read and however old it is."""
         known = [each.summary for each in (self.health, self.cached) if each is not None and each.summary is not None]
         return max(known, key=lambda summary: summary.generated_at, default=None)
+
+    def judged(self, within: timedelta) -> HealthSummary | None:
+        """The same while it holds: what nobody judges any more is not known, whatever it was."""
+        summary = self.summary
+        return summary if summary is not None and self.at - summary.generated_at <= within else None
+
+    @property
+    def judged_seconds(self) -> float | None:
+        """How old the latest judgement is."""
+        return max(0.0, (self.at - self.summary.generated_at).total_seconds()) if self.summary else None

@@ -17,19 +17,23 @@ from found_footy.domain.feeds.freshness import ages, percentile
 from found_footy.domain.feeds.health_values import HealthGrade
 from found_footy.domain.feeds.monitoring import MatchLife, Priority
 from found_footy.domain.operations.feeds_measured import AnswersCounted, BrowserSeen, Cached, Declared, HealthKnown
+from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.measured import Measured, Recorded
+from found_footy.web.operating.health import UNKNOWN
 from found_footy.web.operating.status import queue_depth
 
 FRESHNESS_BUCKETS = (10.0, 30.0, 60.0, 120.0, math.inf)
 QUANTILES = (0.5, 0.95, 0.99)
 
 
-def feed_families(measured: Measured) -> Iterator[Metric]:
-    if measured.summary is not None:
-        grades = {str(grade): float(grade is measured.summary.grade) for grade in HealthGrade}
+def feed_families(measured: Measured, limits: Limits) -> Iterator[Metric]:
+    if measured.judged_seconds is not None:
+        judged = measured.judged(limits.judgement)
+        grades = {str(grade): float(judged is not None and grade is judged.grade) for grade in HealthGrade}
+        grades[UNKNOWN] = float(judged is None)
         yield _labelled("footy_feeds_grade", "1 for the grade that the feeds' health has.", "grade", grades)
-        judged = max(0.0, (measured.at - measured.summary.generated_at).total_seconds())
-        yield GaugeMetricFamily("footy_feeds_judged_seconds", "Since the watchdog's last judgement.", value=judged)
+        said = "Since the watchdog's last judgement."
+        yield GaugeMetricFamily("footy_feeds_judged_seconds", said, value=measured.judged_seconds)
     if measured.declared is not None:
         yield from _declared(measured.declared)
     if measured.recorded is not None:

@@ -19,7 +19,7 @@ router = APIRouter(tags=["health"])
 
 NO_STORE = "no-store"
 UNKNOWN = "unknown"
-"""Of feeds that nobody has judged, or whose judgement cannot be read."""
+"""Of feeds that nobody judges, or whose judgement cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,11 @@ async def ready(response: Response, services: Given) -> Ready:
 async def health(request: Request, response: Response, services: Given) -> Health:
     """The grade is `ok`, `degraded` (something needs a person) or `failed` (something does not work)."""
     measured, problems = await asyncio.gather(services.watch.measured(services.now()), services.watch.ready())
-    verdict = judge(measured, limits_of(services.rules))
+    limits = limits_of(services.rules)
+    verdict, summary = judge(measured, limits), measured.judged(limits.judgement)
     response.status_code = 503 if verdict.grade == "failed" else 200
     response.headers["Cache-Control"] = NO_STORE
-    feeds = str(measured.summary.grade) if measured.summary else UNKNOWN
+    feeds = str(summary.grade) if summary else UNKNOWN
     if not sees_details(request):
         return Health(str(verdict.grade), True, not problems, feeds)
     reasons = [Reason(each.kind, str(each.grade), each.what, each.since, each.advice) for each in verdict.findings]

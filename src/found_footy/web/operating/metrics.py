@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from found_footy.domain.operations.findings import Grade, Verdict
+from found_footy.domain.operations.findings import Grade, Limits, Verdict
 from found_footy.domain.operations.judging import judge
 from found_footy.domain.operations.measured import Measured, Recorded, TemporalState
 from found_footy.web.operating.feed_metrics import feed_families
@@ -97,9 +97,10 @@ def method_of(scope: Scope) -> str:
 @router.get("/metrics", response_class=Response, summary="Figures for Prometheus")
 async def metrics(request: Request, services: Given) -> Response:
     measured = await services.watch.measured(services.now())
-    verdict = judge(measured, limits_of(services.rules))
+    limits = limits_of(services.rules)
+    found = list(families(measured, judge(measured, limits), limits))
     counted: WebMetrics = request.app.state.metrics
-    text = await run_in_threadpool(generate_latest, Both(counted.registry, list(families(measured, verdict))))
+    text = await run_in_threadpool(generate_latest, Both(counted.registry, found))
     return Response(text, media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
@@ -120,7 +121,7 @@ class _Given(Collector):
         return self._measured
 
 
-def families(measured: Measured, verdict: Verdict) -> Iterator[Metric]:
+def families(measured: Measured, verdict: Verdict, limits: Limits) -> Iterator[Metric]:
     up = {engine.name: float(engine.state == "ok") for engine in measured.engines if engine.state != "off"}
     yield _gauge("footy_engine_up", "Whether what we depend on answers.", "engine", up)
     grades = Counting(finding.grade for finding in verdict.findings)
@@ -133,7 +134,7 @@ def families(measured: Measured, verdict: Verdict) -> Iterator[Metric]:
         yield from _recorded(measured.recorded, measured.at, measured.news_read)
     if measured.temporal is not None:
         yield from _temporal(measured.temporal)
-    yield from feed_families(measured)
+    yield from feed_families(measured, limits)
 
 
 def _recorded(recorded: Recorded, now: datetime, news_read: int | None) -> Iterator[Metric]:

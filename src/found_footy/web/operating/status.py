@@ -13,16 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.domain.feeds.freshness import ages, stale, stats
-from found_footy.domain.feeds.health_values import FreshnessStats, Recovery
+from found_footy.domain.feeds.health_values import FreshnessStats, HealthSummary, Recovery
 from found_footy.domain.feeds.monitoring import MatchLife, Priority
+from found_footy.domain.operations.findings import spoken
 from found_footy.domain.operations.measured import Measured
 from found_footy.web.access.visitors import sees_details
+from found_footy.web.operating.health import UNKNOWN, limits_of
 from found_footy.web.services import Given, WebRules
 
 router = APIRouter(tags=["health"])
 
 MOST_AUDIT = 10
-UNKNOWN = "unknown"
 THRESHOLDS = (
     "poll_seconds",
     "stale_seconds",
@@ -83,7 +84,9 @@ class StatusDetails(Shape):
 class Status(Shape):
     """What cannot be known while the database or the cache is away is null; `engines` says which it is."""
 
-    grade: str = Field(description="healthy, degraded, failing or recovering; unknown where nobody has judged.")
+    grade: str = Field(
+        description="healthy, degraded, failing or recovering; unknown where nobody has judged, or nobody judges now."
+    )
     since: datetime | None
     freshness: Ages | None
     stale_matches: int | None = Field(description="Matches under way whose news are shown as stale.")
@@ -93,7 +96,8 @@ class Status(Shape):
     failure_ratio: float | None
     paused: int | None = Field(description="Matches at feeds that are not asked for the time being.")
     last_success: datetime | None
-    judged_at: datetime | None
+    judged_at: datetime | None = Field(description="The last judgement, however old it is.")
+    judged_seconds: float | None = Field(description="Its age. A grade holds for four judgements, or a minute.")
     generated_at: datetime
     engines: dict[str, str] = Field(description="`ok`, `failed`, or `off`.")
     details: StatusDetails | None = Field(description="For operators; null for others.")
@@ -107,30 +111,32 @@ async def status(request: Request, response: Response, services: Given) -> Statu
 
 
 def status_of(measured: Measured, rules: WebRules, *, details: bool) -> Status:
-    summary, cached = measured.summary, measured.cached
+    last, cached = measured.summary, measured.cached
+    summary = measured.judged(limits_of(rules).judgement)
     return Status(
         grade=str(summary.grade) if summary else UNKNOWN,
         since=summary.since if summary else None,
-        freshness=_ages(freshness_of(measured)),
+        freshness=_ages(freshness_of(measured, summary)),
         stale_matches=len(stale(cached.heard, measured.at, rules.stale_seconds)) if cached else None,
         stall_seconds=summary.stall_seconds if summary else None,
         queue_depth=queue_depth(cached.queues) if cached else None,
         active=sum(each.get("active", 0) for each in cached.queues.values()) if cached else None,
         failure_ratio=_failure_ratio(cached.recent) if cached else summary.failure_ratio if summary else None,
         paused=len(paused_records(measured)) if cached else len(summary.paused) if summary else None,
-        last_success=summary.last_success if summary else None,
-        judged_at=summary.generated_at if summary else None,
+        last_success=last.last_success if last else None,
+        judged_at=last.generated_at if last else None,
+        judged_seconds=measured.judged_seconds,
         generated_at=measured.at,
         engines={engine.name: engine.state for engine in measured.engines},
-        details=_details(measured, rules) if details else None,
+        details=_details(measured, summary, rules) if details else None,
     )
 
 
-def freshness_of(measured: Measured) -> FreshnessStats | None:
+def freshness_of(measured: Measured, judged: HealthSummary | None) -> FreshnessStats | None:
     """As it is now; or as it was judged last, where the cache is away."""
     if measured.cached is not None:
         return stats(ages(measured.cached.heard, measured.at).values())
-    return measured.summary.freshness if measured.summary else None
+    return judged.freshness if judged else None
 
 
 def queue_depth(queues: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -160,14 +166,19 @@ def _ages(freshness: FreshnessStats | None) -> Ages | None:
     return Ages(median=freshness.median, p95=freshness.p95, max=freshness.maximum, count=freshness.count)
 
 
-def _details(measured: Measured, rules: WebRules) -> StatusDetails:
+def _details(measured: Measured, judged: HealthSummary | None, rules: WebRules) -> StatusDetails:
     recoveries = measured.health.recoveries[:MOST_AUDIT] if measured.health else None
     return StatusDetails(
-        reasons=list(measured.summary.reasons) if measured.summary else [],
+        reasons=list(judged.reasons) if judged else _unjudged(measured),
         paused_matches=paused_records(measured) if measured.cached else None,
         config={name: getattr(rules, name) for name in THRESHOLDS},
         audit=None if recoveries is None else [audit_entry(each) for each in recoveries],
     )
+
+
+def _unjudged(measured: Measured) -> list[str]:
+    last = measured.summary
+    return [f"nobody has judged for {spoken(measured.at - last.generated_at)}; it was {last.grade}"] if last else []
 
 
 def audit_entry(recovery: Recovery) -> AuditEntry:

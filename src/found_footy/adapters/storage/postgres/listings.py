@@ -173,5 +173,6 @@ def _match(row: Mapping[str, Any]) -> FollowedMatch:
         completed_at=row["completed_at"],
         heard_at=row["last_poll_at"],
         staging_polled_at=row["staging_polled_at"],
+        activated_at=row["activated_at"],
         listings=tuple(FollowedListing(**listing) for listing in row["listings"]),
     )

@@ -17,8 +17,9 @@ class RedisFreshness:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
 
-    async def expect(self, fixture_ids: Sequence[int], now: datetime) -> None:
-        await self._cache.run_script("expect", [self._cache.key(INDEX)], [now.timestamp(), *fixture_ids])
+    async def expect(self, since: Mapping[int, datetime]) -> None:
+        pairs = [word for fixture_id, at in since.items() for word in (fixture_id, at.timestamp())]
+        await self._cache.run_script("expect", [self._cache.key(INDEX)], pairs)
 
     async def heard(self, fixture_ids: Sequence[int], at: datetime) -> None:
         """Only of those that are expected, and never back in time."""

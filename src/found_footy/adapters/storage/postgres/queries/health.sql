@@ -58,7 +58,7 @@ on conflict (id) do update set
     healthy_at = excluded.healthy_at;
 
 -- name: active
-select id, coalesce(last_poll_at, activated_at) as at from fixtures where stage = 'active' order by id;
+select id, greatest(last_poll_at, activated_at) as at from fixtures where stage = 'active' order by id;
 
 -- name: titles
 select id, home_name || ' – ' || away_name as title from fixtures where id = any(%(ids)s);

@@ -62,8 +62,8 @@ returning feed, feed_id, fixture_id, swapped, confidence, reasons;
 
 -- name: followed
 select f.id, f.stage, f.status, f.kickoff, f.completed_at, f.home_id, f.home_name, f.home_short, f.away_id,
-    f.away_name, f.away_short, f.last_poll_at, f.staging_polled_at, f.league_id, f.league_name, f.country, f.season,
-    f.round,
+    f.away_name, f.away_short, f.last_poll_at, f.staging_polled_at, f.activated_at, f.league_id, f.league_name,
+    f.country, f.season, f.round,
     jsonb_agg(jsonb_build_object(
         'feed', l.feed, 'feed_id', l.feed_id, 'swapped', l.swapped, 'founding', l.founding)
         order by l.founding desc, l.feed) as listings

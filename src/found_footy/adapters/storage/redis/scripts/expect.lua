@@ -1,8 +1,8 @@
--- The index holds these matches and no others; who is new counts from now on.
--- KEYS: freshness_index    ARGV: now in seconds, ids
+-- The index holds these matches and no others; who is new counts from when it has been waited for.
+-- KEYS: freshness_index    ARGV: id, since when in seconds, id, …
 local wanted = {}
-for i = 2, #ARGV do
-  wanted[ARGV[i]] = true
+for i = 1, #ARGV, 2 do
+  wanted[ARGV[i]] = ARGV[i + 1]
 end
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   if wanted[id] then
@@ -11,6 +11,6 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
     redis.call('ZREM', KEYS[1], id)
   end
 end
-for id in pairs(wanted) do
-  redis.call('ZADD', KEYS[1], ARGV[1], id)
+for id, since in pairs(wanted) do
+  redis.call('ZADD', KEYS[1], since, id)
 end

@@ -18,7 +18,8 @@ from found_footy.activities.aliases import AliasActivities
 from found_footy.activities.announce import AnnounceActivities
 from found_footy.activities.boundary import activities_of
 from found_footy.activities.download import DownloadActivities, HandOverActivities
-from found_footy.activities.feed_poll import Desk, FeedActivities
+from found_footy.activities.feed_asking import Desk
+from found_footy.activities.feed_poll import FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
 from found_footy.activities.registering import Tracked

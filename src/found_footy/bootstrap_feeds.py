@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from found_footy.activities.feed_poll import AskingRules
+from found_footy.activities.feed_asking import AskingRules
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.crex import Crex
 from found_footy.adapters.feeds.espn import Espn
@@ -28,7 +28,7 @@ from found_footy.domain.errors import EngineError, SettingsError
 from found_footy.domain.feeds.lives import LifeRules
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.feeds.scheduling import SchedulingRules
-from found_footy.domain.feeds.source import FeedSource
+from found_footy.domain.feeds.source import FeedSource, origin_of
 from found_footy.feed_registry import FeedRegistry
 from found_footy.ports import ScoreFeed
 from found_footy.ports_feeds import FeedMemory, Turns
@@ -86,11 +86,12 @@ def feed_memory(cache: RedisCache) -> FeedMemory:
 def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
     """What is declared at the moment; the file is read again when it has changed. Raises SettingsError."""
     if settings.feed is not None:
-        only = (FeedSource(settings.feed, settings.feed, precedence=100),)
+        only = _with_origins(settings, [FeedSource(settings.feed, settings.feed, precedence=100)])
         return lambda: only
     path = settings.feeds_file
     if not path.exists() and "feeds_file" not in settings.model_fields_set:
-        return lambda: SOURCES
+        default = _with_origins(settings, SOURCES)
+        return lambda: default
     read: tuple[tuple[int, int], tuple[FeedSource, ...]] | None = None
 
     def declared() -> tuple[FeedSource, ...]:
@@ -101,10 +102,17 @@ def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
             raise SettingsError(f"FOOTY_FEEDS_FILE: {path} cannot be read: {error.strerror}") from error
         stamp = (found.st_mtime_ns, found.st_size)
         if read is None or read[0] != stamp:
-            read = (stamp, load_sources(path))
+            read = (stamp, _with_origins(settings, load_sources(path)))
         return read[1]
 
     return declared
+
+
+def _with_origins(settings: Settings, sources: Sequence[FeedSource]) -> tuple[FeedSource, ...]:
+    """By the address that is asked in the end, also where the file leaves it to the settings."""
+    urls = {"api_football": str(settings.api_football_url), "espn": str(settings.espn_url), "crex": CREX_URL}
+    asked = {each.id: each.metadata.get("base_url") or urls.get(each.adapter) for each in sources}
+    return tuple(replace(each, origin=origin_of(each.id, each.adapter, asked[each.id])) for each in sources)
 
 
 async def check_feeds(settings: Settings) -> None:
@@ -123,7 +131,7 @@ async def check_feeds(settings: Settings) -> None:
 def build_feed(settings: Settings, source: FeedSource, turns: Turns | None) -> ScoreFeed:
     """Raises SettingsError where something is missing that the feed needs."""
     said = source.metadata
-    turn = partial(turns.turn, source.id, source.limits) if turns is not None else at_once
+    turn = partial(turns.turn, source.id, source.limits, source.origin) if turns is not None else at_once
     retry = RetryRules(base_seconds=settings.retry_seconds)
     match source.adapter:
         case "api_football":

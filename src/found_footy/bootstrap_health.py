@@ -63,19 +63,22 @@ async def open_health(settings: Settings) -> AsyncIterator[Health]:
         leading = Leadership(url)
         stack.push_async_callback(leading.release)
         store, copies = PostgresHealth(database), build_health_cache(settings, cache)
+        records = RedisMonitorRecords(cache)
         yield Health(
             store=store,
             cache=copies,
             freshness=RedisFreshness(cache),
-            records=RedisMonitorRecords(cache),
+            records=records,
             counters=RedisFeedCounters(cache),
-            recovering=await build_recovering(settings, store, copies),
+            recovering=await build_recovering(settings, store, copies, records),
             leading=leading,
             browser=build_browser_control(settings),
         )
 
 
-async def build_recovering(settings: Settings, store: HealthStore, cache: HealthCache) -> Recovering:
+async def build_recovering(
+    settings: Settings, store: HealthStore, cache: HealthCache, records: MonitorRecords
+) -> Recovering:
     poller = None
     if settings.temporal_address is not None:
         polls = [MonitorWorkflow.__name__, FeedWorkflow.__name__]
@@ -88,6 +91,7 @@ async def build_recovering(settings: Settings, store: HealthStore, cache: Health
         browser=build_browser_control(settings),
         workers=LocalWorkers(settings.data_dir),
         poller=poller,
+        records=records,
     )
 
 

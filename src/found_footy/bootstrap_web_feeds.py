@@ -99,7 +99,7 @@ async def _with_cache(settings: Settings, store: PostgresStore, book: RegistryBo
             PostgresMatchWords(database),
             memory.snapshots,
             memory.records,
-            await build_recovering(settings, health, copies),
+            await build_recovering(settings, health, copies, memory.records),
         ),
         FeedLooks(
             HealthLook(health),

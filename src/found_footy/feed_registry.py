@@ -28,6 +28,11 @@ class OpenFeed:
     def id(self) -> str:
         return self.source.id
 
+    @property
+    def origin(self) -> str:
+        """Feeds of one origin share their limits, and count as one."""
+        return self.source.origin or self.source.id
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredFeed:

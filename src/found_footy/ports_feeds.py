@@ -5,9 +5,9 @@ All methods raise CacheUnavailable where the cache does not answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -54,11 +54,14 @@ class MonitorRecords(Protocol):
 
     async def all(self) -> Sequence[MonitorRecord]: ...
 
-    async def note_queue(self, feed: str, depths: Mapping[Priority, int], active: int) -> None:
-        """How many requests wait and run; kept for a minute."""
+    async def note_queue(self, feed: str, depths: Mapping[Priority, int], origin: str) -> None:
+        """How many requests wait, and where their turns are counted; kept for a minute."""
 
     async def queues(self) -> Mapping[str, Mapping[str, int]]:
-        """Feed to what waits by priority in lower case, and `active`."""
+        """Feed to what waits by priority in lower case, and `active`: the turns that it has at this moment."""
+
+    async def end_pauses(self, now: datetime) -> int:
+        """Each match that is paused is asked for with the next poll. How many they were."""
 
 
 class Freshness(Protocol):
@@ -106,8 +109,11 @@ class MissingMatches(Protocol):
 
 
 class Turns(Protocol):
-    def turn(self, feed: str, limits: RateLimits) -> AbstractAsyncContextManager[None]:
-        """Waits for its turn among all workers; raises FeedBusy where that would take too long."""
+    def turn(self, feed: str, limits: RateLimits, origin: str = "") -> AbstractAsyncContextManager[None]:
+        """Waits for its turn among all workers and all feeds of one origin, where one is given.
+
+        Raises FeedBusy where that would take too long.
+        """
 
 
 class Switches(Protocol):
@@ -129,16 +135,6 @@ class FeedMemory:
     freshness: Freshness
     counters: FeedCounters
     missing: MissingMatches
-
-
-class Rosters(Protocol):
-    """The names of a team's players, remembered for half a day."""
-
-    async def put(self, team_id: str, names: Mapping[int, str]) -> None:
-        """Instead of what was known of this team."""
-
-    async def get(self, team_id: str) -> Mapping[int, str] | None:
-        """Player to name; None where nothing is known, which is not an empty team."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +164,11 @@ class FollowedMatch:
     """When any feed last said something that counted."""
     staging_polled_at: datetime | None = None
     activated_at: datetime | None = None
+
+    def at_feeds(self, on: Iterable[str]) -> FollowedMatch:
+        """As these feeds list it: one that is switched off knows nothing of it, and is asked nothing."""
+        feeds = frozenset(on)
+        return replace(self, listings=tuple(each for each in self.listings if each.feed in feeds))
 
     @property
     def waited_since(self) -> datetime | None:

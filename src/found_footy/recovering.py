@@ -17,14 +17,16 @@ from uuid import uuid4
 from found_footy.domain.errors import CacheUnavailable, FootyError, NotFound
 from found_footy.domain.feeds.health_values import Recovery, RecoveryAction
 from found_footy.domain.feeds.recovery import Step, acted, outcome_of, seen
+from found_footy.ports_feeds import MonitorRecords
 from found_footy.ports_health import BrowserControl, HealthCache, HealthStore, Restarting
 
 log = logging.getLogger(__name__)
 
 BROWSER_SECONDS = 60.0
 WORKERS_SECONDS = 30.0
+PAUSES_SECONDS = 5.0
 POLLER_SECONDS = 12.0
-"""Browser and workers go side by side, the poller follows: all of it ends before `recovery.LONGEST`."""
+"""Browser and workers go side by side, the others follow: all of it ends before `recovery.LONGEST`."""
 LONGEST_WORDS = 300
 
 PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
@@ -51,6 +53,7 @@ class Recovering:
         browser: BrowserControl | None,
         workers: Restarting | None,
         poller: Restarting | None,
+        records: MonitorRecords | None = None,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -58,6 +61,7 @@ class Recovering:
         self._browser = browser
         self._workers = workers
         self._poller = poller
+        self._records = records
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -106,6 +110,9 @@ class Recovering:
         if "workers" in parts and self._workers is not None:
             first.append(self._step("workers", WORKERS_SECONDS, _restart_step(self._workers)))
         steps = list(await asyncio.gather(*first))
+        if self._records is not None:
+            # A pause would outlast the time in which the recovery is judged.
+            steps.append(await self._step("pauses", PAUSES_SECONDS, _pauses_step(self._records, self._now())))
         if "poller" in parts and self._poller is not None:
             # Last: the poll that it begins should find the new browser and the new workers.
             steps.append(await self._step("poller", POLLER_SECONDS, _restart_step(self._poller)))
@@ -139,3 +146,14 @@ async def _browser_step(browser: BrowserControl, reason: str) -> Done:
 
 async def _restart_step(unit: Restarting) -> Done:
     return await unit.restart(), {}
+
+
+async def _pauses_step(records: MonitorRecords, now: datetime) -> Done:
+    ended = await records.end_pauses(now)
+    return said_of_pauses(ended), {}
+
+
+def said_of_pauses(ended: int) -> str:
+    if ended == 1:
+        return "1 match that was paused is asked for again"
+    return f"{ended} matches that were paused are asked for again" if ended else "no match was paused"

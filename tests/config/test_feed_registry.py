@@ -145,3 +145,22 @@ def test_one_feed_by_name_overrules_the_file(file: Path) -> None:
 def test_without_a_file_there_are_feeds_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert declared_feeds(Settings(feed=None))() == SOURCES
+
+
+def test_feeds_that_ask_the_same_address_have_one_origin_also_where_the_file_does_not_name_it(tmp_path: Path) -> None:
+    file = tmp_path / "sources.yaml"
+    entries = [
+        "{domain_id: espn}",
+        "{domain_id: again, adapter: espn, metadata: {base_url: 'https://site.api.espn.com/'}}",
+        "{domain_id: mirror, adapter: espn, metadata: {base_url: 'https://espn.example'}}",
+        "{domain_id: crex}",
+        "{domain_id: recording, metadata: {path: a.gz}}",
+    ]
+    rewrite(file, "sources:\n" + "".join(f"  - {entry}\n" for entry in entries))
+    assert [source.origin for source in declared_feeds(settings(file))()] == [
+        "espn@site.api.espn.com",
+        "espn@site.api.espn.com",
+        "espn@espn.example",
+        "crex@crex.com",
+        "recording",
+    ]

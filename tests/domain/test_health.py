@@ -90,6 +90,28 @@ def test_failing_that_gets_well_by_itself_takes_two_good_judgements_and_no_recov
     assert (first.act, second.act) == (False, False)
 
 
+def test_each_transition_is_reached_and_no_other() -> None:
+    """Three outages: one that no recovery ends, one that is ended halfway, one that is over with the first answer."""
+    rules = replace(RULES, recovery_pause=200)
+    rounds: list[tuple[list[float], float]] = [(GOOD, 5), (OLD, 70), (STALLED, 90), (STALLED, 200)]
+    rounds += [(GOOD, 5), (GOOD, 5), (STALLED, 90), (OLD, 5), (GOOD, 5), (GOOD, 5), (STALLED, 90), (GOOD, 5)]
+    state: HealthState | None = HealthState(HEALTHY, ago(600), judged_at=ago(15))
+    reached = set()
+    now = NOW
+    for ages, success in rounds:
+        now += timedelta(seconds=130)
+        heard = {number: now - timedelta(seconds=age) for number, age in enumerate(ages)}
+        what = Measured(heard, now - timedelta(seconds=success))
+        judgement = judge(replace(state, judged_at=now - timedelta(seconds=15)), what, now, rules)
+        reached |= set(pairwise(judgement.path))
+        state = judgement.state
+        if judgement.act:
+            state, _, _ = begun(judgement, None, "r1", now)
+            reached.add((judgement.state.grade, state.grade))
+            state = replace(state, acting_until=None)
+    assert reached == TRANSITIONS
+
+
 def test_two_good_judgements_count_only_in_a_row() -> None:
     state = HealthState(DEGRADED, since=ago(600))
     for ages, expected in ((GOOD, DEGRADED), (TWO_OLD, DEGRADED), (GOOD, DEGRADED), (GOOD, HEALTHY)):

@@ -25,6 +25,7 @@ from found_footy.domain.feeds.lives import (
     changed_by_time,
     discovered,
     is_paused,
+    pause_ended,
 )
 from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
 
@@ -161,3 +162,21 @@ def test_what_is_our_own_fault_is_not_held_against_a_feed(error: FootyError, cou
 
 def test_a_long_story_of_a_feed_is_cut() -> None:
     assert len(failed(a_record(), 1, error=FeedMalformed("x" * 100_000)).error or "") == 300
+
+
+@pytest.mark.parametrize(
+    ("life", "until", "expected"),
+    [
+        ("paused", NOW + seconds(90), NOW),
+        ("paused", NOW, NOW),
+        ("paused", NOW - seconds(90), NOW - seconds(90)),
+        ("active", None, None),
+    ],
+)
+def test_a_pause_that_is_ended_lets_it_be_asked_for_and_forgives_nothing(
+    life: str, until: datetime | None, expected: datetime | None
+) -> None:
+    record = a_record(life, paused_until=until, failures_in_a_row=6)
+    ended = pause_ended(record, NOW)
+    assert ended == replace(record, paused_until=expected)
+    assert not is_paused(ended, NOW)

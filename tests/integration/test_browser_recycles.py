@@ -72,7 +72,8 @@ async def test_one_that_a_person_asked_for_has_its_own_entry_already(watched: Wa
     entry = await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     await watched.after(15)
     assert await watched.entries() == [entry]
-    (step,) = entry.after["attempts"][0]["steps"]
+    step, pauses = entry.after["attempts"][0]["steps"]
+    assert (step["name"], pauses["name"]) == ("browser", "pauses")
     assert (step["facts"]["pids_before"], step["facts"]["pids_after"]) == (142, 9)
 
 

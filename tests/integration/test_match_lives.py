@@ -19,6 +19,7 @@ from tests.support.polling import POLL, System
 
 FIVE_MINUTES = timedelta(minutes=5) // POLL
 DAY = timedelta(hours=24) // POLL
+NIGHT = timedelta(hours=15) // POLL
 
 
 class Life(System):
@@ -92,9 +93,47 @@ async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_s
     assert (await life.record()).life is MatchLife.COMPLETED
 
 
-@pytest.mark.parametrize("status", ["HT", "BT", "SUSP"])
+@pytest.mark.parametrize("status", ["HT", "BT", "SUSP", "INNBRK", "DRINKS", "LUNCH", "TEA", "RAIN", "STUMPS"])
 async def test_a_break_is_not_the_end(life: Life, status: str) -> None:
     for _ in range(5):
         await life.poll(match(status=status))
     assert (await life.record()).life is MatchLife.ACTIVE
     assert (await life.store.fixture(5000))["stage"] == Stage.ACTIVE
+
+
+async def test_stumps_last_over_night_and_the_match_goes_on(life: Life) -> None:
+    await life.poll(match(status="STUMPS"))
+    for _ in range(3):
+        life.number += NIGHT // 3
+        await life.poll(match(status="STUMPS"))
+    assert (await life.record()).life is MatchLife.ACTIVE
+    assert (await life.store.fixture(5000))["stage"] == Stage.ACTIVE
+
+
+async def test_a_feed_that_never_answers_pauses_before_anything_was_heard(life: Life) -> None:
+    life.feed.down = FeedUnavailable("not yet")
+    assert [await life.lives_on() for _ in range(5)] == [MatchLife.DISCOVERED] * 4 + [MatchLife.PAUSED]
+    assert (await life.record()).updated_at is None
+
+
+async def test_a_match_that_is_found_when_it_is_over_was_never_active(life: Life) -> None:
+    life.feed.says(match(status="FT"))
+    assert await life.lives_on() is MatchLife.COMPLETED
+
+
+async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: Life) -> None:
+    assert await life.lives_on() is MatchLife.ACTIVE
+    life.feed.says(match(status="FT"))
+    assert await life.lives_on() is MatchLife.COMPLETED
+    life.feed.says(match(status="2H"))
+    assert await life.lives_on() is MatchLife.ACTIVE
+
+
+async def test_a_match_that_is_played_on_after_a_day_comes_back_from_the_archive(life: Life) -> None:
+    """Its goal is still searched for, so it was never closed, and its feed is asked all the time."""
+    for _ in range(3):
+        await life.poll(match("23 home 7", status="FT"))
+    assert await life.lives_on(DAY) is MatchLife.ARCHIVED
+    assert (await life.store.fixture(5000))["stage"] == Stage.ACTIVE
+    life.feed.says(match("23 home 7", status="2H"))
+    assert await life.lives_on() is MatchLife.ACTIVE

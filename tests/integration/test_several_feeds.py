@@ -157,6 +157,26 @@ async def test_a_feed_is_switched_off_and_on_while_everything_runs(system: Syste
     assert goal["_feeds"] == ["one", "two"]
 
 
+async def test_a_feed_that_is_switched_off_neither_excuses_nor_accuses_the_others(system: System) -> None:
+    system.feeds["two"].down = FeedUnavailable("gone")
+    await system.poll()
+    await system.switches.switch("two", False)
+    system.number += 4
+    system.feeds["one"].fixtures.clear()
+    system.number += 13 * 120
+    assert (await system.poll()).failed == 1
+    document = await system.store.fixture(5000)
+    assert (document["stage"], "gone" in document["error"]["message"]) == ("staging", False)
+
+
+async def test_a_match_whose_only_feed_that_is_on_fails_says_so(system: System) -> None:
+    await system.poll()  # both answer
+    await system.switches.switch("two", False)
+    system.feeds["one"].down = FeedUnavailable("gone")
+    assert (await system.poll()).failed == 1
+    assert "one: FeedUnavailable: gone" in (await system.store.fixture(5000))["error"]["message"]
+
+
 async def test_a_cache_that_is_emptied_costs_nothing_but_a_poll(system: System) -> None:
     await system.poll(match("23 home 7"))
     await system.cache.run("FLUSHALL")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,8 +14,10 @@ from found_footy import recovering
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.leadership import Leadership
 from found_footy.adapters.storage.redis import RedisCache
-from found_footy.domain.errors import NotFound
+from found_footy.domain.errors import NotFound, StoreUnavailable
+from found_footy.domain.feeds.health import TRANSITIONS
 from found_footy.domain.feeds.health_values import HealthGrade, RecoveryAction, RecoveryOutcome
+from found_footy.domain.feeds.lives import is_paused
 from found_footy.domain.feeds.monitoring import MatchLife
 from tests.support.watching import START, Unit, Watched
 
@@ -57,7 +60,11 @@ async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watche
     assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.SUCCESS, watched.now)
     assert (entry.after["grade"], entry.after["freshness"]["maximum"]) == ("healthy", 1.0)
     (attempt,) = entry.after["attempts"]
-    assert [(step["name"], step["ok"]) for step in attempt["steps"]] == [("workers", True), ("poller", True)]
+    assert [(step["name"], step["ok"]) for step in attempt["steps"]] == [
+        ("workers", True),
+        ("pauses", True),
+        ("poller", True),
+    ]
     assert entry.seconds is not None
 
     for _ in range(3):
@@ -131,6 +138,42 @@ async def test_a_recovery_that_helps_some_matches_is_partial(watched: Watched) -
     assert (await watched.after(40)).path == (RECOVERING, DEGRADED)
     (entry,) = await watched.entries()
     assert entry.outcome is RecoveryOutcome.PARTIAL
+
+
+async def test_each_transition_is_reached(watched: Watched) -> None:
+    """Three outages: one that no recovery ends, one that is ended halfway, one that is over with the first answer."""
+    watched.rules = replace(watched.rules, recovery_pause=200)
+    watched.watchdog = watched.make_watchdog()
+    await fail(watched)
+    await watched.acted()
+    await watched.after(120)
+    for _ in range(2):
+        await watched.answer(MATCHES)
+        await watched.after(15)
+
+    assert (await watched.after(75)).act is True
+    await watched.acted()
+    await watched.after(15)
+    await watched.answer([1])
+    await watched.after(65)
+    await watched.answer([2, 3])
+    await watched.after(40)
+    for _ in range(2):
+        await watched.answer(MATCHES)
+        await watched.after(15)
+
+    assert (await watched.after(75)).act is True
+    await watched.acted()
+    await watched.after(1)
+    await watched.answer(MATCHES)
+    assert (await watched.after(1)).state.grade is HEALTHY
+    taken = {told for told in await watched.news() if ">" in told}
+    assert taken == {f"{before}>{after}" for before, after in TRANSITIONS}
+    assert [entry.outcome for entry in await watched.entries()] == [
+        RecoveryOutcome.SUCCESS,
+        RecoveryOutcome.PARTIAL,
+        RecoveryOutcome.FAILED,
+    ]
 
 
 async def test_with_nothing_under_way_all_is_well(watched: Watched) -> None:
@@ -234,7 +277,7 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
     assert (await watched.after(5)).state.grade is HEALTHY
     (entry,) = await watched.entries()
     assert entry.outcome is RecoveryOutcome.SUCCESS
-    assert [len(attempt.get("steps", ())) for attempt in entry.after["attempts"]] == [0, 2]
+    assert [len(attempt.get("steps", ())) for attempt in entry.after["attempts"]] == [0, 3]
 
 
 async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done(
@@ -246,8 +289,23 @@ async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done
     steps, _ = await both.recovering.act(both.recovering.parts, "a test")
     assert [(step.name, step.ok, step.said) for step in steps] == [
         ("workers", False, "not done within 0.05 s"),
+        ("pauses", True, "no match was paused"),
         ("poller", False, "EngineError: Temporal refuses"),
     ]
+
+
+async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_once(watched: Watched) -> None:
+    long = {"life": MatchLife.PAUSED, "failures_in_a_row": 7, "updated_at": None}
+    await watched.records.save([watched.record(9, paused_until=START + timedelta(hours=1), **long)])
+    await fail(watched)
+    await watched.acted()
+    found = (await watched.records.load(["espn_9"]))["espn_9"]
+    assert (found.life, found.paused_until, found.failures_in_a_row) == (MatchLife.PAUSED, watched.now, 7)
+    assert not is_paused(found, watched.now), "so it is asked for with the next poll"
+    await watched.after(1)
+    (entry,) = await watched.entries()
+    (step,) = [step for step in entry.after["attempts"][0]["steps"] if step["name"] == "pauses"]
+    assert step["said"] == "1 match that was paused is asked for again"
 
 
 async def test_a_person_can_have_the_poller_started_anew(watched: Watched) -> None:
@@ -281,13 +339,13 @@ async def test_it_judges_again_when_the_database_is_back(watched: Watched, datab
     stop = asyncio.Event()
     running = asyncio.create_task(watched.watchdog.run(stop))
     await judged(watched, 2)
+    before = len(await watched.store.samples(START))
     async with watched.database.connection() as connection:
         await connection.execute(
             "select pg_terminate_backend(pid, 30000) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
-    before = len(await watched.store.samples(START))
-    await judged(watched, before + 2)
+    await judged(watched, before + 3)
     stop.set()
     await asyncio.wait_for(running, 10)
     other = Leadership(database_url)
@@ -296,6 +354,10 @@ async def test_it_judges_again_when_the_database_is_back(watched: Watched, datab
 
 
 async def judged(watched: Watched, times: int) -> None:
+    """A connection that was ended under our hands may be given out once more, to us as to the watchdog."""
     async with asyncio.timeout(20):
-        while len(await watched.store.samples(START)) < times:
+        found = 0
+        while found < times:
             await asyncio.sleep(0.02)
+            with suppress(StoreUnavailable):
+                found = len(await watched.store.samples(START))

@@ -8,7 +8,8 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from found_footy.activities.feed_poll import AskingRules, Desk, FeedActivities
+from found_footy.activities.feed_asking import AskingRules, Desk
+from found_footy.activities.feed_poll import FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
 from found_footy.activities.registering import Tracked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -67,8 +67,9 @@ def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", min
 class Newsroom:
     """Hears one or more feeds at each poll, and remembers as the store does."""
 
-    def __init__(self, rules: CertaintyRules = RULES) -> None:
+    def __init__(self, rules: CertaintyRules = RULES, origins: Mapping[str, str] | None = None) -> None:
         self.rules = rules
+        self.origins = origins or {}
         self.events: dict[str, KnownEvent] = {}
         self.last: Poll | None = None
         self.polls = 0
@@ -81,7 +82,9 @@ class Newsroom:
             at = poll(self.polls)
             if not answers:
                 return []
-            self.heard = reconcile(OURS, [heard(answer.feed, answer, at.at) for answer in answers])
+            words = [heard(answer.feed, answer, at.at) for answer in answers]
+            words = [replace(word, origin=self.origins.get(word.feed, "")) for word in words]
+            self.heard = reconcile(OURS, words)
             self.decisions = compare(self.heard.live, list(self.events.values()), at, self.rules, self.last)
             self.events |= {decision.event.id: decision.event for decision in self.decisions}
             self.last = at

@@ -81,7 +81,13 @@ class Watched:
 
     def make_recovering(self) -> Recovering:
         return Recovering(
-            self.store, self.copies, self.clock, browser=self.browser, workers=self.workers, poller=self.poller
+            self.store,
+            self.copies,
+            self.clock,
+            browser=self.browser,
+            workers=self.workers,
+            poller=self.poller,
+            records=self.records,
         )
 
     def make_watchdog(self, leading: Leadership | None = None, interval: float = 0.01) -> Watchdog:

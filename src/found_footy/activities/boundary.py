@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -42,6 +43,12 @@ async def _heartbeat() -> None:
     while True:
         activity.heartbeat()
         await asyncio.sleep(HEARTBEAT.total_seconds() / 3)
+
+
+def delay() -> timedelta:
+    """From when the activity that we are in was wanted to when this attempt of it was begun, by Temporal's clock."""
+    info = activity.info()
+    return max(timedelta(0), info.started_time - info.scheduled_time)
 
 
 def activities_of(*owners: object) -> list[Callable[..., Any]]:

@@ -78,4 +78,5 @@ def _word(snapshot: Snapshot, listing: FollowedListing, on: Mapping[str, OpenFee
         at=snapshot.created_at,
         swapped=listing.swapped,
         founding=listing.founding,
+        origin=opened.origin,
     )

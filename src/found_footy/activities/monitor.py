@@ -91,10 +91,13 @@ class MonitorActivities:
         await self._memory.freshness.expect({match.id: match.waited_since or order.at for match in matches})
         if not matches:
             return Polled(to_search=await self._to_search(order.at))
-        heard = {
-            each.match.id: each for each in await hear(self._memory.snapshots, await self._registry.feeds(), matches)
-        }
-        silent = [match for match in matches if match.id not in heard or not heard[match.id].is_news(match.heard_at)]
+        feeds = await self._registry.feeds()
+        heard = {each.match.id: each for each in await hear(self._memory.snapshots, feeds, matches)}
+        silent = [
+            match.at_feeds(each.id for each in feeds)
+            for match in matches
+            if match.id not in heard or not heard[match.id].is_news(match.heard_at)
+        ]
         records = await self._records_of(silent)
         async with self._store.poll() as transaction:
             states = await transaction.load([match.id for match in matches])
@@ -172,7 +175,7 @@ class MonitorActivities:
         records: Mapping[int, Sequence[MonitorRecord]],
         now: datetime,
     ) -> dict[Stage, list[int]]:
-        """Matches that none of their feeds mentions any more."""
+        """Matches that none of their feeds which are asked mentions any more."""
         unknown = {match.id for match in silent if is_unknown(records[match.id], len(match.listings))}
         places: dict[Stage, list[int]] = {}
         for state in states:

@@ -13,7 +13,6 @@ from found_footy.adapters.storage.redis import (
     RedisFreshness,
     RedisHealthCache,
     RedisMonitorRecords,
-    RedisRosters,
     RedisSnapshots,
     RedisSwitches,
 )
@@ -94,8 +93,6 @@ async def test_odd_members_of_sets_and_hashes_are_passed_over(cache: RedisCache)
     counters = RedisFeedCounters(cache)
     assert (await counters.totals())["espn"].ok == 0
     assert await counters.recent() == {"espn": (0, 0)}
-    await cache.run("SET", cache.key("roster", "1"), '{"x":"Messi"}')
-    assert await RedisRosters(cache).get("1") is None
 
 
 async def test_two_systems_share_a_server(cache: RedisCache, valkey_server: str) -> None:

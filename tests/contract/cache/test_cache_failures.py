@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from found_footy.adapters.storage.redis import RedisCache, RedisSnapshots, RedisTurns
+from found_footy.adapters.storage.redis.turns import under_way
 from found_footy.domain.errors import CacheUnavailable, SettingsError
 from found_footy.domain.feeds.source import RateLimits
 from found_footy.ops.engines import DataFolder, EmbeddedValkey
@@ -78,7 +79,7 @@ async def test_a_turn_that_cannot_be_renewed_is_ended_before_somebody_else_can_h
             raise AssertionError("nobody may come here")
     await engine.start()
     async with turns.turn("espn", RateLimits(concurrent=1)):
-        assert await turns.under_way("espn") == 1
+        assert await under_way(own, "espn") == 1
 
 
 async def test_a_full_cache_says_so_and_can_still_be_read(own: RedisCache) -> None:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.adapters.storage.redis import RedisCache, RedisMonitorRecords
+from found_footy.adapters.storage.redis import RedisCache, RedisMonitorRecords, RedisTurns
 from found_footy.domain.errors import FeedUnavailable
 from found_footy.domain.feeds.lives import LifeRules, after_failure, after_success, as_time_goes, discovered
 from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
+from found_footy.domain.feeds.source import RateLimits
 from found_footy.ports_feeds import MonitorRecords
 
 NOW = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
@@ -90,12 +91,41 @@ async def test_queues_are_told_by_feed_and_priority_and_forgotten_after_a_minute
     cache: RedisCache, records: MonitorRecords
 ) -> None:
     assert await records.queues() == {}
-    await records.note_queue("espn", {Priority.LIVE: 3, Priority.COMPLETED: 47}, active=2)
-    await records.note_queue("crex", {}, active=0)
+    await records.note_queue("espn", {Priority.LIVE: 3, Priority.COMPLETED: 47}, "espn")
+    await records.note_queue("crex", {}, "crex")
     assert await records.queues() == {
-        "espn": {"live": 3, "imminent": 0, "completed": 47, "active": 2},
+        "espn": {"live": 3, "imminent": 0, "completed": 47, "active": 0},
         "crex": {"live": 0, "imminent": 0, "completed": 0, "active": 0},
     }
     assert 0 < await cache.run("TTL", cache.key("feed_queue", "espn")) <= 60
     await cache.run("DEL", cache.key("feed_queue", "espn"))
     assert list(await records.queues()) == ["crex"]
+
+
+async def test_what_is_under_way_are_the_turns_that_each_feed_has_at_this_moment(
+    cache: RedisCache, records: MonitorRecords
+) -> None:
+    turns, limits = RedisTurns(cache), RateLimits(3)
+    for feed in ("espn", "espn-2"):
+        await records.note_queue(feed, {}, "espn@its.host:443")
+    async with turns.turn("espn", limits, "espn@its.host:443"):
+        async with turns.turn("espn", limits, "espn@its.host:443"), turns.turn("espn-2", limits, "espn@its.host:443"):
+            assert {feed: queue["active"] for feed, queue in (await records.queues()).items()} == {
+                "espn": 2,
+                "espn-2": 1,
+            }
+        assert (await records.queues())["espn"]["active"] == 1
+    assert (await records.queues())["espn"]["active"] == 0
+
+
+async def test_pauses_end_when_they_are_told_to_and_others_stay_as_they_are(
+    cache: RedisCache, records: MonitorRecords
+) -> None:
+    later = NOW + timedelta(hours=1)
+    paused = replace(a_record(1), life=MatchLife.PAUSED, paused_until=later, failures_in_a_row=5)
+    over = replace(a_record(2), life=MatchLife.PAUSED, paused_until=NOW - timedelta(seconds=1))
+    await records.save([paused, over, a_record(3)])
+    assert await records.end_pauses(NOW) == 1
+    assert (await records.load(["espn_1"]))["espn_1"] == replace(paused, paused_until=NOW)
+    assert (await records.load(["espn_2"]))["espn_2"] == over
+    assert await records.end_pauses(NOW) == 0

@@ -1,4 +1,4 @@
-"""Freshness, counters, missing matches, switches, rosters and health, in a real cache."""
+"""Freshness, counters, missing matches, switches and health, in a real cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from found_footy.adapters.storage.redis import (
     RedisFreshness,
     RedisHealthCache,
     RedisMissingMatches,
-    RedisRosters,
     RedisSwitches,
 )
 from found_footy.domain.feeds.health_values import (
@@ -23,7 +22,7 @@ from found_footy.domain.feeds.health_values import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.ports_feeds import FeedCounters, Freshness, MissingMatches, Rosters, Switches
+from found_footy.ports_feeds import FeedCounters, Freshness, MissingMatches, Switches
 from found_footy.ports_health import HealthCache
 
 NOW = datetime(2026, 3, 7, 15, 0, 0, 250_000, tzinfo=UTC)
@@ -105,16 +104,6 @@ async def test_a_switch_is_on_off_or_left_to_the_file(cache: RedisCache) -> None
     await switches.switch("nobody", None)
     assert await switches.switched() == {"crex": True}
     assert await cache.run("TTL", cache.key("domain_config", "crex")) == -1, "it stays until somebody changes it"
-
-
-async def test_a_roster_is_known_for_half_a_day(cache: RedisCache) -> None:
-    rosters: Rosters = RedisRosters(cache)
-    assert await rosters.get("espn_382") is None
-    await rosters.put("espn_382", {45843: "Lionel Messi", 7: "Þór"})
-    assert await rosters.get("espn_382") == {45843: "Lionel Messi", 7: "Þór"}
-    await rosters.put("espn_382", {})
-    assert await rosters.get("espn_382") == {}, "nobody is not the same as nothing known"
-    assert 0 < await cache.run("TTL", cache.key("roster", "espn_382")) <= 12 * 3600
 
 
 def a_summary() -> HealthSummary:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from found_footy.adapters.storage.redis import RedisCache, RedisTurns
+from found_footy.adapters.storage.redis.turns import under_way
 from found_footy.domain.errors import CacheUnavailable, FeedBusy
 from found_footy.domain.feeds.source import RateLimits
 
@@ -57,10 +58,20 @@ async def test_no_more_than_so_many_are_under_way_at_once(cache: RedisCache, tur
     assert await is_tidy(cache)
 
 
-async def test_feeds_do_not_wait_for_each_other(turns: RedisTurns) -> None:
+async def test_feeds_do_not_wait_for_each_other(cache: RedisCache, turns: RedisTurns) -> None:
     async with turns.turn("espn", ONE), turns.turn("crex", ONE):
-        assert await turns.under_way("espn") == await turns.under_way("crex") == 1
-    assert await turns.under_way("espn") == 0
+        assert await under_way(cache, "espn") == await under_way(cache, "crex") == 1
+    assert await under_way(cache, "espn") == 0
+
+
+async def test_feeds_of_one_origin_share_its_limits(cache: RedisCache) -> None:
+    turns = RedisTurns(cache, patience=0.1)
+    async with turns.turn("espn", ONE, "espn@its.host:443"):
+        with pytest.raises(FeedBusy):
+            async with turns.turn("espn-2", ONE, "espn@its.host:443"):
+                pass
+        async with turns.turn("espn-3", ONE, "espn@other.host:443"):
+            assert await under_way(cache, "espn-3", "espn@other.host:443") == 1
 
 
 async def test_who_waits_too_long_is_told_so_and_leaves_the_queue(cache: RedisCache, turns: RedisTurns) -> None:
@@ -177,7 +188,7 @@ async def test_a_turn_that_vanished_is_taken_up_again_where_there_is_room(cache:
         await cache.run("DEL", key(cache, "leases"))
 
         async def held() -> bool:
-            return await turns.under_way("feed") == 1
+            return await under_way(cache, "feed") == 1
 
         await until(held)
 

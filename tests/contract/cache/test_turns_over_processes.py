@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from found_footy.adapters.storage.redis import RedisCache, RedisTurns
+from found_footy.adapters.storage.redis.turns import under_way
 from found_footy.domain.feeds.source import RateLimits
 from found_footy.domain.feeds.token_bucket import admit
 
@@ -100,11 +101,11 @@ async def test_a_killed_worker_gives_its_place_back(cache: RedisCache, valkey_se
     worker = await a_worker(valkey_server, cache, limits, turns=1, hold=600, lease=3)
     await first_line(worker)
     turns = RedisTurns(cache, lease=3)
-    assert await turns.under_way("feed") == 1
+    assert await under_way(cache, "feed") == 1
     worker.kill()
     await worker.wait()
     async with turns.turn("feed", limits):
-        assert await turns.under_way("feed") == 1
+        assert await under_way(cache, "feed") == 1
 
 
 async def test_a_worker_that_holds_its_turn_for_longer_than_a_lease_keeps_it(

@@ -22,6 +22,7 @@ class Voice:
     feed: str
     at: datetime
     live: LiveFixture
+    origin: str = ""
 
     def confidence(self, *names: str) -> float:
         """Of a field, under the most particular of its names that the reader was asked about."""

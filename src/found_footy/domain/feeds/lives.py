@@ -128,6 +128,11 @@ def is_paused(record: MonitorRecord, now: datetime) -> bool:
     return record.life is MatchLife.PAUSED and record.paused_until is not None and now < record.paused_until
 
 
+def pause_ended(record: MonitorRecord, now: datetime) -> MonitorRecord:
+    """To be asked for again at once: what it failed by may have been started anew. One more failure pauses it again."""
+    return replace(record, paused_until=now) if is_paused(record, now) else record
+
+
 def _entered(record: MonitorRecord, event: LifeEvent, at: datetime) -> MonitorRecord:
     life = TRANSITIONS.get((record.life, event), record.life)
     is_over = life in (MatchLife.COMPLETED, MatchLife.ARCHIVED)

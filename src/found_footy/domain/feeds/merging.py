@@ -32,11 +32,13 @@ class GoalList:
     feed: str
     goals: tuple[LiveGoal, ...]
     score: Score | None
+    origin: str = ""
+    """Who answers in truth; empty where that is the feed itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    feed: str
+    listed: GoalList
     goal: LiveGoal
 
 
@@ -49,7 +51,7 @@ def merged(lists: Sequence[GoalList], minutes: int = SAME_GOAL_MINUTES) -> tuple
     if not lists:
         return ()
     first, *others = lists
-    path = [[_Word(first.feed, goal)] for goal in _goals(first)]
+    path = [[_Word(first, goal)] for goal in _goals(first)]
     for listed in others:
         _add(path, listed, minutes)
     return tuple(_one(words) for words in path)
@@ -64,12 +66,12 @@ def _add(path: list[_Words], listed: GoalList, minutes: int) -> None:
     pairs = cheapest_pairs(_costs(path, goals, minutes))
     places: dict[int, _Words] = {g: path[p] for g, p in pairs.items()}
     for g, words in places.items():
-        words.append(_Word(listed.feed, goals[g]))
+        words.append(_Word(listed, goals[g]))
     there = Counter(words[0].goal.side for words in path)
     for g, goal in enumerate(goals):
         if g in places or there[goal.side] >= _counted(listed, goals, goal.side):
             continue
-        words = [_Word(listed.feed, goal)]
+        words = [_Word(listed, goal)]
         path.insert(_position(path, places, g, goal), words)
         places[g] = words
         there[goal.side] += 1
@@ -136,7 +138,8 @@ def _one(words: _Words) -> LiveGoal:
         kind=_kind([word.goal.kind for word in words]),
         assist=_person([word.goal.assist for word in words]),
         type=first.type,
-        feeds=tuple(sorted(word.feed for word in words)),
+        feeds=tuple(sorted(word.listed.feed for word in words)),
+        origins=tuple(sorted({word.listed.origin or word.listed.feed for word in words})),
     )
 
 

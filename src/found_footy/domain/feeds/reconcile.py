@@ -30,7 +30,7 @@ def reconcile(match: Match, heard: Sequence[Heard], since: datetime | None = Non
     The others are still believed, but neither prove a goal once more, nor that one is gone.
     """
     ranked = sorted(heard, key=lambda each: (-each.precedence, -each.at.timestamp(), each.feed))
-    voices = [Voice(each.feed, each.at, in_our_terms(match, each)) for each in ranked]
+    voices = [Voice(each.feed, each.at, in_our_terms(match, each), each.origin) for each in ranked]
     founder = next((each for each in ranked if each.founding), ranked[0])
     new = {each.feed for each in ranked if since is None or each.at > since}
     fields = _Fields(voices)
@@ -39,7 +39,7 @@ def reconcile(match: Match, heard: Sequence[Heard], since: datetime | None = Non
     if status is None:
         # Nobody has one that we know: whoever uses it says so by name.
         status = voices[0].live.status
-    goals = merged([GoalList(v.feed, v.live.goals, _score(v)) for v in voices if v.trusts("goals")])
+    goals = merged([GoalList(v.feed, v.live.goals, _score(v), v.origin) for v in voices if v.trusts("goals")])
     fields.take("goals", lambda live: in_order(live.goals, live.score), goals_told)
     live = replace(
         voices[0].live,

@@ -25,6 +25,8 @@ class Heard:
     """Whether the feed's home side is our away side."""
     founding: bool = False
     """Whether the ids of our teams and players are this feed's."""
+    origin: str = ""
+    """Who answers in truth; empty where that is the feed itself."""
 
 
 @dataclass(frozen=True, slots=True)

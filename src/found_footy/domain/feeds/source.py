@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
+
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +34,17 @@ class FeedSource:
     """`all` its matches, or only those that are `paired` with a match of another feed."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the adapter has to know: base_url, leagues, sports, path, …"""
+    origin: str = field(default="", compare=False)
+    """Who answers in truth (`origin_of`); empty where that is the feed itself."""
+
+
+def origin_of(feed: str, adapter: str, base_url: str | None) -> str:
+    """Feeds of one adapter at one address are one voice, whatever they are called: when they agree they prove nothing,
+    and their requests meet the same limits. Two paths of one host are two: a gateway may hand out several vendors.
+    What has no address, as a recording, stands for itself.
+    """
+    if not base_url:
+        return feed
+    parts = urlsplit(base_url)
+    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    return f"{adapter}@{parts.hostname}{port}{parts.path.rstrip('/')}"

@@ -6,7 +6,6 @@ from found_footy.adapters.storage.redis.freshness import RedisFreshness
 from found_footy.adapters.storage.redis.health import RedisHealthCache
 from found_footy.adapters.storage.redis.missing import RedisMissingMatches
 from found_footy.adapters.storage.redis.records import RedisMonitorRecords
-from found_footy.adapters.storage.redis.rosters import RedisRosters
 from found_footy.adapters.storage.redis.snapshots import RedisSnapshots
 from found_footy.adapters.storage.redis.switches import RedisSwitches
 from found_footy.adapters.storage.redis.turns import RedisTurns
@@ -19,7 +18,6 @@ __all__ = [
     "RedisHealthCache",
     "RedisMissingMatches",
     "RedisMonitorRecords",
-    "RedisRosters",
     "RedisSnapshots",
     "RedisSwitches",
     "RedisTurns",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from found_footy.adapters.storage.redis import json_values as read
 from found_footy.adapters.storage.redis.cache import Command, RedisCache, chunks
 from found_footy.adapters.storage.redis.feed_names import FEED_NAMES
+from found_footy.adapters.storage.redis.turns import under_way
+from found_footy.domain.feeds.lives import is_paused, pause_ended
 from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
 
 MONITOR, PAUSED = "match_monitor", "paused_matches"
@@ -53,9 +57,15 @@ class RedisMonitorRecords:
         """Matches at feeds, such as espn_401."""
         return await self._cache.members(self._cache.key(PAUSED))
 
-    async def note_queue(self, feed: str, depths: Mapping[Priority, int], active: int) -> None:
+    async def end_pauses(self, now: datetime) -> int:
+        found = await self.load(await self.paused())
+        ended = [pause_ended(record, now) for record in found.values() if is_paused(record, now)]
+        await self.save(ended)
+        return len(ended)
+
+    async def note_queue(self, feed: str, depths: Mapping[Priority, int], origin: str) -> None:
         waiting = {priority.name.lower(): depths.get(priority, 0) for priority in Priority}
-        text = read.dump({**waiting, "active": active})
+        text = read.dump({**waiting, "origin": origin})
         await self._cache.run_all(
             [
                 ("SET", self._cache.key(QUEUE, feed), text, "EX", QUEUE_SECONDS),
@@ -70,7 +80,9 @@ class RedisMonitorRecords:
             feed: read.readable(self._cache.key(QUEUE, feed), text, _queue)
             for feed, text in zip(feeds, texts, strict=True)
         }
-        return {feed: queue for feed, queue in found.items() if queue is not None}
+        noted = {feed: queue for feed, queue in found.items() if queue is not None}
+        active = await asyncio.gather(*(under_way(self._cache, feed, origin) for feed, (_, origin) in noted.items()))
+        return {feed: {**noted[feed][0], "active": number} for feed, number in zip(noted, active, strict=True)}
 
     def _saving(self, record: MonitorRecord) -> list[Command]:
         name = record.match_id
@@ -135,5 +147,6 @@ def _priority(name: str) -> Priority:
         raise read.Broken("priority_state is none of those that there are") from error
 
 
-def _queue(fields: read.Fields) -> Mapping[str, int]:
-    return {name: read.whole(fields, name) for name in (*(priority.name.lower() for priority in Priority), "active")}
+def _queue(fields: read.Fields) -> tuple[Mapping[str, int], str]:
+    waiting = {name: read.whole(fields, name) for name in (priority.name.lower() for priority in Priority)}
+    return waiting, read.string(fields, "origin")

@@ -34,6 +34,8 @@ _SHORTEST, _LONGEST = 0.01, 0.1
 _FAR_AHEAD = 0.5
 """Where the server has said that it will take long, the question is repeated after this at the latest."""
 _MICRO = 1_000_000
+_OF = "/"
+"""Between the feed and the rest of a token; no feed has it in its name."""
 
 
 class RedisTurns:
@@ -46,19 +48,16 @@ class RedisTurns:
         self._given_back: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     @asynccontextmanager
-    async def turn(self, feed: str, limits: RateLimits) -> AsyncIterator[None]:
-        token = uuid.uuid4().hex
+    async def turn(self, feed: str, limits: RateLimits, origin: str = "") -> AsyncIterator[None]:
+        """Feeds of one origin stand in one queue: to whoever answers there, they are one."""
+        token = f"{feed}{_OF}{uuid.uuid4().hex}"
+        queue = origin or feed
         try:
-            safe_until = await self._wait_for(feed, limits, token)
-            async with self._held(feed, limits, token, safe_until):
+            safe_until = await self._wait_for(queue, limits, token)
+            async with self._held(queue, limits, token, safe_until):
                 yield
         finally:
-            await self._give_back(feed, token)
-
-    async def under_way(self, feed: str) -> int:
-        """Turns that are taken at this moment, by whomever."""
-        now = await self._cache.seconds_since_epoch()
-        return int(await self._cache.run("ZCOUNT", self._key(feed, "leases"), round(now * _MICRO), "+inf"))
+            await self._give_back(queue, token)
 
     async def _wait_for(self, feed: str, limits: RateLimits, token: str) -> float:
         try:
@@ -147,5 +146,16 @@ class RedisTurns:
         self._given_back[feed].set()
 
     def _key(self, feed: str, part: str) -> str:
-        # The braces keep the four keys of a feed on one node, where the server is a cluster.
-        return self._cache.key(f"turns:{{{feed}}}", part)
+        return _key(self._cache, feed, part)
+
+
+async def under_way(cache: RedisCache, feed: str, origin: str = "") -> int:
+    """Turns that this feed has at this moment, in whichever worker."""
+    now = await cache.seconds_since_epoch()
+    tokens = await cache.run("ZRANGEBYSCORE", _key(cache, origin or feed, "leases"), round(now * _MICRO), "+inf")
+    return sum(token.startswith(f"{feed}{_OF}".encode()) for token in tokens)
+
+
+def _key(cache: RedisCache, feed: str, part: str) -> str:
+    # The braces keep the four keys of a feed on one node, where the server is a cluster.
+    return cache.key(f"turns:{{{feed}}}", part)

@@ -19,7 +19,7 @@ from found_footy.config import Settings
 from found_footy.domain.errors import FeedSchemaError, FeedUnavailable
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.fixtures import comparison, polling
-from found_footy.domain.fixtures.model import LiveFixture, Stage
+from found_footy.domain.fixtures.model import LiveFixture, Minute, Stage
 from found_footy.ports import ObjectStore
 from found_footy.workflows import announce_contracts, clip_contracts, contracts, feed_contracts
 from found_footy.workflows.contracts import Call, EventWorkflow, Polled
@@ -119,6 +119,21 @@ async def test_an_answer_counts_once_however_many_polls_find_it_fresh(system: Sy
         result = await system.call(system.monitor.poll_active_fixtures, system.order)
         assert (result.asked, result.answered) == (1, 0)
     assert await system.states() == [1]
+
+
+async def test_the_clock_moves_with_the_minute_and_the_status_and_not_with_a_repeated_answer(system: System) -> None:
+    async def moved() -> int:
+        async with system.store.database.connection() as connection:
+            row = await (await connection.execute("select clock_moved_at as at from fixtures")).fetchone()
+        assert row is not None
+        return round((row["at"] - START) / POLL)
+
+    polls = [("1H", 20), ("1H", 20), ("1H", 21), ("1H", 21), ("1H", 21), ("HT", 21), ("HT", 21), ("2H", 46)]
+    clocks = []
+    for status, elapsed in polls:
+        await system.poll(replace(match(status=status), minute=Minute(elapsed)))
+        clocks.append(await moved())
+    assert clocks == [1, 1, 3, 3, 3, 6, 6, 8]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from found_footy.domain.operations.causes import disk_findings, engines, workers
+from found_footy.domain.operations.clocks import clocks
 from found_footy.domain.operations.effects import deliveries, failures, goals_in_work, news, polls, sources
 from found_footy.domain.operations.feed_causes import feed_findings
 from found_footy.domain.operations.feed_effects import disputes, doubts, health_findings
@@ -36,6 +37,7 @@ def judge(measured: Measured, limits: Limits) -> Verdict:
     if measured.recorded is not None:
         if not kinds & NO_POLLS and not any(finding.kind == "health_failing" for finding in health):
             found += polls(measured, limits)
+            found += clocks(measured, measured.recorded, limits)
         if not kinds & NO_WORK:
             found += goals_in_work(measured.recorded.goals, measured.at, limits)
         found += disputes(measured, measured.recorded, limits)

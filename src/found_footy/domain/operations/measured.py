@@ -35,6 +35,10 @@ class LiveMatch:
     sport: str = "football"
     listings: tuple[MatchFeed, ...] = ()
     """Where it is listed, the feed that founded it first."""
+    elapsed: int | None = None
+    """Minutes; in cricket overs."""
+    clock_moved_at: datetime | None = None
+    """When the clock, in cricket the score, last said something else, or the status did."""
 
     @property
     def since(self) -> datetime:

@@ -16,6 +16,7 @@ from prometheus_client.core import (
 from found_footy.domain.feeds.freshness import ages, percentile
 from found_footy.domain.feeds.health_values import HealthGrade
 from found_footy.domain.feeds.monitoring import MatchLife, Priority
+from found_footy.domain.operations.clocks import standing
 from found_footy.domain.operations.feeds_measured import AnswersCounted, BrowserSeen, Cached, Declared, HealthKnown
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.measured import Measured, Recorded
@@ -38,6 +39,8 @@ def feed_families(measured: Measured, limits: Limits) -> Iterator[Metric]:
         yield from _declared(measured.declared)
     if measured.recorded is not None:
         yield from _recorded(measured.recorded)
+        still = len(standing(measured.recorded, measured.at))
+        yield GaugeMetricFamily("footy_clocks_standing", "Matches in play whose clock does not move.", value=still)
     if measured.health is not None:
         yield from _health(measured.health)
     if measured.cached is not None:

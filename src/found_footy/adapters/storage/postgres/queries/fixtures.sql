@@ -76,6 +76,10 @@ update fixtures f set
     details = f.details || r.details,
     last_poll_id = r.poll_id,
     last_poll_at = r.poll_at,
+    clock_moved_at = case
+        when f.clock_moved_at is null
+            or (f.status, f.elapsed, f.extra, f.innings) is distinct from (r.status, r.elapsed, r.extra, r.innings)
+        then r.poll_at else f.clock_moved_at end,
     over_since = r.over_since,
     over_polls = r.over_polls,
     completed_at = case when r.stage = 'completed' then r.poll_at end,

@@ -3,7 +3,7 @@ select name from schema_migrations;
 
 -- name: matches
 select f.id as fixture_id, f.home_name as home, f.away_name as away, f.status, f.last_poll_at as polled_at,
-    f.activated_at, f.error_kind, f.error_message, f.sport,
+    f.activated_at, f.error_kind, f.error_message, f.sport, f.elapsed, f.clock_moved_at,
     coalesce((
         select json_agg(json_build_object(
             'feed', l.feed, 'feed_id', l.feed_id, 'founding', l.founding, 'swapped', l.swapped)

@@ -121,6 +121,21 @@ async def test_an_answer_counts_once_however_many_polls_find_it_fresh(system: Sy
     assert await system.states() == [1]
 
 
+async def test_an_index_of_freshness_that_was_lost_is_filled_with_what_the_database_knows(system: System) -> None:
+    async def index() -> int:
+        """The poll since which the match is waited for, or at which it was heard of."""
+        return int((await system.memory.freshness.times())[5000].timestamp() - START.timestamp()) // 30
+
+    await system.poll()
+    await system.poll()
+    assert await index() == 2
+    system.feed.down = FeedUnavailable("gone")
+    system.number += 9
+    await system.cache.run("DEL", system.cache.key("freshness_index"))
+    await system.poll()
+    assert await index() == 2
+
+
 async def test_the_clock_moves_with_the_minute_and_the_status_and_not_with_a_repeated_answer(system: System) -> None:
     async def moved() -> int:
         async with system.store.database.connection() as connection:

@@ -82,11 +82,45 @@ def test_a_feeds_own_list_is_compared_by_the_score(now: tuple[GoalOutcome, ...],
     assert differing(replace(THEN, goals=now), replace(THEN, goals=(FEED_SAID,))) == expected
 
 
-def test_matches_are_found_by_their_number_and_a_note_says_why_one_is_not_compared() -> None:
-    unseen = replace(THEN, id=6000, note=OVER_AT_FIRST_SIGHT, goals=())
-    one, other = compare_all([THEN, unseen], {5000: THEN})
-    assert not one.differences
-    assert (other.differences, other.notes) == ((), (OVER_AT_FIRST_SIGHT,))
+UNSEEN = replace(THEN, id=6000, title="Arsenal - Everton", note=OVER_AT_FIRST_SIGHT, goals=())
+OTHER_FEEDS = replace(THEN, title="Leeds - Fulham", goals=())
+"""A match to which another feed has given the same number."""
+NOT_THERE = ("match", "nothing", "Liverpool - Chelsea")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ([THEN], [THEN], [[]]),
+        ([THEN], [], [[("match", "Liverpool - Chelsea", "nothing")]]),
+        # doubled, and invented
+        ([THEN], [THEN, THEN], [[], [NOT_THERE]]),
+        ([THEN], [THEN, replace(THEN, id=6000)], [[], [NOT_THERE]]),
+        ([], [THEN], [[NOT_THERE]]),
+        # a note says why one is not compared; but what is over or has not begun has no goals
+        ([THEN, UNSEEN], [THEN], [[], []]),
+        ([THEN, UNSEEN], [THEN, replace(UNSEEN, note="")], [[], []]),
+        ([UNSEEN], [replace(UNSEEN, goals=(ONE,))], [[("goal", "nothing", "23' Seven 1-0 (certain)")]]),
+        ([UNSEEN], [replace(UNSEEN, goals=(replace(ONE, state=WITHDRAWN),))], [[]]),
+        # two feeds that use one number: neither takes the other's place, in whatever order they come
+        ([THEN, OTHER_FEEDS], [THEN, OTHER_FEEDS], [[], []]),
+        ([THEN, OTHER_FEEDS], [OTHER_FEEDS, THEN], [[], []]),
+        ([THEN, OTHER_FEEDS], [OTHER_FEEDS], [[("match", "Liverpool - Chelsea", "nothing")], []]),
+        # a team that has got another name is still itself
+        ([THEN], [replace(THEN, title="Liverpool FC - Chelsea")], [[]]),
+    ],
+)
+def test_every_match_of_then_and_of_now_is_accounted_for(
+    then: list[MatchOutcome], now: list[MatchOutcome], expected: list[list[tuple[str, str, str]]]
+) -> None:
+    found = compare_all(then, now)
+    assert [[(each.what, each.then, each.now) for each in match.differences] for match in found] == expected
+
+
+def test_a_note_is_told_and_a_match_that_is_only_there_now_has_its_title() -> None:
+    unseen, invented = compare_all([UNSEEN], [THEN])
+    assert (unseen.notes, unseen.note) == ((OVER_AT_FIRST_SIGHT,), OVER_AT_FIRST_SIGHT)
+    assert (invented.title, invented.note, invented.then) == ("Liverpool - Chelsea", "", None)
 
 
 @pytest.mark.parametrize(

@@ -264,15 +264,16 @@ async def test_a_real_tournament_comes_out_with_its_goals(tmp_path: Path) -> Non
     folder = recorded("feeds", "espn-worldcup-2026")
     result = await replay(load_recording(folder), settings(tmp_path), 60)
     assert differing(result) == []
-    seen = [match for match in result.compared if not match.then.note]
+    seen = [match for match in result.compared if not match.note]
     assert len(seen) == 18
     truth = Scoreboards.load(folder).truth
     for compared in seen:
+        assert compared.then is not None
         assert compared.now is not None
         listed = [(goal.side, goal.player, goal.kind, goal.score) for goal in compared.now.goals]
         true = truth.match(compared.then.id).goals
         assert listed == [(goal.side, goal.player, goal.kind, "{}-{}".format(*goal.score_after or ())) for goal in true]
-    notes = Counter(match.then.note for match in result.compared)
+    notes = Counter(match.note for match in result.compared)
     assert notes[OVER_AT_FIRST_SIGHT] == 7
     (corrected,) = [note for match in seen for note in match.notes]
     assert "25' Habib Diarra" in corrected

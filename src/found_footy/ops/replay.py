@@ -122,7 +122,7 @@ async def replay(
             player.begin()
             async with open_replay_worker(located, client, replayed) as worker, open_store(located) as store, worker:
                 documents = await player.play(client, store, located.task_queue)
-    now = {outcome.id: outcome for outcome in (outcome_of_document(each, NOT_KEPT) for each in documents)}
+    now = [outcome_of_document(each, NOT_KEPT) for each in documents]
     return ReplayResult(
         recording.title,
         compare_all(then, now),

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from found_footy.domain.recordings.comparing import Compared
 from found_footy.domain.recordings.explaining import Explanation
+from found_footy.domain.recordings.outcome import MatchOutcome
 from found_footy.ops.replay import Progress as Played
 from found_footy.ops.replay import ReplayResult
 from found_footy.ops.terminal import printable
@@ -59,8 +60,8 @@ class ReplayView:
 
 def result_page(result: ReplayResult) -> RenderableType:
     parts: list[RenderableType] = [_matches(result.compared)]
-    notes = [(match, note) for match in result.compared for note in match.notes if note != match.then.note]
-    parts += [Text(printable(f"{match.then.title}: {note}"), "dim") for match, note in notes]
+    notes = [(match, note) for match in result.compared for note in match.notes if note != match.note]
+    parts += [Text(printable(f"{match.title}: {note}"), "dim") for match, note in notes]
     if result.without_clip:
         parts.append(Text("\ngoals without a clip, then", "bold"))
         parts += [_explained(each) for each in result.without_clip]
@@ -78,18 +79,22 @@ def _matches(compared: tuple[Compared, ...]) -> Table:
     for column in ("then", "now", "goals", "clips", ""):
         table.add_column(column, no_wrap=column != "")
     for match in compared:
-        then, now = match.then, match.now
-        goals = now.goals if now is not None and not then.note else ()
+        note = match.note if not match.differences else ""
+        goals = match.now.goals if match.now is not None and not note else ()
         verdict = Text("different", "red") if match.differences else Text("same", "green")
         table.add_row(
-            printable(then.title),
-            f"{then.score} {then.status}",
-            f"{now.score} {now.status}" if now is not None else "–",
-            str(len(goals)) if not then.note else "–",
-            str(sum(len(goal.clips or ()) for goal in goals)) if not then.note else "–",
-            Text(then.note, "dim") if then.note else verdict,
+            printable(match.title),
+            _stands(match.then),
+            _stands(match.now),
+            str(len(goals)) if not note else "–",
+            str(sum(len(goal.clips or ()) for goal in goals)) if not note else "–",
+            Text(note, "dim") if note else verdict,
         )
     return table
+
+
+def _stands(outcome: MatchOutcome | None) -> str:
+    return f"{outcome.score} {outcome.status}" if outcome is not None else "–"
 
 
 def _differences(result: ReplayResult) -> Table:

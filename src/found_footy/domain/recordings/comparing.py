@@ -22,21 +22,56 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One match, then and now."""
+    """One match, then and now. It is in at least one of the two."""
 
-    then: MatchOutcome
+    then: MatchOutcome | None
     now: MatchOutcome | None
     differences: tuple[Difference, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        given = self.then or self.now
+        assert given is not None
+        return given.title
 
-def compare_all(then: Sequence[MatchOutcome], now: Mapping[int, MatchOutcome]) -> tuple[Compared, ...]:
-    return tuple(compare(match, now.get(match.id)) for match in then)
+    @property
+    def note(self) -> str:
+        """Why there is nothing to compare."""
+        return self.then.note if self.then is not None else ""
+
+
+def compare_all(then: Sequence[MatchOutcome], now: Sequence[MatchOutcome]) -> tuple[Compared, ...]:
+    """The matches of then in their order, and after them those that are only there now: doubled, or invented."""
+    left = list(now)
+    found: dict[int, MatchOutcome] = {}
+    # Ids are compared without what they are moved by, so matches of two feeds may share one; titles tell them apart.
+    for is_same in (_same_id_and_title, _same_id):
+        for number, match in enumerate(then):
+            same = next((each for each in left if number not in found and is_same(match, each)), None)
+            if same is not None:
+                left.remove(same)
+                found[number] = same
+    return (
+        *(compare(match, found.get(number)) for number, match in enumerate(then)),
+        *(Compared(None, each, (Difference(each.id, each.title, "match", NOTHING, each.title),)) for each in left),
+    )
+
+
+def _same_id(then: MatchOutcome, now: MatchOutcome) -> bool:
+    return then.id == now.id
+
+
+def _same_id_and_title(then: MatchOutcome, now: MatchOutcome) -> bool:
+    return (then.id, then.title) == (now.id, now.title)
 
 
 def compare(then: MatchOutcome, now: MatchOutcome | None) -> Compared:
     if then.note:
-        return Compared(then, now, (), (then.note,))
+        # Nothing is known of its goals then, because there were none to be followed: now there are none, either.
+        invented = [goal for goal in now.goals if goal.state != WITHDRAWN] if now is not None else []
+        found = [each for goal in invented for each in _goal(then.id, None, goal, [])]
+        return Compared(then, now, tuple(found), (then.note,))
     if now is None:
         return Compared(then, None, (Difference(then.id, then.title, "match", then.title, NOTHING),))
     found = list(_facts(then.id, then.title, {"status": (then.status, now.status), "score": (then.score, now.score)}))

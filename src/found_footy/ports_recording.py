@@ -81,8 +81,8 @@ class RecordingStore(Protocol):
 
     async def add_search(self, search: RecordedSearch) -> None: ...
 
-    async def to_seal(self, limit: int) -> Sequence[int]:
-        """Matches that are over and whose recording is not sealed."""
+    async def to_seal(self, limit: int, without: Sequence[int] = ()) -> Sequence[int]:
+        """Matches that are over and whose recording is not sealed, but for these."""
 
     async def recording(self, fixture_id: int) -> Recording | None:
         """All that was kept of a match so far; None where nothing was. Raises NotFound."""

@@ -14,13 +14,19 @@ from tests.support.following import follow
 from tests.support.football import START, match
 from tests.support.recordings import RULES, at
 
-from found_footy.adapters.recordings.recorder import StoreRecorder
+from found_footy.adapters.recordings.recorder import PUT_OFF, SEALED_AT_ONCE, StoreRecorder
 from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.errors import FeedUnavailable, NotFound, SourceUnavailable
+from found_footy.domain.errors import (
+    FeedUnavailable,
+    NotFound,
+    ObjectStoreError,
+    ObjectStoreUnavailable,
+    SourceUnavailable,
+)
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.recordings.keys import recording_key
 from found_footy.domain.recordings.packing import unpack
@@ -186,6 +192,54 @@ async def test_sealing_again_after_a_kill_makes_the_same_file(recorded: Recorded
     assert await recorded.seal() == 1
     assert await recorded.file() == first
     assert await recorded.seal() == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "sealed_at_once"),
+    [
+        (OSError(28, "No space left on device"), 1),
+        (ObjectStoreError("too large"), 1),
+        (ValueError("odd"), 1),
+        # of a store that is away no other match gets more: the next round begins with the others
+        (ObjectStoreUnavailable("away"), 0),
+    ],
+)
+async def test_a_match_that_cannot_be_sealed_does_not_stand_in_the_way_of_the_others(
+    recorded: Recorded,
+    objects: ThreadedObjectStore,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+    sealed_at_once: int,
+) -> None:
+    matches = [match(fixture_id=5000 + number) for number in range(SEALED_AT_ONCE + 1)]
+    await recorded.follow(*matches)
+    await recorded.hear(1, *matches)
+    for live in matches:
+        await recorded.complete(live.id)
+    bad = [live.id for live in matches[: SEALED_AT_ONCE - 1]]  # but for one, all that one round takes
+    refused = {recording_key(id_) for id_ in bad}
+    put = objects.put
+
+    async def fails(key: str, path: Path, *, content_type: str) -> None:
+        if key in refused:
+            raise fault
+        await put(key, path, content_type=content_type)
+
+    monkeypatch.setattr(objects, "put", fails)
+    recorder = recorded.recorder
+
+    with caplog.at_level(logging.ERROR):
+        assert await recorder.seal({FEED: 80}, at(0)) == sealed_at_once
+    assert {record.fixture_id for record in caplog.records} == set(bad if sealed_at_once else bad[:1])
+    for _ in bad:  # within the time for which those that failed are left alone
+        await recorder.seal({FEED: 80}, at(1))
+    assert await recorded.store.to_seal(10) == bad
+
+    refused.clear()
+    assert await recorder.seal({FEED: 80}, at(1)) == 0
+    assert await recorder.seal({FEED: 80}, at(1) + PUT_OFF) == len(bad)
+    assert await recorded.store.to_seal(10) == []
 
 
 async def test_nothing_is_added_to_a_file_that_is_finished(recorded: Recorded) -> None:

@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from found_footy.domain.discovery.posts import Post
@@ -30,6 +30,7 @@ from found_footy.ports_recording import NewAnswer, RecordingStore
 log = logging.getLogger(__name__)
 
 SEALED_AT_ONCE = 5
+PUT_OFF = timedelta(minutes=5)
 CONTENT_TYPE = "application/gzip"
 LONGEST_MESSAGE = 1000
 
@@ -40,6 +41,8 @@ class StoreRecorder:
         self._store = store
         self._objects = objects
         self._rules = rules
+        self._put_off: dict[int, datetime] = {}
+        """Matches that could not be sealed, and until when each of them is left alone."""
 
     async def feed_answers(
         self, feed: str, answers: Sequence[LiveFixture], failures: Mapping[int, FootyError], at: datetime
@@ -77,10 +80,23 @@ class StoreRecorder:
             _not_recorded(error, "a search", event_id=event_id)
 
     async def seal(self, precedences: Mapping[str, int], now: datetime) -> int:
+        """A match that fails is left alone for a while, so that it does not stand in the way of the others."""
+        self._put_off = {id_: until for id_, until in self._put_off.items() if until > now}
         sealed = 0
         try:
-            for fixture_id in await self._store.to_seal(SEALED_AT_ONCE):
-                sealed += await self._seal(fixture_id, precedences, now)
+            for fixture_id in await self._store.to_seal(SEALED_AT_ONCE, without=list(self._put_off)):
+                fault = None
+                try:
+                    sealed += await self._seal(fixture_id, precedences, now)
+                except FootyError as error:
+                    fault = error
+                except (OSError, ValueError, TypeError, RecursionError) as error:
+                    fault = ProgramFault(f"{type(error).__name__}: {error}")
+                if fault is not None:
+                    self._put_off[fixture_id] = now + PUT_OFF
+                    _not_recorded(fault, "a match that is over", logging.ERROR, fixture_id=fixture_id)
+                    if fault.retryable:
+                        break  # a store is away: the next ones would only wait for it, too
         except FootyError as error:
             _not_recorded(error, "a match that is over")
         return sealed
@@ -134,5 +150,5 @@ def _recorded(error: FootyError | None) -> RecordedError | None:
     return None if error is None else RecordedError(error.kind, str(error)[:LONGEST_MESSAGE])
 
 
-def _not_recorded(error: FootyError, what: str, **about: object) -> None:
-    log.warning(f"{what} was not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})
+def _not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:
+    log.log(level, f"{what} was not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})

@@ -66,8 +66,9 @@ class PostgresRecordings:
 
     # --- when it is over
 
-    async def to_seal(self, limit: int) -> Sequence[int]:
-        return [row["id"] for row in await self._db.fetch("recordings.to_seal", limit=limit)]
+    async def to_seal(self, limit: int, without: Sequence[int] = ()) -> Sequence[int]:
+        found = await self._db.fetch("recordings.to_seal", limit=limit, without=list(without))
+        return [row["id"] for row in found]
 
     async def recording(self, fixture_id: int) -> Recording | None:
         async with self._db.connection() as connection:

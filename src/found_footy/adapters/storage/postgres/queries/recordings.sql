@@ -22,7 +22,7 @@ on conflict (event_id, attempt) do update set at = excluded.at, body = excluded.
 
 -- name: to_seal
 select f.id from fixtures f
-where f.stage = 'completed'
+where f.stage = 'completed' and f.id <> all(%(without)s::bigint[])
   and exists (select from recorded_answers a where a.fixture_id = f.id)
   and not exists (select from recordings r where r.fixture_id = f.id and r.key is not null)
 order by f.completed_at, f.id limit %(limit)s;

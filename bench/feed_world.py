@@ -1,7 +1,7 @@
 """Three score feeds on loopback, in a process of their own: `python -m bench.feed_world MATCHES SHARE_THAT_FAILS`.
 
 Two speak as API-Football does, one as ESPN; each with its own ids and delay. Prints its port. `GET /log` tells when
-each request began and ended, by feed.
+each request began and ended, by feed, on the clock that all processes of the machine share.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class World:
         self.draw = random.Random(7)
 
     async def answer(self, feed: str, body: dict[str, Any]) -> Response:
-        began = time.time()
+        began = time.monotonic()
         await asyncio.sleep(DELAYS[feed])
         fails = self.draw.random() < self.failing
-        self.log.append((feed, began, time.time(), fails))
+        self.log.append((feed, began, time.monotonic(), fails))
         if not fails:
             return JSONResponse(body)
         kind = self.draw.choice(("500", "html", "truncated"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import statistics
 import sys
@@ -39,7 +40,9 @@ LIMITS = {
     "espn": RateLimits(concurrent=4, interval_seconds=0.5, burst=10),
 }
 JITTER = 0.05
-"""Seconds by which two requests may come closer on their way than they were let go."""
+"""Seconds by which two requests may come closer on their way than they were let go: each is let go by the cache, and
+counted where it arrives. It is less than any interval, so that not one request too many hides behind it. What the cache
+lets go, by its own clock and without any tolerance, is measured by `limits`."""
 
 
 async def main() -> None:
@@ -69,14 +72,14 @@ async def _measure(url: str, folder: Path) -> None:
         while len(await freshness.times()) < MATCHES:
             await asyncio.sleep(1)
         await asyncio.sleep(POLL)
-        began, used = time.time(), _cpu_seconds(system)
+        began, used = time.monotonic(), _cpu_seconds(system)
         ages: list[float] = []
-        while time.time() - began < POLLS * POLL:
+        while time.monotonic() - began < POLLS * POLL:
             now = datetime.now(UTC)
             ages += [(now - heard).total_seconds() for heard in (await freshness.times()).values()]
             await asyncio.sleep(1)
         cpu = {name: seconds - used[name] for name, seconds in _cpu_seconds(system).items() if name in used}
-        ended = time.time()
+        ended = time.monotonic()
     async with httpx.AsyncClient() as client:
         log = (await client.get(f"{url}/log")).json()
     ages.sort()
@@ -92,10 +95,8 @@ async def _measure(url: str, folder: Path) -> None:
         ],
     )
     print()
-    rows = [
-        _requests(feed, [entry for entry in log if entry[0] == feed and began <= entry[1] < ended]) for feed in LIMITS
-    ]
-    table(["feed", "requests a poll", "failed", "most at once (limit)", "over interval and burst"], rows)
+    rows = [_requests(feed, [entry for entry in log if entry[0] == feed], began, ended) for feed in LIMITS]
+    table(["feed", "requests a poll", "failed", "most at once (limit)", "over interval and burst", "nearest"], rows)
     print()
     whole = ended - began
     table(["process", "share of one core"], [[name, f"{100 * s / whole:.0f} %"] for name, s in cpu.items()])
@@ -130,26 +131,33 @@ def _settings(url: str, folder: Path) -> Settings:
     )
 
 
-def _requests(feed: str, log: Sequence[tuple[str, float, float, bool]]) -> list[object]:
+def _requests(feed: str, log: Sequence[tuple[str, float, float, bool]], began: float, ended: float) -> list[object]:
+    """The limits are held against all requests from the first one on; the others count those of the measured time."""
     limits = LIMITS[feed]
-    starts = sorted(began for _, began, _, _ in log)
-    moments = sorted([(began, 1) for _, began, _, _ in log] + [(ended, -1) for _, _, ended, _ in log])
+    starts = sorted(start for _, start, _, _ in log)
+    moments = sorted([(start, 1) for _, start, _, _ in log] + [(end, -1) for _, _, end, _ in log])
     running_, most = 0, 0
     for _, change in moments:
         running_ += change
         most = max(most, running_)
-    over = sum(_is_over(starts, number, limits) for number in range(len(starts)))
-    failed = sum(fails for _, _, _, fails in log)
-    return [feed, f"{len(log) / POLLS:.0f}", f"{failed}", f"{most} ({limits.concurrent})", over]
+    beyond = _beyond(starts, limits)
+    over = sum(each > JITTER / limits.interval_seconds for each in beyond)
+    measured = [fails for _, start, _, fails in log if began <= start < ended]
+    nearest = f"{max(beyond, default=-limits.burst):+.2f} requests"
+    return [feed, f"{len(measured) / POLLS:.0f}", sum(measured), f"{most} ({limits.concurrent})", over, nearest]
 
 
-def _is_over(starts: Sequence[float], number: int, limits: RateLimits) -> bool:
-    """Whether any stretch that ends with this request has more of them than burst and interval allow."""
-    for first in range(number, -1, -1):
-        passed = starts[number] - starts[first] + JITTER
-        if number - first + 1 > limits.burst + passed / limits.interval_seconds + 1:
-            return True
-    return False
+def _beyond(starts: Sequence[float], limits: RateLimits) -> list[float]:
+    """For each request, how many too many had come in the worst stretch that ends with it; below 0 none.
+
+    A stretch of so many seconds may have a burst, and one request more for each interval in it.
+    """
+    found, lowest = [], math.inf
+    for number, start in enumerate(starts):
+        place = number - start / limits.interval_seconds
+        lowest = min(lowest, place)
+        found.append(place - lowest + 1 - limits.burst)
+    return found
 
 
 def _cpu_seconds(system: Running) -> Mapping[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -99,6 +100,14 @@ async def test_where_the_summary_does_not_help_the_word_of_the_scoreboard_stands
     assert (match.score, len(match.goals), answer.failures) == (Score(2, 0), 1, {})
 
 
+async def test_a_summary_that_fails_once_is_asked_for_again(espn: Open) -> None:
+    replies = [json_reply(BEHIND), Reply(status=500), Reply(b"<html>"), json_reply(WHOLE)]
+    async with RawServer.in_turn(replies) as server:
+        (match,) = (await espn(server.url).fixtures_by_ids([1])).fixtures
+    assert len(match.goals) == 2
+    assert len(server.requests) == 4
+
+
 async def test_a_scoreboard_that_tells_all_is_enough(espn: Open) -> None:
     async with RawServer(pages(scoreboard(event(1)), Reply(status=500))) as server:
         await espn(server.url).fixtures_by_ids([1])
@@ -126,7 +135,9 @@ async def test_no_poll_asks_for_more_than_a_few_summaries(espn: Open) -> None:
     async with RawServer(pages(board, Reply(status=500))) as server:
         answer = await espn(server.url).fixtures_by_ids(range(1, 41))
     assert len(answer.fixtures) == 40
-    assert len(server.requests) == 1 + MOST_MATCHES
+    asked = Counter(request.params["event"] for request in server.requests if "event" in request.params)
+    assert len(asked) == MOST_MATCHES
+    assert set(asked.values()) == {AT_ONCE.attempts}
     assert server.most_at_once <= 4
 
 

@@ -40,9 +40,9 @@ class Espn:
         self._leagues = tuple(LeagueName.of(league) for league in leagues)
         self._http = FeedHttp(base_url, timeout, turn=turn, now=now)
         self._cricinfo = FeedHttp(cricinfo_url, timeout, turn=turn, now=now) if cricinfo_url else None
-        self._details = MatchDetails(self._http, self._cricinfo, name, now)
         self._now = now
         self._retry = retry or RetryRules()
+        self._details = MatchDetails(self._http, self._cricinfo, name, now, self._retry)
         self._name = name
         self._budget = budget
         self._league_of: dict[int, LeagueName] = {}

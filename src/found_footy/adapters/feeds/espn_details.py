@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from found_footy.adapters.feeds import cricinfo, espn_cricket, espn_soccer
 from found_footy.adapters.feeds.espn_scoreboard import LeagueName
 from found_footy.adapters.feeds.http import FeedHttp
-from found_footy.adapters.feeds.retrying import Deadline
+from found_footy.adapters.feeds.retrying import Deadline, with_retries
 from found_footy.domain.errors import FeedBusy, FeedError, FeedSchemaError, FootyError
+from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture, LiveGoal, Score, Sport
 
 MOST_MATCHES = 20
@@ -31,11 +32,19 @@ class _Remembered:
 
 
 class MatchDetails:
-    def __init__(self, http: FeedHttp, cricinfo_http: FeedHttp | None, feed: str, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        http: FeedHttp,
+        cricinfo_http: FeedHttp | None,
+        feed: str,
+        now: Callable[[], datetime],
+        retry: RetryRules | None = None,
+    ) -> None:
         self._http = http
         self._cricinfo = cricinfo_http
         self._feed = feed
         self._now = now
+        self._retry = retry or RetryRules()
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._known: dict[int, _Remembered] = {}
 
@@ -67,7 +76,8 @@ class MatchDetails:
             return busy if fixture.sport is Sport.CRICKET else fixture
         try:
             async with self._slots:
-                whole = await self._asked(fixture, league_of[fixture.id], deadline)
+                league = league_of[fixture.id]
+                whole = await with_retries(lambda: self._asked(fixture, league, deadline), self._retry, deadline)
         except FootyError as error:
             return error if fixture.sport is Sport.CRICKET else fixture
         counted = sum(each.wickets for each in whole.innings)

@@ -31,7 +31,6 @@ LONGEST_WORDS = 300
 
 PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
     RecoveryAction.BROWSER_RECYCLE: ("browser",),
-    RecoveryAction.CONTEXT_POOL_RESET: ("browser",),
     RecoveryAction.SOFT_RESTART: ("workers", "poller"),
     RecoveryAction.MANUAL_TRIGGER: ("browser", "workers", "poller"),
 }
@@ -88,6 +87,8 @@ class Recovering:
         await self.note(entry)
         steps, seconds = await self.act(what, trigger)
         done = replace(acted(entry, steps, seconds), outcome=outcome_of(steps))
+        last = await self._store.summary()
+        done = replace(done, after={**done.after, **(seen(last) if last else {})})
         await self.note(done)
         return done
 

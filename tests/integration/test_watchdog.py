@@ -317,6 +317,16 @@ async def test_a_person_can_have_the_poller_started_anew(watched: Watched) -> No
     assert await watched.news() == ["begun", "ended"]
 
 
+async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: Watched) -> None:
+    await watched.follow([1, 2])
+    await watched.after(15)
+    entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
+    for seen in (entry.before, entry.after):
+        assert (seen["grade"], seen["freshness"]["count"]) == ("healthy", 2)
+    assert [step["name"] for step in entry.after["attempts"][0]["steps"]] == ["workers", "poller"]
+    assert await watched.entries() == [entry]
+
+
 async def test_what_is_not_there_cannot_be_started_anew(watched: Watched) -> None:
     with pytest.raises(NotFound, match="there is no browser"):
         await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")

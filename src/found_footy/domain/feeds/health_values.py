@@ -75,7 +75,6 @@ class RecoveryAction(StrEnum):
     BROWSER_RECYCLE = "browser_recycle"
     SOFT_RESTART = "soft_restart"
     MANUAL_TRIGGER = "manual_trigger"
-    CONTEXT_POOL_RESET = "context_pool_reset"
 
 
 class RecoveryOutcome(StrEnum):

@@ -17,7 +17,6 @@ ACTIONS = {
     RecoveryAction.BROWSER_RECYCLE: "browser started anew",
     RecoveryAction.SOFT_RESTART: "poller started anew",
     RecoveryAction.MANUAL_TRIGGER: "started anew by hand",
-    RecoveryAction.CONTEXT_POOL_RESET: "the browser’s contexts closed",
 }
 LEFT_OUT = frozenset({"last_success", "active"})
 """Of what was seen: it says nothing that the rest does not say."""

@@ -8,12 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.domain.errors import (
+    BrowserAway,
     CacheUnavailable,
     FeedBusy,
     FeedMalformed,
     FeedUnavailable,
     FootyError,
     NotInAnswer,
+    PageNotOpened,
 )
 from found_footy.domain.feeds.lives import (
     TRANSITIONS,
@@ -150,6 +152,8 @@ def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: str) -> 
         (FeedMalformed("espn: not JSON"), True),
         (NotInAnswer("espn: 401 is not in the answer"), True),
         (FeedBusy("espn: no turn"), False),
+        (BrowserAway("no browser"), False),
+        (PageNotOpened("no connection"), True),
         (CacheUnavailable("redis://h cannot be reached"), False),
     ],
 )

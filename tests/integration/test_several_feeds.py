@@ -10,7 +10,7 @@ import pytest
 
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.domain.errors import FeedBlocked, FeedError, FeedMalformed, FeedUnavailable, NotFound
+from found_footy.domain.errors import FeedBlocked, FeedError, FeedMalformed, FeedUnavailable, NotFound, PageNotOpened
 from found_footy.domain.feeds.ids import SPAN
 from found_footy.domain.feeds.monitoring import MatchLife
 from found_footy.domain.fixtures.model import League, LiveFixture, Person, Stage, Team
@@ -86,6 +86,16 @@ async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system:
     record = (await system.memory.records.load(["one_5000"]))["one_5000"]
     assert (record.life, record.failures_in_a_row) == (MatchLife.PAUSED, 5)
     assert (await system.store.fixture(5000))["error"] is None, "one of its feeds answers"
+
+
+async def test_pages_that_do_not_open_are_counted_by_feed(system: System) -> None:
+    system.feeds["one"].failures[5000] = PageNotOpened("no connection")
+    system.feeds["two"].down = FeedUnavailable("HTTP 500")
+    for _ in range(2):
+        await system.poll()
+    totals = await system.memory.counters.totals()
+    assert (totals["one"].failed, totals["one"].navigation_failures) == (2, 2)
+    assert (totals["two"].failed, totals["two"].navigation_failures) == (2, 0)
 
 
 async def test_a_paused_match_is_tried_again_after_its_cool_down(system: System) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, ProgramFault
+from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, PageNotOpened, ProgramFault
 from found_footy.domain.feeds.lives import LifeRules, after_failure, after_success, as_time_goes, discovered
 from found_footy.domain.feeds.monitoring import MonitorRecord, match_id
 from found_footy.domain.feeds.sanity import REMEMBERED, check_answer
@@ -189,7 +189,11 @@ class Polling:
         await self._note(good, {**failures, **unknown}, by_id, now)
         await self._memory.missing.note([by_id[id_].listing.name for id_ in unknown])
         await self._memory.counters.note(
-            self._opened.id, ok=len(good), failed=len(failures) + len(unknown), seconds=[seconds]
+            self._opened.id,
+            ok=len(good),
+            failed=len(failures) + len(unknown),
+            seconds=[seconds],
+            navigation_failures=sum(isinstance(error, PageNotOpened) for error in failures.values()),
         )
         await self._recorder.feed_answers(self._opened.id, good, {**failures, **unknown}, now)
         for id_, failure in failures.items():

@@ -47,6 +47,7 @@ FootyError
 │   └── DeliveryRefused      the receiver will never take it
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
+    │   └── PageNotOpened    a page of the feed did not come at all (retryable)
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
     ├── FeedRateLimited      too many requests for the moment (retryable, later)
     ├── FeedQuotaExhausted   the day's requests are used up
@@ -55,6 +56,7 @@ FootyError
     ├── FeedRejected         the feed refused the request, with its own words
     ├── FeedBlocked          a page for people where the answer should be: a captcha, a consent page
     ├── FeedBusy             our own limits for this feed leave no turn for now (retryable)
+    │   └── BrowserAway      our own browser, which reads this feed's pages, is not there (retryable)
     ├── FeedTimeWrong        the feed's clock is off, or its match has gone back in time
     └── FeedSchemaError      a field that does not fit; names the field
 
@@ -328,6 +330,10 @@ class FeedUnavailable(FeedError):
     retryable = True
 
 
+class PageNotOpened(FeedUnavailable):
+    """A page of the feed did not come at all: no name, no connection, no answer in time, redirects without an end."""
+
+
 class FeedMalformed(FeedError):
     """The feed's answer is not the JSON that it should be."""
 
@@ -372,6 +378,10 @@ class FeedBusy(FeedError):
     retryable = True
 
 
+class BrowserAway(FeedBusy):
+    """Our own browser service, which reads this feed's pages, is not there: the feed was not even asked."""
+
+
 class FeedTimeWrong(FeedError):
     """The feed's clock is off, or its match has gone back in time: what was known stays."""
 
@@ -380,9 +390,7 @@ class FeedSchemaError(FeedError):
     """A field of the answer does not fit the schema."""
 
     def __init__(self, field: str, given: object, expected: str) -> None:
-        self.field = field
-        self.given = given
-        self.expected = expected
+        self.field, self.given, self.expected = field, given, expected
         super().__init__(f"{field}: got {_short(given)}, expected {expected}")
 
 

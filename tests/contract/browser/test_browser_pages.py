@@ -56,7 +56,7 @@ async def test_the_list_is_read(search: Searched, x: SimulatedX) -> None:
         (CrexMode.ELSEWHERE, 403, "FeedBlocked", "consent.example"),
         (CrexMode.RATE_LIMITED, 429, "FeedRateLimited", "HTTP 429"),
         (CrexMode.DOWN, 503, "FeedUnavailable", "HTTP 503"),
-        (CrexMode.REDIRECT_LOOP, 503, "FeedUnavailable", "in a circle"),
+        (CrexMode.REDIRECT_LOOP, 503, "PageNotOpened", "in a circle"),
         (CrexMode.BROKEN, 503, "FeedUnavailable", "requests failed"),
         (CrexMode.HUGE, 502, "FeedMalformed", "larger than"),
         (CrexMode.TRUNCATED, 502, "FeedMalformed", "nothing that we know"),
@@ -77,15 +77,23 @@ async def test_a_page_that_is_no_scorecard_has_its_class(
 
 
 @browser
-@pytest.mark.parametrize("mode", [CrexMode.HANGING_PAGE, CrexMode.HANGING])
+@pytest.mark.parametrize(
+    ("mode", "kind"), [(CrexMode.HANGING_PAGE, "PageNotOpened"), (CrexMode.HANGING, "FeedUnavailable")]
+)
 async def test_a_page_that_does_not_come_ends_by_its_time_limit(
-    search: Searched, x: SimulatedX, mode: CrexMode
+    search: Searched, x: SimulatedX, mode: CrexMode, kind: str
 ) -> None:
     x.crex.mode = mode
     search.patience(navigation_seconds=1)
     answer = await search.page(match_page(x))
-    assert (answer.status_code, answer.json()["error"]["class"]) == (503, "FeedUnavailable")
+    assert (answer.status_code, answer.json()["error"]["class"]) == (503, kind)
     assert "within 1 s" in answer.json()["error"]["message"]
+
+
+@browser
+async def test_a_host_that_is_not_there_is_a_page_that_does_not_open(search: Searched) -> None:
+    answer = await search.page("https://crex.example/fixtures/match-list", "crex_list")
+    assert (answer.status_code, answer.json()["error"]["class"]) == (503, "PageNotOpened")
 
 
 @browser

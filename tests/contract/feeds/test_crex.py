@@ -16,6 +16,7 @@ from found_footy.adapters.browser.options import BrowserOptions
 from found_footy.adapters.browser.service import BrowserService
 from found_footy.adapters.feeds.crex import Crex
 from found_footy.adapters.feeds.crex_links import id_of
+from found_footy.domain.feeds.lives import is_the_feeds_fault
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture, Minute, Score, Side, Toss, WicketKind
 from found_footy.http_server import HttpServer
@@ -233,6 +234,7 @@ async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: World, fee
     ("mode", "kind", "attempts"),
     [
         (CrexMode.DOWN, "FeedUnavailable", 3),
+        (CrexMode.REDIRECT_LOOP, "PageNotOpened", 3),
         (CrexMode.BLANK, "FeedMalformed", 3),
         (CrexMode.RATE_LIMITED, "FeedRateLimited", 1),
         (CrexMode.CAPTCHA, "FeedBlocked", 1),
@@ -251,7 +253,8 @@ async def test_what_may_pass_is_tried_three_times(
 async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None:
     other = Crex(world.url, "http://127.0.0.1:1", timeout=5, retry=RetryRules(attempts=1))
     answer = await other.fixtures_by_ids([MATCH_ID])
-    assert [error.kind for error in answer.failures.values()] == ["FeedUnavailable"]
+    assert [error.kind for error in answer.failures.values()] == ["BrowserAway"]
+    assert not is_the_feeds_fault(answer.failures[MATCH_ID])
     assert "footy browser" in str(answer.failures[MATCH_ID])
     elsewhere = Crex("https://elsewhere.example", world.browser, timeout=5, retry=RetryRules(attempts=1))
     answer = await elsewhere.fixtures_by_ids([MATCH_ID])

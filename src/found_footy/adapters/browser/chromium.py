@@ -44,6 +44,9 @@ ENVIRONMENT = frozenset(
 )
 MARK = "FOUND_FOOTY_BROWSER"
 START_SECONDS = 30
+DRIVER_SECONDS = 15.0
+"""For the driver, which starts Chromium. Whoever wants the browser to be started anew waits behind both."""
+DRIVER_END_SECONDS = 5.0
 
 
 _starting = asyncio.Lock()
@@ -70,24 +73,50 @@ def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
 async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool) -> Chromium:
     """A lean one fetches no pictures. Raises SettingsError where there is none, SourceUnavailable where it fails."""
     executable = find_chromium(options.executable, window=not headless)
-    _prepare(options.profile)
+    try:
+        _prepare(options.profile)
+    except OSError as error:
+        raise SourceUnavailable(f"the browser's profile {options.profile} cannot be used: {error.strerror}") from error
     async with AsyncExitStack() as stack:
         async with _starting:
-            before = children_of(os.getpid(), all_processes())
-            driver = await async_playwright().start()
-            pid = min(children_of(os.getpid(), all_processes()) - before)
-        family = Family(pid, f"{MARK}={secrets.token_hex(8)}")
+            driver, family = await _start_driver(f"{MARK}={secrets.token_hex(8)}")
         stack.push_async_callback(end_driver, driver, family)
         try:
             flags = [*FLAGS, *LEAN_FLAGS] if lean else [*FLAGS]
-            context = await _launch(driver, executable, options.profile, family.mark, flags, headless=headless)
+            # The driver has the same limit, unless it is the one that hangs.
+            async with asyncio.timeout(START_SECONDS + DRIVER_END_SECONDS):
+                context = await _launch(driver, executable, options.profile, family.mark, flags, headless=headless)
         except PlaywrightError as error:
             raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
+        except TimeoutError:
+            raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
         stack.pop_all()
     spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
     chromium = Chromium(driver, context, family, datetime.now(UTC), spares=spares)
     context.on("close", lambda _: setattr(chromium, "gone", True))
     return chromium
+
+
+async def _start_driver(mark: str) -> tuple[Playwright, Family]:
+    before = children_of(os.getpid(), all_processes())
+    starting = asyncio.create_task(async_playwright().start(), name="start of the browser's driver")
+    try:
+        await asyncio.wait({starting}, timeout=DRIVER_SECONDS)
+        if not starting.done():
+            raise SourceUnavailable(f"the browser's driver did not start within {DRIVER_SECONDS:g} s")
+        if (fault := starting.exception()) is not None:
+            raise SourceUnavailable(f"the browser's driver does not start: {type(fault).__name__}: {fault}") from fault
+        new = children_of(os.getpid(), all_processes()) - before
+        if not new:
+            raise SourceUnavailable("the browser's driver has ended at once")
+        return starting.result(), Family(min(new), mark)
+    except BaseException:
+        # Its process first: then what waits for it ends by itself.
+        for pid in children_of(os.getpid(), all_processes()) - before:
+            await Family(pid, mark).end()
+        await asyncio.wait({starting}, timeout=DRIVER_END_SECONDS)
+        starting.cancel()
+        raise
 
 
 async def _launch(

@@ -164,16 +164,24 @@ class Keeper:
         """Also while nobody asks: a browser that has died over night is replaced before the morning."""
         while True:
             await asyncio.sleep(self._options.upkeep_seconds)
-            try:
-                await self._end_leaked()
-                current = self._current()
-                if current is not None:
-                    self._strays += await current.tidy()
-                if not self._door.locked():
-                    async with self._door:
-                        await self._fit()
-            except (SourceUnavailable, SettingsError, PlaywrightError) as error:
-                log.warning("no browser: %s", error, extra={"action": "browser_missing"})
+            for duty in (self._end_leaked, self._tidy, self._renew_if_worn):
+                try:
+                    await duty()
+                except (SourceUnavailable, SettingsError, PlaywrightError) as error:
+                    log.warning("no browser: %s", error, extra={"action": "browser_missing"})
+                except Exception:
+                    # Whatever it is, it may be over at the next time; and nobody else ends what leaks.
+                    log.exception("upkeep of the browser failed", extra={"action": "browser_upkeep_failed"})
+
+    async def _tidy(self) -> None:
+        current = self._current()
+        if current is not None:
+            self._strays += await current.tidy()
+
+    async def _renew_if_worn(self) -> None:
+        if not self._door.locked():
+            async with self._door:
+                await self._fit()
 
     async def _end_leaked(self) -> None:
         """Processes of browsers that have ended long ago, and did not end with them."""

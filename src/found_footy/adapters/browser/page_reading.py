@@ -27,6 +27,7 @@ from found_footy.domain.errors import (
     FeedUnavailable,
     FootyError,
     NotFound,
+    PageNotOpened,
 )
 
 LOOK_SECONDS = 0.1
@@ -127,7 +128,7 @@ async def read_page(page: Page, order: PageOrder, options: BrowserOptions) -> di
 async def _read(page: Page, traffic: PageTraffic, order: PageOrder, options: BrowserOptions) -> dict[str, Any]:
     try:
         response = await _opened(page, order.url, options)
-    except FeedUnavailable:
+    except PageNotOpened:
         _refuse_elsewhere(traffic.sent_to, options)
         raise
     _refuse_elsewhere(page.url, options)
@@ -161,12 +162,12 @@ async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | N
     try:
         return await page.goto(url, wait_until="commit", timeout=options.navigation_seconds * 1000)
     except PlaywrightTimeout:
-        raise FeedUnavailable(f"the page did not come within {options.navigation_seconds:g} s") from None
+        raise PageNotOpened(f"the page did not come within {options.navigation_seconds:g} s") from None
     except PlaywrightError as error:
         if "ERR_TOO_MANY_REDIRECTS" in error.message:
-            raise FeedUnavailable("the page's redirects go in a circle") from error
+            raise PageNotOpened("the page's redirects go in a circle") from error
         if "net::" in error.message or "Download is starting" in error.message:
-            raise FeedUnavailable(f"the page did not come: {first_line(error).partition(' at ')[0][:150]}") from error
+            raise PageNotOpened(f"the page did not come: {first_line(error).partition(' at ')[0][:150]}") from error
         raise
 
 

@@ -19,6 +19,7 @@ from found_footy.adapters.browser.readers import READERS
 from found_footy.adapters.browser.reading import moment
 from found_footy.adapters.browser.search import SearchOrder
 from found_footy.domain.errors import (
+    BrowserAway,
     FeedBlocked,
     FeedBusy,
     FeedMalformed,
@@ -44,6 +45,7 @@ STATUSES: dict[type[FootyError], int] = {
     NotFound: 404,
     FeedBlocked: 403,
     FeedRateLimited: 429,
+    BrowserAway: 503,
     FeedBusy: 429,
     FeedRejected: 502,
     FeedMalformed: 502,

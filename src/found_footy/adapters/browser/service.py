@@ -28,6 +28,7 @@ from found_footy.adapters.browser.running_chromium import first_line
 from found_footy.adapters.browser.search import SearchOrder, search_page
 from found_footy.adapters.browser.turns import Turns
 from found_footy.domain.errors import (
+    BrowserAway,
     FeedBusy,
     FeedError,
     FeedUnavailable,
@@ -179,7 +180,7 @@ class BrowserService:
         except TimeoutError:
             raise FeedUnavailable(f"the page was not read within {self.options.scrape_seconds:g} s") from None
         except (SettingsError, SourceUnavailable) as error:
-            raise FeedUnavailable(str(error)) from error
+            raise BrowserAway(str(error)) from error
         except PlaywrightError as error:
             raise FeedUnavailable(f"the browser failed: {first_line(error)}") from error
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -28,6 +29,10 @@ FEED = "crex"
 AT_ONCE = 4
 LIST_SECONDS = 60.0
 """For so long, a list that was read is not read again."""
+LIST_MISSING_SECONDS = 30.0
+"""For so long, matches do without a list that could not be read."""
+LIST_SHARE = 1 / 3
+"""So much of a match's time may go into looking for its address: there is another way to its page."""
 TOSS_SECONDS = 300.0
 """The same for a page that should have told the toss, and did not."""
 REMEMBERED = 1000
@@ -59,6 +64,7 @@ class Crex:
         self._listing = asyncio.Lock()
         self._listed: tuple[float, str, CrexList] | None = None
         """When, up to which day, and what."""
+        self._list_failed: tuple[float, FeedError] | None = None
         self._bases: dict[int, str] = {}
         self._tosses: dict[int, Toss] = {}
         self._toss_asked: dict[int, float] = {}
@@ -128,7 +134,7 @@ class Crex:
         """From the list, where it is there; other addresses are made up by the site out of the teams' names."""
         if id_ not in self._bases:
             try:
-                await self._list("", deadline)
+                await self._list("", Deadline(deadline.left() * LIST_SHARE), can_do_without=True)
             except FeedError as error:
                 log.info("CREX's list was not read: %s", error, extra={"action": "crex_list_missing"})
         return self._bases.get(id_) or short_base(id_)
@@ -154,14 +160,28 @@ class Crex:
             _remember(self._tosses, id_, toss)
         return toss is not None
 
-    async def _list(self, until: str, deadline: Deadline) -> CrexList:
-        async with self._listing:
+    async def _list(self, until: str, deadline: Deadline, *, can_do_without: bool = False) -> CrexList:
+        """Whoever can do without it takes the word of the one who has just tried in vain."""
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(deadline.left()):
+                    await stack.enter_async_context(self._listing)
+            except TimeoutError:
+                raise FeedBusy("somebody else is still reading the list") from None
             if self._listed is not None:
                 at, covered, listed = self._listed
                 if time.monotonic() - at < LIST_SECONDS and covered >= until:
                     return listed
-            listed = parse_list(await self._read(LIST_PATH, "crex_list", deadline, until or None), self._name)
-            self._listed = (time.monotonic(), until, listed)
+            if can_do_without and self._list_failed is not None:
+                at, failure = self._list_failed
+                if time.monotonic() - at < LIST_MISSING_SECONDS:
+                    raise failure
+            try:
+                listed = parse_list(await self._read(LIST_PATH, "crex_list", deadline, until or None), self._name)
+            except FeedError as error:
+                self._list_failed = (time.monotonic(), error)
+                raise
+            self._listed, self._list_failed = (time.monotonic(), until, listed), None
             for id_, base in listed.bases.items():
                 _remember(self._bases, id_, base)
             return listed
@@ -170,9 +190,14 @@ class Crex:
         return await with_retries(lambda: self._page(path, reader, deadline, until), self._retry, deadline)
 
     async def _page(self, path: str, reader: str, deadline: Deadline, until: str | None = None) -> Any:
-        if deadline.left() <= 0:
-            raise FeedBusy("no time was left for this page")
-        async with self._turn():
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(deadline.left()):
+                    await stack.enter_async_context(self._turn())
+            except TimeoutError:
+                raise FeedBusy("no turn came in time for this page") from None
+            if not deadline.left():
+                raise FeedBusy("no time was left for this page")
             return await self._pages.read(self._base_url + path, reader, until=until, seconds=deadline.left())
 
 

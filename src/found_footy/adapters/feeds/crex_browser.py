@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from found_footy.domain.errors import (
+    BrowserAway,
     FeedBlocked,
     FeedBusy,
     FeedError,
@@ -17,6 +18,7 @@ from found_footy.domain.errors import (
     FeedRejected,
     FeedUnavailable,
     NotFound,
+    PageNotOpened,
 )
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -25,7 +27,17 @@ GRACE_SECONDS = 3.0
 
 _CLASSES: dict[str, type[FeedError | NotFound]] = {
     each.__name__: each
-    for each in (FeedBlocked, FeedBusy, FeedMalformed, FeedRateLimited, FeedRejected, FeedUnavailable, NotFound)
+    for each in (
+        BrowserAway,
+        FeedBlocked,
+        FeedBusy,
+        FeedMalformed,
+        FeedRateLimited,
+        FeedRejected,
+        FeedUnavailable,
+        NotFound,
+        PageNotOpened,
+    )
 }
 
 
@@ -46,13 +58,13 @@ class PageReader:
         except (TimeoutError, httpx.TimeoutException):
             raise FeedUnavailable(f"the browser service did not read the page within {most:.3g} s") from None
         except httpx.HTTPError as error:
-            raise FeedUnavailable(
+            raise BrowserAway(
                 f"the browser service does not answer ({type(error).__name__}): does `footy browser` run?"
             ) from error
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise FeedUnavailable(f"the browser service answered HTTP {status} without JSON") from error
+            raise BrowserAway(f"the browser service answered HTTP {status} without JSON") from error
         if status == 200 and isinstance(answer, dict) and isinstance(answer.get("data"), dict):
             return answer["data"]
         raise _told(answer, status)

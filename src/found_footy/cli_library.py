@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +15,7 @@ from found_footy.console import err, out, print_json
 
 if TYPE_CHECKING:
     from found_footy.ops.library_scrub import ScrubReport
+    from found_footy.ports_library import Removed
 
 library = typer.Typer(
     name="library",
@@ -22,6 +23,7 @@ library = typer.Typer(
     invoke_without_command=True,
 )
 
+BY = "footy library"
 SourceId = Annotated[int, typer.Argument(min=1, max=LARGEST_ID, help="As `footy library list` shows it.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")]
 
@@ -100,6 +102,34 @@ def retry(
         print_json({"source": source_id, "clip": clip, "asked": True})
     else:
         out.print(f"{'clip' if clip else 'source'} {clip or source_id} is tried again")
+
+
+@library.command()
+def remove(
+    source_id: SourceId,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a source out of the library: its clips are archived, and one without clips goes at once."""
+    from found_footy.domain.clips.review import Reviewer
+
+    if not yes:
+        typer.confirm(f"Remove source {source_id} with all its clips?", abort=True, err=True)
+
+    async def body(opened: Opened) -> Removed:
+        who = Reviewer(BY, BY, datetime.now(UTC))
+        return await opened.store.remove(source_id, who, timedelta(seconds=opened.settings.undo_seconds))
+
+    removed = with_library(body)
+    if as_json:
+        action, clips = removed.action_id, removed.clips
+        print_json({"source": source_id, "deleted": removed.deleted, "clips": clips, "action": action})
+    elif removed.deleted:
+        out.print(f"source {source_id} is removed")
+    elif removed.clips:
+        out.print(f"{removed.clips} clips of source {source_id} are archived; their files and the film go after them")
+    else:
+        out.print(f"all clips of source {source_id} were archived already")
 
 
 @library.command()

@@ -95,6 +95,17 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
+class Removed:
+    source_id: int
+    deleted: bool
+    """The source itself, which had no clips; otherwise its clips are archived, and their places on the film stay."""
+    clips: int = 0
+    """That were archived just now."""
+    action_id: int | None = None
+    """By which they come back as long as there is time for undo."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenEdit:
     """A merge or a split whose time for undo runs, or has run out without anybody having settled it."""
 
@@ -129,6 +140,10 @@ class LibraryStore(Protocol):
 
     async def retry(self, source_id: int | None, clip_id: int | None, now: datetime) -> None:
         """A person asks for a failed item again. Raises NotFound, EditRefused."""
+
+    async def remove(self, source_id: int, who: Reviewer, undo_for: timedelta) -> Removed:
+        """All its clips are archived, so that the clean-up takes them and the film with the last of them; one without
+        clips goes with its objects. Safe to repeat. Raises NotFound, EditRefused."""
 
     async def source(self, source_id: int) -> Source:
         """Raises NotFound."""
@@ -168,7 +183,8 @@ class LibraryStore(Protocol):
 
     async def forget_files(self, clip_id: int) -> list[str]:
         """Takes the clip's file, sheet, keyframes and vectors out of the rows, and lists the objects as deletions,
-        in one transaction; returns all keys of this clip that are still to delete. Safe to repeat."""
+        in one transaction; with the last clip of a source that is cleaned up, its film as well. Returns all of these
+        keys that are still to delete. Safe to repeat."""
 
     async def deletions(self, most: int) -> list[str]: ...
 

@@ -127,6 +127,21 @@ def test_a_source_is_shown_with_its_clips_and_what_failed_is_tried_again(
     assert inside(engines, work) == [2]
 
 
+def test_a_source_is_removed_by_who_is_sure(footy: Footy, engines: dict[str, str]) -> None:
+    now = datetime.now(UTC)
+    inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=now))
+    asked = footy("library", "remove", "1", **engines)
+    assert (asked.code, asked.out.strip()) == (1, "")
+    assert "Remove source 1" in asked.err
+    ended = footy("library", "remove", "1", "--yes", "--json", **engines)
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out) == {"source": 1, "deleted": False, "clips": 2, "action": 1}
+    assert "were archived already" in footy("library", "remove", "1", "--yes", **engines).out
+    footy("submit", "https://films.example/wrong", **engines)
+    assert footy("library", "remove", "2", "--yes", **engines).out == "source 2 is removed\n"
+    assert footy("library", "remove", "2", "--yes", **engines).code == 3
+
+
 def test_rows_and_objects_are_compared_both_ways(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
     assert "nothing is left to delete" in footy("library", "leftovers", **engines).out
     filmed: Filmed = inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=datetime.now(UTC)))

@@ -18,8 +18,12 @@ from found_footy.domain.clips.review import ActionKind
 from found_footy.domain.clips.stages import RETRY_AFTER, STAGES, Item, stage_called
 from found_footy.domain.clips.states import ClipState, SourceState
 from found_footy.domain.clips.values import SourceKind
+from found_footy.domain.videos.keys import clip_key
+from found_footy.ops.library_scrub import scrub
 from found_footy.ports_library import Submission
 from found_footy.workflows.library_contracts import EditInput, LookInput, StageFailed
+from tests.contract.library.goals import GOAL, VIDEO, add_goal
+from tests.support.library_rows import Bench
 from tests.support.library_system import FRAMES, KEYFRAMES, SCENES, LibrarySystem, film_bytes, library_system
 
 pytestmark = pytest.mark.timeout(300)
@@ -130,6 +134,44 @@ async def test_an_archived_clip_loses_its_files_and_stays_a_tile(system: Library
     kept = await system.store.clip(clips[1].id)
     assert (kept.state, kept.live) == (ClipState.ARCHIVED, True)
     assert await system.store.deletions(10) == [upload_key("film")]
+
+
+async def test_the_film_of_an_archived_goal_goes_and_the_goals_own_file_stays(
+    system: LibrarySystem, store: PostgresStore
+) -> None:
+    """A video of one scene: its clip has no file of its own, and what it shows would stay for ever."""
+    await add_goal(Bench(store.database))
+    published = clip_key(7001, GOAL, VIDEO)
+    await system.put(published, film_bytes(scenes=1))
+    assert await system.store.take_in(system.clock(), 9) == 1
+    (source,) = await system.due("download")
+    assert await system.run("download", source)
+    assert await system.run("splice", source)
+    (clip,) = await system.store.clips_of(source)
+    assert await system.run("sprites", clip.id)
+    assert await system.keys() == sorted([master_key(source), sprite_key(source, clip.id)])
+
+    await system.review.judge(ActionKind.ARCHIVE, [clip.id], system.who)
+    system.clock.pass_by(61)
+    assert await system.run("clean-up", clip.id)
+    assert await system.keys() == await system.named() == []
+    assert await system.objects.head(published) is not None
+    seen = await scrub(system.store, system.objects, system.clock())
+    assert (seen.is_clean, seen.rows, seen.objects, seen.to_delete) == (True, 0, 0, 0)
+    assert await system.store.take_in(system.clock(), 9) == 0
+
+
+async def test_a_removed_film_is_gone_when_the_clean_up_is_through(system: LibrarySystem) -> None:
+    clips = await system.in_review()
+    source = clips[0].source_id
+    await system.store.remove(source, system.who, timedelta(seconds=60))
+    assert await system.due("clean-up") == [], "it can still be undone"
+    system.clock.pass_by(61)
+    for clip in await system.due("clean-up"):
+        assert await system.run("clean-up", clip)
+    await deleted_leftovers(system)
+    assert await system.keys() == await system.named() == []
+    assert await system.store.deletions(9) == []
 
 
 async def test_an_edit_becomes_files_when_it_is_settled(system: LibrarySystem) -> None:

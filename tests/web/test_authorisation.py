@@ -116,6 +116,7 @@ TABLE: dict[str, tuple[Role | None, Role | None]] = {
     "POST /api/v1/sources": (EDITOR, EDITOR),
     "GET /api/v1/sources/{source_id}": (ANYBODY, READER),
     "POST /api/v1/sources/{source_id}/retry": (EDITOR, EDITOR),
+    "DELETE /api/v1/sources/{source_id}": (EDITOR, EDITOR),
     "GET /api/v1/library/search": (ANYBODY, READER),
     "POST /api/v1/library/search": (ANYBODY, READER),
     "GET /api/v1/clips": (ANYBODY, READER),

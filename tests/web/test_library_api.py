@@ -285,3 +285,32 @@ async def test_what_has_failed_is_tried_again_when_an_editor_asks(library: Libra
     assert (await library.web.post(clip, headers=library.editor)).status_code == 409
     assert (await library.web.post("/api/v1/clips/999/retry", headers=library.editor)).status_code == 404
     assert (await library.web.post(clip)).status_code == 401
+
+
+# --- removing
+
+
+async def test_a_source_is_removed_by_an_editor_and_comes_back_by_undo(library: Library) -> None:
+    path = f"/api/v1/sources/{library.first.source_id}"
+    assert (await library.web.delete(path)).status_code == 401
+    answer = await library.web.delete(path, headers=library.editor)
+    assert answer.status_code == 200, answer.text
+    removed = answer.json()
+    assert (removed["source"], removed["deleted"], removed["clips"]) == (library.first.source_id, False, 4)
+    assert (await library.web.get(path)).json()["clips"] == {"review_archived": 4}
+    again = (await library.web.delete(path, headers=library.editor)).json()
+    assert (again["clips"], again["action"]) == (0, None)
+
+    made = await new_source(library)
+    gone = f"/api/v1/sources/{made}"
+    assert (await library.web.delete(gone, headers=library.editor)).json()["deleted"] is True
+    assert (await library.web.get(gone)).status_code == 404
+    assert (await library.web.delete(gone, headers=library.editor)).status_code == 404
+
+
+async def test_a_source_that_is_worked_on_cannot_be_removed(library: Library) -> None:
+    made = await new_source(library)
+    assert await library.services.library.store.begin(stage_called("download"), made, NOW)
+    answer = await library.web.delete(f"/api/v1/sources/{made}", headers=library.editor)
+    assert (answer.status_code, answer.json()["error"]["class"]) == (409, "EditRefused")
+    assert "being downloaded" in answer.json()["error"]["message"]

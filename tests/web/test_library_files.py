@@ -97,6 +97,25 @@ async def test_what_was_archived_is_gone(library: Library) -> None:
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded")
 
 
+async def test_a_film_goes_with_its_last_clip_and_says_so(library: Library) -> None:
+    store, source, (clip,) = library.services.library.store, library.whole.source_id, library.whole.clips
+    done = await library.services.library.review.judge(ActionKind.ARCHIVE, [clip], WHO)
+    assert await store.begin(stage_called("clean-up"), clip, done.settles_at)
+    await store.forget_files(clip)
+    await store.fail(stage_called("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
+    for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4", f"/c/{clip}.webp"):
+        answer = await library.web.get(path)
+        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded"), path
+        assert "archived" in answer.json()["error"]["message"]
+    shown = (await library.web.get(f"/api/v1/sources/{source}")).json()
+    assert (shown["film"]["url"], shown["film"]["deleted_at"] is None) == (None, False)
+    document = (await library.web.get(f"/api/v1/clips/{clip}")).json()
+    assert (document["file"], document["film"]) == (None, None)
+    page = (await library.web.get(f"/library/clips/{clip}")).text
+    assert "so is the film" in page
+    assert "<video" not in page
+
+
 async def test_a_file_that_the_rows_name_and_nobody_finds_is_a_failure(
     library: Library, small_world: WorldCopy
 ) -> None:

@@ -197,3 +197,30 @@ async def test_what_is_not_there_says_so(library: Library) -> None:
     for path in ("/library/sources/999", "/library/clips/999", "/library/clips/999/fragment"):
         answer = await library.web.get(path, headers=PAGE)
         assert (answer.status_code, "Not Found" in answer.text) == (404, True)
+
+
+async def test_an_editor_who_is_sure_removes_a_source_and_takes_it_back(library: Library) -> None:
+    own = f"/library/sources/{library.first.source_id}"
+    assert "Remove from the library" not in await page(library, own)
+    await log_in(library.web, library.token)
+    assert "Archive all its clips, and delete the film" in await page(library, own)
+    assert (await library.web.post(own, data={"do": "remove", "sure": "yes"}, headers=PAGE)).status_code == 403
+    assert (await send(library, own, do="remove")).status_code == 400
+    answer = await send(library, own, do="remove", sure="yes")
+    assert answer.status_code == 303
+    there = await page(library, answer.headers["location"])
+    assert "All its clips are archived" in there
+    found = re.search(r'name="action" value="(\d+)"', there)
+    assert found is not None
+    answer = await send(library, own, do="undo", action=found[1])
+    assert "It is as it was" in await page(library, answer.headers["location"])
+    clips = await library.services.library.store.clips_of(library.first.source_id)
+    assert {clip.state for clip in clips} == {"pending_review"}
+
+
+async def test_a_source_that_failed_is_removed_for_good(library: Library) -> None:
+    made = await failed_source(library)
+    await log_in(library.web, library.token)
+    answer = await send(library, f"/library/sources/{made}", do="remove", sure="yes")
+    assert "The source is removed" in await page(library, answer.headers["location"])
+    assert (await library.web.get(f"/library/sources/{made}", headers=PAGE)).status_code == 404

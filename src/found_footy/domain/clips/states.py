@@ -57,6 +57,8 @@ class Step(StrEnum):
     ARCHIVE = "archive"
     SETTLE = "settle"
     """The time for undo is over."""
+    REMOVE = "remove"
+    """Its whole source goes, so that it need not have been looked at."""
 
 
 _S, _C = SourceState, ClipState
@@ -109,6 +111,16 @@ CLIP_STEPS: Mapping[tuple[ClipState, Step], ClipState] = {
     (_C.CLEANING_FAILED, Step.BEGIN): _C.CLEANING,
     (_C.CLEANING, Step.SUCCEED): _C.ARCHIVED,
     (_C.CLEANING, Step.FAIL): _C.CLEANING_FAILED,
+    # Whatever waits for somebody; not what a stage is at, and not what an edit can still give back.
+    (_C.SPLICED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.SPRITE_FAILED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.PENDING_REVIEW, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.REVIEW_SKIPPED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.REVIEW_APPROVED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.KEYFRAME_FAILED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.KEYFRAMED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.EMBEDDING_FAILED, Step.REMOVE): _C.REVIEW_ARCHIVED,
+    (_C.EMBEDDED, Step.REMOVE): _C.REVIEW_ARCHIVED,
 }
 
 
@@ -120,6 +132,7 @@ _CANNOT: Mapping[Step, str] = {
     Step.SKIP: "be skipped",
     Step.ARCHIVE: "be archived",
     Step.SETTLE: "settle",
+    Step.REMOVE: "be removed",
 }
 
 

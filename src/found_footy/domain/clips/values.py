@@ -63,6 +63,8 @@ class Source:
     retry_at: datetime | None = None
     submitted_by: str = ""
     created_at: datetime | None = None
+    film_deleted_at: datetime | None = None
+    """When the last of its clips was thrown away, and with it the master's file."""
 
 
 @dataclass(frozen=True, slots=True)

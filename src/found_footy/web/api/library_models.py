@@ -29,7 +29,8 @@ class Sheet(Shape):
 
 
 class Film(Shape):
-    url: str
+    url: str | None = Field(description="Null once all clips were archived, and the film is deleted.")
+    deleted_at: datetime | None
     frames: int
     rate: float = Field(description="Frames a second.")
     seconds: float
@@ -103,7 +104,7 @@ class ListedClip(Shape):
     changed_at: datetime
     error: StageFault | None
     file: str | None = Field(description="Its film; null while `film` is all there is.")
-    film: str = Field(description="The whole source.")
+    film: str | None = Field(description="The whole source; null once its film is deleted.")
     sheet: Sheet | None
 
 
@@ -141,6 +142,13 @@ class WholeClip(ListedClip):
     neighbours: Neighbours
     parts: list[int] = Field(description="What stands in its place, where it is no tile any more.")
     copies: list[LikelyCopyShown]
+
+
+class SourceRemoved(Shape):
+    source: int
+    deleted: bool = Field(description="Whether the source itself is gone: it had no clips.")
+    clips: int = Field(description="That were archived just now.")
+    action: int | None = Field(description="For undo, as long as there is time; null where nothing was archived.")
 
 
 class NewSource(BaseModel):

@@ -19,6 +19,7 @@ from found_footy.web.api import library_models as models
 from found_footy.web.api.failing import Answers, failing
 from found_footy.web.api.models import Failure, Page
 from found_footy.web.api.parameters import BIGINT, PRINTABLE, Cursor, Event, Limit, Words
+from found_footy.web.library.acting import remove_source
 from found_footy.web.library.listing import listed_page
 from found_footy.web.library.submitting import submit_film, submit_url
 from found_footy.web.services import Given, Services
@@ -38,7 +39,7 @@ _SAID = {
     401: "The token is missing, or does not hold.",
     403: "The token is not an editor's.",
     404: "There is no such thing.",
-    409: "Nothing has failed there that could be tried again.",
+    409: "That cannot be done with it now; the message says why.",
     413: "The film is too large.",
     422: "A value cannot be understood.",
     429: "Too many wrong tokens from this address.",
@@ -154,6 +155,22 @@ async def retry(services: Given, source_id: SourceId, _: Editor) -> Response:
     """At once, without waiting for its time to come; also where nothing would be tried again by itself."""
     await services.library.store.retry(source_id, None, services.now())
     return await _document(services, source_id, 202)
+
+
+@router.delete(
+    "/sources/{source_id}",
+    response_model=models.SourceRemoved,
+    responses=changing(404, 409),
+    summary="Take a source out of the library",
+)
+async def remove(services: Given, source_id: SourceId, who: Editor) -> models.SourceRemoved:
+    """All its clips are archived, and their files deleted with the film when the time for undo is over; a source
+    without clips goes at once. Refused while a stage is at work on it, or an edit can still be undone. Safe to
+    repeat."""
+    removed = await remove_source(services, who, source_id)
+    return models.SourceRemoved(
+        source=source_id, deleted=removed.deleted, clips=removed.clips, action=removed.action_id
+    )
 
 
 async def _document(services: Services, source_id: int, status: int) -> Response:

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from found_footy.domain.clips.keys import clip_file_key, keyframe_key, master_key, sprite_key
-from found_footy.domain.clips.states import ClipState, words_for
+from found_footy.domain.clips.removing import FORGOTTEN
+from found_footy.domain.clips.states import words_for
 from found_footy.domain.clips.values import Clip, Source
 from found_footy.domain.discovery.posts import clean_text
 from found_footy.domain.errors import LinkEnded, NotFound, ObjectStoreError
@@ -32,7 +33,6 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(reads)])
 Number = Annotated[int, Path(ge=1, le=BIGINT)]
 KeyframeNumber = Annotated[int, Path(ge=0, le=1000)]
 
-GONE = frozenset({ClipState.CLEANING, ClipState.ARCHIVED})
 LONGEST_NAME = 80
 
 
@@ -86,7 +86,9 @@ async def keyframe(request: Request, services: Given, clip_id: Number, number: K
 
 
 def master_of(source: Source) -> LibraryFile:
-    """Raises NotFound."""
+    """Raises NotFound, and LinkEnded for one whose clips were all thrown away."""
+    if source.film_deleted_at is not None:
+        raise LinkEnded(f"all clips of source {source.id} were archived, and its film is deleted")
     if source.master is None:
         raise NotFound(f"source {source.id} has no film yet: it is {words_for(source.state)}")
     size = source.master.size
@@ -118,7 +120,7 @@ def sheet_of(clip: Clip, source: Source) -> LibraryFile:
 
 
 def _require_kept(clip: Clip) -> None:
-    if clip.state in GONE:
+    if clip.state in FORGOTTEN:
         raise LinkEnded(f"clip {clip.id} was archived, and its files are deleted")
 
 

@@ -9,6 +9,7 @@ from found_footy.domain.clips.review import EDITABLE, ActionKind, Reviewer
 from found_footy.domain.clips.stages import STAGES
 from found_footy.domain.clips.states import CLIP_STEPS, ClipState, Step
 from found_footy.domain.errors import BadRequest
+from found_footy.ports_library import Removed
 from found_footy.web.access.visitors import Role, Visitor
 from found_footy.web.services import Services
 
@@ -31,9 +32,33 @@ def can_do(document: Mapping[str, Any], who: Visitor) -> frozenset[str]:
     return frozenset(can)
 
 
+async def act_on_source(services: Services, who: Visitor, source_id: int, form: Mapping[str, str]) -> str:
+    """Where to go afterwards. Raises BadRequest, NotFound, EditRefused."""
+    own = f"/library/sources/{source_id}"
+    match form.get("do", ""):
+        case "retry":
+            await services.library.store.retry(source_id, None, services.now())
+            return f"{own}?done=retry"
+        case "remove":
+            if form.get("sure") != "yes":
+                raise BadRequest("to remove a source, say that you are sure")
+            removed = await remove_source(services, who, source_id)
+            return "/library?done=deleted" if removed.deleted else f"{own}?done=remove&action={removed.action_id or ''}"
+        case "undo":
+            await services.library.review.undo(_reviewer(services, who), _number(form.get("action", "")))
+            return f"{own}?done=undo"
+        case _:
+            raise BadRequest("the form says nothing that could be done")
+
+
+async def remove_source(services: Services, who: Visitor, source_id: int) -> Removed:
+    """Raises NotFound, EditRefused."""
+    return await services.library.store.remove(source_id, _reviewer(services, who), services.library.undo_for)
+
+
 async def act_on_clip(services: Services, who: Visitor, clip_id: int, form: Mapping[str, str]) -> str:
     """What to say afterwards, as the query of the clip's page. Raises BadRequest, NotFound, EditRefused."""
-    reviewer = Reviewer(f"{who.token_id}:library", who.name, services.now())
+    reviewer = _reviewer(services, who)
     review = services.library.review
     match wish := form.get("do", ""):
         case "retry":
@@ -48,6 +73,10 @@ async def act_on_clip(services: Services, who: Visitor, clip_id: int, form: Mapp
         case _:
             raise BadRequest("the form says nothing that could be done")
     return f"done={wish}"
+
+
+def _reviewer(services: Services, who: Visitor) -> Reviewer:
+    return Reviewer(f"{who.token_id}:library", who.name, services.now())
 
 
 def _number(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from found_footy.domain.clips.removing import FORGOTTEN
 from found_footy.domain.clips.states import ClipState, words_for
 from found_footy.web.library.facts import (
     Document,
@@ -40,10 +41,12 @@ class ClipRow:
     tone: str
     under_way: bool
     live: bool
-    film: str
-    """What plays: its own file, or its stretch of the source."""
+    film: str | None
+    """What plays: its own file, or its stretch of the source; nothing where that is deleted."""
     has_file: bool
     is_gone: bool
+    film_is_gone: bool
+    """That of its source."""
     place: str
     length: str
     first: int
@@ -81,9 +84,10 @@ def clip_row(document: Document, hides: Hides, can: frozenset[str] = frozenset()
         tone=CLIP_TONES[state],
         under_way=state in UNDER_WAY,
         live=document["live"],
-        film=document["file"] or f"{document['film']}#t={starts},{ends}",
+        film=document["file"] or (document["film"] and f"{document['film']}#t={starts},{ends}"),
         has_file=document["file"] is not None,
-        is_gone=state in (ClipState.CLEANING, ClipState.ARCHIVED),
+        is_gone=state in FORGOTTEN,
+        film_is_gone=document["film"] is None,
         place=place_words(starts),
         length=length_words(document["seconds"]),
         first=document["first"],

@@ -44,6 +44,7 @@ class SourceRow:
     at_work: bool
     about: tuple[str, ...]
     film: str | None
+    film_deleted_at: str | None
     clips: list[Counted]
     picture: SheetPicture | None
     trouble: Trouble | None
@@ -73,6 +74,7 @@ def source_row(document: Document, hides: Hides) -> SourceRow:
         at_work=state in AT_WORK,
         about=_about(film) if film else (),
         film=None if hidden or film is None else film["url"],
+        film_deleted_at=film["deleted_at"] if film else None,
         clips=counted(document["clips"]),
         picture=None if hidden else picture_of(document["sheet"]),
         trouble=trouble_of(document["error"]),

@@ -18,7 +18,7 @@ from found_footy.web.answers.forms import form_of
 from found_footy.web.answers.preferences import preferences
 from found_footy.web.answers.rendering import render
 from found_footy.web.api.parameters import BIGINT
-from found_footy.web.library.acting import act_on_clip, can_do
+from found_footy.web.library.acting import act_on_clip, act_on_source, can_do
 from found_footy.web.library.clip_view import clip_row
 from found_footy.web.library.form import Filters, filters_of
 from found_footy.web.library.listing import listed_page
@@ -35,7 +35,9 @@ PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
 DONE = {
     "retry": "It is tried again with the library's next look for work.",
     "archive": "The clip is archived. Its files are deleted when the time for undo is over.",
-    "undo": "The clip is as it was.",
+    "undo": "It is as it was.",
+    "remove": "All its clips are archived. Their files and the film are deleted when the time for undo is over.",
+    "deleted": "The source is removed.",
     "same": "Noted: both show the same moment.",
     "different": "Noted: these are two moments.",
     "submitted": "The source is in. It is downloaded and cut into scenes by itself.",
@@ -69,9 +71,10 @@ async def submit(request: Request, services: Given, who: Editor) -> Response:
 
 
 @router.get("/library/sources/{source_id}")
-async def source(request: Request, services: Given, source_id: Number, done: str = "") -> Response:
+async def source(request: Request, services: Given, source_id: Number, done: str = "", action: str = "") -> Response:
     values = await _source(request, services, source_id)
-    return await _drawn(request, "library_source.html", {**values, "said": DONE.get(done, "")})
+    said = {"said": DONE.get(done, ""), "undo": action if done == "remove" and _is_number(action) else ""}
+    return await _drawn(request, "library_source.html", {**values, **said})
 
 
 @router.get("/library/sources/{source_id}/fragment")
@@ -80,17 +83,14 @@ async def source_fragment(request: Request, services: Given, source_id: Number) 
 
 
 @router.post("/library/sources/{source_id}")
-async def act_on_source(request: Request, services: Given, source_id: Number, _: Editor) -> Response:
-    if (await form_of(request)).get("do") != "retry":
-        raise BadRequest("the form says nothing that could be done")
-    await services.library.store.retry(source_id, None, services.now())
-    return RedirectResponse(f"/library/sources/{source_id}?done=retry", 303)
+async def change_source(request: Request, services: Given, source_id: Number, who: Editor) -> Response:
+    return RedirectResponse(await act_on_source(services, who, source_id, await form_of(request)), 303)
 
 
 @router.get("/library/clips/{clip_id}")
 async def clip(request: Request, services: Given, clip_id: Number, done: str = "", action: str = "") -> Response:
     values = await _clip(request, services, clip_id)
-    undo = action if done == "archive" and action.isdecimal() and len(action) < 20 else ""
+    undo = action if done == "archive" and _is_number(action) else ""
     said = {"said": DONE.get(done, ""), "undo": undo}
     return render(request, "library_clip.html", {**values, **said}, headers=PRIVATE)
 
@@ -106,6 +106,10 @@ async def act(request: Request, services: Given, clip_id: Number, who: Editor) -
     return RedirectResponse(f"/library/clips/{clip_id}?{said}", 303)
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 20
+
+
 # --- what the templates are given
 
 
@@ -117,6 +121,7 @@ async def _library(
         **await _sources(request, services, filters),
         "form": {**dict.fromkeys(("url", "title", *FACTS), ""), **(form or {})},
         "problem": problem,
+        "said": DONE["deleted"] if request.query_params.get("done") == "deleted" else "",
         "longest": {"url": LONGEST_URL, "title": LONGEST_TITLE, "fact": LONGEST_FACT},
         "most_mb": services.rules.source_mb,
     }

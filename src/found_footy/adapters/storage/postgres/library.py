@@ -11,13 +11,14 @@ from found_footy.adapters.storage.postgres.database import fetch
 from found_footy.adapters.storage.postgres.library_artefacts import LibraryArtefacts
 from found_footy.adapters.storage.postgres.library_intake import LibraryIntake
 from found_footy.adapters.storage.postgres.library_leftovers import LibraryLeftovers
+from found_footy.adapters.storage.postgres.library_removal import LibraryRemoval
 from found_footy.adapters.storage.postgres.library_stages import LibraryStages
 from found_footy.adapters.storage.postgres.review_writing import lock_action, tell_of_clips, write_standings
 from found_footy.domain.clips.undo import settle
 from found_footy.ports_library import OpenEdit
 
 
-class PostgresLibrary(LibraryIntake, LibraryStages, LibraryArtefacts, LibraryLeftovers):
+class PostgresLibrary(LibraryIntake, LibraryStages, LibraryArtefacts, LibraryLeftovers, LibraryRemoval):
     """Fills `LibraryStore`."""
 
     async def open_edits(self, most: int) -> list[OpenEdit]:

@@ -34,6 +34,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
         retry_at=row["retry_at"],
         submitted_by=row["submitted_by"],
         created_at=row["created_at"],
+        film_deleted_at=row["film_deleted_at"],
     )
 
 

@@ -8,6 +8,7 @@ join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
 where v.state = 'kept' and e.download_complete and e.removed_at is null
     and not exists (select from library_sources s where s.event_id = v.event_id and s.video_md5 = v.md5)
+    and not exists (select from library_refusals r where r.event_id = v.event_id and r.video_md5 = v.md5)
 order by v.published_at, v.event_id, v.rank
 limit %(most)s;
 
@@ -45,7 +46,8 @@ returning id;
 
 -- name: source
 select id, kind, state, title, facts, event_id, video_md5, url, upload_key, frames, rate_num, rate_den, width, height,
-    audio, file_size, file_md5, progress, error, error_kind, failures, retry_at, submitted_by, created_at
+    audio, file_size, file_md5, progress, error, error_kind, failures, retry_at, submitted_by, created_at,
+    film_deleted_at
 from library_sources where id = %(id)s;
 
 -- name: clip
@@ -61,6 +63,26 @@ order by first_frame, id;
 
 -- name: lock_source
 select id, frames, state from library_sources where id = %(id)s for no key update;
+
+-- name: lock_clips_of
+select id, source_id, first_frame, end_frame, state, live, grouped_with, settles_at, made_by, reviewed_by, reviewed_at,
+    claimed_by, claimed_until, has_file, sprite, error, error_kind, failures, retry_at
+from library_clips where source_id = %(id)s
+order by id for no key update;
+
+-- name: delete_source
+delete from library_sources where id = %(id)s;
+
+-- name: refuse_goal
+insert into library_refusals (event_id, video_md5, refused_at) values (%(event)s, %(md5)s, %(now)s)
+on conflict do nothing;
+
+-- name: forget_film
+-- With the last of its clips. The goal that it may be a copy of has a file of its own, which stays.
+update library_sources s set film_deleted_at = coalesce(s.film_deleted_at, now())
+where s.id = %(id)s and not exists (
+    select from library_clips c where c.source_id = s.id and c.state <> all(%(forgotten)s::text[]))
+returning s.id;
 
 -- name: note_progress
 update library_sources set progress = %(share)s, changed_at = %(now)s
@@ -157,7 +179,8 @@ update library_deletions set tries = tries + 1, error = %(error)s where key = an
 -- name: keys
 -- By bytes, as object stores list them.
 select key from (
-    select 'library/' || id || '/master.mp4' as key from library_sources where file_md5 is not null
+    select 'library/' || id || '/master.mp4' as key from library_sources
+    where file_md5 is not null and film_deleted_at is null
     union all
     select upload_key from library_sources
     where upload_key is not null and state in ('new', 'downloading', 'download_failed')

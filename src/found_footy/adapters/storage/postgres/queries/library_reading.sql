@@ -27,7 +27,8 @@ select page.id, json_build_object(
     'created_at', page.created_at,
     'changed_at', page.changed_at,
     'film', case when page.frames is not null then json_build_object(
-        'url', '/s/' || page.id || '.mp4?v=' || left(page.file_md5, 8),
+        'url', case when page.film_deleted_at is null then '/s/' || page.id || '.mp4?v=' || left(page.file_md5, 8) end,
+        'deleted_at', page.film_deleted_at,
         'frames', page.frames, 'rate', round(page.rate_num::numeric / page.rate_den, 3),
         'seconds', round(page.frames::numeric * page.rate_den / page.rate_num, 3),
         'width', page.width, 'height', page.height, 'audio', page.audio, 'size', page.file_size) end,
@@ -114,11 +115,11 @@ select page.id, json_build_object(
     'error', case when page.error_kind is not null then json_build_object(
         'class', page.error_kind, 'message', page.error, 'failures', page.failures, 'retry_at', page.retry_at) end,
     'file', case
-        when page.state in ('cleaning', 'archived') then null
+        when page.state in ('cleaning', 'cleaning_failed', 'archived') then null
         when page.has_file or (page.first_frame = 0 and page.end_frame = s.frames) then
             '/c/' || page.id || '.mp4?v=' || left(s.file_md5, 8) || '-' || page.first_frame || '-' || page.end_frame
         end,
-    'film', '/s/' || s.id || '.mp4?v=' || left(s.file_md5, 8),
+    'film', case when s.film_deleted_at is null then '/s/' || s.id || '.mp4?v=' || left(s.file_md5, 8) end,
     'sheet', case when p.sprite is not null then json_build_object(
         'clip', p.id,
         'url', '/c/' || p.id || '.webp?v=' || left(s.file_md5, 8) || '-' || p.first_frame || '-' || p.end_frame,

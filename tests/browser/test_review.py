@@ -177,6 +177,56 @@ async def test_frames_by_key_and_by_hand(pages: ReviewPages) -> None:
     await page.wait_for_function("() => document.querySelector('#review video:not([hidden])').paused")
 
 
+async def test_keys_act_upon_the_frame_that_is_shown_also_under_a_resting_mouse(pages: ReviewPages) -> None:
+    filmed = await pages.site.film((2.0, 2.0))
+    one, two = filmed.clips
+    page = await pages.open()
+    await on_screen(page, one)
+    where, still = page.locator("[data-where]"), page.locator("[data-still]")
+    box = await page.locator("[data-stage]").bounding_box()
+    assert box is not None
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.mouse.move(*middle)
+    await expect(where).to_contain_text("frame 26 of 50")
+    await expect(still).to_be_visible()
+
+    await page.keyboard.press("ArrowRight")
+    await expect(where).to_contain_text("frame 27 of 50")
+    await expect(still).to_be_hidden()
+    await page.wait_for_function(_SECOND, arg=26.5 / 25)
+    await page.mouse.move(*middle)  # told of once more, and not moved
+    await page.keyboard.press("ArrowRight")
+    await expect(where).to_contain_text("frame 28 of 50")
+
+    # Playing goes on from what is shown, and is seen.
+    for start in (page.keyboard.press(" "), page.mouse.click(*middle)):
+        await page.mouse.move(middle[0] + 3, middle[1])
+        await page.mouse.move(*middle)
+        await expect(still).to_be_visible()
+        await expect(where).to_contain_text("frame 26 of 50")
+        await start
+        await expect(page.locator('[data-deed="play"]')).to_contain_text("Pause")
+        await expect(still).to_be_hidden()
+        await page.wait_for_function(_BEYOND, arg=26 / 25)
+        await page.keyboard.press(" ")
+        await expect(page.locator('[data-deed="play"]')).to_contain_text("Play")
+
+    await page.mouse.move(middle[0] + 3, middle[1])
+    await page.mouse.move(*middle)
+    await expect(where).to_contain_text("25 in the source")
+    await page.keyboard.press("c")
+    await on_screen(page, two)
+    await expect(where).to_contain_text("frame 1 of 50")
+    await settled(page)
+    assert [first for first, _, _ in await pages.site.tiles(filmed)] == [0, 25, 50]
+
+
+_BEYOND = """(second) => {
+  const film = document.querySelector("#review video:not([hidden])");
+  return !film.paused && film.currentTime > second && film.currentTime < second + 0.9;
+}"""
+
+
 async def test_a_likely_copy_is_judged_with_a_key_and_remembered(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0, 1.0))
     one, two = filmed.clips

@@ -11,7 +11,7 @@ const undoMs = Number(root.dataset.undoSeconds) * 1000;
 
 function act(wish) {
   const from = clip();
-  const frame = stage.frame;
+  const frame = stage.shown;
   const ticket = board.act(wish, new Date(now() + undoMs).toISOString());
   desk.sending += 1;
   goOn(from);
@@ -50,10 +50,10 @@ export function pair(kind, other, where) {
 }
 
 export function split() {
-  if (stage.frame === 0) {
+  if (stage.shown === 0) {
     return say("Go to the frame with which the second part begins: a clip cannot be split at its first one.", true);
   }
-  act({ kind: "split", clips: [desk.current], at: clip().first + stage.frame });
+  act({ kind: "split", clips: [desk.current], at: clip().first + stage.shown });
 }
 
 export async function undo() {

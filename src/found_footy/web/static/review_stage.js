@@ -39,6 +39,11 @@ export class Stage {
     return this.#frame;
   }
 
+  /** The frame that one sees: the one under a mouse that scrubs, else the one where the film is. Keys act upon it. */
+  get shown() {
+    return this.#hover ?? this.#frame;
+  }
+
   get frames() {
     return this.#clip ? this.#clip.end - this.#clip.first : 0;
   }
@@ -121,11 +126,12 @@ export class Stage {
 
   step(frames) {
     this.pause();
-    this.seek(this.#frame + frames);
+    this.seek(this.shown + frames);
   }
 
   seek(frame) {
     if (!this.#clip) return;
+    this.#hover = null; // the mouse rests where it was: it says something again when it moves
     this.#frame = Math.max(0, Math.min(this.frames - 1, Math.round(frame)));
     this.#toFrame();
     this.#draw();
@@ -155,8 +161,10 @@ export class Stage {
     else this.play();
   }
 
+  /** On from what one sees. */
   play() {
     this.#playing = true;
+    if (this.#hover !== null) this.seek(this.#hover);
     if (this.film) this.#run(this.film);
     this.#told();
   }
@@ -204,6 +212,7 @@ export class Stage {
 
   #listen(element, mayHover) {
     let from = null;
+    let rests = ""; // browsers also tell of a mouse that has not moved, when the page moves beneath it
     element.addEventListener("pointerdown", (event) => {
       if (event.button || !this.#clip) return;
       from = event.clientX;
@@ -212,7 +221,9 @@ export class Stage {
       if (element === this.#timeline) this.#scrub(element, event);
     });
     element.addEventListener("pointermove", (event) => {
-      if (!this.#clip) return;
+      const place = `${event.clientX} ${event.clientY}`;
+      if (!this.#clip || place === rests) return;
+      rests = place;
       if (from !== null && (this.#dragged || Math.abs(event.clientX - from) > DRAG_PIXELS)) {
         this.#dragged = true;
         this.#scrub(element, event);
@@ -222,11 +233,13 @@ export class Stage {
       if (from === null) return;
       from = null;
       if (this.#dragged || element === this.#timeline) this.seek(this.#at(element, event));
-      this.#peek(null);
     };
     element.addEventListener("pointerup", end);
     element.addEventListener("pointercancel", end);
-    element.addEventListener("pointerleave", () => from === null && this.#peek(null));
+    element.addEventListener("pointerleave", () => {
+      rests = "";
+      if (from === null) this.#peek(null);
+    });
   }
 
   #at(element, { clientX }) {
@@ -259,7 +272,7 @@ export class Stage {
     const filmed = video !== null && video.readyState >= 2 && !(video.seeking && video.paused && this.#wanted !== null);
     const still = this.#clip !== null && (this.#hover !== null || !filmed);
     this.#still.hidden = !still;
-    const painted = still && paint(this.#still, this.#clip, this.#hover ?? this.#frame, () => this.#draw());
+    const painted = still && paint(this.#still, this.#clip, this.shown, () => this.#draw());
     this.#root.toggleAttribute("data-broken", Boolean(video?.error));
     const seen = this.#clip && (painted || (!still && filmed)) ? String(this.#clip.id) : "";
     if (this.#root.dataset.shown !== seen) this.#root.dataset.shown = seen;

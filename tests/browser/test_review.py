@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from found_footy.domain.clips.review import MOST_AT_ONCE
 from tests.browser.conftest import in_one_loop
 from tests.browser.review_pages import ReviewPages, on_screen, settled
 from tests.support.review_site import review_site
@@ -120,8 +121,16 @@ async def test_several_are_selected_with_shift_and_decided_together(pages: Revie
     await page.keyboard.press("{")
     await expect(page.locator('[data-tile][aria-selected="true"]')).to_have_count(2)
     await page.locator(f'[data-tile="{one}"]').focus()
+    most = await page.locator("#review").get_attribute("data-most")
+    assert most == str(MOST_AT_ONCE)
+    await page.evaluate("document.getElementById('review').dataset.most = '2'")
     await page.keyboard.press("Shift+ArrowRight")
     await expect(page.locator('[data-tile][aria-selected="true"]')).to_have_count(3)
+    await expect(page.locator("[data-selected]")).to_contain_text("3 clips are selected, and at most 2")
+    await page.keyboard.press("x")
+    await expect(page.locator("[data-toast]")).to_contain_text("at most 2 can be decided together")
+    await on_screen(page, one)
+    await page.evaluate(f"document.getElementById('review').dataset.most = '{most}'")
     await page.keyboard.press("x")
     await on_screen(page, four)
     await settled(page)

@@ -89,12 +89,27 @@ class Reviewing(RuleBasedStateMachine):
     def sheets_are_made(self) -> None:
         """Clips that were made by an edit come back to review."""
         for clip in self._run(self.bench.library.clips_of(self.source)):
-            if clip.live and clip.state is ClipState.SPLICED:
+            if clip.live and clip.state is ClipState.SPLICED and (clip.settles_at or self.now) <= self.now:
                 self._run(self.bench.prepare(clip, self.now))
+
+    @rule()
+    def the_library_takes_what_is_approved(self) -> None:
+        stages = {ClipState.REVIEW_APPROVED: "keyframes", ClipState.KEYFRAMED: "embeddings"}
+        for clip in self._run(self.bench.library.clips_of(self.source)):
+            if clip.live and clip.state in stages and (clip.settles_at or self.now) <= self.now:
+                self._run(self.bench.run(stages[clip.state], clip.id, self.now))
 
     @invariant()
     def the_clips_tile_the_source(self) -> None:
         self._run(self.bench.tiles(self.source))
+
+    @invariant()
+    def whoever_is_in_a_group_points_at_its_root(self) -> None:
+        rows = self.rows()
+        for row in rows.values():
+            if row["live"] and row["grouped_with"] is not None:
+                assert row["grouped_with"] != row["id"]
+                assert rows[row["grouped_with"]]["grouped_with"] is None
 
     @property
     def tiles(self) -> list[dict[str, Any]]:

@@ -8,10 +8,15 @@ from datetime import timedelta
 import pytest
 from tests.support.library_rows import ANNA, BEN, NOW, UNDO_FOR, Bench, later
 
-from found_footy.domain.clips.review import EDITABLE, ActionKind, Standing
-from found_footy.domain.clips.states import CLIP_STEPS, ClipState, Step
+from found_footy.domain.clips.review import ActionKind, Standing
+from found_footy.domain.clips.states import APPROVED, ARCHIVED, CLIP_STEPS, EDITABLE, ClipState, Step
 from found_footy.domain.errors import EditRefused, NotFound
 
+SO_ALREADY = {
+    ActionKind.APPROVE: APPROVED,
+    ActionKind.SKIP: {ClipState.REVIEW_SKIPPED},
+    ActionKind.ARCHIVE: ARCHIVED,
+}
 JUDGEMENTS = {
     ActionKind.APPROVE: (Step.APPROVE, ClipState.REVIEW_APPROVED),
     ActionKind.SKIP: (Step.SKIP, ClipState.REVIEW_SKIPPED),
@@ -52,24 +57,32 @@ async def test_every_illegal_step_is_refused_with_a_reason_and_changes_nothing(b
     allowed = [id_ for id_, state in zip(ids, states, strict=True) if (state, step) in CLIP_STEPS]
     before = await bench.rows("library_clips")
 
-    for id_ in set(ids) - set(allowed):
-        with pytest.raises(EditRefused, match=r"a clip that is .+ cannot be (approved|skipped|archived)"):
+    already = [id_ for id_, state in zip(ids, states, strict=True) if state in SO_ALREADY[kind]]
+    for id_ in already:
+        with pytest.raises(EditRefused, match=f"clip {id_} is (approved|skipped|archived) already"):
             await bench.review.judge(kind, [id_], ANNA)
-        with pytest.raises(EditRefused):
-            await bench.review.judge(kind, [*allowed, id_], ANNA)
+    for id_ in set(ids) - {*allowed, *already}:
+        for named in ([id_], [*allowed, *already, id_]):
+            with pytest.raises(EditRefused, match=f"clip {id_} is .+: it cannot be (approved|skipped|archived)"):
+                await bench.review.judge(kind, named, ANNA)
 
     assert await bench.rows("library_clips") == before
     assert await bench.rows("library_actions") == []
-    await bench.review.judge(kind, allowed, ANNA)
+    done = await bench.review.judge(kind, [*allowed, *already], ANNA)
+    assert done.after.keys() == set(allowed), "of many, those that are so already stay as they are"
+    await bench.review.undo(later(ANNA, 1))
+    await bench.review.release(ANNA)
+    without = [{name: row[name] for name in row if name != "changed_at"} for row in before]
+    assert await bench.rows("library_clips", without=["changed_at"]) == without
 
 
-async def test_cuts_change_only_while_nothing_was_made_of_the_clip(bench: Bench) -> None:
+async def test_cuts_change_wherever_a_clip_has_come_to_rest(bench: Bench) -> None:
     states = list(ClipState)
     clips = await bench.ready(frames=1000, cuts=range(10, 10 * len(states), 10))
     await set_states(bench, [clip.id for clip in clips], states)
     for clip, state in zip(clips, states, strict=True):
         if state not in EDITABLE:
-            with pytest.raises(EditRefused, match=f"clip {clip.id} is .+: its cuts cannot be changed now"):
+            with pytest.raises(EditRefused, match=f"clip {clip.id} is .+: its cuts can"):
                 await bench.review.split(clip.id, clip.first + 5, ANNA)
     for clip, state in zip(clips, states, strict=True):
         if state in EDITABLE:
@@ -89,9 +102,10 @@ async def test_what_cannot_be_named_is_refused(bench: Bench) -> None:
 
 
 async def test_a_group_is_approved_together_and_undone_together(bench: Bench) -> None:
+    """Each is grouped with the clip before it, as the page does it."""
     one, two, three = await bench.ready()
     await bench.review.group(two.id, one.id, ANNA)
-    await bench.review.group(three.id, one.id, later(ANNA, 1))
+    await bench.review.group(three.id, two.id, later(ANNA, 1))
 
     clips = [await bench.library.clip(clip.id) for clip in (one, two, three)]
     assert [clip.grouped_with for clip in clips] == [None, one.id, one.id]
@@ -127,7 +141,7 @@ async def test_what_a_stage_has_taken_cannot_be_undone_any_more(bench: Bench) ->
     one, *_ = await bench.ready()
     await bench.review.judge(ActionKind.APPROVE, [one.id], ANNA)
     await bench.run("keyframes", one.id, NOW + UNDO_FOR)
-    with pytest.raises(EditRefused, match="changed again since"):
+    with pytest.raises(EditRefused, match=f"clip {one.id} is waiting to be embedded by now: this cannot be undone"):
         await bench.review.undo(later(ANNA, 59))
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.domain.clips.review import ActionKind, Outcome, Reviewer, Stretch, group, judge, merge, split
-from found_footy.domain.clips.states import ClipState
+from found_footy.domain.clips.states import APPROVED, ARCHIVED, AT_WORK, EDITABLE, ClipState
 from found_footy.domain.clips.undo import Done, settle, undo
 from found_footy.domain.clips.values import Clip
 from found_footy.domain.errors import EditRefused
@@ -42,8 +42,35 @@ def test_a_simple_action_moves_all_its_clips(kind: ActionKind, expected: ClipSta
 
 
 def test_a_bulk_action_is_refused_whole_where_one_clip_cannot_be_moved() -> None:
-    with pytest.raises(EditRefused, match="archived"):
+    with pytest.raises(EditRefused, match="clip 2 is archived and cleaned up: it cannot be approved"):
         judge(ActionKind.APPROVE, [clip(1), clip(2, 100, 200, ClipState.ARCHIVED)], ANN)
+
+
+@pytest.mark.parametrize(
+    ("kind", "already", "said"),
+    [
+        (ActionKind.APPROVE, APPROVED, "approved"),
+        (ActionKind.SKIP, {ClipState.REVIEW_SKIPPED}, "skipped"),
+        (ActionKind.ARCHIVE, ARCHIVED, "archived"),
+    ],
+)
+def test_of_many_clips_those_that_are_so_already_stay_as_they_are(
+    kind: ActionKind, already: set[ClipState], said: str
+) -> None:
+    for state in already:
+        so = replace(clip(2, 100, 200, state), claimed_by=BEN.id, claimed_until=NOW + timedelta(seconds=5))
+        outcome = judge(kind, [clip(1), so], ANN)
+        assert outcome.after.keys() == outcome.before.keys() == {1}, "what did not change is not undone"
+        with pytest.raises(EditRefused, match=f"clip 2 is {said} already"):
+            judge(kind, [so], ANN)
+        with pytest.raises(EditRefused, match=f"these 2 clips are {said} already"):
+            judge(kind, [so, replace(so, id=3)], ANN)
+        with pytest.raises(EditRefused, match="clip 2 was split or merged"):
+            judge(kind, [clip(1), replace(so, live=False)], ANN)
+
+
+def test_a_judgement_leaves_a_clip_in_its_group() -> None:
+    assert judge(ActionKind.APPROVE, [replace(clip(1), grouped_with=3)], ANN).after[1].grouped_with == 3
 
 
 @pytest.mark.parametrize("clips", [[], [clip(1), clip(1)]])
@@ -71,28 +98,115 @@ def test_nobody_acts_on_a_clip_that_is_no_tile_any_more() -> None:
         judge(ActionKind.APPROVE, [replace(clip(), live=False)], ANN)
 
 
-def test_grouped_clips_are_both_approved_and_one_points_at_the_other() -> None:
-    outcome = group(clip(2, 100, 200), clip(1), ANN)
-    assert {standing.state for standing in outcome.after.values()} == {ClipState.REVIEW_APPROVED}
-    assert outcome.after[2].grouped_with == 1
-    assert outcome.after[1].grouped_with is None
+A, B, C, D = clip(1), clip(2, 100, 200), clip(3, 200, 300), clip(4, 300, 400)
 
 
-def test_a_third_clip_joins_a_group_whose_clips_are_approved_already() -> None:
-    approved = replace(clip(1, state=ClipState.REVIEW_APPROVED), grouped_with=9)
-    outcome = group(clip(2, 100, 200), approved, ANN)
-    assert outcome.after[1].grouped_with == 9
-    assert outcome.after[2].grouped_with == 1
+def of(root: int, member: Clip) -> Clip:
+    return replace(member, grouped_with=root)
 
 
-@pytest.mark.parametrize("other", [clip(2, 100, 200), replace(clip(1), grouped_with=2)])
-def test_a_clip_is_not_grouped_with_itself_or_in_a_circle(other: Clip) -> None:
-    with pytest.raises(EditRefused):
-        group(clip(2, 100, 200), other, ANN)
+@pytest.mark.parametrize(
+    ("one", "other", "kin", "pointers"),
+    [
+        (B, A, [], {1: None, 2: 1}),
+        # A third one joins, whichever of the group it is grouped with.
+        (C, A, [of(1, B)], {1: None, 3: 1}),
+        (C, of(1, B), [A], {2: 1, 3: 1}),
+        # One that is alone joins, also where it is named last: nobody else has to move.
+        (B, A, [of(2, C)], {1: 2, 2: None}),
+        (of(2, C), A, [B], {1: 2, 3: 2}),
+        # Two groups become one.
+        (C, of(1, B), [A, of(3, D)], {2: 1, 3: 1, 4: 1}),
+        (of(3, D), A, [C, of(1, B)], {1: None, 3: 1, 4: 1}),
+        # The clip that a group began with may be gone.
+        (C, of(9, B), [of(9, A)], {2: 9, 3: 9}),
+        (of(9, B), C, [of(9, A), of(3, D)], {1: 3, 2: 3, 3: None}),
+    ],
+)
+def test_all_of_a_group_point_at_the_clip_that_it_began_with(
+    one: Clip, other: Clip, kin: list[Clip], pointers: dict[int, int | None]
+) -> None:
+    outcome = group(one, other, kin, ANN)
+    assert {id_: standing.grouped_with for id_, standing in outcome.after.items()} == pointers
+    for id_ in (one.id, other.id):
+        assert outcome.after[id_].state is ClipState.REVIEW_APPROVED
+    for each in kin:
+        if each.id in outcome.after:
+            moved = outcome.after[each.id]
+            assert (moved.state, moved.reviewed_by) == (each.state, None), "nobody has judged it"
+            assert moved.settles_at == outcome.settles_at
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(A, A), (B, of(2, A)), (of(1, B), A), (of(9, A), of(9, B))]
+)  # fmt: skip
+def test_a_clip_is_not_grouped_with_itself_or_its_own_group(one: Clip, other: Clip) -> None:
+    with pytest.raises(EditRefused, match=r"with itself|grouped already"):
+        group(one, other, [], ANN)
+
+
+@pytest.mark.parametrize("state", ClipState)
+def test_what_is_approved_or_later_is_grouped_as_it_is(state: ClipState) -> None:
+    grouped = replace(B, state=state)
+    if state in AT_WORK - ARCHIVED:
+        with pytest.raises(EditRefused, match=r"clip 2 is .*: it can be grouped when that is done"):
+            group(grouped, A, [], ANN)
+    elif state in APPROVED:
+        assert group(grouped, A, [], ANN).after[2].state is state
+    elif state in (ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED):
+        assert group(grouped, A, [], ANN).after[2].state is ClipState.REVIEW_APPROVED
+    else:
+        with pytest.raises(EditRefused, match=r"clip 2 is .*: it cannot be approved"):
+            group(grouped, A, [], ANN)
+
+
+@pytest.mark.parametrize("state", ClipState)
+def test_a_group_moves_only_while_all_of_it_is_at_rest(state: ClipState) -> None:
+    """Else undo could not put it back."""
+    kin = [of(1, B), replace(of(3, D), state=state)]
+    if state in AT_WORK or state is ClipState.EDIT_PENDING:
+        with pytest.raises(EditRefused, match=r"clip 4 of the same group is .*: try again after that"):
+            group(C, A, kin, ANN)
+    else:
+        assert group(C, A, kin, ANN).after[4].state is state
+    with pytest.raises(EditRefused, match="somebody else is looking at clip 4"):
+        group(C, A, [of(1, B), replace(kin[1], claimed_by=BEN.id, claimed_until=NOW + timedelta(seconds=5))], ANN)
+
+
+@pytest.mark.parametrize(
+    ("cut", "kin", "expected"), [(A, [], None), (A, [of(1, B)], 1), (of(1, B), [A], 1), (of(9, B), [], 9)]
+)
+def test_what_a_clip_is_split_into_stays_in_its_group(cut: Clip, kin: list[Clip], expected: int | None) -> None:
+    outcome = split(cut, cut.first + 1, kin, ANN)
+    assert [stretch.grouped_with for stretch in outcome.made] == [expected, expected]
+    assert outcome.after.keys() == {cut.id}, "nobody else's pointer moves"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "kin", "expected", "moved"),
+    [
+        (A, B, [], None, {}),
+        (A, B, [of(1, C)], 1, {}),
+        (A, B, [of(2, C)], 2, {}),
+        (A, of(1, B), [], 1, {}),
+        (of(2, A), B, [of(2, C)], 2, {}),
+        (of(9, A), B, [of(2, C)], 9, {3: 9}),
+        (A, of(8, B), [of(1, C), of(8, D)], 1, {4: 1}),
+    ],
+)
+def test_what_clips_are_merged_into_is_in_the_groups_of_both(
+    earlier: Clip, later: Clip, kin: list[Clip], expected: int | None, moved: dict[int, int]
+) -> None:
+    for one, other in ((earlier, later), (later, earlier)):
+        outcome = merge(one, other, kin, ANN)
+        assert outcome.made[0].grouped_with == expected
+        others = {id_: each.grouped_with for id_, each in outcome.after.items() if id_ > 2}
+        assert others == moved
+        assert [outcome.after[id_].grouped_with for id_ in (1, 2)] == [earlier.grouped_with, later.grouped_with]
 
 
 def test_a_split_makes_two_clips_and_takes_the_old_one_away() -> None:
-    outcome = split(clip(1, 50, 100), 51, ANN)
+    outcome = split(clip(1, 50, 100), 51, [], ANN)
     assert outcome.made == (Stretch(7, 50, 51), Stretch(7, 51, 100))
     assert not outcome.after[1].live
     assert outcome.after[1].state is ClipState.PENDING_REVIEW
@@ -101,12 +215,12 @@ def test_a_split_makes_two_clips_and_takes_the_old_one_away() -> None:
 @pytest.mark.parametrize("at", [-1, 0, 49, 50, 100, 101])
 def test_a_split_that_would_leave_nothing_on_one_side_is_refused(at: int) -> None:
     with pytest.raises(EditRefused, match="both halves need a frame"):
-        split(clip(1, 50, 100), at, ANN)
+        split(clip(1, 50, 100), at, [], ANN)
 
 
 def test_a_merge_makes_one_clip_whichever_is_named_first() -> None:
     one, other = clip(1, 0, 40), clip(2, 40, 100)
-    assert merge(one, other, ANN).made == merge(other, one, ANN).made == (Stretch(7, 0, 100),)
+    assert merge(one, other, [], ANN).made == merge(other, one, [], ANN).made == (Stretch(7, 0, 100),)
 
 
 @pytest.mark.parametrize(
@@ -114,22 +228,26 @@ def test_a_merge_makes_one_clip_whichever_is_named_first() -> None:
 )
 def test_only_neighbours_can_be_merged(other: Clip) -> None:
     with pytest.raises(EditRefused):
-        merge(clip(1, 0, 40), other, ANN)
+        merge(clip(1, 0, 40), other, [], ANN)
 
 
-@pytest.mark.parametrize(
-    "state", sorted(set(ClipState) - {ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED, ClipState.REVIEW_APPROVED})
-)
-def test_cuts_of_clips_that_a_stage_works_on_or_has_done_stay(state: ClipState) -> None:
-    with pytest.raises(EditRefused, match="cannot be changed now"):
-        split(clip(state=state), 50, ANN)
-    with pytest.raises(EditRefused, match="cannot be changed now"):
-        merge(clip(1, 0, 40), clip(2, 40, 100, state), ANN)
+@pytest.mark.parametrize("state", ClipState)
+def test_cuts_change_wherever_a_clip_has_come_to_rest(state: ClipState) -> None:
+    neighbours = clip(1, 0, 40), clip(2, 40, 100, state)
+    if state in EDITABLE:
+        assert split(clip(state=state), 50, [], ANN).after[1].state is state
+        assert merge(*neighbours, [], ANN).after[2].state is state
+        return
+    then = "can be changed when that is done" if state in AT_WORK - ARCHIVED else "cannot be changed now"
+    with pytest.raises(EditRefused, match=f"clip 1 is .*: its cuts {then}"):
+        split(clip(state=state), 50, [], ANN)
+    with pytest.raises(EditRefused, match=f"clip 2 is .*: its cuts {then}"):
+        merge(*neighbours, [], ANN)
 
 
 def test_undo_puts_back_exactly_what_was() -> None:
     was = replace(clip(1), grouped_with=3, reviewed_by="Cy", reviewed_at=NOW - timedelta(hours=1))
-    outcome = split(was, 50, ANN)
+    outcome = split(was, 50, [], ANN)
     now = {
         1: replace(was, live=False, settles_at=outcome.settles_at, reviewed_by="Ann", reviewed_at=NOW),
         8: clip(8, 0, 50, ClipState.EDIT_PENDING),
@@ -159,14 +277,24 @@ def test_what_was_undone_or_is_settled_cannot_be_undone() -> None:
 
 def test_undo_is_refused_where_somebody_has_changed_the_clip_since() -> None:
     action = done(judge(ActionKind.SKIP, [clip()], ANN))
-    with pytest.raises(EditRefused, match="changed again"):
-        undo(action, {1: clip(state=ClipState.REVIEW_APPROVED)}, NOW)
-    with pytest.raises(EditRefused, match="changed again"):
+    again = replace(clip(state=ClipState.REVIEW_APPROVED), reviewed_by="Ben", reviewed_at=NOW)
+    with pytest.raises(EditRefused, match="clip 1 was changed again since; that has to be undone first"):
+        undo(action, {1: again}, NOW)
+    with pytest.raises(EditRefused, match="clip 1 is no longer there"):
         undo(action, {}, NOW)
 
 
+def test_undo_of_what_a_stage_has_begun_with_says_so() -> None:
+    outcome = judge(ActionKind.APPROVE, [clip()], ANN)
+    taken = replace(
+        clip(state=ClipState.KEYFRAMING), settles_at=outcome.settles_at, reviewed_by="Ann", reviewed_at=NOW
+    )  # fmt: skip
+    with pytest.raises(EditRefused, match="clip 1 is having its keyframes taken by now: this cannot be undone"):
+        undo(done(outcome), {1: taken}, NOW)
+
+
 def test_a_split_whose_half_was_split_again_is_not_undone_before_that() -> None:
-    outcome = split(clip(), 50, ANN)
+    outcome = split(clip(), 50, [], ANN)
     now = {
         1: replace(clip(), live=False, settles_at=outcome.settles_at, reviewed_by="Ann", reviewed_at=NOW),
         8: replace(clip(8, 0, 50, ClipState.EDIT_PENDING), live=False),
@@ -177,7 +305,7 @@ def test_a_split_whose_half_was_split_again_is_not_undone_before_that() -> None:
 
 
 def test_a_settled_edit_sends_its_clips_to_the_stages_and_the_old_ones_to_the_clean_up() -> None:
-    outcome = split(clip(), 50, ANN)
+    outcome = split(clip(), 50, [], ANN)
     now = {
         1: replace(clip(), live=False),
         8: clip(8, 0, 50, ClipState.EDIT_PENDING),
@@ -190,3 +318,24 @@ def test_a_settled_edit_sends_its_clips_to_the_stages_and_the_old_ones_to_the_cl
     assert not settled[1].live
     assert settle(replace(done(outcome, (8, 9)), undone_at=NOW), now) == {}
     assert settle(done(judge(ActionKind.SKIP, [clip()], ANN)), {1: clip()}) == {}
+
+
+def test_what_only_moved_with_its_group_is_not_settled_with_a_merge() -> None:
+    """Also where it was split itself meanwhile: that has its own time."""
+    outcome = merge(of(9, A), of(8, B), [of(8, C)], ANN)
+    assert outcome.after[3].grouped_with == 9
+    gone = {each.id: replace(each, live=False) for each in (A, B, C)}
+    now = {**gone, 7: clip(7, 0, 200, ClipState.EDIT_PENDING)}
+    assert settle(done(outcome, (7,)), now).keys() == {1, 2, 7}
+
+
+@pytest.mark.parametrize(("id_", "state"), [(1, ClipState.KEYFRAMING), (8, ClipState.PENDING_REVIEW)])
+def test_nothing_settles_that_the_table_of_steps_does_not_know(id_: int, state: ClipState) -> None:
+    outcome = split(clip(), 50, [], ANN)
+    now = {
+        1: replace(clip(), live=False),
+        8: clip(8, 0, 50, ClipState.EDIT_PENDING),
+        9: clip(9, 50, 100, ClipState.EDIT_PENDING),
+    }
+    with pytest.raises(EditRefused, match=f"clip {id_} is .* cannot"):
+        settle(done(outcome, (8, 9)), now | {id_: replace(now[id_], state=state)})

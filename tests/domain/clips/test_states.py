@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from found_footy.domain.clips.stages import STAGES, Item
 from found_footy.domain.clips.states import (
+    AT_WORK,
     CLIP_STEPS,
     SOURCE_STEPS,
     ClipState,
@@ -26,25 +28,21 @@ SOURCES = {
     "splicing_failed": {"begin": "splicing"},
     "spliced": {},
 }
+GONE = dict.fromkeys(("archive", "retire", "remove"), "review_archived")
 CLIPS = {
     "edit_pending": {"settle": "spliced"},
     "spliced": {"begin": "generating_sprite", "remove": "review_archived"},
     "generating_sprite": {"begin": "generating_sprite", "succeed": "pending_review", "fail": "sprite_failed"},
-    "sprite_failed": {"begin": "generating_sprite", "archive": "review_archived", "remove": "review_archived"},
-    "pending_review": {
-        "approve": "review_approved",
-        "skip": "review_skipped",
-        "archive": "review_archived",
-        "remove": "review_archived",
-    },
-    "review_skipped": {"approve": "review_approved", "archive": "review_archived", "remove": "review_archived"},
-    "review_approved": {"begin": "keyframing", "remove": "review_archived"},
+    "sprite_failed": {"begin": "generating_sprite", **GONE},
+    "pending_review": {"approve": "review_approved", "skip": "review_skipped", **GONE},
+    "review_skipped": {"approve": "review_approved", **GONE},
+    "review_approved": {"begin": "keyframing", **GONE},
     "keyframing": {"begin": "keyframing", "succeed": "keyframed", "fail": "keyframe_failed"},
-    "keyframe_failed": {"begin": "keyframing", "archive": "review_archived", "remove": "review_archived"},
-    "keyframed": {"begin": "embedding", "remove": "review_archived"},
+    "keyframe_failed": {"begin": "keyframing", **GONE},
+    "keyframed": {"begin": "embedding", **GONE},
     "embedding": {"begin": "embedding", "succeed": "embedded", "fail": "embedding_failed"},
-    "embedding_failed": {"begin": "embedding", "archive": "review_archived", "remove": "review_archived"},
-    "embedded": {"begin": "embedding", "archive": "review_archived", "remove": "review_archived"},
+    "embedding_failed": {"begin": "embedding", **GONE},
+    "embedded": {"begin": "embedding", **GONE},
     "review_archived": {"begin": "cleaning"},
     "cleaning": {"begin": "cleaning", "succeed": "archived", "fail": "cleaning_failed"},
     "cleaning_failed": {"begin": "cleaning"},
@@ -77,6 +75,16 @@ def test_each_step_of_a_clip_leads_where_the_table_says_or_is_refused(state: Cli
 def test_a_refusal_says_how_things_stand() -> None:
     with pytest.raises(EditRefused, match="a clip that is in the library cannot be approved"):
         after_clip_step(ClipState.EMBEDDED, Step.APPROVE)
+    with pytest.raises(EditRefused, match="clip 12 is in the library: it cannot be approved"):
+        after_clip_step(ClipState.EMBEDDED, Step.APPROVE, 12)
+
+
+def test_a_clip_that_a_stage_has_is_left_to_it() -> None:
+    assert {stage.working for stage in STAGES if stage.item is Item.CLIP} == AT_WORK
+    assert not any((state, step) in CLIP_STEPS for state in AT_WORK for step in Step if step not in OF_STAGES)
+
+
+OF_STAGES = {Step.BEGIN, Step.SUCCEED, Step.FAIL}
 
 
 def test_every_state_can_be_entered_and_all_but_the_last_ones_can_be_left() -> None:

@@ -10,7 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from found_footy.domain.clips.review import ActionKind, Outcome, Reviewer, Standing, judge, merge, split
+from found_footy.domain.clips.groups import root_of
+from found_footy.domain.clips.review import ActionKind, Outcome, Reviewer, Standing, group, judge, merge, split
 from found_footy.domain.clips.states import ClipState
 from found_footy.domain.clips.tiling import fault_in, tiles_of
 from found_footy.domain.clips.undo import Done, settle, undo
@@ -83,6 +84,11 @@ class Cutting(RuleBasedStateMachine):
         live = sorted((clip for clip in self.clips.values() if clip.live), key=lambda clip: clip.first)
         return live[place % len(live)]
 
+    def kin(self, *named: Clip) -> list[Clip]:
+        """The others of their groups, as a store finds them."""
+        roots, ids = {root_of(clip) for clip in named}, {clip.id for clip in named}
+        return [clip for clip in self.clips.values() if clip.live and root_of(clip) in roots and clip.id not in ids]
+
     def write(self, standings: dict[int, Standing]) -> None:
         for id_, each in standings.items():
             self.clips[id_] = replace(
@@ -91,38 +97,53 @@ class Cutting(RuleBasedStateMachine):
                 reviewed_by=each.reviewed_by, reviewed_at=each.reviewed_at,
             )  # fmt: skip
 
-    def act(self, outcome: Outcome) -> None:
+    def act(self, outcome: Outcome, kin: list[Clip]) -> None:
         before = dict(self.clips)
         number = max(self.clips) + 1
         self.write(dict(outcome.after))
         for place, stretch in enumerate(outcome.made):
             self.clips[number + place] = Clip(
-                number + place, 1, stretch.first, stretch.end, ClipState.EDIT_PENDING
-            )  # fmt: skip
+                number + place, 1, stretch.first, stretch.end, ClipState.EDIT_PENDING, True, stretch.grouped_with
+            )
         made = tuple(range(number, number + len(outcome.made)))
         id_ = len(self.journal) + 1
         action = Done(id_, outcome.kind, "window", self.now, outcome.settles_at, outcome.before, outcome.after, made)
         self.journal[id_] = (action, before)
+        if kin and outcome.made:
+            together = {root_of(self.clips[id_]) for id_ in (*made, *(clip.id for clip in kin))}
+            assert len(together) == 1, "what was made is in the groups of what it was made of"
 
     @rule(place=st.integers(0, 20), share=st.floats(0, 1))
     def split(self, place: int, share: float) -> None:
         clip = self.chosen(place)
         try:
-            self.act(split(clip, clip.first + round(share * clip.frames), self.who))
+            kin = self.kin(clip)
+            self.act(split(clip, clip.first + round(share * clip.frames), kin, self.who), kin)
         except EditRefused:
             return
 
     @rule(place=st.integers(0, 20), other=st.integers(0, 20))
     def merge(self, place: int, other: int) -> None:
+        one, two = self.chosen(place), self.chosen(other)
         try:
-            self.act(merge(self.chosen(place), self.chosen(other), self.who))
+            self.act(merge(one, two, self.kin(one, two), self.who), self.kin(one, two))
         except EditRefused:
             return
+
+    @rule(place=st.integers(0, 20), other=st.integers(0, 20))
+    def group(self, place: int, other: int) -> None:
+        one, two = self.chosen(place), self.chosen(other)
+        try:
+            kin = self.kin(one, two)
+            self.act(group(one, two, kin, self.who), kin)
+        except EditRefused:
+            return
+        assert len({root_of(self.clips[clip.id]) for clip in (one, two, *kin)}) == 1
 
     @rule(place=st.integers(0, 20), kind=st.sampled_from([ActionKind.APPROVE, ActionKind.SKIP, ActionKind.ARCHIVE]))
     def judge(self, place: int, kind: ActionKind) -> None:
         try:
-            self.act(judge(kind, [self.chosen(place)], self.who))
+            self.act(judge(kind, [self.chosen(place)], self.who), [])
         except EditRefused:
             return
 
@@ -130,18 +151,19 @@ class Cutting(RuleBasedStateMachine):
     def wait(self, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
 
-    @rule()
-    def undo_the_last(self) -> None:
-        for id_ in sorted(self.journal, reverse=True):
-            action, before = self.journal[id_]
-            if action.undone_at is None:
-                break
-        else:
+    @rule(back=st.integers(0, 5))
+    def undo(self, back: int) -> None:
+        """The last one, or one that others may be built upon, which then is refused."""
+        open_ = [id_ for id_, (action, _) in self.journal.items() if action.undone_at is None]
+        if back >= len(open_):
             return
+        id_ = open_[-1 - back]
+        action, before = self.journal[id_]
         try:
             restored = undo(action, self.clips, self.now)
         except EditRefused:
-            assert self.now >= action.settles_at or action.settled_at, "the last one can be undone in its time"
+            in_time = self.now < action.settles_at and action.settled_at is None
+            assert back or not in_time, "the last one can be undone in its time"
             return
         self.write(dict(restored.standings))
         for unmade in restored.unmade:
@@ -158,6 +180,19 @@ class Cutting(RuleBasedStateMachine):
             if action.undone_at is None and action.settled_at is None and self.now >= action.settles_at:
                 self.write(dict(settle(action, self.clips)))
                 self.journal[id_] = (replace(action, settled_at=self.now), before)
+
+    @rule()
+    def sheets_are_made(self) -> None:
+        for id_, clip in self.clips.items():
+            if clip.live and clip.state is ClipState.SPLICED and (clip.settles_at or self.now) <= self.now:
+                self.clips[id_] = replace(clip, state=ClipState.PENDING_REVIEW)
+
+    @invariant()
+    def whoever_is_in_a_group_points_at_its_root(self) -> None:
+        for clip in self.clips.values():
+            if clip.live and clip.grouped_with is not None:
+                assert clip.grouped_with != clip.id
+                assert self.clips[clip.grouped_with].grouped_with is None
 
     @invariant()
     def the_clips_tile_the_source(self) -> None:

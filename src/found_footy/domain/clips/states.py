@@ -59,6 +59,8 @@ class Step(StrEnum):
     """The time for undo is over."""
     REMOVE = "remove"
     """Its whole source goes, so that it need not have been looked at."""
+    RETIRE = "retire"
+    """The time for undo is over, and other clips have taken its frames."""
 
 
 _S, _C = SourceState, ClipState
@@ -89,11 +91,22 @@ CLIP_STEPS: Mapping[tuple[ClipState, Step], ClipState] = {
     # Who skipped a clip may think again, as long as it is there.
     (_C.REVIEW_SKIPPED, Step.APPROVE): _C.REVIEW_APPROVED,
     (_C.REVIEW_SKIPPED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
-    # What the library holds can be thrown away, and so can what no sheet could be made of.
+    # Who approved it, too. What the library holds can be thrown away, and so can what no stage could work with.
+    (_C.REVIEW_APPROVED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
+    (_C.KEYFRAMED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
     (_C.EMBEDDED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
     (_C.SPRITE_FAILED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
     (_C.KEYFRAME_FAILED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
     (_C.EMBEDDING_FAILED, Step.ARCHIVE): _C.REVIEW_ARCHIVED,
+    # Cut anew, wherever it has come to rest: what was made of it goes with the clean-up.
+    (_C.PENDING_REVIEW, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.REVIEW_SKIPPED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.REVIEW_APPROVED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.KEYFRAMED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.EMBEDDED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.SPRITE_FAILED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.KEYFRAME_FAILED, Step.RETIRE): _C.REVIEW_ARCHIVED,
+    (_C.EMBEDDING_FAILED, Step.RETIRE): _C.REVIEW_ARCHIVED,
     (_C.REVIEW_APPROVED, Step.BEGIN): _C.KEYFRAMING,
     (_C.KEYFRAMING, Step.BEGIN): _C.KEYFRAMING,
     (_C.KEYFRAME_FAILED, Step.BEGIN): _C.KEYFRAMING,
@@ -124,6 +137,17 @@ CLIP_STEPS: Mapping[tuple[ClipState, Step], ClipState] = {
 }
 
 
+AT_WORK = frozenset({_C.GENERATING_SPRITE, _C.KEYFRAMING, _C.EMBEDDING, _C.CLEANING})
+"""A stage has it. That passes."""
+APPROVED = frozenset(
+    {_C.REVIEW_APPROVED, _C.KEYFRAMING, _C.KEYFRAMED, _C.EMBEDDING, _C.EMBEDDED, _C.KEYFRAME_FAILED,
+     _C.EMBEDDING_FAILED}
+)  # fmt: skip
+"""Or later."""
+ARCHIVED = frozenset({_C.REVIEW_ARCHIVED, _C.CLEANING, _C.ARCHIVED, _C.CLEANING_FAILED})
+EDITABLE = frozenset(state for state, step in CLIP_STEPS if step is Step.RETIRE)
+"""Clips of these states can be split and merged."""
+
 _CANNOT: Mapping[Step, str] = {
     Step.BEGIN: "be worked on",
     Step.SUCCEED: "be finished",
@@ -133,6 +157,7 @@ _CANNOT: Mapping[Step, str] = {
     Step.ARCHIVE: "be archived",
     Step.SETTLE: "settle",
     Step.REMOVE: "be removed",
+    Step.RETIRE: "be cut anew",
 }
 
 
@@ -143,11 +168,13 @@ def after_source_step(state: SourceState, step: Step) -> SourceState:
     return found
 
 
-def after_clip_step(state: ClipState, step: Step) -> ClipState:
-    """Raises EditRefused."""
-    if (found := CLIP_STEPS.get((state, step))) is None:
+def after_clip_step(state: ClipState, step: Step, clip_id: int | None = None) -> ClipState:
+    """Raises EditRefused, which names the clip where its id is given."""
+    if (found := CLIP_STEPS.get((state, step))) is not None:
+        return found
+    if clip_id is None:
         raise EditRefused(f"a clip that is {words_for(state)} cannot {_CANNOT[step]}")
-    return found
+    raise EditRefused(f"clip {clip_id} is {words_for(state)}: it cannot {_CANNOT[step]}")
 
 
 _WORDS: Mapping[State, str] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from found_footy.domain.clips.review import EDITS, ActionKind, Standing, standing_of
-from found_footy.domain.clips.states import ClipState
+from found_footy.domain.clips.states import ClipState, Step, after_clip_step, words_for
 from found_footy.domain.clips.values import Clip
 from found_footy.domain.errors import EditRefused
 
@@ -46,13 +46,25 @@ def undo(action: Done, clips: Mapping[int, Clip], now: datetime) -> Restored:
     if action.settled_at is not None or now >= action.settles_at:
         seconds = round((action.settles_at - action.at).total_seconds())
         raise EditRefused(f"an action can be undone for {seconds} seconds, and that time is over")
+    for id_ in (*action.after, *action.made):
+        if id_ not in clips:
+            raise EditRefused(f"clip {id_} is no longer there, and so this cannot be undone any more")
     for id_, after in action.after.items():
-        if id_ not in clips or standing_of(clips[id_]) != after:
-            raise EditRefused(f"clip {id_} was changed again since; that has to be undone first")
+        _check_unchanged(clips[id_], after)
     for id_ in action.made:
-        if id_ not in clips or not clips[id_].live or clips[id_].state is not ClipState.EDIT_PENDING:
-            raise EditRefused(f"clip {id_} was changed again since; that has to be undone first")
+        _check_unchanged(clips[id_], replace(standing_of(clips[id_]), state=ClipState.EDIT_PENDING, live=True))
     return Restored(action.before, action.made)
+
+
+def _check_unchanged(clip: Clip, after: Standing) -> None:
+    """Raises EditRefused."""
+    now = standing_of(clip)
+    if now == after:
+        return
+    if replace(now, state=after.state) == after:
+        # Only stages leave everything else as it is. The clocks of two machines differ a little.
+        raise EditRefused(f"clip {clip.id} is {words_for(now.state)} by now: this cannot be undone any more")
+    raise EditRefused(f"clip {clip.id} was changed again since; that has to be undone first")
 
 
 def settle(action: Done, clips: Mapping[int, Clip]) -> Mapping[int, Standing]:
@@ -62,10 +74,9 @@ def settle(action: Done, clips: Mapping[int, Clip]) -> Mapping[int, Standing]:
     """
     if action.undone_at is not None or action.kind not in EDITS:
         return {}
-    made = {id_: replace(standing_of(clips[id_]), state=ClipState.SPLICED) for id_ in action.made}
-    gone = {
-        id_: replace(standing_of(clips[id_]), state=ClipState.REVIEW_ARCHIVED)
-        for id_ in action.after
-        if not clips[id_].live
+    # Others may be among them whose group has moved: they stay as they are.
+    gone = [id_ for id_, after in action.after.items() if not after.live]
+    steps = [*((id_, Step.SETTLE) for id_ in action.made), *((id_, Step.RETIRE) for id_ in gone)]
+    return {
+        id_: replace(standing_of(clips[id_]), state=after_clip_step(clips[id_].state, step, id_)) for id_, step in steps
     }
-    return {**made, **gone}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from found_footy.domain.clips.review import EDITABLE, ActionKind, Reviewer
+from found_footy.domain.clips.review import ActionKind, Reviewer
 from found_footy.domain.clips.stages import STAGES
-from found_footy.domain.clips.states import CLIP_STEPS, ClipState, Step
+from found_footy.domain.clips.states import CLIP_STEPS, EDITABLE, ClipState, Step
 from found_footy.domain.errors import BadRequest
 from found_footy.ports_library import Removed
 from found_footy.web.access.visitors import Role, Visitor

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.domain.clips.review import Reviewer
+from found_footy.domain.clips.review import MOST_AT_ONCE, Reviewer
 from found_footy.web.access.visitors import Role, Visitor, allow
 from found_footy.web.answers.rendering import render
 from found_footy.web.api.parameters import BIGINT
@@ -52,6 +52,7 @@ async def page(
         "selecting": shown.SELECTING,
         "claim_seconds": services.library.claim_for.total_seconds(),
         "undo_seconds": round(services.library.undo_for.total_seconds()),
+        "most_at_once": MOST_AT_ONCE,
         "position": services.live.position,
     }
     return render(request, "review.html", values, headers=HEADERS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from found_footy.domain.clips.review import EDITABLE, Reviewer
+from found_footy.domain.clips.review import Reviewer
 from found_footy.domain.clips.reviewed import LikelyCopy, Told
-from found_footy.domain.clips.states import ClipState, words_for
+from found_footy.domain.clips.states import EDITABLE, ClipState, words_for
 from found_footy.domain.clips.values import Clip, Source
 from found_footy.web.answers.rendering import text
 from found_footy.web.review.facts import facts_of

@@ -7,13 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from found_footy.domain.clips.review import ActionKind
+from found_footy.domain.clips.review import MOST_AT_ONCE, ActionKind
 from found_footy.domain.clips.states import ClipState
 from found_footy.web.api.models import Shape
 from found_footy.web.api.parameters import BIGINT
-
-MOST_AT_ONCE = 100
-"""Clips of one bulk action."""
 
 Id = Annotated[int, Field(ge=1, le=BIGINT)]
 
@@ -134,7 +131,8 @@ class ActionWish(Wish):
     clips: list[Id] = Field(
         min_length=1,
         max_length=MOST_AT_ONCE,
-        description="One; for `approve`, `skip` and `archive` also several: all of them or none.",
+        description="One; for `approve`, `skip` and `archive` also several: all of them or none. Those that are so "
+        "already stay as they are.",
     )
     with_: Id | None = Field(None, alias="with", description="For `group` and `merge`: the other clip.")
     at: int | None = Field(

@@ -4,6 +4,14 @@ const WORDS = { approve: "approved", skip: "skipped", archive: "archived", group
 const STATES = {
   approve: "review_approved", skip: "review_skipped", archive: "review_archived", group: "review_approved",
 };
+const APPROVED = [
+  "review_approved", "keyframing", "keyframed", "embedding", "embedded", "keyframe_failed", "embedding_failed",
+];
+// Of many clips, those that are so already stay as they are; what the library holds is grouped as it is.
+const ALREADY = {
+  approve: APPROVED, group: APPROVED, skip: ["review_skipped"],
+  archive: ["review_archived", "cleaning", "archived", "cleaning_failed"],
+};
 const MOST_CLIPS = 500;
 const JUST_EDITED = "just edited, and can still be undone";
 
@@ -108,6 +116,7 @@ export class Board {
     if (kind === "split" || kind === "merge") this.#cut(ticket, before, at, settlesAt);
     else {
       for (const clip of before) {
+        if (ALREADY[kind].includes(clip.state)) continue;
         const changed = { state: STATES[kind], words: WORDS[kind], settles_at: settlesAt, claimed: null };
         this.clips.set(clip.id, { ...clip, ...changed });
       }

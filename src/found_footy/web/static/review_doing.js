@@ -4,7 +4,7 @@ import { Refused } from "./review_api.js";
 import { copyToJudge } from "./review_beside.js";
 import { api, board, clip, desk, goOn, goTo, now, show, stage, tick, undoing } from "./review_desk.js";
 import { acted, newsCame, takes, topUp } from "./review_hearing.js";
-import { root, say } from "./review_screen.js";
+import { root, say, tooMany } from "./review_screen.js";
 import { did } from "./review_words.js";
 
 const undoMs = Number(root.dataset.undoSeconds) * 1000;
@@ -39,6 +39,7 @@ export function judge(kind) {
   const shown = clip();
   if (!shown) return;
   const several = [...desk.selection].filter((id) => board.get(id));
+  if (tooMany(several.length)) return say(tooMany(several.length), true);
   act({ kind, clips: several.length > 1 ? several : [shown.id] });
 }
 

@@ -48,9 +48,16 @@ export function showFrame({ clip, frame, frames, hover, playing, rate }) {
   deeds.get("play").querySelector("[data-label]").textContent = playing ? "Pause" : "Play";
 }
 
+/** What to say of a selection that one action cannot name; nothing of others. */
+export function tooMany(number) {
+  const most = Number(root.dataset.most);
+  return number > most ? `${number} clips are selected, and at most ${most} can be decided together.` : "";
+}
+
 export function showSelected(number) {
   find("selected").hidden = number < 2;
-  find("selected").textContent = `${number} clips are selected: approve, skip or archive them together, or press Esc.`;
+  const together = `${number} clips are selected: approve, skip or archive them together, or press Esc.`;
+  find("selected").textContent = tooMany(number) || together;
 }
 
 /** Which buttons can be pressed for the clip on the screen. What is still on its way has no number, and waits. */

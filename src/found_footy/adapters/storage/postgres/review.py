@@ -18,14 +18,11 @@ from found_footy.adapters.storage.postgres.review_writing import (
     write_standings,
 )
 from found_footy.domain.clips import review
-from found_footy.domain.clips.review import UNDO_FOR, ActionKind, Outcome, Reviewer
+from found_footy.domain.clips.review import MOST_AT_ONCE, UNDO_FOR, ActionKind, Outcome, Reviewer
 from found_footy.domain.clips.states import ClipState
 from found_footy.domain.clips.undo import Done, undo
 from found_footy.domain.clips.values import Clip
 from found_footy.domain.errors import EditRefused, NotFound
-
-MOST_AT_ONCE = 500
-"""Clips that one action can name."""
 
 
 class PostgresReview:
@@ -58,25 +55,39 @@ class PostgresReview:
     async def judge(self, kind: ActionKind, clip_ids: Sequence[int], who: Reviewer) -> Done:
         if len(clip_ids) > MOST_AT_ONCE:
             raise EditRefused(f"{len(clip_ids)} clips at once; at most {MOST_AT_ONCE}")
-        return await self._act(clip_ids, who, lambda clips: review.judge(kind, clips, who, self._undo_for))
+        async with self._db.connection() as connection:
+            clips = await _all_locked(connection, clip_ids)
+            outcome = review.judge(kind, [clips[id_] for id_ in clip_ids], who, self._undo_for)
+            return await write_outcome(connection, outcome, clips, who)
 
     async def group(self, clip_id: int, with_id: int, who: Reviewer) -> Done:
-        return await self._act(
-            [clip_id, with_id], who, lambda clips: review.group(clips[0], clips[1], who, self._undo_for)
-        )
+        def decide(clips: list[Clip], kin: list[Clip]) -> Outcome:
+            return review.group(clips[0], clips[1], kin, who, self._undo_for)
+
+        return await self._act([clip_id, with_id], who, decide)
 
     async def split(self, clip_id: int, at: int, who: Reviewer) -> Done:
-        return await self._act([clip_id], who, lambda clips: review.split(clips[0], at, who, self._undo_for))
+        def decide(clips: list[Clip], kin: list[Clip]) -> Outcome:
+            return review.split(clips[0], at, kin, who, self._undo_for)
+
+        return await self._act([clip_id], who, decide)
 
     async def merge(self, clip_id: int, with_id: int, who: Reviewer) -> Done:
-        return await self._act(
-            [clip_id, with_id], who, lambda clips: review.merge(clips[0], clips[1], who, self._undo_for)
-        )
+        def decide(clips: list[Clip], kin: list[Clip]) -> Outcome:
+            return review.merge(clips[0], clips[1], kin, who, self._undo_for)
 
-    async def _act(self, ids: Sequence[int], who: Reviewer, decide: Callable[[list[Clip]], Outcome]) -> Done:
+        return await self._act([clip_id, with_id], who, decide)
+
+    async def _act(
+        self, ids: Sequence[int], who: Reviewer, decide: Callable[[list[Clip], list[Clip]], Outcome]
+    ) -> Done:  # fmt: skip
+        """What concerns groups: decided on the clips that are named, and on the others of their groups."""
         async with self._db.connection() as connection:
-            clips = await _all_locked(connection, ids)
-            return await write_outcome(connection, decide([clips[id_] for id_ in ids]), clips, who)
+            await fetch(connection, "review.lock_groups", {})
+            kin = [row["id"] for row in await fetch(connection, "review.kin", {"ids": list(ids)})]
+            clips = await _all_locked(connection, [*ids, *kin])
+            others = [clip for id_, clip in clips.items() if id_ not in ids]
+            return await write_outcome(connection, decide([clips[id_] for id_ in ids], others), clips, who)
 
     async def undo(self, who: Reviewer, action_id: int | None = None) -> Done:
         async with self._db.connection() as connection:
@@ -85,6 +96,7 @@ class PostgresReview:
                 if not last:
                     raise EditRefused("there is nothing to undo")
                 action_id = int(last[0]["id"])
+            await fetch(connection, "review.lock_groups", {})
             found = await lock_action(connection, action_id)
             if found is None:
                 raise NotFound(f"there is no action {action_id}")

@@ -7,8 +7,9 @@ from typing import Any
 
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.library_rows import clip_of, source_of
-from found_footy.domain.clips.review import EDITABLE, ActionKind
+from found_footy.domain.clips.review import ActionKind
 from found_footy.domain.clips.reviewed import LikelyCopy, Told
+from found_footy.domain.clips.states import EDITABLE
 from found_footy.domain.clips.values import Clip, Source
 from found_footy.domain.errors import NotFound
 

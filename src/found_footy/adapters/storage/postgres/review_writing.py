@@ -53,7 +53,7 @@ async def write_outcome(connection: Connection, outcome: Outcome, clips: Mapping
     made: list[int] = []
     for stretch in outcome.made:
         tile: dict[str, Any] = {"source_id": stretch.source_id, "first": stretch.first, "end": stretch.end}
-        tile |= {"settles_at": outcome.settles_at, "by": done.id, "now": who.now}
+        tile |= {"group": stretch.grouped_with, "settles_at": outcome.settles_at, "by": done.id, "now": who.now}
         made.append((await fetch(connection, "review.make_clip", tile))[0]["id"])
     if made:
         done = rows.done_of((await fetch(connection, "review.note_made", {"id": done.id, "made": made}))[0])

@@ -164,7 +164,8 @@ select json_build_object(
     'grouped', coalesce((
         select json_agg(g.id order by g.id) from library_clips g
         where g.live and g.id <> c.id and (g.id = c.grouped_with or g.grouped_with = c.id
-            or g.grouped_with = c.grouped_with)), '[]'),
+            or g.grouped_with = c.grouped_with)
+            and g.state not in ('review_archived', 'cleaning', 'archived', 'cleaning_failed')), '[]'),
     'neighbours', json_build_object(
         'before', (select n.id from library_clips n
             where n.source_id = c.source_id and n.live and n.end_frame = c.first_frame),

@@ -31,6 +31,18 @@ update library_clips set claimed_by = null, claimed_until = null
 where id in (
     select id from library_clips where claimed_by = %(who)s order by id for no key update skip locked);
 
+-- name: lock_groups
+-- Who is in a group is not known before its clips are locked, and they are locked in one order: so one at a time.
+select pg_advisory_xact_lock(hashtext('found-footy groups'));
+
+-- name: kin
+-- All tiles of the groups that these clips are in.
+with roots as (
+    select coalesce(grouped_with, id) as root from library_clips where id = any(%(ids)s))
+select c.id from roots join library_clips c on c.grouped_with = roots.root where c.live
+union
+select c.id from roots join library_clips c on c.id = roots.root where c.live;
+
 -- name: lock_sources
 select id from library_sources
 where id in (select source_id from library_clips where id = any(%(ids)s))
@@ -63,8 +75,10 @@ where c.id = r.id;
 update library_clips set live = %(live)s where id = any(%(ids)s);
 
 -- name: make_clip
-insert into library_clips (source_id, first_frame, end_frame, state, settles_at, made_by, created_at, changed_at)
-values (%(source_id)s, %(first)s, %(end)s, 'edit_pending', %(settles_at)s, %(by)s, %(now)s, %(now)s)
+insert into library_clips (
+    source_id, first_frame, end_frame, state, grouped_with, settles_at, made_by, created_at, changed_at)
+values (
+    %(source_id)s, %(first)s, %(end)s, 'edit_pending', %(group)s, %(settles_at)s, %(by)s, %(now)s, %(now)s)
 returning id;
 
 -- name: unmake

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+from io import StringIO
 
 import httpx
 import pytest
+from rich.console import Console
 
+from found_footy.adapters.storage.postgres import library_reading
 from found_footy.domain.access import csrf_of
 from found_footy.domain.clips.review import ActionKind
 from found_footy.domain.clips.stages import stage_called
 from found_footy.domain.clips.values import SourceKind
+from found_footy.ops.library_view import source_page
 from found_footy.ports_library import Submission
 from found_footy.web.services import Services
 from tests.conftest import WorldCopy
@@ -224,3 +229,15 @@ async def test_a_source_that_failed_is_removed_for_good(library: Library) -> Non
     answer = await send(library, f"/library/sources/{made}", do="remove", sure="yes")
     assert "The source is removed" in await page(library, answer.headers["location"])
     assert (await library.web.get(f"/library/sources/{made}", headers=PAGE)).status_code == 404
+
+
+async def test_a_film_of_more_clips_than_are_shown_says_so(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = library.first.source_id
+    assert ">4 clips</h2>" in await page(library, f"/library/sources/{own}")
+    monkeypatch.setattr(library_reading, "MOST_TILES", 3)
+    assert ">3 of 4 clips</h2>" in await page(library, f"/library/sources/{own}")
+    document = json.loads(await library.services.library.reading.source(own))
+    assert (len(document["tiles"]), document["tile_count"]) == (3, 4)
+    told = StringIO()
+    Console(file=told, width=120).print(source_page(document))
+    assert "3 of 4 clips are shown" in told.getvalue()

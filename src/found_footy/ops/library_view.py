@@ -58,6 +58,8 @@ def source_page(document: Document) -> RenderableType:
         if tile["error"]:
             line.append(f"  {tile['error']}", "red")
         lines.append(line)
+    if document["tile_count"] > len(document["tiles"]):
+        lines.append(Text(f"       {len(document['tiles'])} of {document['tile_count']} clips are shown", "yellow"))
     return Group(*lines)
 
 

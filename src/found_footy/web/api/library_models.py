@@ -79,7 +79,8 @@ class Tile(Shape):
 
 
 class WholeSource(ListedSource):
-    tiles: list[Tile] = Field(description="They follow each other without gap or overlap.")
+    tile_count: int = Field(description="All of them; `/api/v1/clips` has those that are not in `tiles`.")
+    tiles: list[Tile] = Field(description="The first 2000. They follow each other without gap or overlap.")
 
 
 class ListedClip(Shape):

@@ -153,7 +153,13 @@ async def _source(request: Request, services: Services, source_id: int) -> dict[
     if row.url is not None and visitor(request).may(Role.EDITOR):
         # Whole: its query may be what makes it work, and who handed it in knows it anyway.
         link = (await services.library.store.source(source_id)).url
-    return {**_frame(request, position), "source": row, "link": link, "tiles": tile_rows(document)}
+    return {
+        **_frame(request, position),
+        "source": row,
+        "link": link,
+        "tiles": tile_rows(document),
+        "all": document["tile_count"],
+    }
 
 
 async def _drawn(request: Request, template: str, values: dict[str, Any]) -> Response:

@@ -9,7 +9,7 @@ from found_footy.adapters.storage.postgres.readers import Readers
 from found_footy.domain.errors import NotFound
 
 MOST_TILES = 2000
-"""Of one source, on its page: a film of four hours has about so many scenes."""
+"""Of one source, on its page: a film of four hours has about so many scenes. Where there are more, that is said."""
 
 _OPEN: Mapping[str, Mapping[str, None]] = {
     "sources": dict.fromkeys(("only", "states", "kind", "event", "q")),
@@ -34,7 +34,9 @@ class PostgresLibraryReading:
         if not found:
             raise NotFound(f"there is no source {source_id}")
         tiles = await self._db.fetch("library_reading.tiles", {"source": source_id, "limit": MOST_TILES})
-        return _joined(found[0][1], f'{{"tiles":[{",".join(row["document"] for row in tiles)}]}}')
+        number = (await self._db.fetch("library_reading.count_tiles", {"source": source_id}))[0]["number"]
+        shown = ",".join(row["document"] for row in tiles)
+        return _joined(found[0][1], f'{{"tile_count":{number},"tiles":[{shown}]}}')
 
     async def clip(self, clip_id: int) -> str:
         found = await self.page("clips", {"only": clip_id}, None, 1)

@@ -81,6 +81,9 @@ left join lateral (
 where c.source_id = %(source)s and c.live
 order by c.first_frame limit %(limit)s;
 
+-- name: count_tiles
+select count(*) as number from library_clips where source_id = %(source)s and live;
+
 -- name: clips
 -- The newest first; with `only`, that one, whether it is a tile or not.
 with page as (

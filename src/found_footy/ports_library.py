@@ -225,6 +225,9 @@ class ReviewStore(Protocol):
     async def say(self, one: int, other: int, same: bool, who: Reviewer) -> None:
         """That two clips show the same, or not, whatever their fingerprints say."""
 
+    async def unsay(self, one: int, other: int, who: Reviewer) -> None:
+        """Withdraws what was said of the two: their fingerprints count again."""
+
 
 # --- vectors
 

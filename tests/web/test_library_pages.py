@@ -241,3 +241,22 @@ async def test_a_film_of_more_clips_than_are_shown_says_so(library: Library, mon
     told = StringIO()
     Console(file=told, width=120).print(source_page(document))
     assert "3 of 4 clips are shown" in told.getvalue()
+
+
+async def test_any_two_clips_can_be_called_the_same_and_the_word_can_be_withdrawn(library: Library) -> None:
+    one, other = library.first.clips[0], library.first.clips[2]
+    own = f"/library/clips/{one}"
+    assert "Another clip's number" not in await page(library, own)
+    await log_in(library.web, library.token)
+    assert "Another clip's number" in await page(library, own)
+    assert (await send(library, own, do="withdraw", other=str(other))).status_code == 409
+    answer = await send(library, own, do="same", other=str(other))
+    shown = await page(library, answer.headers["location"])
+    assert f'data-copy="{other}"' in shown
+    assert "Withdraw</button>" in shown
+    answer = await send(library, own, do="withdraw", other=str(other))
+    shown = await page(library, answer.headers["location"])
+    assert "is withdrawn" in shown
+    assert f'data-copy="{other}"' not in shown
+    assert (await send(library, own, do="same", other=str(one))).status_code == 409
+    assert (await send(library, own, do="same", other="999")).status_code == 404

@@ -226,3 +226,16 @@ async def test_what_is_refused_is_not_told_of(bench: Bench) -> None:
     with pytest.raises(EditRefused):
         await bench.review.split(one.id, 0, ANNA)
     assert await bench.rows("outbox") == told
+
+
+async def test_a_rejected_pair_stays_rejected_when_its_fingerprints_match_again(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+    await bench.library.save_pairs(one.id, [two.id])
+    await bench.review.say(one.id, two.id, False, ANNA)
+    await bench.library.save_pairs(two.id, [one.id])
+    (verdict,) = await bench.rows("library_verdicts", "one")
+    assert (verdict["one"], verdict["other"], verdict["same"]) == (one.id, two.id, False)
+    await bench.review.unsay(two.id, one.id, ANNA)
+    assert await bench.rows("library_verdicts", "one") == []
+    with pytest.raises(EditRefused, match="nobody has said"):
+        await bench.review.unsay(one.id, two.id, ANNA)

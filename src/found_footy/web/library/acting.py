@@ -70,6 +70,8 @@ async def act_on_clip(services: Services, who: Visitor, clip_id: int, form: Mapp
             await review.undo(reviewer, _number(form.get("action", "")))
         case "same" | "different":
             await review.say(clip_id, _number(form.get("other", "")), wish == "same", reviewer)
+        case "withdraw":
+            await review.unsay(clip_id, _number(form.get("other", "")), reviewer)
         case _:
             raise BadRequest("the form says nothing that could be done")
     return f"done={wish}"

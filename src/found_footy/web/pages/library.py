@@ -40,6 +40,7 @@ DONE = {
     "deleted": "The source is removed.",
     "same": "Noted: both show the same moment.",
     "different": "Noted: these are two moments.",
+    "withdraw": "What was said of the two is withdrawn: their pictures count again.",
     "submitted": "The source is in. It is downloaded and cut into scenes by itself.",
 }
 

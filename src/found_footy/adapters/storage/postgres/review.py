@@ -143,6 +143,18 @@ class PostgresReview:
             ]
             await announce(connection, news)
 
+    async def unsay(self, one: int, other: int, who: Reviewer) -> None:
+        async with self._db.connection() as connection:
+            clips = await _all_locked(connection, [one, other])
+            low, high = sorted((one, other))
+            if not await fetch(connection, "review.unsay", {"one": low, "other": high}):
+                raise EditRefused(f"nobody has said anything of the clips {low} and {high}")
+            news = [
+                clip_news(clip.id, clip.source_id, clip.state, clip.live, other=beside, same=None, by=who.name)
+                for clip, beside in ((clips[low], high), (clips[high], low))
+            ]
+            await announce(connection, news)
+
 
 async def _all_locked(connection: Connection, ids: Sequence[int]) -> dict[int, Clip]:
     clips = await lock_clips(connection, ids)

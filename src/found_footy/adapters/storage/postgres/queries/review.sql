@@ -117,3 +117,6 @@ select state, count(*) as clips from library_clips where live group by state;
 insert into library_verdicts (one, other, same, said_by, said_at)
 values (%(one)s, %(other)s, %(same)s, %(by)s, %(now)s)
 on conflict (one, other) do update set same = excluded.same, said_by = excluded.said_by, said_at = excluded.said_at;
+
+-- name: unsay
+delete from library_verdicts where one = %(one)s and other = %(other)s returning one;

@@ -201,3 +201,30 @@ async def test_splits_merges_and_undos_of_a_source_at_once_keep_its_tiling(bench
 
 async def _edit(bench: Bench, kind: str, one: int, two: int) -> Done:
     return await (bench.review.split(one, 10, ANNA) if kind == "split" else bench.review.merge(one, two, ANNA))
+
+
+async def verdicts(bench: Bench) -> set[tuple[int, int, bool]]:
+    return {(row["one"], row["other"], row["same"]) for row in await bench.rows("library_verdicts", "one")}
+
+
+async def test_a_merged_clip_inherits_what_was_said_of_its_parts_where_they_agree(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+    x, y, z = await bench.ready(name="other")
+    for part, beside, same in ((one, x, True), (two, y, False), (one, z, True), (two, z, False), (one, two, False)):
+        await bench.review.say(part.id, beside.id, same, ANNA)
+    before = await verdicts(bench)
+    done = await bench.review.merge(one.id, two.id, ANNA)
+    assert await verdicts(bench) == before, "it can still be undone"
+    assert await bench.library.settle_edit(done.id, done.settles_at)
+    (made,) = done.made
+    assert await verdicts(bench) - before == {(x.id, made, True), (y.id, made, False)}
+
+
+async def test_halves_inherit_only_what_the_whole_was_not(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    await bench.review.say(one.id, two.id, True, ANNA)
+    await bench.review.say(one.id, three.id, False, ANNA)
+    before = await verdicts(bench)
+    done = await bench.review.split(one.id, 10, ANNA)
+    assert await bench.library.settle_edit(done.id, done.settles_at)
+    assert await verdicts(bench) - before == {(three.id, half, False) for half in done.made}

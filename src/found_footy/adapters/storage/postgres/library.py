@@ -14,6 +14,7 @@ from found_footy.adapters.storage.postgres.library_leftovers import LibraryLefto
 from found_footy.adapters.storage.postgres.library_removal import LibraryRemoval
 from found_footy.adapters.storage.postgres.library_stages import LibraryStages
 from found_footy.adapters.storage.postgres.review_writing import lock_action, tell_of_clips, write_standings
+from found_footy.domain.clips.review import ActionKind
 from found_footy.domain.clips.undo import settle
 from found_footy.ports_library import OpenEdit
 
@@ -34,6 +35,9 @@ class PostgresLibrary(LibraryIntake, LibraryStages, LibraryArtefacts, LibraryLef
                 return False
             standings = settle(action, clips)
             await write_standings(connection, clips, standings, now)
+            gone = [id_ for id_ in action.after if not clips[id_].live]
+            heirs = {"made": list(action.made), "gone": gone, "merged": action.kind is ActionKind.MERGE}
+            await fetch(connection, "review.inherit_verdicts", heirs)
             await fetch(connection, "review.note_settled", {"id": action_id, "now": now})
             await tell_of_clips(connection, clips, standings)
         return True

@@ -120,3 +120,18 @@ on conflict (one, other) do update set same = excluded.same, said_by = excluded.
 
 -- name: unsay
 delete from library_verdicts where one = %(one)s and other = %(other)s returning one;
+
+-- name: inherit_verdicts
+-- A merged clip shows what both of its parts did; of the halves of a split one cannot know which of them is the same as
+-- another clip, but neither is what the whole was not. Where the parts were judged differently, nothing is known.
+insert into library_verdicts (one, other, same, said_by, said_at)
+select least(heir, v.beside), greatest(heir, v.beside), bool_and(v.same), max(v.said_by), max(v.said_at)
+from unnest(%(made)s::bigint[]) as heir
+cross join (
+    select other as beside, same, said_by, said_at from library_verdicts where one = any(%(gone)s)
+    union all
+    select one, same, said_by, said_at from library_verdicts where other = any(%(gone)s)) as v
+where v.beside <> all(%(gone)s) and (%(merged)s or not v.same)
+group by heir, v.beside
+having bool_and(v.same) = bool_or(v.same)
+on conflict do nothing;

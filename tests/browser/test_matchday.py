@@ -82,7 +82,7 @@ async def test_the_best_clip_plays_in_place_by_keyboard(visit: OpenPage) -> None
     await page.wait_for_function("() => document.querySelector('dialog video').currentTime > 0")
     await page.keyboard.press("Escape")
     await expect(page.locator("dialog#player")).to_be_hidden()
-    assert await page.evaluate("document.querySelector('dialog video').paused")
+    await page.wait_for_function("() => document.querySelector('dialog video').paused")
 
 
 async def test_keys_move_between_matches_and_days(visit: OpenPage) -> None:

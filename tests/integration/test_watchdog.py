@@ -323,7 +323,7 @@ async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: W
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
     for seen in (entry.before, entry.after):
         assert (seen["grade"], seen["freshness"]["count"]) == ("healthy", 2)
-    assert [step["name"] for step in entry.after["attempts"][0]["steps"]] == ["workers", "poller"]
+    assert [step["name"] for step in entry.after["attempts"][0]["steps"]] == ["workers", "pauses", "poller"]
     assert await watched.entries() == [entry]
 
 

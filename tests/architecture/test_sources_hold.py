@@ -1,4 +1,4 @@
-"""No source file is too long, and nothing in the project names the machine or the registry that it was made with."""
+"""Nothing in the project names the machine or the registry that it was made with."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.pages import ROOT
-
-LONGEST = 400
-SOURCES = sorted(path for top in ("src", "tests", "bench") for path in (ROOT / top).rglob("*.py"))
-SOURCES += sorted((ROOT / "src").rglob("*.sql"))
 
 # Put together from pieces, so that this file does not contain what it looks for.
 MACHINE = "|".join(("ro" + "ot", "wo" + "rk", "ho" + "me", "Us" + "ers"))
@@ -39,11 +35,6 @@ def tracked() -> list[Path]:
         for path in ROOT.rglob("*")
         if path.is_file() and not any(hidden.search(part) for part in path.relative_to(ROOT).parts)
     ]
-
-
-def test_no_source_file_is_too_long() -> None:
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
-    assert {str(path.relative_to(ROOT)): count for path, count in lines.items() if count > LONGEST} == {}
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)

@@ -52,6 +52,7 @@ FootyError
     ├── FeedRateLimited      too many requests for the moment (retryable, later)
     ├── FeedQuotaExhausted   the day's requests are used up
     ├── NotInAnswer          the feed left a fixture out that it was asked for
+    ├── FeedPlanRefused      the account's plan does not include the request
     ├── FeedUnauthorized     the key is missing or refused
     ├── FeedRejected         the feed refused the request, with its own words
     ├── FeedBlocked          a page for people where the answer should be: a captcha, a consent page
@@ -360,6 +361,12 @@ class FeedUnauthorized(FeedError):
     """The feed's key is missing or refused."""
 
     hint = "Set API_FOOTBALL_KEY to a valid key."
+
+
+class FeedPlanRefused(FeedError):
+    """The account's plan does not include this request."""
+
+    hint = "A free API-Football key covers yesterday to tomorrow, one match per request. See config/sources.yaml."
 
 
 class FeedRejected(FeedError):

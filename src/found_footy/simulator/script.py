@@ -17,6 +17,7 @@ from found_footy.simulator.cricket_script import CricketMatch
 from found_footy.simulator.feed_script import Fault, Feeds, Limits
 from found_footy.simulator.notation import MinuteOfPlay, Moment
 from found_footy.simulator.script_model import Model
+from found_footy.simulator.services_script import Services
 
 UPCOMING_FROM = 12 * 3600
 """A match that kicks off this long after the start, or later, stays upcoming for the whole matchday."""
@@ -159,6 +160,8 @@ class Scenario(Model):
     feeds: Feeds = Feeds()
     """Who else tells of the matchday."""
     limits: Limits = Limits()
+    services: Services = Services()
+    """Refusals and outages of the outside services; by default they behave as in late 2026."""
     recording: RecordingSource | None = None
 
     @property

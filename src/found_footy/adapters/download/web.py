@@ -6,6 +6,7 @@ happen behind our back.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -21,11 +22,13 @@ from found_footy.adapters.guarded.addresses import AddressRule
 from found_footy.adapters.guarded.connections import GuardedBackend, Resolve, system_resolve
 from found_footy.domain.errors import ClipLost
 from found_footy.domain.videos.losses import Loss
+from found_footy.http_exchanges import note_exchange
+from found_footy.user_agent import USER_AGENT
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 ERROR_BYTES = 65_536
 HEADERS = {
-    "User-Agent": "Mozilla/5.0 (compatible; FoundFooty/1.0)",
+    "User-Agent": USER_AGENT,
     "Accept": "*/*",
     "Accept-Encoding": "identity",
 }
@@ -112,6 +115,7 @@ class Web:
     ) -> AsyncIterator[Answer]:
         """The answer at the end of all redirects. Where `judged`, one that is no success is raised as what it means."""
         while True:
+            began = time.monotonic()
             async with self._pool.stream(
                 "GET",
                 httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
@@ -120,6 +124,9 @@ class Web:
             ) as response:
                 trip.answered = True
                 answer = Answer(url, response)
+                # The body is still to come: it can be hundreds of megabytes.
+                took = time.monotonic() - began
+                note_exchange("GET", str(url), took, status=answer.status, headers=answer.headers)
                 if answer.status not in REDIRECTS or "location" not in answer.headers:
                     if judged:
                         await _judge(answer)

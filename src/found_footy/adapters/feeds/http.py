@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from found_footy.adapters.feeds.refusals import judge, leads_to_people
 from found_footy.adapters.feeds.retrying import Deadline
 from found_footy.adapters.feeds.unpacking import ACCEPTED, unpacked
 from found_footy.domain.errors import FeedBlocked, FeedBusy, FeedRejected, FeedUnavailable
+from found_footy.http_exchanges import note_exchange
+from found_footy.user_agent import USER_AGENT
 
 MAX_REDIRECTS = 3
 
@@ -47,8 +50,7 @@ class FeedHttp:
         turn: Turn = at_once,
         now: Callable[[], datetime] | None = None,
     ) -> None:
-        # ESPN turns away programs that call themselves browsers.
-        known = {"accept": "application/json", "accept-encoding": ACCEPTED, "user-agent": "found-footy"}
+        known = {"accept": "application/json", "accept-encoding": ACCEPTED, "user-agent": USER_AGENT}
         self._client = httpx.AsyncClient(
             base_url=base_url, timeout=timeout, headers={**known, **(headers or {})}, follow_redirects=False
         )
@@ -81,14 +83,29 @@ class FeedHttp:
             except TimeoutError:
                 raise FeedBusy(f"{where}: no turn came in time") from None
             seconds = min(self._timeout, deadline.left())
+            began, failure = time.monotonic(), ""
+            answer: _Answer | None = None
             try:
                 # httpx bounds each read; a server that drips needs a bound on the whole.
                 async with asyncio.timeout(seconds):
-                    return await self._fetch(request, where)
+                    answer = await self._fetch(request, where)
+                    return answer
             except (TimeoutError, httpx.TimeoutException):
+                failure = f"no answer within {seconds:.3g} s"
                 raise FeedUnavailable(f"{where} did not answer within {seconds:.3g} s") from None
             except httpx.HTTPError as error:
-                raise FeedUnavailable(f"{where}: {type(error).__name__}: {error}") from error
+                failure = f"{type(error).__name__}: {error}"
+                raise FeedUnavailable(f"{where}: {failure}") from error
+            finally:
+                note_exchange(
+                    request.method,
+                    str(request.url),
+                    time.monotonic() - began,
+                    status=answer.status if answer else None,
+                    headers=answer.headers if answer else None,
+                    body=answer.body if answer else b"",
+                    error=failure,
+                )
 
     async def _fetch(self, request: httpx.Request, where: str) -> _Answer:
         response = await self._client.send(request, stream=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx
 
 from found_footy.domain.discovery.posts import clean_text
 from found_footy.domain.errors import KnowledgeError
+from found_footy.http_exchanges import note_exchange
 
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -23,14 +25,24 @@ class KnowledgeHttp:
 
     async def get(self, url: str, params: Mapping[str, str]) -> Any:
         where = f"{httpx.URL(url).host}{httpx.URL(url).path}"
+        began, failure = time.monotonic(), ""
+        status: int | None = None
+        headers: Mapping[str, str] | None = None
+        body = b""
         try:
             # httpx bounds each read; a server that drips needs a bound on the whole.
             async with asyncio.timeout(self._timeout):
                 status, headers, body = await self._fetch(url, params, where)
         except (TimeoutError, httpx.TimeoutException):
+            failure = f"no answer within {self._timeout:g} s"
             raise KnowledgeError(f"{where} did not answer within {self._timeout:g} s") from None
         except httpx.HTTPError as error:
-            raise KnowledgeError(f"{where}: {type(error).__name__}: {error}") from error
+            failure = f"{type(error).__name__}: {error}"
+            raise KnowledgeError(f"{where}: {failure}") from error
+        finally:
+            asked = str(httpx.URL(url, params=dict(params)))
+            took = time.monotonic() - began
+            note_exchange("GET", asked, took, status=status, headers=headers, body=body, error=failure)
         if status != 200:
             raise KnowledgeError(f"{where} answered HTTP {status}{_when_again(headers)}")
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,9 +14,10 @@ import httpx
 
 from found_footy.domain.discovery.posts import clean_text
 from found_footy.domain.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.http_exchanges import note_exchange
+from found_footy.user_agent import USER_AGENT
 
 MAX_BYTES = 32 * 1024 * 1024
-USER_AGENT = "found-footy/0.1 (finds clips of goals)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,29 @@ class SourceHttp:
 
     async def _send(self, request: httpx.Request) -> Answer:
         where = f"{request.url.host}{request.url.path}"
-        # httpx bounds each read; a server that drips needs a bound on the whole.
-        async with within(self._timeout, where):
-            try:
-                return await self._read(request, where)
-            except httpx.TimeoutException:
-                raise TimeoutError from None
-            except httpx.HTTPError as error:
-                raise SourceUnavailable(f"{where}: {type(error).__name__}: {clean_text(str(error), 200)}") from None
+        began, failure = time.monotonic(), f"no answer within {self._timeout:g} s"
+        answer: Answer | None = None
+        try:
+            # httpx bounds each read; a server that drips needs a bound on the whole.
+            async with within(self._timeout, where):
+                try:
+                    answer = await self._read(request, where)
+                    return answer
+                except httpx.TimeoutException:
+                    raise TimeoutError from None
+                except httpx.HTTPError as error:
+                    failure = f"{type(error).__name__}: {clean_text(str(error), 200)}"
+                    raise SourceUnavailable(f"{where}: {failure}") from None
+        finally:
+            note_exchange(
+                request.method,
+                str(request.url),
+                time.monotonic() - began,
+                status=answer.status if answer else None,
+                headers=answer.headers if answer else None,
+                body=answer.body if answer else b"",
+                error=failure,
+            )
 
     async def _read(self, request: httpx.Request, where: str) -> Answer:
         response = await self._client.send(request, stream=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from found_footy.adapters.vision.llama_wicket import WICKET_QUESTIONS, WICKET_SC
 from found_footy.domain.errors import VisionNonsense, VisionTimeout, VisionUnavailable
 from found_footy.domain.fixtures.model import Sport
 from found_footy.domain.videos.readings import FrameReading
+from found_footy.http_exchanges import note_exchange
 from found_footy.media.jpeg import to_jpeg
 from found_footy.ports import ClipVision, Picture
 
@@ -71,14 +73,22 @@ class LlamaVision:
         return text
 
     async def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        began, failure = time.monotonic(), ""
+        status: int | None = None
+        content = b""
         try:
             # httpx bounds each read; a server that drips needs a bound on the whole.
             async with asyncio.timeout(self._timeout):
                 status, content = await self._exchange(method, path, body)
         except (TimeoutError, httpx.TimeoutException):
+            failure = f"no answer within {self._timeout:g} s"
             raise VisionTimeout(f"{self._where} did not answer within {self._timeout:g} s") from None
         except httpx.HTTPError as error:
-            raise VisionUnavailable(f"{self._where}: {type(error).__name__}: {error}") from error
+            failure = f"{type(error).__name__}: {error}"
+            raise VisionUnavailable(f"{self._where}: {failure}") from error
+        finally:
+            took = time.monotonic() - began
+            note_exchange(method, f"{self._client.base_url}{path}", took, status=status, body=content, error=failure)
         if status != 200:
             said = content[:120].decode("utf-8", "replace")
             raise VisionUnavailable(f"{self._where} answered HTTP {status}: {said}")

@@ -1,0 +1,56 @@
+"""How the simulated outside services behave: a scenario's `services` section.
+
+The defaults are the forms of late 2026. Each switch turns on a refusal or an outage that the real service is known for.
+"""
+
+from __future__ import annotations
+
+from found_footy.simulator.script_model import Model
+
+
+class EspnService(Model):
+    """ESPN's scoreboard. It always refuses date ranges, and User-Agents without a version and a link."""
+
+
+class ApiFootballService(Model):
+    """API-Football v3."""
+
+
+class CrexService(Model):
+    """crex.com."""
+
+
+class RedditService(Model):
+    """Reddit. `*.json` without a login is always refused."""
+
+
+class FxTwitterService(Model):
+    """FxEmbed's public API (api.fxtwitter.com)."""
+
+
+class XService(Model):
+    """x.com and its syndication endpoint."""
+
+
+class ClipHostService(Model):
+    """The clip hosts that r/soccer links to."""
+
+
+class BlueskyService(Model):
+    """Bluesky's entryway, its PDSes and its video CDN."""
+
+
+class WikidataService(Model):
+    """Wikidata's search and SPARQL endpoints."""
+
+
+class Services(Model):
+    espn: EspnService = EspnService()
+    api_football: ApiFootballService = ApiFootballService()
+    crex: CrexService = CrexService()
+    reddit: RedditService = RedditService()
+    fxtwitter: FxTwitterService = FxTwitterService()
+    x: XService = XService()
+    hosts: ClipHostService = ClipHostService()
+    bluesky: BlueskyService = BlueskyService()
+    wikidata: WikidataService = WikidataService()

@@ -22,7 +22,6 @@ from found_footy.activities.feed_asking import Desk
 from found_footy.activities.feed_poll import FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
-from found_footy.activities.registering import Tracked
 from found_footy.activities.search import SearchActivities, SearchRules
 from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
@@ -39,6 +38,7 @@ from found_footy.adapters.social.reddit import Reddit
 from found_footy.adapters.social.x import XSource
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
+from found_footy.adapters.storage.postgres.follows import PostgresFollows
 from found_footy.adapters.storage.postgres.listings import PostgresListings
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.vision.watch import watch
@@ -48,8 +48,10 @@ from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import ChoosingRules
 from found_footy.domain.errors import VisionError
 from found_footy.domain.fixtures.model import Sport, Stage
+from found_footy.domain.fixtures.tracking import Tracked
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
+from found_footy.follow_book import FollowBook
 from found_footy.ports import Downloader, Knowledge, SocialSource, Vision
 from found_footy.ports_announcing import Messenger
 from found_footy.workflows.registry import WORKFLOWS
@@ -205,7 +207,8 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
             stack.push_async_callback(made.aclose)
             return made
 
-        feeds = await stack.enter_async_context(open_feeds(settings))
+        follows = FollowBook(settings.follow, PostgresFollows(store.database))
+        feeds = await stack.enter_async_context(open_feeds(settings, follows))
         listings, rules = PostgresListings(store.database), asking_rules(settings)
         objects = closing(build_objects(settings))
         recorder = StoreRecorder(PostgresRecordings(store.database), objects, recorded_rules(settings))
@@ -232,6 +235,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     feeds.registry,
                     settings.lifecycle,
                     Tracked(settings.tracked_teams, settings.tracked_leagues),
+                    follows,
                 ),
                 FeedActivities(feeds.registry, listings, Desk(store, feeds.memory, recorder, rules)),
                 MonitorActivities(

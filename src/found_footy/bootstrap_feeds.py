@@ -29,7 +29,9 @@ from found_footy.domain.feeds.lives import LifeRules
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.feeds.scheduling import SchedulingRules
 from found_footy.domain.feeds.source import FeedSource, origin_of
+from found_footy.domain.fixtures.following import Following, following_of
 from found_footy.feed_registry import FeedRegistry
+from found_footy.follow_book import REFRESH_SECONDS, FollowBook
 from found_footy.ports import ScoreFeed
 from found_footy.ports_feeds import FeedMemory, Turns
 
@@ -50,11 +52,21 @@ class Feeds:
 
 
 @asynccontextmanager
-async def open_feeds(settings: Settings) -> AsyncIterator[Feeds]:
+async def open_feeds(settings: Settings, follows: FollowBook | None = None) -> AsyncIterator[Feeds]:
+    """Without `follows` the follow list is that of the settings, whatever was changed at run time."""
+
+    async def refresh() -> None:
+        if follows is not None:
+            await follows.refresh(REFRESH_SECONDS)
+
+    following = None if follows is None else lambda: follows.current
     async with open_cache(settings) as cache:
         turns = RedisTurns(cache, patience=settings.turn_seconds)
         registry = FeedRegistry(
-            declared_feeds(settings), lambda source: build_feed(settings, source, turns), RedisSwitches(cache)
+            declared_feeds(settings),
+            lambda source: build_feed(settings, source, turns, following),
+            RedisSwitches(cache),
+            refresh,
         )
         try:
             yield Feeds(registry, feed_memory(cache), cache)
@@ -112,7 +124,26 @@ def _with_origins(settings: Settings, sources: Sequence[FeedSource]) -> tuple[Fe
     """By the address that is asked in the end, also where the file leaves it to the settings."""
     urls = {"api_football": str(settings.api_football_url), "espn": str(settings.espn_url), "crex": CREX_URL}
     asked = {each.id: each.metadata.get("base_url") or urls.get(each.adapter) for each in sources}
-    return tuple(replace(each, origin=origin_of(each.id, each.adapter, asked[each.id])) for each in sources)
+    return tuple(
+        replace(_with_leagues(settings, each), origin=origin_of(each.id, each.adapter, asked[each.id]))
+        for each in sources
+    )
+
+
+def _with_leagues(settings: Settings, source: FeedSource) -> FeedSource:
+    """FOOTY_ESPN_LEAGUES stands for the leagues of an ESPN feed that declares none."""
+    if source.adapter != "espn" or not settings.espn_leagues or source.metadata.get("leagues"):
+        return source
+    return replace(source, metadata={**source.metadata, "leagues": list(settings.espn_leagues)})
+
+
+def espn_leagues(declared: Sequence[str], following: Following) -> tuple[str, ...]:
+    """Football leagues as declared, else those of the follow list; cricket leagues of both."""
+    listed = following.espn_leagues()
+    football = [league for league in declared if not league.startswith("cricket/")]
+    cricket = [league for league in (*declared, *listed) if league.startswith("cricket/")]
+    football = football or [league for league in listed if not league.startswith("cricket/")]
+    return tuple(dict.fromkeys([*football, *cricket]))
 
 
 async def check_feeds(settings: Settings) -> None:
@@ -128,9 +159,17 @@ async def check_feeds(settings: Settings) -> None:
         raise SettingsError("\n".join(lacking.values()) or "no score feed is switched on in FOOTY_FEEDS_FILE")
 
 
-def build_feed(settings: Settings, source: FeedSource, turns: Turns | None) -> ScoreFeed:
-    """Raises SettingsError where something is missing that the feed needs."""
+def build_feed(
+    settings: Settings,
+    source: FeedSource,
+    turns: Turns | None,
+    following: Callable[[], Following] | None = None,
+) -> ScoreFeed:
+    """`following` is the follow list at the moment. Raises SettingsError where something is missing."""
     said = source.metadata
+    if following is None:
+        fixed = following_of(settings.follow)
+        following = lambda: fixed  # noqa: E731
     turn = partial(turns.turn, source.id, source.limits, source.origin) if turns is not None else at_once
     retry = RetryRules(base_seconds=settings.retry_seconds)
     match source.adapter:
@@ -149,7 +188,7 @@ def build_feed(settings: Settings, source: FeedSource, turns: Turns | None) -> S
         case "espn":
             return Espn(
                 said.get("base_url", settings.espn_url),
-                said.get("leagues", settings.espn_leagues),
+                lambda: espn_leagues(said.get("leagues", ()), following()),
                 timeout=settings.feed_timeout_seconds,
                 now=_now,
                 retry=retry,

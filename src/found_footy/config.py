@@ -273,6 +273,8 @@ def _explain(problem: Any) -> str:
     place = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
     field = Settings.model_fields[place]
     given = "a value that is not shown" if _is_secret(field) else _without_password(repr(problem["input"]))
+    if place == "follow" and problem["type"] == "value_error":
+        return f"{_name_given(place, field)}: {str(problem['msg']).removeprefix('Value error, ')}"
     return f"{_name_given(place, field)}: given {given}; allowed is {_allowed(field, problem)}"
 
 

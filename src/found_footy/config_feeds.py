@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from found_footy.config_types import HttpUrl, Key, Names, Numbers, RedisUrl, well_known
+from found_footy.config_types import FollowList, HttpUrl, Key, Names, Numbers, RedisUrl, well_known
+from found_footy.domain.fixtures.following import DEFAULT_ENTRIES
 
 
 class FeedSettings(BaseSettings):
@@ -28,10 +29,17 @@ class FeedSettings(BaseSettings):
         None, validation_alias=well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
     )
     espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
-    espn_leagues: Names = Field(("fifa.world", "uefa.champions"), description="Leagues to read, comma-separated.")
+    espn_leagues: Names = Field(
+        (),
+        description="ESPN leagues to read and follow, by slug and comma-separated; by default the follow list decides.",
+    )
     feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
-    tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
-    tracked_leagues: Numbers = Field((), description="Ids of the leagues to follow.")
+    follow: FollowList = Field(
+        DEFAULT_ENTRIES,
+        description="Competitions, teams and presets to follow, by name, comma-separated; `footy follow` changes it.",
+    )
+    tracked_teams: Numbers = Field((), description="Team ids of API-Football to follow in addition.")
+    tracked_leagues: Numbers = Field((), description="League ids of API-Football to follow in addition.")
     feed_patience_seconds: float = Field(
         8, gt=0, le=300, description="How long a poll waits for its feeds; who comes later counts at the next poll."
     )

@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, SecretStr
 from pydantic_settings import NoDecode
 
+from found_footy.domain.errors import FollowUnknown
+from found_footy.domain.fixtures.following import parse_entries
+
 PREFIX = "FOOTY_"
 
 
@@ -57,8 +60,17 @@ def _address(text: str) -> str:
     return text
 
 
+def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        parse_entries(entries)
+    except FollowUnknown as error:
+        raise ValueError(f"{error}. {error.hint}") from None
+    return entries
+
+
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
 SourceName = Literal["x", "bluesky", "reddit", "folder"]
 Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]

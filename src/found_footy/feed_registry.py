@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from found_footy.domain.errors import CacheUnavailable, SettingsError
@@ -53,10 +53,13 @@ class FeedRegistry:
         declared: Callable[[], tuple[FeedSource, ...]],
         build: Callable[[FeedSource], ScoreFeed],
         switches: Switches,
+        refresh: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`refresh` is called before each turn, for whatever else the feeds depend on."""
         self._read = declared
         self._build = build
         self._switches = switches
+        self._before = refresh
         self._sources = declared()
         self._built: dict[str, tuple[FeedSource, ScoreFeed]] = {}
         self._switched: dict[str, bool] = {}
@@ -88,6 +91,8 @@ class FeedRegistry:
         self._built.clear()
 
     async def _refresh(self) -> None:
+        if self._before is not None:
+            await self._before()
         try:
             self._sources = self._read()
         except SettingsError as error:

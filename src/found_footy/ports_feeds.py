@@ -16,6 +16,7 @@ from found_footy.domain.feeds.monitoring import MonitorRecord, Priority
 from found_footy.domain.feeds.reconciled import Contradiction, FieldOrigin
 from found_footy.domain.feeds.snapshot import Snapshot
 from found_footy.domain.feeds.source import RateLimits
+from found_footy.domain.fixtures.following import FollowChange
 from found_footy.domain.fixtures.model import League, LiveFixture, Stage, Team
 
 
@@ -204,6 +205,30 @@ class Registering(Protocol):
         """Listings, where each belongs, and whether it founded that match."""
 
     async def doubt(self, doubts: Sequence[tuple[Listing, Pairing]], now: datetime) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NextMatch:
+    """The next match that is followed and has not started."""
+
+    fixture_id: int
+    kickoff: datetime
+    home: str
+    away: str
+    league: str
+
+
+class FollowStore(Protocol):
+    """Changes of the follow list at run time. Everything raises StoreUnavailable."""
+
+    async def changes(self) -> Sequence[FollowChange]:
+        """Oldest first."""
+
+    async def change(self, entries: Sequence[str], followed: bool, by: str, now: datetime) -> None:
+        """Entries are canonical. Raises BadRequest where there would be too many."""
+
+    async def reset(self) -> int:
+        """Drop all changes; returns how many there were."""
 
 
 class ListingStore(Protocol):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, datetime
 
 from found_footy.activities.boundary import implements
-from found_footy.activities.registering import Tracked, register
+from found_footy.activities.registering import register
 from found_footy.domain.errors import FeedError, FeedRejected, FootyError
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
+from found_footy.domain.fixtures.tracking import Tracked
 from found_footy.domain.recordings.keys import recording_prefix
 from found_footy.domain.videos.keys import STAGING, fixture_prefix
 from found_footy.feed_registry import FeedRegistry, OpenFeed
+from found_footy.follow_book import FollowBook
 from found_footy.ports import FeedAnswer, FixtureStore, ObjectStore
 from found_footy.ports_feeds import ListingStore
 from found_footy.workflows.contracts import (
@@ -40,24 +42,31 @@ class IngestActivities:
         registry: FeedRegistry,
         lifecycle: LifecycleRules,
         tracked: Tracked,
+        follows: FollowBook | None = None,
     ) -> None:
+        """`follows` replaces the list in `tracked` by the one that holds when an ingest starts."""
         self._store = store
         self._listings = listings
         self._objects = objects
         self._registry = registry
         self._lifecycle = lifecycle
         self._tracked = tracked
+        self._follows = follows
 
     @implements(INGEST_DAY)
     async def ingest_day(self, order: IngestDay) -> Ingested:
         """Asks all feeds; what one of them gives is stored whatever becomes of the others."""
         day = date.fromisoformat(order.day)
+        tracked = self._tracked
+        if self._follows is not None:
+            # Read anew: whoever has just added a competition starts an ingest to see its matches.
+            tracked = replace(tracked, following=await self._follows.refresh())
         opened = await self._registry.feeds()
         answers = await asyncio.gather(*(self._asked(each, each.feed.fixtures_on(day), order.at) for each in opened))
         ingested = Ingested()
         # The most trusted first: it founds the match, and the others join it.
         for each, answer in zip(opened, answers, strict=True):
-            ingested = _sum(ingested, await self._add(each, answer, order.at))
+            ingested = _sum(ingested, await self._add(each, answer, order.at, tracked))
         errors = [error for answer in answers for error in answer.errors]
         if errors:
             raise errors[0]  # what came is stored; the rest is asked for again, or told
@@ -74,7 +83,7 @@ class IngestActivities:
             raise answer.errors[0]
         if answer.failures and not answer.fixtures:
             raise next(iter(answer.failures.values()))
-        return await self._add(opened, answer, order.at, tracked=Tracked())
+        return await self._add(opened, answer, order.at, Tracked())
 
     async def _asked(self, opened: OpenFeed, asking: Awaitable[FeedAnswer], at: datetime) -> FeedAnswer:
         try:
@@ -105,11 +114,8 @@ class IngestActivities:
             await self._objects.delete(keys)
             log.info("files deleted", extra={"action": "files_deleted", "prefix": prefix, "count": len(keys)})
 
-    async def _add(
-        self, opened: OpenFeed, answer: FeedAnswer, at: datetime, *, tracked: Tracked | None = None
-    ) -> Ingested:
-        wanted = self._tracked if tracked is None else tracked
-        done = await register(self._listings, opened, answer.fixtures, wanted, self._lifecycle, at)
+    async def _add(self, opened: OpenFeed, answer: FeedAnswer, at: datetime, tracked: Tracked) -> Ingested:
+        done = await register(self._listings, opened, answer.fixtures, tracked, self._lifecycle, at)
         for id_, error in answer.failures.items():
             log.warning(
                 str(error),

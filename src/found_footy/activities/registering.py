@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -14,8 +14,8 @@ from found_footy.domain.feeds.listing import Listing, Pairing, Sameness
 from found_footy.domain.feeds.placing import listing_of, place
 from found_footy.domain.feeds.team_sameness import is_placeholder
 from found_footy.domain.fixtures.lifecycle import LifecycleRules, stage_at_first_sight
-from found_footy.domain.fixtures.model import LiveFixture
-from found_footy.domain.fixtures.tracking import is_tracked
+from found_footy.domain.fixtures.model import LiveFixture, Sport
+from found_footy.domain.fixtures.tracking import Tracked, is_tracked
 from found_footy.feed_registry import OpenFeed
 from found_footy.ports_feeds import ListingStore, Registering
 
@@ -24,14 +24,6 @@ log = logging.getLogger(__name__)
 AROUND = timedelta(days=6)
 """Matches whose beginnings are further apart are never the same; cricket is played over five days."""
 FOLLOWS_ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Tracked:
-    """Ids of the feed whose ids are ours; with neither, everything is followed."""
-
-    teams: Collection[int] = ()
-    leagues: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +83,15 @@ async def register(
 
 
 def _wanted(opened: OpenFeed, live: LiveFixture, tracked: Tracked) -> bool:
-    if opened.source.follow != FOLLOWS_ALL:
+    source, own_ids = opened.source, opened.id_space == 0
+    if source.follow != FOLLOWS_ALL:
         return False
-    if opened.id_space == 0:
-        return is_tracked(live, tracked.teams, tracked.leagues)
-    # The ids to follow mean nothing at another feed. A match of teams that nobody knows yet could never be paired.
-    return not is_placeholder(live.home.name) and not is_placeholder(live.away.name)
+    # A match of teams that are not known yet could never be paired with another feed's.
+    if not own_ids and (is_placeholder(live.home.name) or is_placeholder(live.away.name)):
+        return False
+    if live.sport is Sport.FOOTBALL and source.names_football_leagues:
+        return True
+    return is_tracked(live, tracked, source.adapter, own_ids=own_ids)
 
 
 async def _found(

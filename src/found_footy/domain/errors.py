@@ -11,6 +11,7 @@ FootyError
 ├── StoreRejected            the database refused a value that an adapter should have refused
 ├── RecordingBroken          a recording cannot be read, or is of nothing that can be played
 ├── ProgramFault             a fault of our own, met while working on one fixture
+├── FollowUnknown            a name in the follow list that is no known competition, team or preset
 ├── NotFound                 what was asked for does not exist
 ├── UnknownStatus            a match status that has no place in the life cycle
 ├── MediaError               a file that cannot be used as a video
@@ -85,6 +86,12 @@ class SettingsError(FootyError):
     """A setting is wrong."""
 
     hint = "Correct the setting and start again; docs/reference/settings.md lists them all."
+
+
+class FollowUnknown(FootyError):
+    """A name that is no known competition, team or preset."""
+
+    hint = "`footy follow list --known` prints all known names; write team:NAME to follow a team by any other name."
 
 
 class ScenarioError(FootyError):

@@ -97,6 +97,8 @@ def _world(simulator: Simulator) -> dict[str, Any]:
     places = ("api_football", "wikidata", "wikidata_sparql", "x", "x_syndication", "bluesky", "reddit")
     return {
         "feed": "api_football",
+        # A scenario's matches are made up.
+        "follow": ("all",),
         **{f"{place}_url": simulator.url for place in places},
         "api_football_key": SecretStr(simulator.key),
         "bluesky_handle": simulator.bluesky_handle,

@@ -57,6 +57,7 @@ def replay_settings(settings: Settings, recording: Recording, folder: Path, spee
             "object_store_url": None,
             "feed": None,
             "feeds_file": folder / SOURCES,
+            "follow": ("all",),
             "tracked_teams": (),
             "tracked_leagues": (),
             "sources": (),

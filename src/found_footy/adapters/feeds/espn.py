@@ -27,7 +27,7 @@ class Espn:
     def __init__(
         self,
         base_url: str,
-        leagues: Sequence[str],
+        leagues: Sequence[str] | Callable[[], Sequence[str]],
         *,
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -37,7 +37,8 @@ class Espn:
         cricinfo_url: str | None = None,
         budget: float = BUDGET_SECONDS,
     ) -> None:
-        self._leagues = tuple(LeagueName.of(league) for league in leagues)
+        self._named = leagues
+        self.requests_for(0)  # refuses a wrong name at once
         self._http = FeedHttp(base_url, timeout, turn=turn, now=now)
         self._cricinfo = FeedHttp(cricinfo_url, timeout, turn=turn, now=now) if cricinfo_url else None
         self._now = now
@@ -46,6 +47,12 @@ class Espn:
         self._name = name
         self._budget = budget
         self._league_of: dict[int, LeagueName] = {}
+
+    @property
+    def _leagues(self) -> tuple[LeagueName, ...]:
+        """At the moment: the follow list may change while the feed is open."""
+        named = self._named() if callable(self._named) else self._named
+        return tuple(LeagueName.of(league) for league in named)
 
     @property
     def name(self) -> str:

@@ -57,7 +57,7 @@ def parse_event(event: Reader, league: Reader, feed: str, cards: Cards | None = 
         feed=feed,
         status=status,
         kickoff=(event.maybe("date") or game["date"]).moment(),
-        league=League(league["id"].number(), league["name"].text(), season=_season(event)),
+        league=League(league["id"].number(), league["name"].text(), season=_season(event), slug=league.said("slug")),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
         score=wickets_taken(innings) if begun else None,

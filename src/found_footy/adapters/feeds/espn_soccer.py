@@ -73,7 +73,7 @@ def parse_event(event: Reader, league: Reader, feed: str) -> LiveFixture:
         feed=feed,
         status=status,
         kickoff=event["date"].moment(),
-        league=League(league["id"].number(), league["name"].text(), season=_season(event)),
+        league=League(league["id"].number(), league["name"].text(), season=_season(event), slug=league.said("slug")),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
         score=_score(sides, "score") if begun else None,

@@ -80,6 +80,11 @@ def country_names(team: str) -> tuple[str, ...]:
     return _NAMES[code] if code else ()
 
 
+def all_country_names() -> tuple[str, ...]:
+    """The usual name of each country."""
+    return tuple(names[0] for names in _NAMES.values())
+
+
 def is_national(team: str, league: str | None, country: str | None) -> bool:
     """Whether the team plays for its country, by its name, the league's name and the league's country in the feed."""
     competition = folded(league or "")

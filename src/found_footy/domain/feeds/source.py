@@ -37,6 +37,11 @@ class FeedSource:
     origin: str = field(default="", compare=False)
     """Who answers in truth (`origin_of`); empty where that is the feed itself."""
 
+    @property
+    def names_football_leagues(self) -> bool:
+        """Whether its football leagues are declared one by one, instead of taken from the follow list."""
+        return any(not str(league).startswith("cricket/") for league in self.metadata.get("leagues", ()))
+
 
 def origin_of(feed: str, adapter: str, base_url: str | None) -> str:
     """Feeds of one adapter at one address are one voice, whatever they are called: when they agree they prove nothing,

@@ -26,6 +26,7 @@ from found_footy.adapters.storage.redis.turns import RedisTurns
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, SettingsError
 from found_footy.domain.feeds.lives import LifeRules
+from found_footy.domain.feeds.quota_estimate import PollingPlan
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.feeds.scheduling import SchedulingRules
 from found_footy.domain.feeds.source import FeedSource, origin_of
@@ -211,6 +212,15 @@ def build_feed(
         case "recording":
             return recording_feed(source.id, said, _now)
     raise SettingsError(f"{source.id}: given the adapter {source.adapter!r}; allowed are {', '.join(ADAPTERS)}")
+
+
+def polling_plan(settings: Settings) -> PollingPlan:
+    return PollingPlan(
+        live=timedelta(seconds=settings.poll_seconds),
+        waiting=timedelta(seconds=settings.staging_poll_seconds),
+        finished=timedelta(seconds=settings.completed_poll_seconds),
+        archive=timedelta(hours=settings.archive_hours),
+    )
 
 
 def asking_rules(settings: Settings) -> AskingRules:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
+from found_footy.workflows.contracts import INGEST_SCHEDULE
+
+TRIGGER_SECONDS = 5.0
 
 
 async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
@@ -24,3 +29,12 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} does not answer: {error}") from error
+
+
+async def trigger_ingest(client: Client) -> None:
+    """Run the daily ingest now; while one runs, one more waits at most. Raises EngineError."""
+    try:
+        handle = client.get_schedule_handle(INGEST_SCHEDULE)
+        await handle.trigger(rpc_timeout=timedelta(seconds=TRIGGER_SECONDS))
+    except (RPCError, RuntimeError, OSError) as error:
+        raise EngineError(f"could not start the ingest: {error}") from error

@@ -13,6 +13,7 @@ from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.adapters.storage.postgres.access import PostgresAccess
 from found_footy.adapters.storage.postgres.feed_rows import PostgresFeeds
+from found_footy.adapters.storage.postgres.follows import PostgresFollows
 from found_footy.adapters.storage.postgres.links import PostgresLinks
 from found_footy.adapters.storage.postgres.matchday import PostgresMatchday
 from found_footy.adapters.storage.postgres.news_reader import PostgresNews
@@ -24,18 +25,20 @@ from found_footy.adapters.storage.postgres.subscriptions import PostgresSubscrip
 from found_footy.adapters.temporal_look import TemporalLook
 from found_footy.bootstrap import build_messengers
 from found_footy.bootstrap_embeddings import open_search
+from found_footy.bootstrap_feeds import polling_plan
 from found_footy.bootstrap_stores import build_objects, open_store
-from found_footy.bootstrap_temporal import connect_temporal
+from found_footy.bootstrap_temporal import connect_temporal, trigger_ingest
 from found_footy.bootstrap_web_feeds import open_web_feeds
 from found_footy.bootstrap_web_library import build_web_library
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.domain.operations.measured import Disk
+from found_footy.follow_book import FollowBook
 from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.live.hub import Hub
 from found_footy.web.live.room import room_for
 from found_footy.web.operating.watching import FeedLooks, Watch
-from found_footy.web.services import Services, WebRules
+from found_footy.web.services import FollowServices, Services, WebRules
 from found_footy.workflows.registry import WORKFLOWS
 
 
@@ -102,6 +105,15 @@ async def build_watch(
     return Watch(operations, temporal, objects, live, feeds=feeds, disk=disk)
 
 
+async def build_follow(settings: Settings, store: PostgresStore) -> FollowServices:
+    """Temporal is connected when something is added."""
+    book = FollowBook(settings.follow, PostgresFollows(store.database))
+    if settings.temporal_address is None:
+        return FollowServices(book, polling_plan(settings))
+    client = await connect_temporal(settings, lazy=True)
+    return FollowServices(book, polling_plan(settings), lambda: trigger_ingest(client))
+
+
 @asynccontextmanager
 async def open_web(settings: Settings) -> AsyncIterator[Services]:
     async with AsyncExitStack() as stack:
@@ -133,6 +145,7 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
             reading=reading,
             kept=KeptAnswers(reading.version),
             matchday=PostgresMatchday(store.database),
+            follow=await build_follow(settings, store),
             subscriptions=PostgresSubscriptions(store.database),
             messengers=messengers,
             library=replace(build_web_library(settings, store, readers), search=search),

@@ -15,6 +15,7 @@ import typer
 
 from found_footy.cli_browser import browser
 from found_footy.cli_feeds import feeds
+from found_footy.cli_follow import follow
 from found_footy.cli_health import health, recycle, watchdog
 from found_footy.cli_library import library
 from found_footy.cli_media import media
@@ -31,6 +32,7 @@ from found_footy.domain.errors import (
     CacheUnavailable,
     EngineError,
     FeedError,
+    FollowUnknown,
     FootyError,
     KnowledgeError,
     NotFound,
@@ -51,6 +53,7 @@ T = TypeVar("T")
 
 EXIT_CODES: dict[type[FootyError], int] = {
     SettingsError: 2,
+    FollowUnknown: 2,
     ScenarioError: 2,
     RecordingBroken: 2,
     NotFound: 3,
@@ -76,6 +79,7 @@ app.add_typer(media)
 app.add_typer(browser)
 app.add_typer(token)
 app.add_typer(feeds)
+app.add_typer(follow)
 app.add_typer(library)
 app.add_typer(record)
 

@@ -4,17 +4,44 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from found_footy.domain.errors import StoreUnavailable
-from found_footy.domain.fixtures.following import FollowChange, FollowEntry, Following, following_of, parse_entries
-from found_footy.ports_feeds import FollowStore
+from found_footy.domain.feeds.quota_estimate import FeedCost, PollingPlan, QuotaEstimate, estimate_requests
+from found_footy.domain.fixtures.competitions import COMPETITIONS, PRESET_LABELS
+from found_footy.domain.fixtures.following import (
+    FollowChange,
+    FollowEntry,
+    Following,
+    describe_following,
+    following_of,
+    parse_entries,
+)
+from found_footy.ports_feeds import FollowStore, NextMatch
 
 log = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 30.0
 """A change takes effect in every process after at most this long."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowState:
+    """Everything that a person who changes the list wants to see."""
+
+    entries: tuple[str, ...]
+    """As the setting gives them."""
+    changes: Sequence[FollowChange]
+    following: Following
+    estimates: Sequence[QuotaEstimate]
+    next_match: NextMatch | None
+
+    @property
+    def summary(self) -> str:
+        return describe_following(self.following)
 
 
 class FollowBook:
@@ -53,9 +80,14 @@ class FollowBook:
         self._current = following_of(self._entries, changes)
         return self._current
 
-    async def changes(self) -> Sequence[FollowChange]:
-        """Oldest first. Raises StoreUnavailable."""
-        return await self._store.changes()
+    async def state(self, feeds: Sequence[FeedCost], plan: PollingPlan, now: datetime) -> FollowState:
+        """`feeds` are those that are asked. Raises StoreUnavailable."""
+        changes = await self._store.changes()
+        following = following_of(self._entries, changes)
+        limits = await self._store.day_limits()
+        costs = [replace(each, day_limit=limits.get(each.feed, each.day_limit)) for each in feeds]
+        estimates = estimate_requests(following, costs, plan)
+        return FollowState(self._entries, changes, following, estimates, await self._store.next_kickoff(now))
 
     async def add(self, names: Sequence[str], by: str, now: datetime) -> tuple[FollowEntry, ...]:
         """Raises FollowUnknown before anything is changed."""
@@ -78,14 +110,35 @@ class FollowBook:
         return entries
 
 
-class NoFollowStore:
-    """For commands that run without a database: the setting alone."""
+def follow_document(state: FollowState) -> dict[str, Any]:
+    """The state as JSON, for the command and the API alike."""
+    following = state.following
+    return {
+        "summary": state.summary,
+        "everything": following.everything,
+        "setting": list(state.entries),
+        "changes": [asdict(change) for change in state.changes],
+        "presets": [
+            {"name": name, "label": label, "followed": following.follows_preset(name)}
+            for name, label in PRESET_LABELS.items()
+        ],
+        "competitions": [
+            {
+                "slug": each.slug,
+                "name": each.name,
+                "region": each.region,
+                "country": each.country,
+                "sport": str(each.sport),
+                "followed": following.follows_competition(each.slug),
+            }
+            for each in COMPETITIONS
+        ],
+        "teams": [{"entry": team.entry, "name": team.name, "country": team.country} for team in following.teams],
+        "requests": [{**asdict(each), "exceeds": each.exceeds} for each in state.estimates],
+        "next_match": asdict(state.next_match) if state.next_match else None,
+    }
 
-    async def changes(self) -> Sequence[FollowChange]:
-        return ()
 
-    async def change(self, entries: Sequence[str], followed: bool, by: str, now: datetime) -> None:
-        raise StoreUnavailable("the follow list is changed in the database, and none is connected")
-
-    async def reset(self) -> int:
-        return 0
+def feed_costs(feeds: Mapping[str, str]) -> list[FeedCost]:
+    """From feed ids and their adapters."""
+    return [FeedCost(feed, adapter) for feed, adapter in feeds.items()]

@@ -230,6 +230,12 @@ class FollowStore(Protocol):
     async def reset(self) -> int:
         """Drop all changes; returns how many there were."""
 
+    async def next_kickoff(self, now: datetime) -> NextMatch | None:
+        """None where no match that is followed and has not started is known yet."""
+
+    async def day_limits(self) -> Mapping[str, int]:
+        """Requests a day that feeds allow, as they stated it last; by feed."""
+
 
 class ListingStore(Protocol):
     """The system of record for which match of which feed is which of ours."""

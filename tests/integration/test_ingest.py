@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from found_footy.activities.registering import Tracked
+from found_footy.adapters.storage.postgres.follows import PostgresFollows
 from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.redis.cache import RedisCache
 from found_footy.domain.errors import FeedQuotaExhausted, FeedSchemaError, FeedUnavailable
+from found_footy.domain.fixtures.following import following_of
 from found_footy.domain.fixtures.model import Stage
+from found_footy.domain.fixtures.tracking import Tracked
+from found_footy.follow_book import FollowBook
 from found_footy.ports import ObjectStore
 from found_footy.workflows.contracts import CleanUp, IngestDay, IngestIds
 from tests.support.feeds import ScriptedFeed
@@ -47,21 +50,45 @@ async def test_ingest_places_fixtures_and_tells_what_it_rejected(system: System)
 
 
 @pytest.mark.parametrize(
-    ("teams", "leagues", "tracked"), [((), (), 2), ((40,), (), 2), ((99,), (), 0), ((99,), (39,), 2), ((), (1,), 0)]
+    ("follow_list", "teams", "leagues", "tracked"),
+    [
+        ("all", (), (), 2),
+        ("Serie A", (), (), 0),
+        ("Premier League", (), (), 2),
+        ("Liverpool", (), (), 2),
+        ("Serie A", (40,), (), 2),
+        ("Serie A", (99,), (), 0),
+        ("Serie A", (99,), (39,), 2),
+        ("Serie A", (), (1,), 0),
+    ],
 )
-async def test_only_tracked_teams_and_leagues_are_ingested(
+async def test_only_matches_of_the_follow_list_and_of_the_ids_are_ingested(
     store: PostgresStore,
     cache: RedisCache,
     objects: ObjectStore,
+    follow_list: str,
     teams: tuple[int, ...],
     leagues: tuple[int, ...],
     tracked: int,
 ) -> None:
     feed = ScriptedFeed()
     feed.days[date(2026, 8, 22)] = [match(fixture_id=1), match(fixture_id=2)]
-    system = System(store, cache, objects, {"test": feed}, Tracked(teams, leagues))
+    system = System(store, cache, objects, {"test": feed}, Tracked(teams, leagues, following_of([follow_list])))
     result = await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))
     assert (result.found, result.tracked) == (2, tracked)
+
+
+async def test_a_change_of_the_follow_list_holds_from_the_next_ingest_on(
+    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+) -> None:
+    feed = ScriptedFeed()
+    feed.days[date(2026, 8, 22)] = [match(fixture_id=1)]
+    worker = FollowBook(["Serie A"], PostgresFollows(store.database))
+    system = System(store, cache, objects, {"test": feed}, follows=worker)
+    assert (await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))).tracked == 0
+    elsewhere = FollowBook(["Serie A"], PostgresFollows(store.database))
+    await elsewhere.add(["EPL"], "cli", START)
+    assert (await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))).tracked == 1
 
 
 async def test_given_fixtures_are_ingested_whoever_plays(system: System) -> None:

@@ -12,7 +12,6 @@ from found_footy.activities.feed_asking import AskingRules, Desk
 from found_footy.activities.feed_poll import FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
-from found_footy.activities.registering import Tracked
 from found_footy.activities.search import SearchActivities, SearchRules
 from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.storage.postgres.clips import PostgresClips
@@ -27,7 +26,9 @@ from found_footy.domain.feeds.scheduling import SchedulingRules
 from found_footy.domain.feeds.source import FeedSource
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.model import LiveFixture, Stage
+from found_footy.domain.fixtures.tracking import Tracked
 from found_footy.feed_registry import FeedRegistry
+from found_footy.follow_book import FollowBook
 from found_footy.ports import ObjectStore
 from found_footy.workflows.contracts import Polled, PollInput
 from found_footy.workflows.feed_contracts import FeedPoll, FeedPolled
@@ -53,6 +54,7 @@ class System:
         objects: ObjectStore,
         feeds: Mapping[str, ScriptedFeed],
         tracked: Tracked | None = None,
+        follows: FollowBook | None = None,
     ) -> None:
         self.store, self.cache, self.objects = store, cache, objects
         self.feeds = dict(feeds)
@@ -74,7 +76,9 @@ class System:
             fresh_for=ASKING.lasts(Stage.ACTIVE),
             search_silence=timedelta(days=-9999),
         )
-        self.ingest = IngestActivities(store, self.listings, objects, self.registry, LIFECYCLE, tracked or Tracked())
+        self.ingest = IngestActivities(
+            store, self.listings, objects, self.registry, LIFECYCLE, tracked or Tracked(), follows
+        )
         self.search = SearchActivities(
             store,
             PostgresClips(store.database),

@@ -25,13 +25,12 @@ from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.workflows.announce import AnnounceWorkflow
 from found_footy.workflows.announce_contracts import ANNOUNCE, AnnounceInput
-from found_footy.workflows.contracts import EVENT_ID, IngestInput, MonitorInput
+from found_footy.workflows.contracts import EVENT_ID, INGEST_SCHEDULE, IngestInput, MonitorInput
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.library import LibraryWorkflow
 from found_footy.workflows.library_contracts import LIBRARY, LibraryInput
 from found_footy.workflows.monitor import MonitorWorkflow
 
-INGEST_SCHEDULE = "ingest-daily"
 MONITOR_SCHEDULE = "monitor-every-30s"
 ANNOUNCE_SCHEDULE = "announce-news"
 LIBRARY_SCHEDULE = "library-work"

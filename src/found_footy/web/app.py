@@ -16,6 +16,7 @@ from found_footy.web.api import (
     events,
     fixture_feeds,
     fixtures,
+    follow,
     library_search,
     losses,
     search,
@@ -30,6 +31,7 @@ from found_footy.web.feeds import routes as feeds
 from found_footy.web.files import library_files, links, pictures
 from found_footy.web.operating import health, metrics, status
 from found_footy.web.operating.metrics import Counted, WebMetrics
+from found_footy.web.pages import follow as follow_page
 from found_footy.web.pages import goal, library, login, match_words, matchday, operations, operations_forms, reference
 from found_footy.web.pages import review as review_page
 from found_footy.web.pages import search as search_page
@@ -65,6 +67,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     search_page.picture_router,
     library_search.router,
     reference.router,
+    follow.router,
+    follow_page.router,
     subscriptions.router,
     subscriptions_page.router,
     library.router,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, cast
@@ -10,6 +10,8 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from found_footy.domain.feeds.quota_estimate import PollingPlan
+from found_footy.follow_book import FollowBook
 from found_footy.ports import MediaReader
 from found_footy.ports_announcing import Messenger, SubscriptionBook
 from found_footy.ports_feeds import MonitorRecords, Snapshots
@@ -79,6 +81,16 @@ class ScoreFeeds:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowServices:
+    """What the Follow page and its API are given."""
+
+    book: FollowBook
+    plan: PollingPlan
+    ingest: Callable[[], Awaitable[None]] | None = None
+    """Fetches the matches of what was added. Raises EngineError; None where there is no Temporal."""
+
+
+@dataclass(frozen=True, slots=True)
 class Services:
     rules: WebRules
     now: Callable[[], datetime]
@@ -94,6 +106,7 @@ class Services:
     reading: Reading
     kept: KeptAnswers
     matchday: MatchdayReading
+    follow: FollowServices
     subscriptions: SubscriptionBook
     messengers: Mapping[str, Messenger]
     """By the kind of subscription; the pages only check targets with them."""

@@ -16,6 +16,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
+INGEST_SCHEDULE = "ingest-daily"
 
 
 HEARTBEAT = timedelta(seconds=6)

@@ -19,6 +19,7 @@ from found_footy.domain.errors import (
     DeliveryUnavailable,
     EditRefused,
     EmbeddingUnavailable,
+    FollowUnknown,
     FootyError,
     LinkEnded,
     NotAllowed,
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 STATUSES: Mapping[type[FootyError], int] = {
     BadRequest: 400,
+    FollowUnknown: 400,
     NotLoggedIn: 401,
     NotAllowed: 403,
     NotFound: 404,

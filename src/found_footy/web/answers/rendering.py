@@ -70,7 +70,7 @@ def navigation(request: Request) -> list[tuple[str, str]]:
     pages = [("/", "Matches"), ("/search", "Search"), ("/library", "Library")]
     if who.may(Role.EDITOR):
         pages.append(("/review", "Review"))
-    pages.append(("/operations", "Operations"))
+    pages += [("/follow", "Follow"), ("/operations", "Operations")]
     return [*pages, ("/subscriptions", "Subscriptions")] if who.may(Role.OPERATOR) else pages
 
 

@@ -29,6 +29,9 @@ class PostgresFollows:
     async def reset(self) -> int:
         return len(await self._db.fetch("follows.reset"))
 
+    async def day_limits(self) -> dict[str, int]:
+        return {row["feed"]: row["day_limit"] for row in await self._db.fetch("follows.day_limits")}
+
     async def next_kickoff(self, now: datetime) -> NextMatch | None:
         """The next match that has not started; None where no followed match is known yet."""
         found = await self._db.fetch("follows.next_kickoff", now=now)

@@ -19,3 +19,6 @@ from fixtures
 where stage <> 'completed' and kickoff > %(now)s
 order by kickoff, id
 limit 1;
+
+-- name: day_limits
+select feed, (quota ->> 'day_limit')::int as day_limit from feed_states where quota ->> 'day_limit' is not null;

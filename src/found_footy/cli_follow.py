@@ -1,0 +1,221 @@
+"""`footy follow`: which competitions and teams are followed, changed while everything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from found_footy.command import AsJson, located, run
+from found_footy.config import Settings
+from found_footy.console import err, out, print_json
+from found_footy.domain.errors import EngineError
+
+if TYPE_CHECKING:
+    from found_footy.domain.fixtures.following import FollowEntry
+    from found_footy.follow_book import FollowBook, FollowState
+
+T = TypeVar("T")
+
+follow = typer.Typer(
+    name="follow",
+    help="Show and change which competitions and teams are followed; without a command, show them.",
+    invoke_without_command=True,
+)
+
+FollowNamesGiven = Annotated[
+    list[str], typer.Argument(help="Competitions, teams or presets: 'Premier League', 'Real Madrid', top5.")
+]
+
+
+@follow.callback()
+def default(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        list_followed()
+
+
+@follow.command(name="list")
+def list_followed(
+    known: Annotated[bool, typer.Option("--known", help="List all names that can be followed instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List what is followed, and what it costs at each feed."""
+    if known:
+        _show_known(as_json)
+        return
+    settings = located("database_url")
+    _show(_with_book(settings, lambda book: _state(settings, book)), as_json)
+
+
+@follow.command()
+def add(names: FollowNamesGiven, as_json: AsJson = False) -> None:
+    """Follow competitions, teams or presets, and fetch their matches now."""
+    settings = located("database_url")
+
+    async def change(book: FollowBook) -> tuple[tuple[FollowEntry, ...], bool, FollowState]:
+        entries = await book.add(names, "cli", _now())
+        return entries, await _ingest(settings), await _state(settings, book)
+
+    entries, ingest, state = _with_book(settings, change)
+    if as_json:
+        _print_json(state, ingest=ingest)
+        return
+    out.print(f"following {', '.join(entry.name for entry in entries)}", markup=False, soft_wrap=True)
+    if ingest:
+        err.print("fetching their matches now", style="dim")
+    else:
+        err.print("their matches are fetched with the next ingest; `footy ingest` fetches them now", style="dim")
+
+
+@follow.command()
+def remove(names: FollowNamesGiven, as_json: AsJson = False) -> None:
+    """Stop following competitions, teams or presets; matches already listed stay until they are over."""
+    settings = located("database_url")
+
+    async def change(book: FollowBook) -> tuple[tuple[FollowEntry, ...], FollowState]:
+        entries = await book.remove(names, "cli", _now())
+        return entries, await _state(settings, book)
+
+    entries, state = _with_book(settings, change)
+    if as_json:
+        _print_json(state)
+        return
+    out.print(f"no longer following {', '.join(entry.name for entry in entries)}", markup=False, soft_wrap=True)
+
+
+@follow.command()
+def reset(as_json: AsJson = False) -> None:
+    """Drop all changes: the setting FOOTY_FOLLOW decides alone again."""
+    settings = located("database_url")
+
+    async def change(book: FollowBook) -> tuple[int, FollowState]:
+        dropped = await book.reset()
+        return dropped, await _state(settings, book)
+
+    dropped, state = _with_book(settings, change)
+    if as_json:
+        _print_json(state)
+        return
+    out.print(f"{dropped} changes dropped; following {state.summary}", markup=False, soft_wrap=True)
+
+
+def _show(state: FollowState, as_json: bool) -> None:
+    if as_json:
+        _print_json(state)
+        return
+    out.print(f"following {state.summary}", markup=False, soft_wrap=True)
+    for region, names in _by_region(state).items():
+        out.print(f"  {region}: {', '.join(names)}", markup=False, soft_wrap=True, highlight=False)
+    if state.following.teams:
+        teams = ", ".join(team.name for team in state.following.teams)
+        out.print(f"  Teams: {teams}", markup=False, soft_wrap=True, highlight=False)
+    if state.changes:
+        out.print(
+            f"{len(state.changes)} changes to the setting {', '.join(state.entries)}; `footy follow reset` drops them",
+            markup=False,
+            soft_wrap=True,
+        )
+    for each in state.estimates:
+        limit = "no limit stated" if each.limit is None else f"limit {each.limit:,} a day"
+        style = "yellow" if each.exceeds else None
+        words = f"{each.feed}: about {each.requests:,} requests on a full matchday, {limit}"
+        out.print(words, markup=False, soft_wrap=True, style=style, highlight=False)
+    if state.next_match:
+        match = state.next_match
+        words = f"next match: {match.home} - {match.away}, {match.kickoff:%Y-%m-%d %H:%M} UTC"
+        out.print(words, markup=False, soft_wrap=True, highlight=False)
+
+
+def _by_region(state: FollowState) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    if not state.following.everything:
+        for each in state.following.followed_competitions:
+            found.setdefault(each.region, []).append(each.name)
+    return found
+
+
+def _show_known(as_json: bool) -> None:
+    from found_footy.domain.fixtures.competitions import COMPETITIONS, PRESET_LABELS, REGIONS
+    from found_footy.domain.fixtures.follow_teams import TOP_TEAMS
+
+    if as_json:
+        print_json(
+            {
+                "presets": dict(PRESET_LABELS),
+                "competitions": [
+                    {"slug": each.slug, "name": each.name, "region": each.region, "aliases": list(each.aliases)}
+                    for each in COMPETITIONS
+                ],
+                "teams": [team.name for team in TOP_TEAMS],
+            }
+        )
+        return
+    out.print(f"Presets: {', '.join(PRESET_LABELS)}", markup=False, soft_wrap=True, highlight=False)
+    for region in REGIONS:
+        names = ", ".join(each.name for each in COMPETITIONS if each.region == region)
+        out.print(f"{region}: {names}", markup=False, soft_wrap=True, highlight=False)
+    teams = ", ".join(team.name for team in TOP_TEAMS)
+    out.print(f"Teams: {teams}; national teams by country, others by name", markup=False, soft_wrap=True)
+
+
+def _print_json(state: FollowState, **more: Any) -> None:
+    from found_footy.follow_book import follow_document
+
+    document = follow_document(state)
+    changes = [{**change, "at": change["at"].isoformat()} for change in document["changes"]]
+    match = document["next_match"]
+    if match is not None:
+        match = {**match, "kickoff": match["kickoff"].isoformat()}
+    print_json({**document, "changes": changes, "next_match": match, **more})
+
+
+async def _state(settings: Settings, book: FollowBook) -> FollowState:
+    from found_footy.bootstrap_feeds import declared_feeds, polling_plan
+    from found_footy.follow_book import feed_costs
+
+    asked = {
+        source.id: source.adapter
+        for source in declared_feeds(settings)()
+        if source.enabled and (source.adapter != "api_football" or settings.api_football_key is not None)
+    }
+    return await book.state(feed_costs(asked), polling_plan(settings), _now())
+
+
+async def _ingest(settings: Settings) -> bool:
+    """Whether an ingest was started; without one the change holds all the same."""
+    from found_footy.bootstrap_temporal import connect_temporal, trigger_ingest
+    from found_footy.ops.locate import with_running_engines
+
+    try:
+        running = settings if settings.temporal_address else with_running_engines(settings)
+        await trigger_ingest(await connect_temporal(running))
+    except EngineError as error:
+        err.print(str(error), style="dim", markup=False, soft_wrap=True)
+        return False
+    return True
+
+
+def _with_book(settings: Settings, use: Callable[[FollowBook], Coroutine[Any, Any, T]]) -> T:
+    """With the follow list of the running system."""
+    from found_footy.adapters.storage.postgres.database import Database
+    from found_footy.adapters.storage.postgres.follows import PostgresFollows
+    from found_footy.follow_book import FollowBook
+
+    if settings.database_url is None:
+        raise EngineError("no database is known; start `footy up`, or set DATABASE_URL")
+    database = Database(settings.database_url.get_secret_value())
+
+    async def body() -> T:
+        await database.open()
+        try:
+            return await use(FollowBook(settings.follow, PostgresFollows(database)))
+        finally:
+            await database.close()
+
+    return run(body)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,145 @@
+"""The Follow page: which competitions and teams are followed, and what that costs at the feeds."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from found_footy.domain.errors import BadRequest, FollowUnknown
+from found_footy.domain.fixtures.competitions import COMPETITIONS, PRESET_LABELS, PRESETS, REGIONS, competition_key
+from found_footy.domain.fixtures.follow_teams import TOP_TEAMS
+from found_footy.domain.fixtures.following import Following, parse_entry
+from found_footy.follow_book import FollowState
+from found_footy.web.access.visitors import Role, Visitor, allow, visitor
+from found_footy.web.answers.forms import form_of
+from found_footy.web.answers.rendering import render
+from found_footy.web.following import follow_names, follow_state, reset_follow, unfollow_names
+from found_footy.web.services import Given, Services
+
+router = APIRouter(include_in_schema=False)
+
+HEADERS = {"Cache-Control": "no-store"}
+MAX_TYPED = 2000
+SHOWN_CHANGES = 20
+DONE = {
+    "added": "Added. Its matches are being fetched now.",
+    "added-later": "Added. Its matches are fetched with the next daily ingest; `footy ingest` fetches them now.",
+    "removed": "Removed. Matches that are already listed stay until they are over.",
+    "reset": "All changes are dropped: the setting decides again.",
+}
+
+Operator = Annotated[Visitor, Depends(allow(Role.OPERATOR))]
+
+
+@router.get("/follow")
+async def page(request: Request, services: Given, done: str = "") -> Response:
+    return await _page(request, services, said=DONE.get(done, ""))
+
+
+@router.post("/follow")
+async def change(request: Request, services: Given, who: Operator) -> Response:
+    """One button or the text field of the page: `add`, `remove`, `names` or `reset`."""
+    form = await form_of(request)
+    place = form.get("place", "") if form.get("place", "") in _places() else ""
+    typed = form.get("names", "")[:MAX_TYPED]
+    try:
+        if "reset" in form:
+            await reset_follow(services)
+            return _back("reset", "")
+        if "remove" in form:
+            await unfollow_names(services, [form["remove"]], who.name)
+            return _back("removed", place)
+        names = [form["add"]] if "add" in form else [part.strip() for part in typed.split(",") if part.strip()]
+        if not names:
+            raise BadRequest("enter the name of a competition or a team")
+        changed = await follow_names(services, names, who.name)
+    except (FollowUnknown, BadRequest) as error:
+        problem = f"{error}. {error.hint}" if isinstance(error, FollowUnknown) else str(error)
+        return await _page(request, services, problem=problem, typed=typed, status=400)
+    return _back("added" if changed.ingest else "added-later", place)
+
+
+def _back(done: str, place: str) -> Response:
+    return RedirectResponse(f"/follow?done={done}" + (f"#{place}" if place else ""), 303)
+
+
+async def _page(
+    request: Request, services: Services, *, said: str = "", problem: str = "", typed: str = "", status: int = 200
+) -> Response:
+    state = await follow_state(services)
+    values = {
+        "state": state,
+        "may_change": visitor(request).may(Role.OPERATOR),
+        "presets": _presets(state.following),
+        "regions": _regions(state.following),
+        "clubs": _clubs(state),
+        "changes": [_change(each) for each in reversed(state.changes)][:SHOWN_CHANGES],
+        "more_changes": max(0, len(state.changes) - SHOWN_CHANGES),
+        "known": [each.name for each in COMPETITIONS] + [team.name for team in TOP_TEAMS],
+        "said": said,
+        "problem": problem,
+        "typed": typed,
+    }
+    return render(request, "follow.html", values, status, HEADERS)
+
+
+def _place(region: str) -> str:
+    return competition_key(region).replace(" ", "-")
+
+
+def _places() -> frozenset[str]:
+    return frozenset([*map(_place, REGIONS), "presets", "teams"])
+
+
+def _presets(following: Following) -> list[dict[str, Any]]:
+    return [
+        {"entry": name, "name": label, "on": following.follows_preset(name), "title": _members(name)}
+        for name, label in PRESET_LABELS.items()
+    ]
+
+
+def _members(preset: str) -> str:
+    names = [each.name for each in COMPETITIONS if each.slug in PRESETS.get(preset, ())]
+    return ", ".join(names)
+
+
+def _regions(following: Following) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": region,
+            "place": _place(region),
+            "items": [
+                {"entry": each.slug, "name": each.name, "on": following.follows_competition(each.slug), "title": ""}
+                for each in COMPETITIONS
+                if each.region == region
+            ],
+        }
+        for region in REGIONS
+    ]
+
+
+def _clubs(state: FollowState) -> list[dict[str, Any]]:
+    """By country; followed teams that are not in the table come first."""
+    followed = state.following.teams
+    others = [team for team in followed if team not in TOP_TEAMS]
+    groups = [{"country": "Others", "items": [_team(team.entry, team.name, True) for team in others]}] if others else []
+    for country, teams in groupby(TOP_TEAMS, key=lambda team: team.country):
+        items = [_team(team.entry, team.name, team in followed) for team in teams]
+        groups.append({"country": country or "", "items": items})
+    return groups
+
+
+def _team(entry: str, name: str, on: bool) -> dict[str, Any]:
+    return {"entry": entry, "name": name, "on": on, "title": ""}
+
+
+def _change(change: Any) -> dict[str, Any]:
+    try:
+        name = parse_entry(change.entry).name
+    except FollowUnknown:
+        name = change.entry
+    return {"name": PRESET_LABELS.get(name, name), "followed": change.followed, "at": change.at, "by": change.by}

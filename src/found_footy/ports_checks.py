@@ -28,7 +28,7 @@ class UnexpectedAnswer:
 
 class UnexpectedAnswers(Protocol):
     async def save(self, name: str, error: FootyError, exchange: Exchange) -> bool:
-        """Keeps the newest few per name; False if the same error was kept a few minutes ago. Raises StoreUnavailable."""
+        """Keeps the newest few per name; False if the same error was kept minutes ago. Raises StoreUnavailable."""
 
     async def kept(self) -> Sequence[UnexpectedAnswer]:
         """The newest first."""

@@ -32,7 +32,9 @@ def test_the_forms_of_secrets_are_masked_and_the_rest_stays(text: str, expected:
 
 def test_known_values_are_masked_wherever_they_occur() -> None:
     redactor = Redactor(["fan.example.social", "p&ss word", "abc"])
-    assert redactor.text("as FAN.example.social with p%26ss%20word, p&ss word and abc") == "as *** with ***, *** and abc"
+    assert (
+        redactor.text("as FAN.example.social with p%26ss%20word, p&ss word and abc") == "as *** with ***, *** and abc"
+    )
     assert redactor.value({"a": ["fan.example.social", 1], "b": None}) == {"a": ["***", 1], "b": None}
 
 

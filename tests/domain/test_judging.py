@@ -274,8 +274,14 @@ def test_a_time_in_words(seconds: float, said: str) -> None:
     ("system", "expected"),
     [
         (measured(recorded=recorded(matches=(), feeds=())), [("feeds_silent", "failed")]),
-        (measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=ago(hours=27)),))), [("feeds_silent", "failed")]),
-        (measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=None, error="refused"),))), [("feed", "failed")]),
+        (
+            measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=ago(hours=27)),))),
+            [("feeds_silent", "failed")],
+        ),
+        (
+            measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=None, error="refused"),))),
+            [("feed", "failed")],
+        ),
         (measured(recorded=recorded(matches=(), feeds=()), declared=()), [("feeds_off", "failed")]),
         (measured(recorded=recorded(matches=(), feeds=()), declared=None), []),
     ],

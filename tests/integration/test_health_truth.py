@@ -25,7 +25,9 @@ from found_footy.http_server import HttpServer
 from found_footy.web.app import create_app
 from tests.support.watching import Watched
 
-STATE = "insert into feed_states (feed, asked_at, answered_at, error) values ('espn', %(asked)s, %(answered)s, %(error)s)"
+STATE = (
+    "insert into feed_states (feed, asked_at, answered_at, error) values ('espn', %(asked)s, %(answered)s, %(error)s)"
+)
 REFUSED = "FeedBlocked: HTTP 403"
 
 

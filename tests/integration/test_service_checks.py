@@ -30,9 +30,11 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 def result(ok: bool, hours: float = 0, name: str = "feed espn") -> CheckResult:
     at = NOW + timedelta(hours=hours)
     if ok:
-        return CheckResult(name, CheckKind.FEED, True, at, "GET espn/scoreboard", "HTTP 200, 9 bytes, 0.1 s; 3 matches")
-    answer, hint = "HTTP 403, 0 bytes, 0.1 s; FeedBlocked: refused", "Ask less often."
-    return CheckResult(name, CheckKind.FEED, False, at, "GET espn/scoreboard", answer, "FeedBlocked", hint)
+        return CheckResult(
+            name, CheckKind.FEED, True, at, "GET espn/scoreboard", "HTTP 200, 9 bytes, 0.1 s", "3 matches"
+        )
+    response, said, hint = "HTTP 403, 0 bytes, 0.1 s", "FeedBlocked: refused", "Ask less often."
+    return CheckResult(name, CheckKind.FEED, False, at, "GET espn/scoreboard", response, said, "FeedBlocked", hint)
 
 
 async def announced(database: Database) -> list[dict[str, Any]]:

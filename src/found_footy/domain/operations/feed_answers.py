@@ -1,4 +1,4 @@
-"""Whether the feeds' grade rests on anything: a system that polls nothing looks fresh, also if no feed ever answered."""
+"""Whether the feeds' grade rests on an answer. A system that polls nothing looks fresh, also if no feed answers."""
 
 from __future__ import annotations
 

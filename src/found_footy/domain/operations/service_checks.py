@@ -32,11 +32,18 @@ class CheckResult:
     checked_at: datetime
     asked: str
     """The requests that were sent, one per line: method, host, path, query. Empty if the check needs no HTTP."""
-    answer: str
-    """Status, size and seconds of the last request, and the adapter's own summary or error."""
+    response: str
+    """Status, size and seconds of the request that decided the result; empty without HTTP."""
+    said: str
+    """The adapter's own summary, or its error."""
     error_class: str = ""
     hint: str = ""
     seconds: float = 0.0
+    retryable: bool = False
+
+    @property
+    def answer(self) -> str:
+        return "; ".join(filter(None, (self.response, self.said)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ router = APIRouter(tags=["health"])
 
 NO_STORE = "no-store"
 
+
 @dataclass(frozen=True, slots=True)
 class Live:
     live: bool = True

@@ -23,6 +23,7 @@ from found_footy.activities.feed_poll import FeedActivities
 from found_footy.activities.ingest import IngestActivities
 from found_footy.activities.monitor import MonitorActivities
 from found_footy.activities.search import SearchActivities, SearchRules
+from found_footy.activities.unexpected import AnswerKeeper
 from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.download.downloader import open_downloader
@@ -41,10 +42,12 @@ from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
 from found_footy.adapters.storage.postgres.follows import PostgresFollows
 from found_footy.adapters.storage.postgres.listings import PostgresListings
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
+from found_footy.adapters.storage.postgres.service_checks import PostgresUnexpectedAnswers
 from found_footy.adapters.vision.watch import watch
 from found_footy.bootstrap_feeds import asking_rules, open_feeds
 from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
+from found_footy.config_secrets import build_redactor
 from found_footy.domain.discovery.choosing import ChoosingRules
 from found_footy.domain.errors import VisionError
 from found_footy.domain.fixtures.model import Sport, Stage
@@ -218,6 +221,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
             # The first look would wait two seconds for the models.
             warming = asyncio.create_task(_warm(vision), name="load the OCR")
             stack.callback(warming.cancel)
+        keeper = AnswerKeeper(PostgresUnexpectedAnswers(store.database, build_redactor(settings), _now))
         filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
 
         async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
@@ -236,8 +240,9 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     settings.lifecycle,
                     Tracked(settings.tracked_teams, settings.tracked_leagues),
                     follows,
+                    keeper,
                 ),
-                FeedActivities(feeds.registry, listings, Desk(store, feeds.memory, recorder, rules)),
+                FeedActivities(feeds.registry, listings, Desk(store, feeds.memory, recorder, rules, keeper)),
                 MonitorActivities(
                     store,
                     listings,
@@ -249,7 +254,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     fresh_for=rules.lasts(Stage.ACTIVE),
                     search_silence=timedelta(seconds=settings.search_silence_seconds),
                 ),
-                AliasActivities(clips, closing(build_knowledge(settings)), _now),
+                AliasActivities(clips, closing(build_knowledge(settings)), _now, keeper),
                 SearchActivities(
                     store,
                     clips,
@@ -258,10 +263,11 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     search_rules(settings),
                     _now,
                     recorder,
+                    keeper,
                 ),
-                DownloadActivities(clips, objects, closing(build_downloader(settings)), media, filters, _now),
+                DownloadActivities(clips, objects, closing(build_downloader(settings)), media, filters, _now, keeper),
                 HandOverActivities(client, settings.task_queue, settings.upload_idle_seconds),
-                VisionActivities(clips, objects, look, settings.clock_tolerance_minutes),
+                VisionActivities(clips, objects, look, settings.clock_tolerance_minutes, keeper),
                 UploadActivities(clips, objects),
                 AnnounceActivities(
                     PostgresDeliveries(store.database),

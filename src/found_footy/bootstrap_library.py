@@ -25,6 +25,7 @@ from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.library import PostgresLibrary
 from found_footy.adapters.storage.postgres.vectors import PostgresVectors
 from found_footy.bootstrap import open_worker
+from found_footy.bootstrap_checks import build_canary
 from found_footy.bootstrap_embeddings import build_embedders
 from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
@@ -107,7 +108,8 @@ async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list
             seconds=settings.library_seconds,
             queue_most=settings.library_queue_most,
         )
-        live = await stack.enter_async_context(open_worker(settings, client, [desk]))
+        canary = build_canary(settings, library.database)
+        live = await stack.enter_async_context(open_worker(settings, client, [desk, canary]))
         others = []
         for lane in Lane:
             # With a workshop of its own: the films' is not there before there is one.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from found_footy.cli_browser import browser
+from found_footy.cli_doctor import doctor
 from found_footy.cli_feeds import feeds
 from found_footy.cli_follow import follow
 from found_footy.cli_health import health, recycle, watchdog
@@ -24,7 +25,7 @@ from found_footy.cli_search import search
 from found_footy.cli_submit import submit
 from found_footy.cli_time import record, replay
 from found_footy.cli_token import token
-from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run, stop_signal
+from found_footy.command import AsJson, run, stop_signal
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
 from found_footy.domain.errors import (
@@ -198,24 +199,7 @@ app.command()(health)
 app.command()(recycle)
 
 
-@app.command()
-def doctor(as_json: AsJson = False) -> None:
-    """Check every engine, URL, key and folder, and say what to do about each that fails."""
-    from found_footy.ops.doctor import examine
-
-    settings = settings_and_logs(quiet=True)
-    findings = run(lambda: examine(settings))
-    if as_json:
-        print_json([{"what": f.what, "state": f.state, "said": f.said, "advice": f.advice} for f in findings])
-    else:
-        marks = {"ok": "[green]✓[/]", "off": "[yellow]–[/]", "failed": "[red]✗[/]"}
-        for finding in findings:
-            out.print(f"{marks[finding.state]} {finding.what}: ", end="")
-            out.print(finding.said, markup=False)
-            if finding.advice:
-                out.print(f"    {finding.advice}", style="dim", markup=False)
-    if any(finding.state == "failed" for finding in findings):
-        raise SystemExit(EXIT_NOT_AS_EXPECTED)
+app.command()(doctor)
 
 
 @app.command()

@@ -86,6 +86,10 @@ class Settings(FeedSettings, LibrarySettings):
         12, ge=1, le=168, description="How long after kick-off an interrupted match is polled at every cycle."
     )
 
+    canary_hours: float = Field(
+        24, ge=1, le=168, description="Time between two live checks of every feed, source and service."
+    )
+
     # --- from a certain goal to clips
     wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
     wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")

@@ -13,7 +13,7 @@ headers and bodies are never kept, and query parameters that carry credentials a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -83,6 +83,13 @@ def record_exchanges() -> Iterator[deque[Exchange]]:
         yield exchanges
     finally:
         _recording.reset(token)
+
+
+def decisive(exchanges: Iterable[Exchange]) -> Exchange | None:
+    """The exchange that explains an error: the last one without a good answer, else the last one."""
+    made = list(exchanges)
+    bad = [each for each in made if each.status is None or each.status >= 400]
+    return bad[-1] if bad else made[-1] if made else None
 
 
 def note_exchange(

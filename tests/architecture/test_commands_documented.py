@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from found_footy import cli
-from found_footy.command import EXIT_NOT_STOPPED
+from found_footy.command import EXIT_NOT_AS_EXPECTED, EXIT_NOT_STOPPED
 from tests.architecture.pages import REFERENCE, code_blocks, row_of, section, table_rows, text_of
 
 PAGE = REFERENCE / "cli.md"
@@ -74,5 +74,5 @@ def test_the_exit_codes_are_documented() -> None:
     codes = {row[0]: row[1] for row in table_rows(section(PAGE, "## Exit codes"))[1:]}
     for kind, code in cli.EXIT_CODES.items():
         assert f"`{kind.__name__}`" in codes[str(code)]
-    used = {0, 1, 130, cli.EXIT_NOT_AS_EXPECTED, EXIT_NOT_STOPPED, *cli.EXIT_CODES.values()}
+    used = {0, 1, 130, EXIT_NOT_AS_EXPECTED, EXIT_NOT_STOPPED, *cli.EXIT_CODES.values()}
     assert set(codes) == {str(code) for code in used}

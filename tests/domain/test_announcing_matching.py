@@ -101,7 +101,7 @@ def test_hidden_scores(topic: str, payload: dict[str, Any], heard: bool) -> None
     assert asked(topic, payload, no_score=True) is heard
 
 
-@pytest.mark.parametrize("topic", ["feeds.health", "feeds.recovery"])
+@pytest.mark.parametrize("topic", ["feeds.health", "feeds.recovery", "service.changed"])
 @pytest.mark.parametrize(
     ("given", "heard"),
     [

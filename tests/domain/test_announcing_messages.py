@@ -198,3 +198,20 @@ def test_the_feeds_health_is_told_without_a_match() -> None:
 def test_a_recovery_is_told_in_words(payload: dict[str, str], title: str, text: str) -> None:
     body = message_of(NewsItem(9, AT, "feeds.recovery", None, None, payload), Context(), checked_filters(), "key")
     assert (body["title"], body["text"]) == (title, text)
+
+
+@pytest.mark.parametrize(
+    ("payload", "title", "text"),
+    [
+        (
+            {"name": "source reddit", "ok": False, "answer": "HTTP 403, 9 bytes, 0.2 s", "hint": "Switch it off."},
+            "source reddit does not work",
+            "HTTP 403, 9 bytes, 0.2 s Switch it off.",
+        ),
+        ({"name": "feed espn", "ok": True, "answer": "12 matches", "hint": ""}, "feed espn works again", "12 matches"),
+    ],
+)
+def test_a_change_of_a_service_is_told_with_what_to_do(payload: dict[str, Any], title: str, text: str) -> None:
+    body = message_of(NewsItem(9, AT, "service.changed", None, None, payload), Context(), checked_filters(), "key")
+    assert (body["title"], " ".join(body["text"].split())) == (title, text)
+    assert body["service"] == payload

@@ -131,7 +131,7 @@ def test_what_is_wrong_is_found_and_nothing_else(system: Measured, kind: str, gr
     [
         measured(recorded=recorded(matches=(a_match(polled_seconds=90),))),
         measured(recorded=recorded(matches=(a_match(polled_seconds=None, activated_at=ago(seconds=80)),))),
-        measured(recorded=recorded(matches=(), goals=(), sources=(), feeds=())),
+        measured(recorded=recorded(matches=(), goals=(), sources=())),
         measured(recorded=recorded(feeds=(a_feed(), a_feed(feed="old", error="gone for good")))),
         measured(
             recorded=recorded(feeds=(a_feed(), a_feed(feed="old", asked_at=ago(hours=2), error="?"))), declared=None
@@ -268,3 +268,25 @@ def test_the_verdict_in_one_line(number: int, line: str) -> None:
 )
 def test_a_time_in_words(seconds: float, said: str) -> None:
     assert spoken(timedelta(seconds=seconds)) == said
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        (measured(recorded=recorded(matches=(), feeds=())), [("feeds_silent", "failed")]),
+        (
+            measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=ago(hours=27)),))),
+            [("feeds_silent", "failed")],
+        ),
+        (
+            measured(recorded=recorded(matches=(), feeds=(a_feed(answered_at=None, error="refused"),))),
+            [("feed", "failed")],
+        ),
+        (measured(recorded=recorded(matches=(), feeds=()), declared=()), [("feeds_off", "failed")]),
+        (measured(recorded=recorded(matches=(), feeds=()), declared=None), []),
+    ],
+)
+def test_feeds_that_never_answered_are_a_failure_and_named_once(
+    system: Measured, expected: list[tuple[str, str]]
+) -> None:
+    assert found(system) == expected

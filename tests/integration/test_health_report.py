@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from found_footy.adapters.storage.postgres.database import Database
+from found_footy.adapters.storage.postgres.store import PostgresStore
 from found_footy.adapters.storage.redis import (
     RedisCache,
     RedisFeedCounters,
@@ -35,6 +36,8 @@ async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched
     database = Database(database_url)
     await database.open()
     made = Watched(database, database_url, cache)
+    # It answered the daily ingest: without any answer, no grade is shown.
+    await PostgresStore(database).save_feed_state("espn", None, made.now - timedelta(hours=1), None)
     yield made
     await made.leading.release()
     await database.close()

@@ -102,6 +102,7 @@ async def populate_feeds(world: World, kickoff: datetime, now: datetime) -> None
         {7001: [Contradiction("score", {"api_football": [2, 1], "espn": [1, 1]}, "api_football")]},
         now,
     )
+    await world.store.save_feed_state("api_football", None, now - timedelta(seconds=12), None)
     await populate_health(world.store, now)
 
 

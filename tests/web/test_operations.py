@@ -63,7 +63,8 @@ async def test_what_the_database_knows(small_world: WorldCopy) -> None:
     assert [(each.source, each.failures) for each in found.sources] == [("bluesky", 0), ("x", 1)]
     assert len(found.hours) == 24
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
-    assert (found.feeds, found.lacking, found.clips) == ((), (), {"verified": 5, "unverified": 1})
+    assert [(feed.feed, feed.error) for feed in found.feeds] == [("api_football", None)]
+    assert (found.lacking, found.clips) == ((), {"verified": 5, "unverified": 1})
 
 
 async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: WorldCopy) -> None:

@@ -13,11 +13,13 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from found_footy.activities.boundary import implements
 from found_footy.activities.clip_files import folder_for_a_clip, md5_of_file, said_of_file, staged_file
+from found_footy.activities.unexpected import AnswerKeeper
 from found_footy.domain.discovery.goal import SoughtGoal
 from found_footy.domain.errors import ClipLost, DownloadUnavailable, MediaError
 from found_footy.domain.videos.filters import FilterRules, loss_of_error, loss_of_media, refusal
 from found_footy.domain.videos.keys import staging_key
 from found_footy.domain.videos.losses import Loss
+from found_footy.http_exchanges import record_exchanges
 from found_footy.ports import ClipStore, Downloader, MediaReader, ObjectStore
 from found_footy.workflows.clip_contracts import (
     ASK_VISION,
@@ -60,8 +62,10 @@ class DownloadActivities:
         media: MediaReader,
         filters: FilterRules,
         now: Callable[[], datetime],
+        keeper: AnswerKeeper | None = None,
     ) -> None:
         self._clips = clips
+        self._keeper = keeper or AnswerKeeper()
         self._objects = objects
         self._downloader = downloader
         self._media = media
@@ -96,7 +100,12 @@ class DownloadActivities:
     async def _fetch(self, goal: SoughtGoal, key: str, media_url: str) -> Fetched:
         with folder_for_a_clip() as folder:
             path = folder / "clip.mp4"
-            await self._downloader.fetch(media_url, path)
+            with record_exchanges() as exchanges:
+                try:
+                    await self._downloader.fetch(media_url, path)
+                except ClipLost as lost:
+                    await self._keeper.note("download", [lost], exchanges)
+                    raise
             md5 = await asyncio.to_thread(md5_of_file, path)
             info = None
             # A file that is known needs neither a second look nor a second place.

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from found_footy.activities.unexpected import AnswerKeeper
 from found_footy.domain.errors import FeedError, FootyError, NotInAnswer, PageNotOpened, ProgramFault
 from found_footy.domain.feeds.lives import LifeRules, after_failure, after_success, as_time_goes, discovered
 from found_footy.domain.feeds.monitoring import MonitorRecord, match_id
@@ -19,6 +20,7 @@ from found_footy.domain.feeds.unified import live_of, payload_of, title_of
 from found_footy.domain.fixtures.model import LiveFixture, Stage
 from found_footy.domain.fixtures.statuses import phase_of
 from found_footy.feed_registry import OpenFeed
+from found_footy.http_exchanges import record_exchanges
 from found_footy.ports import FeedAnswer, FixtureStore
 from found_footy.ports_feeds import FeedMemory, FollowedMatch, NewSnapshot
 from found_footy.ports_recording import Recorder
@@ -97,6 +99,7 @@ class Desk:
     memory: FeedMemory
     recorder: Recorder
     rules: AskingRules
+    keeper: AnswerKeeper = field(default_factory=AnswerKeeper)
 
 
 class Polling:
@@ -114,6 +117,7 @@ class Polling:
         """`late`: from `at` to when this attempt was begun."""
         self._store, self._memory, self._recorder = desk.store, desk.memory, desk.recorder
         self._rules = desk.rules
+        self._keeper = desk.keeper
         self._opened = opened
         self._at = at
         self._late = late
@@ -172,16 +176,18 @@ class Polling:
     async def _ask(self, batch: Sequence[Due]) -> Asked:
         by_id = {request.listing.feed_id: request for request in batch}
         began = time.monotonic()
-        try:
-            answer = await self._opened.feed.fixtures_by_ids(list(by_id))
-        except FeedError as error:
-            answer = FeedAnswer(failures=dict.fromkeys(by_id, error))
-        except FootyError:
-            raise
-        except Exception as error:
-            log.exception("fault in asking a feed", extra=self._about_fault)
-            answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
+        with record_exchanges() as exchanges:
+            try:
+                answer = await self._opened.feed.fixtures_by_ids(list(by_id))
+            except FeedError as error:
+                answer = FeedAnswer(failures=dict.fromkeys(by_id, error))
+            except FootyError:
+                raise
+            except Exception as error:
+                log.exception("fault in asking a feed", extra=self._about_fault)
+                answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
         seconds = time.monotonic() - began
+        await self._keeper.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
         now = self._now()
         good, failures = await self._checked(answer, by_id, now)
         unknown = {id_: NotInAnswer(f"the answer leaves match {id_} out") for id_ in answer.unknown if id_ in by_id}

@@ -10,6 +10,7 @@ from datetime import date, datetime
 
 from found_footy.activities.boundary import implements
 from found_footy.activities.registering import register
+from found_footy.activities.unexpected import AnswerKeeper
 from found_footy.domain.errors import FeedError, FeedRejected, FootyError
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
 from found_footy.domain.fixtures.tracking import Tracked
@@ -17,6 +18,7 @@ from found_footy.domain.recordings.keys import recording_prefix
 from found_footy.domain.videos.keys import STAGING, fixture_prefix
 from found_footy.feed_registry import FeedRegistry, OpenFeed
 from found_footy.follow_book import FollowBook
+from found_footy.http_exchanges import record_exchanges
 from found_footy.ports import FeedAnswer, FixtureStore, ObjectStore
 from found_footy.ports_feeds import ListingStore
 from found_footy.workflows.contracts import (
@@ -43,6 +45,7 @@ class IngestActivities:
         lifecycle: LifecycleRules,
         tracked: Tracked,
         follows: FollowBook | None = None,
+        keeper: AnswerKeeper | None = None,
     ) -> None:
         """`follows` replaces the list in `tracked` by the one that holds when an ingest starts."""
         self._store = store
@@ -52,6 +55,7 @@ class IngestActivities:
         self._lifecycle = lifecycle
         self._tracked = tracked
         self._follows = follows
+        self._keeper = keeper or AnswerKeeper()
 
     @implements(INGEST_DAY)
     async def ingest_day(self, order: IngestDay) -> Ingested:
@@ -86,10 +90,12 @@ class IngestActivities:
         return await self._add(opened, answer, order.at, Tracked())
 
     async def _asked(self, opened: OpenFeed, asking: Awaitable[FeedAnswer], at: datetime) -> FeedAnswer:
-        try:
-            answer = await asking
-        except FeedError as error:
-            answer = FeedAnswer(errors=(error,))
+        with record_exchanges() as exchanges:
+            try:
+                answer = await asking
+            except FeedError as error:
+                answer = FeedAnswer(errors=(error,))
+        await self._keeper.note(f"feed {opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
         problem: FootyError | None = answer.errors[0] if answer.errors else None
         if problem is None and answer.failures and not answer.fixtures:
             problem = next(iter(answer.failures.values()))

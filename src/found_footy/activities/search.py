@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from found_footy.activities.boundary import implements
+from found_footy.activities.unexpected import AnswerKeeper
 from found_footy.domain.discovery.aliases import query_for
 from found_footy.domain.discovery.choosing import ChoosingRules, choose, is_young
 from found_footy.domain.discovery.goal import SoughtGoal
@@ -18,6 +19,7 @@ from found_footy.domain.discovery.wickets import wicket_query
 from found_footy.domain.errors import FootyError, ProgramFault, SourceUnavailable
 from found_footy.domain.fixtures.model import GoalKind, Side, Sport
 from found_footy.domain.videos.keys import clip_prefix, md5_of, staging_prefix
+from found_footy.http_exchanges import record_exchanges
 from found_footy.ports import ClipStore, FixtureStore, ObjectStore, SocialSource, SourceReport
 from found_footy.ports_recording import Recorder
 from found_footy.workflows.clip_contracts import (
@@ -82,8 +84,10 @@ class SearchActivities:
         rules: SearchRules,
         now: Callable[[], datetime],
         recorder: Recorder,
+        keeper: AnswerKeeper | None = None,
     ) -> None:
         self._recorder = recorder
+        self._keeper = keeper or AnswerKeeper()
         self._store = store
         self._clips = clips
         self._objects = objects
@@ -149,17 +153,19 @@ class SearchActivities:
         """One source's failure is its own: it is kept with its reason, and the others go on."""
         limit = self._rules.source_timeout.total_seconds()
         error: FootyError
-        try:
-            async with asyncio.timeout(limit):
-                posts = await source.search(query, now - self._rules.choosing.max_age)
-            return SourceReport(source.name, len(posts)), posts
-        except FootyError as failure:
-            error = failure
-        except TimeoutError:
-            error = SourceUnavailable(f"{source.name} did not answer within {limit:g} s")
-        except Exception as fault:
-            log.exception("fault in a source", extra={"action": "program_fault", "source": source.name})
-            error = ProgramFault(f"{type(fault).__name__}: {fault}")
+        with record_exchanges() as exchanges:
+            try:
+                async with asyncio.timeout(limit):
+                    posts = await source.search(query, now - self._rules.choosing.max_age)
+                return SourceReport(source.name, len(posts)), posts
+            except FootyError as failure:
+                error = failure
+            except TimeoutError:
+                error = SourceUnavailable(f"{source.name} did not answer within {limit:g} s")
+            except Exception as fault:
+                log.exception("fault in a source", extra={"action": "program_fault", "source": source.name})
+                error = ProgramFault(f"{type(fault).__name__}: {fault}")
+        await self._keeper.note(f"source {source.name}", [error], exchanges)
         log.warning(str(error), extra={"action": "source_failed", "source": source.name, "error": error.kind})
         return SourceReport(source.name, None, error), ()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
 from found_footy.domain.errors import SourceChanged, SourceUnavailable
+from found_footy.http_exchanges import note_exchange
 
 FACTS_SECONDS = 3.0
 RECYCLE_SECONDS = 60.0
@@ -34,6 +36,12 @@ class HttpBrowserControl:
             raise SourceChanged(f"what answers at {self._url} is not `footy browser`")
         return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
 
+    async def check(self) -> str:
+        facts = await self.facts()
+        if not facts["healthy"]:
+            raise SourceUnavailable(f"`footy browser` at {self._url} is not healthy: {facts['message']}")
+        return f"{facts.get('processes', '?')} processes, {facts.get('pages', '?')} pages open"
+
     async def recycle(self, reason: str) -> Mapping[str, Any]:
         words = "".join(letter for letter in reason if letter.isprintable())[:LONGEST_REASON]
         answer = await self._ask("POST", "/recycle", self._recycle_seconds, {"reason": words})
@@ -47,6 +55,8 @@ class HttpBrowserControl:
     ) -> dict[str, Any]:
         url = self._url + path
         content = bytearray()
+        began, failure = time.monotonic(), ""
+        status: int | None = None
         try:
             # The client's own limit is for each piece of the answer; this one is for all of it.
             async with (
@@ -54,13 +64,16 @@ class HttpBrowserControl:
                 httpx.AsyncClient(timeout=seconds, trust_env=False) as client,
                 client.stream(method, url, json=body) as answer,
             ):
+                status = answer.status_code
                 async for part in answer.aiter_bytes():
                     content += part
                     if len(content) > MOST_BYTES:
                         raise SourceChanged(f"the answer of {url} is larger than {MOST_BYTES} bytes")
         except (httpx.HTTPError, TimeoutError) as error:
-            said = type(error).__name__
-            raise SourceUnavailable(f"{url} does not answer ({said}): does `footy browser` run?") from error
+            failure = type(error).__name__
+            raise SourceUnavailable(f"{url} does not answer ({failure}): does `footy browser` run?") from error
+        finally:
+            note_exchange(method, url, time.monotonic() - began, status=status, body=bytes(content), error=failure)
         try:
             document = json.loads(content)
         except (ValueError, RecursionError):

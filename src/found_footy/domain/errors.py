@@ -190,9 +190,13 @@ class VisionUnavailable(VisionError):
 class VisionTimeout(VisionError):
     """The vision server did not answer in time."""
 
+    hint = "Use a smaller model or raise FOOTY_VISION_TIMEOUT_SECONDS. Unset LLAMA_URL to use the embedded OCR."
+
 
 class VisionNonsense(VisionError):
     """The vision server's answer does not fit the questions."""
+
+    hint = "Does the server at LLAMA_URL serve a vision model? Unset LLAMA_URL to use the embedded OCR."
 
 
 class EmbeddingError(FootyError):
@@ -231,10 +235,13 @@ class SourceUnavailable(SourceError):
     """No usable answer from the source: refused, timed out, or a server error."""
 
     retryable = True
+    hint = "Check the network, and whether the site opens in a browser. The next search tries again by itself."
 
 
 class SourceRateLimited(SourceError):
     """Too many requests to the source for the moment."""
+
+    hint = "Wait: the limit ends by itself. If it returns, raise FOOTY_SEARCH_SECONDS or list fewer FOOTY_SOURCES."
 
 
 class SourceLoggedOut(SourceError):
@@ -246,13 +253,14 @@ class SourceLoggedOut(SourceError):
 class SourceChanged(SourceError):
     """The source's answer has another shape than we know."""
 
-    hint = "The source has changed its pages or its API; the adapter has to follow."
+    hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
 
 
 class KnowledgeError(FootyError):
     """Wikidata gave nothing usable."""
 
     retryable = True
+    hint = "Check the network. Set FOOTY_WIKIDATA_CONTACT; meanwhile teams are searched by the feed's own names."
 
 
 class DownloadUnavailable(FootyError):
@@ -336,6 +344,7 @@ class FeedUnavailable(FeedError):
     """No usable answer from the feed: refused, timed out, or a server error."""
 
     retryable = True
+    hint = "Check the network, and whether the feed's site opens in a browser. The next poll tries again by itself."
 
 
 class PageNotOpened(FeedUnavailable):
@@ -346,12 +355,14 @@ class FeedMalformed(FeedError):
     """The feed's answer is not the JSON that it should be."""
 
     retryable = True
+    hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
 
 
 class FeedRateLimited(FeedError):
     """Too many requests for the moment."""
 
     retryable = True
+    hint = "Wait: the limit ends by itself. If it returns, lower the feed's limits in config/sources.yaml."
 
 
 class FeedQuotaExhausted(FeedError):
@@ -379,6 +390,8 @@ class FeedPlanRefused(FeedError):
 class FeedRejected(FeedError):
     """The feed refused the request, with its own words."""
 
+    hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
+
 
 class FeedBlocked(FeedError):
     """A page for people came where the answer should be: a captcha, a consent page."""
@@ -390,10 +403,13 @@ class FeedBusy(FeedError):
     """Our own limits for this feed leave no turn for now."""
 
     retryable = True
+    hint = "Wait a minute. If it lasts, raise the feed's limits in config/sources.yaml."
 
 
 class BrowserAway(FeedBusy):
     """Our own browser service, which reads this feed's pages, is not there: the feed was not even asked."""
+
+    hint = "Start `footy browser`, or correct BROWSER_URL."
 
 
 class FeedTimeWrong(FeedError):
@@ -402,6 +418,8 @@ class FeedTimeWrong(FeedError):
 
 class FeedSchemaError(FeedError):
     """A field of the answer does not fit the schema."""
+
+    hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
 
     def __init__(self, field: str, given: object, expected: str) -> None:
         self.field, self.given, self.expected = field, given, expected

@@ -1,119 +1,269 @@
-"""Checks every engine, URL, key and folder, and says what to do about each that fails."""
+"""Checks an installation: folders, engines and settings at once, outside services live or by their last result.
+
+Every finding that fails carries a hint; whoever follows it reaches a working state (tests/integration/test_doctor.py).
+"""
 
 from __future__ import annotations
 
+import asyncio
+import importlib.metadata
 import os
 import shutil
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from functools import partial
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal
 
+from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import inspect
+from found_footy.adapters.storage.postgres.service_checks import PostgresServiceChecks
 from found_footy.adapters.storage.redis import RedisCache
-from found_footy.bootstrap import build_knowledge, build_sources, sources_off
-from found_footy.bootstrap_feeds import build_feed, declared_feeds
-from found_footy.bootstrap_stores import build_objects, objects_folder
+from found_footy.bootstrap import sources_off
+from found_footy.bootstrap_checks import build_checker, build_probes, build_unexpected_answers, feeds_declared
+from found_footy.bootstrap_stores import objects_folder
 from found_footy.bootstrap_temporal import connect_temporal
 from found_footy.config import Settings
 from found_footy.domain.errors import EngineError, FootyError, SettingsError
+from found_footy.domain.operations.findings import spoken
+from found_footy.domain.operations.service_checks import CheckResult, ServiceCheck
+from found_footy.feed_registry import DeclaredFeed
 from found_footy.ops.data_folder import DataFolder
 from found_footy.ops.engines import valkey
 from found_footy.ops.engines.binaries import packaged_binaries
 from found_footy.ops.engines.temporal import find_binary
 from found_footy.ops.locate import with_running_engines
 from found_footy.ops.temporal_setup import missing_schedules
+from found_footy.ports_checks import UnexpectedAnswer
+from found_footy.service_checking import Probe
 
-MIN_FREE_BYTES = 1024**3
+State = Literal["ok", "unknown", "off", "warning", "failed"]
+
+GIB = 1024**3
+MIN_FREE_BYTES = GIB
+LOW_FREE_BYTES = 5 * GIB
+ENGINE_SECONDS = 15.0
+MAX_YTDLP_DAYS = 30
+JS_RUNTIMES = ("deno", "node", "bun", "qjs")
 NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
+CHECK_LIVE = "Run `footy doctor --live` to try it."
+KEYLESS_ADAPTERS = frozenset({"espn", "crex", "recording"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     what: str
-    state: Literal["ok", "off", "failed"]
-    """`off`: not running, and nothing is wrong with that."""
+    state: State
+    """`off`: not in use, and nothing is wrong. `warning`: works, and could be better. `unknown`: never checked."""
     said: str
     advice: str = ""
+    result: CheckResult | None = None
+    """Of a live check that was made just now."""
+    check: ServiceCheck | None = None
+    """The history of live checks, if the database has one."""
+
+    @property
+    def ok(self) -> bool:
+        return self.state == "ok"
+
+    def to_json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"what": self.what, "state": self.state, "said": self.said, "advice": self.advice}
+        if self.result is not None:
+            document |= {
+                "asked": self.result.asked.splitlines(),
+                "response": self.result.response,
+                "error_class": self.result.error_class,
+                "seconds": self.result.seconds,
+                "checked_at": self.result.checked_at.isoformat(),
+            }
+        if self.check is not None:
+            document |= {
+                "asked": self.check.asked.splitlines(),
+                "since": self.check.since.isoformat(),
+                "last_ok_at": self.check.last_ok_at.isoformat() if self.check.last_ok_at else None,
+                "checked_at": self.check.checked_at.isoformat(),
+                "error_class": self.check.error_class,
+            }
+        return document
+
+    def details(self, now: datetime) -> list[str]:
+        """Lines below the finding: the requests, the response, and since when it is like that."""
+        lines = []
+        if self.result is not None:
+            lines += [f"asked: {line}" for line in self.result.asked.splitlines()]
+            if self.result.response:
+                lines.append(f"answer: {self.result.response}")
+        if self.check is not None:
+            lines.append(self.check.history(now))
+        return lines
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    findings = [_folder(settings.data_dir), _binaries(settings)]
+@dataclass
+class Progress:
+    """What is still being waited for; `changed` is called whenever that changes."""
+
+    changed: Callable[[str], None] = lambda words: None
+    waiting: list[str] = field(default_factory=list)
+    total: int = 0
+
+    def begin(self, names: Sequence[str]) -> None:
+        self.waiting, self.total = list(names), len(names)
+        self._show()
+
+    def done(self, name: str) -> None:
+        self.waiting = [each for each in self.waiting if each != name]
+        self._show()
+
+    def _show(self) -> None:
+        done = self.total - len(self.waiting)
+        self.changed(
+            f"checking {done}/{self.total} · waiting for {', '.join(self.waiting[:4])}" if self.waiting else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    findings: tuple[Finding, ...]
+    at: datetime
+    kept: tuple[UnexpectedAnswer, ...] = ()
+    """Answers of an unexpected form, the newest first; only if they were asked for."""
+
+    @property
+    def failed(self) -> bool:
+        return any(finding.state == "failed" for finding in self.findings)
+
+
+async def examine(
+    settings: Settings, *, live: bool = False, with_answers: bool = False, progress: Progress | None = None
+) -> Examination:
+    """`live` sends requests to every service that is switched on; otherwise their last results are shown.
+
+    Changes nothing, except that live results are stored if the database is there, and that a live check of the object
+    store writes and deletes a tiny object.
+    """
     try:
         located = with_running_engines(settings)
     except EngineError:
         located = settings
-    if located.database_url:
-        url = located.database_url.get_secret_value()
-        findings.append(await _checked("PostgreSQL", lambda: _postgres(url)))
-    else:
-        findings.append(Finding("PostgreSQL", "off", *NOT_RUNNING))
-    if located.temporal_address:
-        findings.append(await _checked("Temporal", lambda: _temporal(located)))
-    else:
-        findings.append(Finding("Temporal", "off", *NOT_RUNNING))
-    if located.redis_url:
-        cache = located.redis_url.get_secret_value()
-        findings.append(await _checked("Redis", lambda: _closing(RedisCache(cache))))
-    else:
-        findings.append(Finding("Redis", "off", *NOT_RUNNING))
-    findings += await _feeds(settings)
-    if settings.object_store_url is None and not objects_folder(settings).exists():
-        # Looking must not leave anything behind.
-        findings.append(Finding("object store", "off", "a folder that does not exist yet", "`footy up` makes it."))
-    else:
-        findings.append(await _checked("object store", lambda: _closing(build_objects(settings))))
-    findings.append(await _checked("team names", lambda: _closing(build_knowledge(settings))))
-    for source in build_sources(settings):
-        findings.append(await _checked(f"source {source.name}", partial(_closing, source)))
-    for name, lacking in sources_off(settings).items():
-        findings.append(Finding(f"source {name}", "off", f"lacks {lacking}"))
-    return findings
-
-
-async def _feeds(settings: Settings) -> list[Finding]:
+    postgres, temporal, redis = await asyncio.gather(_postgres(located), _temporal(located), _redis(located))
+    reachable = located if redis.state == "ok" else located.model_copy(update={"redis_url": None})
+    findings = [_folder(settings.data_dir), _binaries(settings), postgres, temporal, redis]
+    findings += _installation(settings)
     try:
-        sources = declared_feeds(settings)()
+        feeds = await feeds_declared(reachable)
     except SettingsError as error:
-        return [Finding("feeds", "failed", str(error), error.hint)]
-    findings = []
-    for source in sources:
-        what = f"feed {source.id}"
-        if not source.enabled:
-            findings.append(Finding(what, "off", f"switched off in {settings.feeds_file}"))
-            continue
+        feeds = []
+        findings.append(Finding("feeds", "failed", str(error), error.hint))
+    probes = [probe for probe in build_probes(reachable, feeds) if not _is_future(probe, settings)]
+    if postgres.state != "ok" or located.database_url is None:
+        outside = await _outside(reachable, probes, live, None, progress or Progress())
+        kept: Sequence[UnexpectedAnswer] = ()
+    else:
+        database = Database(located.database_url.get_secret_value(), max_size=2)
+        await database.open()
         try:
-            feed = build_feed(settings, source, None)
-        except SettingsError as error:
-            findings.append(Finding(what, "off", str(error), error.hint))
-            continue
-        findings.append(await _checked(what, partial(_closing, feed)))
-    if not any(finding.state == "ok" for finding in findings):
-        # One of several may be away; none at all means that no goal is seen.
-        findings.append(
-            Finding("feeds", "failed", "no feed answers", "Set API_FOOTBALL_KEY, or correct what is above.")
-        )
+            store = PostgresServiceChecks(database)
+            outside = await _outside(reachable, probes, live, store, progress or Progress())
+            kept = await build_unexpected_answers(settings, database).kept() if with_answers else ()
+        finally:
+            await database.close()
+    findings += _feeds(settings, feeds, outside, live=live)
+    findings += [finding for name, finding in outside.items() if not name.startswith("feed ")]
+    if not any(probe.name == "object store" for probe in probes):
+        said = f"{objects_folder(settings)} does not exist yet"
+        findings.append(Finding("object store", "off", said, "`footy up` creates it."))
+    findings += [
+        Finding(f"source {name}", "off", f"needs {lacking}") for name, lacking in sources_off(settings).items()
+    ]
+    return Examination(tuple(findings), datetime.now(UTC), tuple(kept))
+
+
+async def _outside(
+    settings: Settings, probes: Sequence[Probe], live: bool, store: PostgresServiceChecks | None, progress: Progress
+) -> dict[str, Finding]:
+    """A finding per probe, by its name."""
+    if not live:
+        known = {check.name: check for check in await store.checks()} if store else {}
+        return {probe.name: _last_known(probe, known.get(probe.name)) for probe in probes}
+    progress.begin([probe.name for probe in probes])
+    results = await build_checker(settings).run(probes, lambda result: progress.done(result.name))
+    known = {}
+    if store is not None:
+        await store.save(results)
+        known = {check.name: check for check in await store.checks()}
+    return {result.name: _just_checked(result, known.get(result.name)) for result in results}
+
+
+def _just_checked(result: CheckResult, check: ServiceCheck | None) -> Finding:
+    advice = "" if result.ok else result.hint
+    return Finding(result.name, "ok" if result.ok else "failed", result.said, advice, result, check)
+
+
+def _last_known(probe: Probe, check: ServiceCheck | None) -> Finding:
+    if check is None:
+        return Finding(probe.name, "unknown", "switched on, never checked", CHECK_LIVE)
+    age = spoken(datetime.now(UTC) - check.checked_at)
+    said = f"{check.answer} ({age} ago)"
+    if check.ok:
+        return Finding(probe.name, "ok", said, check=check)
+    return Finding(probe.name, "failed", said, f"{check.hint} {CHECK_LIVE}".strip(), check=check)
+
+
+def _is_future(probe: Probe, settings: Settings) -> bool:
+    """An object store that `footy up` will create must not be created by a check."""
+    return probe.name == "object store" and settings.object_store_url is None and not objects_folder(settings).exists()
+
+
+def _feeds(
+    settings: Settings, feeds: Sequence[DeclaredFeed], outside: Mapping[str, Finding], *, live: bool
+) -> list[Finding]:
+    findings = []
+    for each in feeds:
+        name = f"feed {each.source.id}"
+        if name in outside:
+            findings.append(outside[name])
+        elif each.on:
+            advice = f"Set it in .env, or switch the feed off with `footy feeds off {each.source.id}`."
+            findings.append(Finding(name, "off", each.lacks, advice))
+        else:
+            by = "by `footy feeds off`" if each.switched is False else f"in {settings.feeds_file}"
+            findings.append(Finding(name, "off", f"switched off {by}", f"`footy feeds on {each.source.id}` asks it."))
+    usable = [each for each in feeds if f"feed {each.source.id}" in outside]
+    names = ", ".join(each.source.id for each in usable)
+    if feeds and not usable:
+        advice = "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
+        findings.append(Finding("feeds", "failed", "no feed is switched on and complete", advice))
+    elif live and usable and not any(outside[f"feed {each.source.id}"].ok for each in usable):
+        advice = "Follow the hints above, or switch another feed on: `footy feeds list` shows them."
+        findings.append(Finding("feeds", "failed", "no feed answers, so no goal will be seen", advice))
+    elif usable and all(each.source.adapter in KEYLESS_ADAPTERS for each in usable):
+        said = f"only feeds without a key are on ({names}): they may be slower, and can change without notice"
+        advice = "Set API_FOOTBALL_KEY to add a second feed; a free key covers 100 requests a day."
+        findings.append(Finding("feeds", "warning", said, advice))
+    elif usable:
+        findings.append(Finding("feeds", "ok", f"on: {names}"))
     return findings
 
 
-async def _checked(what: str, check: Callable[[], Awaitable[str]]) -> Finding:
-    try:
-        return Finding(what, "ok", await check())
-    except FootyError as error:
-        return Finding(what, "failed", f"{error.kind}: {error}", error.hint)
+# --- this machine
 
 
 def _folder(path: Path) -> Finding:
     existing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        return Finding("data folder", "failed", f"{existing} cannot be written to", "Set FOOTY_DATA_DIR to another.")
+        advice = "Set FOOTY_DATA_DIR to a folder that you may write to."
+        return Finding("data folder", "failed", f"{existing} is not writable", advice)
     free = shutil.disk_usage(existing).free
-    said = f"{path.absolute()}, {free / 1024**3:.0f} GiB free"
+    said = f"{path.absolute()}, {free / GIB:.0f} GiB free"
     if free < MIN_FREE_BYTES:
-        return Finding("data folder", "failed", said, "Make room: the engines need at least 1 GiB.")
+        return Finding("data folder", "failed", said, "Free some space, or set FOOTY_DATA_DIR: 1 GiB is the minimum.")
     owner = DataFolder(path).read_runtime()
-    return Finding("data folder", "ok", said + (f", in use by process {owner.owner_pid}" if owner else ""))
+    said += f", in use by process {owner.owner_pid}" if owner else ""
+    if free < LOW_FREE_BYTES:
+        advice = "Free some space, lower FOOTY_RETENTION_DAYS, or set FOOTY_DATA_DIR to a larger disk."
+        return Finding("data folder", "warning", said, advice)
+    return Finding("data folder", "ok", said)
 
 
 def _binaries(settings: Settings) -> Finding:
@@ -126,29 +276,88 @@ def _binaries(settings: Settings) -> Finding:
         return Finding("embedded engines", "failed", str(error), "Run `make setup` again.")
 
 
-async def _postgres(url: str) -> str:
-    version, lacking = await inspect(url)
-    if lacking:
-        raise EngineError(f"the schema lacks {', '.join(lacking)}; `footy up` applies it")
-    return f"PostgreSQL {version}, schema up to date"
+def _installation(settings: Settings) -> list[Finding]:
+    findings = [_ytdlp_age(importlib.metadata.version("yt-dlp"), datetime.now(UTC).date()), _js_runtime()]
+    contact = settings.wikidata_contact
+    if contact == type(settings).model_fields["wikidata_contact"].default:
+        said = "Wikimedia limits clients that do not say how to reach their operator"
+        advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
+        findings.append(Finding("Wikidata contact", "warning", said, advice))
+    else:
+        findings.append(Finding("Wikidata contact", "ok", "set"))
+    return findings
 
 
-async def _temporal(settings: Settings) -> str:
-    client = await connect_temporal(settings)
-    missing = await missing_schedules(client)
-    if missing:
-        raise EngineError(f"the schedules {', '.join(sorted(missing))} are missing; `footy up` registers them")
-    return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"
-
-
-class Checked(Protocol):
-    async def check(self) -> str: ...
-
-    async def aclose(self) -> None: ...
-
-
-async def _closing(engine: Checked) -> str:
+def _ytdlp_age(version: str, today: date) -> Finding:
+    """yt-dlp's version is its date. Sites change within weeks, and its extractors with them."""
     try:
-        return await engine.check()
+        released = date(*(int(part) for part in version.split(".")[:3]))
+    except (TypeError, ValueError):
+        return Finding("yt-dlp", "ok", f"version {version}")
+    days = (today - released).days
+    said = f"version {version}, {days} days old"
+    if days <= MAX_YTDLP_DAYS:
+        return Finding("yt-dlp", "ok", said)
+    advice = f"Update it: `{sys.executable} -m pip install --upgrade yt-dlp`, then restart the workers."
+    return Finding("yt-dlp", "warning", said, advice)
+
+
+def _js_runtime(path: str | None = None) -> Finding:
+    found = next((program for name in JS_RUNTIMES if (program := shutil.which(name, path=path))), None)
+    if found is not None:
+        return Finding("JavaScript runtime", "ok", found)
+    said = f"none of {', '.join(JS_RUNTIMES)} is on PATH: videos on YouTube cannot be downloaded"
+    advice = "Install Deno (https://deno.com) or Node.js so that `deno` or `node` is on PATH."
+    return Finding("JavaScript runtime", "warning", said, advice)
+
+
+# --- engines
+
+
+async def _bounded(what: str, check: Callable[[], Awaitable[str]], advice: str) -> Finding:
+    try:
+        async with asyncio.timeout(ENGINE_SECONDS):
+            return Finding(what, "ok", await check())
+    except FootyError as error:
+        return Finding(what, "failed", f"{error.kind}: {error}", advice)
+    except TimeoutError:
+        return Finding(what, "failed", f"no answer within {ENGINE_SECONDS:g} s", advice)
+
+
+async def _postgres(settings: Settings) -> Finding:
+    if settings.database_url is None:
+        return Finding("PostgreSQL", "off", *NOT_RUNNING)
+    url = settings.database_url.get_secret_value()
+
+    async def check() -> str:
+        version, lacking = await inspect(url)
+        if lacking:
+            raise EngineError(f"the schema lacks {', '.join(lacking)}")
+        return f"PostgreSQL {version}, schema up to date"
+
+    advice = "Start `footy up`, which also applies the schema, or correct DATABASE_URL."
+    return await _bounded("PostgreSQL", check, advice)
+
+
+async def _temporal(settings: Settings) -> Finding:
+    if settings.temporal_address is None:
+        return Finding("Temporal", "off", *NOT_RUNNING)
+
+    async def check() -> str:
+        missing = await missing_schedules(await connect_temporal(settings))
+        if missing:
+            raise EngineError(f"the schedules {', '.join(sorted(missing))} are missing")
+        return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"
+
+    advice = "Start `footy up`, which also registers the schedules, or correct TEMPORAL_ADDRESS."
+    return await _bounded("Temporal", check, advice)
+
+
+async def _redis(settings: Settings) -> Finding:
+    if settings.redis_url is None:
+        return Finding("Redis", "off", *NOT_RUNNING)
+    cache = RedisCache(settings.redis_url.get_secret_value())
+    try:
+        return await _bounded("Redis", cache.check, "Start `footy up`, or correct REDIS_URL.")
     finally:
-        await engine.aclose()
+        await cache.aclose()

@@ -1,4 +1,4 @@
-"""What `footy health` tells: the last judgement, each feed, the matches that are old, what was done about it."""
+"""The report of `footy health`: the last judgement, each feed, stale matches, recoveries."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from found_footy.domain.errors import CacheUnavailable
 from found_footy.domain.feeds.freshness import arrived, stale
 from found_footy.domain.feeds.health_values import HealthGrade, HealthSummary, Recovery
 from found_footy.domain.feeds.monitoring import MonitorRecord
+from found_footy.domain.operations.feed_answers import missing_answers, shown_grade
+from found_footy.domain.operations.feeds_measured import FeedUse
 from found_footy.domain.operations.findings import judgement_holds
 from found_footy.feed_registry import DeclaredFeed
 from found_footy.ops.health_measuring import is_paused
 from found_footy.ports_feeds import FeedCounters, Freshness, MonitorRecords
 from found_footy.ports_health import HealthCache, HealthStore
 
-UNKNOWN = "unknown"
-"""The grade where nobody judges."""
 MOST_STALE = 20
 MOST_RECOVERIES = 5
 
@@ -61,16 +61,17 @@ class HealthReport:
     stale: tuple[StaleMatch, ...]
     recoveries: tuple[Recovery, ...]
     notes: tuple[str, ...] = ()
+    no_data: str = ""
+    """Why the grade says nothing, such as that no feed has answered yet; empty if the feeds answer."""
 
     @property
     def good(self) -> bool:
-        """Whether nothing has to be done: old data that nobody judges are not good."""
-        bad = (HealthGrade.FAILING, HealthGrade.RECOVERING)
-        return self.judged and self.summary is not None and self.summary.grade not in bad
+        """Whether nothing has to be done. Data that is old, or that nobody judges, is not good."""
+        return self.grade in (HealthGrade.HEALTHY, HealthGrade.DEGRADED)
 
     @property
     def grade(self) -> str:
-        return str(self.summary.grade) if self.summary is not None and self.judged else UNKNOWN
+        return shown_grade(self.summary if self.judged else None, self.no_data)
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = plain(asdict(self))
@@ -87,16 +88,16 @@ def plain(value: Any) -> Any:
     return [plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-class Titles(Protocol):
+class ReportStore(HealthStore, Protocol):
     async def titles(self, fixture_ids: Sequence[int]) -> Mapping[int, str]: ...
 
-
-class Store(HealthStore, Titles, Protocol): ...
+    async def feed_uses(self) -> Sequence[FeedUse]:
+        """When each feed was last asked and answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    store: Store
+    store: ReportStore
     cache: HealthCache
     freshness: Freshness
     records: MonitorRecords
@@ -106,9 +107,11 @@ class Reporting:
     lag: timedelta
 
     async def report(self, declared: Sequence[DeclaredFeed], now: datetime) -> HealthReport:
-        """Raises StoreUnavailable; without the cache, what the database knows."""
+        """Raises StoreUnavailable. Without the cache, the report holds what the database knows."""
         notes = []
         heard = await self.store.active()
+        following = bool(heard)
+        uses = {use.feed: use for use in await self.store.feed_uses()}
         records: Sequence[MonitorRecord] = ()
         recent: Mapping[str, tuple[int, int]] = {}
         summary = None
@@ -127,21 +130,33 @@ class Reporting:
             at=now,
             summary=summary,
             judged=summary is not None and now - summary.generated_at <= judgement_holds(self.judgement_seconds),
-            feeds=tuple(feed_line(each, records, recent, now) for each in declared),
+            feeds=tuple(feed_line(each, records, recent, uses.get(each.source.id), now) for each in declared),
             stale=tuple(StaleMatch(match, titles.get(match, ""), age) for match, age in old),
             recoveries=tuple(await self.store.recoveries(MOST_RECOVERIES)),
             notes=tuple(notes),
+            no_data=missing_answers(
+                [uses[each.source.id] for each in declared if each.on and not each.lacks and each.source.id in uses],
+                now,
+                following=following,
+            ),
         )
 
 
 def feed_line(
-    declared: DeclaredFeed, records: Sequence[MonitorRecord], recent: Mapping[str, tuple[int, int]], now: datetime
+    declared: DeclaredFeed,
+    records: Sequence[MonitorRecord],
+    recent: Mapping[str, tuple[int, int]],
+    use: FeedUse | None,
+    now: datetime,
 ) -> FeedLine:
     source = declared.source
     own = [record for record in records if record.feed == source.id]
     failing = [record for record in own if record.failures_in_a_row]
     last = max(failing, key=lambda record: record.asked_at or record.created_at, default=None)
     ok, failed = recent.get(source.id, (0, 0))
+    answers = [record.updated_at for record in own if record.updated_at]
+    if use is not None and use.answered_at is not None:
+        answers.append(use.answered_at)
     return FeedLine(
         id=source.id,
         adapter=source.adapter,
@@ -149,11 +164,11 @@ def feed_line(
         on=declared.on,
         switched=declared.switched,
         lacks=declared.lacks,
-        last_answer=max((record.updated_at for record in own if record.updated_at), default=None),
+        last_answer=max(answers, default=None),
         ok=ok,
         failed=failed,
         matches=len(own),
         failing=len(failing),
         paused=sum(is_paused(record, now) for record in own),
-        error=last.error if last else None,
+        error=last.error if last else use.error if use else None,
     )

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from found_footy.domain.feeds.health_values import HealthGrade, Recovery
+from found_footy.domain.operations.feed_answers import UNKNOWN
 from found_footy.ops.health_report import FeedLine, HealthReport, StaleMatch
 from found_footy.ops.terminal import printable
 
@@ -41,6 +42,8 @@ def health_line(report: HealthReport) -> str:
         f"{fresh.count} matches, median {fresh.median:.0f} s, p95 {fresh.p95:.0f} s, max {fresh.maximum:.0f} s",
         *(_short(reason) for reason in summary.reasons),
     ]
+    if report.no_data:
+        words.insert(1, f"no data: {_short(report.no_data)}")
     if not report.judged:
         words.insert(1, f"not judged since {summary.generated_at:%Y-%m-%d %H:%M:%S}, when it was {summary.grade}")
     return "; ".join(words)
@@ -56,6 +59,10 @@ def _head(report: HealthReport) -> Text:
         head.append(f"nobody has judged for {ago(summary.generated_at, at)}; does `footy watchdog` run?\n", "bold red")
         head.append("UNKNOWN", "bold red")
         head.append(f"  it was {str(summary.grade).upper()}, and this is what was known then:\n", "dim")
+    elif report.grade == UNKNOWN:
+        head.append("NO DATA", "bold red")
+        head.append(f"  {_short(report.no_data)}\n")
+        head.append("  `footy doctor --live` shows what each feed answers\n", "dim")
     else:
         head.append(str(summary.grade).upper(), STYLES[summary.grade])
         head.append(f"  for {ago(summary.since, at)}\n")

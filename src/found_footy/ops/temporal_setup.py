@@ -25,6 +25,7 @@ from found_footy.config import Settings
 from found_footy.domain.errors import EngineError
 from found_footy.workflows.announce import AnnounceWorkflow
 from found_footy.workflows.announce_contracts import ANNOUNCE, AnnounceInput
+from found_footy.workflows.canary import CANARY, CanaryInput, CanaryWorkflow
 from found_footy.workflows.contracts import EVENT_ID, INGEST_SCHEDULE, IngestInput, MonitorInput
 from found_footy.workflows.ingest import IngestWorkflow
 from found_footy.workflows.library import LibraryWorkflow
@@ -34,11 +35,14 @@ from found_footy.workflows.monitor import MonitorWorkflow
 MONITOR_SCHEDULE = "monitor-every-30s"
 ANNOUNCE_SCHEDULE = "announce-news"
 LIBRARY_SCHEDULE = "library-work"
-AT_ONCE = frozenset({ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE})
-"""Those whose first run does not wait for the next half minute."""
+CANARY_SCHEDULE = "canary-daily"
+ALL_SCHEDULES = frozenset({INGEST_SCHEDULE, MONITOR_SCHEDULE, ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE, CANARY_SCHEDULE})
+AT_ONCE = frozenset({ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE, CANARY_SCHEDULE})
+"""Schedules whose first run starts when they are registered."""
 
 
 def schedules(settings: Settings) -> dict[str, Schedule]:
+    canary = timedelta(hours=settings.canary_hours)
     poll = timedelta(seconds=settings.poll_seconds)
     return {
         INGEST_SCHEDULE: Schedule(
@@ -86,6 +90,21 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=30))]),
             policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(seconds=10)),
         ),
+        CANARY_SCHEDULE: Schedule(
+            action=ScheduleActionStartWorkflow(
+                CanaryWorkflow.run,
+                CanaryInput(),
+                id=CANARY,
+                task_queue=settings.task_queue,
+                execution_timeout=timedelta(minutes=20),
+            ),
+            # Away from midnight, and not all installations at once: the services are other people's.
+            spec=ScheduleSpec(
+                intervals=[ScheduleIntervalSpec(every=canary, offset=canary / 4)],
+                jitter=min(timedelta(hours=1), canary / 4),
+            ),
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=canary),
+        ),
     }
 
 
@@ -104,7 +123,9 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
         new = False
         for id_, schedule in schedules(settings).items():
             try:
-                await client.create_schedule(id_, schedule, trigger_immediately=id_ in AT_ONCE)
+                # The demo's simulator counts requests as its script allows them.
+                at_once = id_ in AT_ONCE and not (id_ == CANARY_SCHEDULE and settings.profile == "demo")
+                await client.create_schedule(id_, schedule, trigger_immediately=at_once)
                 new = new or id_ == INGEST_SCHEDULE
             except ScheduleAlreadyRunningError:
                 await client.get_schedule_handle(id_).update(_replacement(schedule))
@@ -118,7 +139,7 @@ async def missing_schedules(client: Client) -> set[str]:
         known = {schedule.id async for schedule in await client.list_schedules()}
     except RPCError as error:
         raise EngineError(f"Temporal does not list its schedules in namespace {client.namespace}: {error}") from error
-    return {INGEST_SCHEDULE, MONITOR_SCHEDULE, ANNOUNCE_SCHEDULE, LIBRARY_SCHEDULE} - known
+    return set(ALL_SCHEDULES - known)
 
 
 def _replacement(schedule: Schedule) -> Callable[[ScheduleUpdateInput], Awaitable[ScheduleUpdate]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from found_footy.workflows.aliases import AliasWorkflow
 from found_footy.workflows.announce import AnnounceWorkflow, DeliveryWorkflow
+from found_footy.workflows.canary import CanaryWorkflow
 from found_footy.workflows.download import DownloadWorkflow
 from found_footy.workflows.feed import FeedWorkflow
 from found_footy.workflows.ingest import IngestWorkflow
@@ -18,6 +19,7 @@ from found_footy.workflows.vision import VisionWorkflow
 WORKFLOWS = (
     AliasWorkflow,
     AnnounceWorkflow,
+    CanaryWorkflow,
     DeliveryWorkflow,
     DownloadWorkflow,
     EditWorkflow,

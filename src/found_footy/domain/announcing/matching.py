@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from found_footy.domain.announcing.context import Context, Match
-from found_footy.domain.announcing.feed_words import is_about_feeds
+from found_footy.domain.announcing.feed_words import is_for_operators
 from found_footy.domain.announcing.news import NewsItem
 from found_footy.domain.announcing.subscription import WITHDRAWN, Filters, Subscription
 
@@ -15,7 +15,7 @@ REVEALING_STATUSES = frozenset({"ET", "BT", "P"})
 
 def concerns(subscription: Subscription, news: NewsItem, context: Context) -> bool:
     filters = subscription.filters
-    if is_about_feeds(news.topic):
+    if is_for_operators(news.topic):
         # Whoever wants one team's goals has not asked for them.
         wants_all = not filters.teams and not filters.leagues
         return _is_open(subscription, news) and wants_all

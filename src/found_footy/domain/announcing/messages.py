@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from found_footy.domain.announcing.context import Context, Match, video_id
-from found_footy.domain.announcing.feed_words import feed_words, is_about_feeds
+from found_footy.domain.announcing.feed_words import is_for_operators, operator_words, payload_name
 from found_footy.domain.announcing.news import NewsItem
 from found_footy.domain.announcing.subscription import Filters
 from found_footy.domain.announcing.words import Words, hidden_words, plain_words
@@ -38,9 +38,9 @@ def message_of(
     news: NewsItem, context: Context, filters: Filters, key: str, public_url: str | None = None
 ) -> dict[str, Any]:
     """The whole body; the same, whenever it is made. Of the filters, those matter that say how something is told."""
-    if is_about_feeds(news.topic):
+    if is_for_operators(news.topic):
         head = {"id": key, "position": news.position, "topic": news.topic, "at": _time(news.at)}
-        return {**head, **_shown(feed_words(news), None), "feeds": dict(news.payload)}
+        return {**head, **_shown(operator_words(news), None), payload_name(news.topic): dict(news.payload)}
     assert context.match is not None
     clip = _clip(news, context)
     path = _path(news, clip, hidden=filters.no_score)

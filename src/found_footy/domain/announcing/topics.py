@@ -24,6 +24,8 @@ TOPICS: Mapping[str, str] = {
     "clip.replaced": "a clip gave way to a better copy: md5, by",
     "feeds.health": "the grade of the feeds' health has changed; about no match: from, to, reasons",
     "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
+    "service.changed": "a live check of a feed, source or other service fails or works again; about no match: name, "
+    "kind, ok, since, last_ok_at, asked, answer, error_class, hint",
     "library.source": "a source of the clip library moves on; about no match: source, state, progress where known",
     "library.clip": "a clip of the library moves on, is made, retired or judged: clip, source, state, live, and of a "
     "person's act also action, kind, by and undone, or other and same",

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from found_footy.domain.feeds.monitoring import MatchLife
 from found_footy.domain.feeds.quota import Pace, pace
+from found_footy.domain.operations.feed_answers import missing_answers
 from found_footy.domain.operations.feeds_measured import Declared, FeedUse
 from found_footy.domain.operations.findings import Finding, Grade, Limits, spoken
 from found_footy.domain.operations.measured import Measured
@@ -25,12 +26,22 @@ def feed_findings(measured: Measured, limits: Limits) -> Iterator[Finding]:
     failing = [feed for feed in used if feed.error]
     for feed in failing:
         grade = Grade.FAILED if len(failing) == len(used) else Grade.DEGRADED
-        advice = "Is the key valid, and the feed up? `footy doctor` asks it."
+        advice = "`footy doctor --live` shows what the feed answers, and what to do."
         if grade is Grade.DEGRADED:
             advice = f"The other feeds go on meanwhile. {advice}"
         yield Finding("feed", grade, f"{feed.feed} fails: {feed.error}", feed.answered_at, advice, "feeds")
+    if (reason := no_data(measured)) and not failing and any(each.usable for each in measured.declared or ()):
+        advice = "`footy ingest` asks the feeds now; `footy doctor --live` shows what each of them answers."
+        yield Finding("feeds_silent", Grade.FAILED, reason[0].upper() + reason[1:], None, advice, "feeds")
     yield from _quotas(measured, used, limits)
     yield from _paused(measured, {feed.feed for feed in failing})
+
+
+def no_data(measured: Measured) -> str:
+    """Why the grade of the feeds says nothing; empty if it does, or if this cannot be known."""
+    if measured.recorded is None or measured.declared is None:
+        return ""
+    return missing_answers(feeds_in_use(measured), measured.at, following=bool(measured.recorded.matches))
 
 
 def feeds_in_use(measured: Measured) -> tuple[FeedUse, ...]:

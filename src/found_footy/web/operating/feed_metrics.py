@@ -17,10 +17,11 @@ from found_footy.domain.feeds.freshness import ages, percentile
 from found_footy.domain.feeds.health_values import HealthGrade
 from found_footy.domain.feeds.monitoring import MatchLife, Priority
 from found_footy.domain.operations.clocks import standing
+from found_footy.domain.operations.feed_answers import UNKNOWN, shown_grade
+from found_footy.domain.operations.feed_causes import no_data
 from found_footy.domain.operations.feeds_measured import AnswersCounted, BrowserSeen, Cached, Declared, HealthKnown
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.measured import Measured, Recorded
-from found_footy.web.operating.health import UNKNOWN
 from found_footy.web.operating.status import queue_depth
 
 FRESHNESS_BUCKETS = (10.0, 30.0, 60.0, 120.0, math.inf)
@@ -29,9 +30,8 @@ QUANTILES = (0.5, 0.95, 0.99)
 
 def feed_families(measured: Measured, limits: Limits) -> Iterator[Metric]:
     if measured.judged_seconds is not None:
-        judged = measured.judged(limits.judgement)
-        grades = {str(grade): float(judged is not None and grade is judged.grade) for grade in HealthGrade}
-        grades[UNKNOWN] = float(judged is None)
+        shown = shown_grade(measured.judged(limits.judgement), no_data(measured))
+        grades = {grade: float(grade == shown) for grade in (*map(str, HealthGrade), UNKNOWN)}
         yield _labelled("footy_feeds_grade", "1 for the grade that the feeds' health has.", "grade", grades)
         said = "Since the watchdog's last judgement."
         yield GaugeMetricFamily("footy_feeds_judged_seconds", said, value=measured.judged_seconds)

@@ -10,6 +10,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from found_footy.domain.operations.feed_answers import UNKNOWN, shown_grade
+from found_footy.domain.operations.feed_causes import no_data
 from found_footy.domain.operations.findings import Limits
 from found_footy.domain.operations.judging import judge
 from found_footy.web.access.visitors import sees_details
@@ -18,8 +20,6 @@ from found_footy.web.services import Given, WebRules
 router = APIRouter(tags=["health"])
 
 NO_STORE = "no-store"
-UNKNOWN = "unknown"
-"""Of feeds that nobody judges, or whose judgement cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ async def health(request: Request, response: Response, services: Given) -> Healt
     verdict, summary = judge(measured, limits), measured.judged(limits.judgement)
     response.status_code = 503 if verdict.grade == "failed" else 200
     response.headers["Cache-Control"] = NO_STORE
-    feeds = str(summary.grade) if summary else UNKNOWN
+    feeds = shown_grade(summary, no_data(measured))
     if not sees_details(request):
         return Health(str(verdict.grade), True, not problems, feeds)
     reasons = [Reason(each.kind, str(each.grade), each.what, each.since, each.advice) for each in verdict.findings]

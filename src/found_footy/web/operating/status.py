@@ -15,10 +15,12 @@ from starlette.responses import Response
 from found_footy.domain.feeds.freshness import ages, stale, stats
 from found_footy.domain.feeds.health_values import FreshnessStats, HealthSummary, Recovery
 from found_footy.domain.feeds.monitoring import MatchLife, Priority
+from found_footy.domain.operations.feed_answers import shown_grade
+from found_footy.domain.operations.feed_causes import no_data
 from found_footy.domain.operations.findings import spoken
 from found_footy.domain.operations.measured import Measured
 from found_footy.web.access.visitors import sees_details
-from found_footy.web.operating.health import UNKNOWN, limits_of
+from found_footy.web.operating.health import limits_of
 from found_footy.web.services import Given, WebRules
 
 router = APIRouter(tags=["health"])
@@ -85,7 +87,7 @@ class Status(Shape):
     """What cannot be known while the database or the cache is away is null; `engines` says which it is."""
 
     grade: str = Field(
-        description="healthy, degraded, failing or recovering; unknown where nobody has judged, or nobody judges now."
+        description="healthy, degraded, failing or recovering; unknown if nobody judges, or if no feed has answered."
     )
     since: datetime | None
     freshness: Ages | None
@@ -114,7 +116,7 @@ def status_of(measured: Measured, rules: WebRules, *, details: bool) -> Status:
     last, cached = measured.summary, measured.cached
     summary = measured.judged(limits_of(rules).judgement)
     return Status(
-        grade=str(summary.grade) if summary else UNKNOWN,
+        grade=shown_grade(summary, no_data(measured)),
         since=summary.since if summary else None,
         freshness=_ages(freshness_of(measured, summary)),
         stale_matches=len(stale(cached.heard, measured.at, rules.stale_seconds)) if cached else None,
@@ -169,7 +171,7 @@ def _ages(freshness: FreshnessStats | None) -> Ages | None:
 def _details(measured: Measured, judged: HealthSummary | None, rules: WebRules) -> StatusDetails:
     recoveries = measured.health.recoveries[:MOST_AUDIT] if measured.health else None
     return StatusDetails(
-        reasons=list(judged.reasons) if judged else _unjudged(measured),
+        reasons=[*filter(None, [no_data(measured)]), *(judged.reasons if judged else _unjudged(measured))],
         paused_matches=paused_records(measured) if measured.cached else None,
         config={name: getattr(rules, name) for name in THRESHOLDS},
         audit=None if recoveries is None else [audit_entry(each) for each in recoveries],

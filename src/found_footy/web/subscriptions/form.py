@@ -27,6 +27,7 @@ TOPIC_WORDS: Mapping[str, str] = {
     "fixture.staging": "A match is new, or postponed",
     "feeds.health": "The health of the score feeds changes",
     "feeds.recovery": "Something was started anew for the score feeds",
+    "service.changed": "A feed, source or service stops working, or works again",
 }
 DELAYS: Mapping[int, str] = {
     0: "at once",

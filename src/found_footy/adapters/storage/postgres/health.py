@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.adapters.storage.postgres.database import Connection, Database, fetch
 from found_footy.adapters.storage.postgres.news import announce
+from found_footy.adapters.storage.postgres.operations import feed_use
 from found_footy.domain.feeds.health_values import (
     FreshnessStats,
     HealthGrade,
@@ -21,6 +22,7 @@ from found_footy.domain.feeds.health_values import (
     RecoveryOutcome,
 )
 from found_footy.domain.fixtures.polling import News
+from found_footy.domain.operations.feeds_measured import FeedUse
 from found_footy.ports_health import HealthSample
 
 KEPT = timedelta(days=2)
@@ -59,6 +61,9 @@ class PostgresHealth:
 
     async def active(self) -> Mapping[int, datetime]:
         return {row["id"]: row["at"].astimezone(UTC) for row in await self._db.fetch("health.active")}
+
+    async def feed_uses(self) -> Sequence[FeedUse]:
+        return [feed_use(row) for row in await self._db.fetch("operations.feeds")]
 
     async def titles(self, fixture_ids: Sequence[int]) -> Mapping[int, str]:
         rows = await self._db.fetch("health.titles", ids=list(fixture_ids)) if fixture_ids else []

@@ -55,7 +55,7 @@ class PostgresOperations:
             goals_in_work=in_work,
             sources=tuple(SourceUse(**row) for row in sources),
             hours=tuple(Hour(**(row | {"at": row["at"].astimezone(UTC)})) for row in hours),
-            feeds=tuple(_feed(row) for row in feeds),
+            feeds=tuple(feed_use(row) for row in feeds),
             disputes=tuple(Dispute(**row) for row in disputes),
             doubts=tuple(Doubt(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
             deliveries=Deliveries(**deliveries),
@@ -94,6 +94,6 @@ def _match(row: dict[str, Any]) -> LiveMatch:
     return LiveMatch(**(row | {"listings": tuple(MatchFeed(**each) for each in row["listings"])}))
 
 
-def _feed(row: dict[str, Any]) -> FeedUse:
+def feed_use(row: dict[str, Any]) -> FeedUse:
     quota = quota_of(row["quota"]) if row["quota"] else None
     return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)

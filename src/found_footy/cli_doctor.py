@@ -1,0 +1,71 @@
+"""`footy doctor`: checks the installation, tries the outside services, writes bug reports."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson, run
+from found_footy.config import load_settings
+from found_footy.console import err, out, print_json
+from found_footy.ops.logging import configure
+
+if TYPE_CHECKING:
+    from found_footy.ops.doctor import Examination
+
+MARKS = {
+    "ok": "[green]✓[/]",
+    "unknown": "[yellow]?[/]",
+    "off": "[dim]–[/]",
+    "warning": "[yellow]![/]",
+    "failed": "[red]✗[/]",
+}
+
+
+def doctor(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where --report writes to; a new file in this folder if not given.")
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Send requests to every enabled feed, source and service.")
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write a bug report without secrets, as Markdown or *.json.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check folders, engines, settings and services, and say what to do about each that fails."""
+    from found_footy.ops.doctor import Progress, examine
+
+    if file is not None and not report:
+        raise typer.BadParameter("a file is only written with --report", param_hint="FILE")
+    settings = load_settings()
+    configure(settings.log_format, "CRITICAL")
+    with err.status("checking …") as status:
+        progress = Progress(lambda words: status.update(words or "checking …"))
+        examination = run(lambda: examine(settings, live=live, with_answers=report, progress=progress))
+    if report:
+        from found_footy.ops.doctor_report import write_report
+
+        name = f"footy-report-{datetime.now(UTC):%Y%m%d-%H%M%S}.md"
+        path = write_report(settings, examination, file or Path(name))
+        err.print(f"wrote {path}: read it before you send it", markup=False, soft_wrap=True)
+    if as_json:
+        print_json([finding.to_json() for finding in examination.findings])
+    else:
+        _print(examination)
+    if examination.failed:
+        raise SystemExit(EXIT_NOT_AS_EXPECTED)
+
+
+def _print(examination: Examination) -> None:
+    for finding in examination.findings:
+        out.print(f"{MARKS[finding.state]} {finding.what}: ", end="")
+        out.print(finding.said, markup=False, soft_wrap=True)
+        for line in finding.details(examination.at):
+            out.print(f"    {line}", style="dim", markup=False, soft_wrap=True)
+        if finding.advice:
+            out.print(f"    → {finding.advice}", markup=False, soft_wrap=True)

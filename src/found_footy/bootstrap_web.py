@@ -26,6 +26,7 @@ from found_footy.adapters.temporal_look import TemporalLook
 from found_footy.bootstrap import build_messengers
 from found_footy.bootstrap_embeddings import open_search
 from found_footy.bootstrap_feeds import polling_plan
+from found_footy.bootstrap_overview import setup_overview
 from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.bootstrap_temporal import connect_temporal, trigger_ingest
 from found_footy.bootstrap_web_feeds import open_web_feeds
@@ -146,6 +147,7 @@ async def open_web(settings: Settings) -> AsyncIterator[Services]:
             kept=KeptAnswers(reading.version),
             matchday=PostgresMatchday(store.database),
             follow=await build_follow(settings, store),
+            overview=lambda: setup_overview(settings, store.database, _now()),
             subscriptions=PostgresSubscriptions(store.database),
             messengers=messengers,
             library=replace(build_web_library(settings, store, readers), search=search),

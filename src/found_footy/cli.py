@@ -18,6 +18,7 @@ from found_footy.cli_doctor import doctor
 from found_footy.cli_feeds import feeds
 from found_footy.cli_follow import follow
 from found_footy.cli_health import health, recycle, watchdog
+from found_footy.cli_init import init
 from found_footy.cli_library import library
 from found_footy.cli_media import media
 from found_footy.cli_play import demo, simulate
@@ -148,6 +149,7 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
     """Start engines, workers and pages, and keep them running until Ctrl-C."""
     from found_footy.ops.running import running
     from found_footy.ops.serving import pages_url
+    from found_footy.ops.startup_banner import print_banner
 
     settings = settings_and_logs()
     if workers is not None:
@@ -158,6 +160,7 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
             names = ", ".join(f"{child.name} (pid {child.pid})" for child in system.supervisor.status())
             pages = pages_url(system.settings)
             logging.getLogger(__name__).info(f"ready: {names}; pages at {pages}", extra={"action": "ready"})
+            await print_banner(system, pages)
             await asyncio.Event().wait()
 
     run(body, when_stopped=0)
@@ -193,6 +196,7 @@ def web() -> None:
     run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
 
 
+app.command()(init)
 app.command()(submit)
 app.command()(watchdog)
 app.command()(health)

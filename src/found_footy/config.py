@@ -238,11 +238,19 @@ def environment_names() -> dict[str, str]:
     return names
 
 
-def load_settings() -> Settings:
-    """The settings, or a SettingsError that names each wrong one, what was given and what is allowed."""
+def load_settings(overrides: Mapping[str, str] | None = None) -> Settings:
+    """The settings, or a SettingsError that names each wrong one, what was given and what is allowed.
+
+    `overrides` are values by the name of their environment variable; they win over the environment and the file.
+    """
     _refuse_unknown()
+    fields = {variable: field for field, variable in environment_names().items()}
+    given: dict[str, Any] = {
+        name if Settings.model_fields[fields[name]].validation_alias else fields[name]: value
+        for name, value in (overrides or {}).items()
+    }
     try:
-        settings = Settings()
+        settings = Settings(**given)
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem) for problem in error.errors())) from None
     return as_demo(settings) if settings.profile == "demo" else settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, SecretStr
@@ -72,6 +72,7 @@ Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
 SourceName = Literal["x", "bluesky", "reddit", "folder"]
+ALL_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]

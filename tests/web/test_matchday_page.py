@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -183,3 +184,16 @@ async def test_hostile_names_stay_text(web: httpx.AsyncClient) -> None:
         assert "<img src=x" not in html
         assert "\u202e" not in html
         assert "&lt;script&gt;" in html
+
+
+async def test_without_any_match_the_page_shows_what_is_followed_and_what_is_on(
+    database_url: str, tmp_path: Path
+) -> None:
+    settings = settings_for(database_url, tmp_path, follow=("top5", "Ajax"), sources=("reddit", "bluesky"))
+    async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
+        page = (await web.get("/", headers=PEOPLE)).text
+    assert "No matches yet" in page
+    assert "5 leagues, 1 team: Premier League" in page
+    assert re.search(r'data-state="ok">on</span> reddit', page)
+    assert re.search(r'data-state="off">off</span> bluesky <span class="muted">needs FOOTY_BLUESKY_HANDLE', page)
+    assert "footy doctor --live" in page

@@ -148,7 +148,7 @@ async def examine(
         located = settings
     postgres, temporal, redis = await asyncio.gather(_postgres(located), _temporal(located), _redis(located))
     reachable = located if redis.state == "ok" else located.model_copy(update={"redis_url": None})
-    findings = [_folder(settings.data_dir), _binaries(settings), postgres, temporal, redis]
+    findings = [data_folder_finding(settings.data_dir), _binaries(settings), postgres, temporal, redis]
     findings += _installation(settings)
     try:
         feeds = await feeds_declared(reachable)
@@ -249,7 +249,7 @@ def _feeds(
 # --- this machine
 
 
-def _folder(path: Path) -> Finding:
+def data_folder_finding(path: Path) -> Finding:
     existing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         advice = "Set FOOTY_DATA_DIR to a folder that you may write to."

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.bootstrap_feeds import check_feeds
@@ -26,6 +27,7 @@ from found_footy.ops.engines.valkey import EmbeddedValkey
 from found_footy.ops.engines.worker import WorkerSpec
 from found_footy.ops.serving import with_web_port
 from found_footy.ops.temporal_setup import ingest_order, prepare_temporal
+from found_footy.workflows.contracts import IngestResult
 from found_footy.workflows.ingest import IngestWorkflow
 
 log = logging.getLogger(__name__)
@@ -39,6 +41,8 @@ class Running:
     """With the addresses of the engines filled in."""
     client: Client
     supervisor: Supervisor
+    first_ingest: WorkflowHandle[Any, IngestResult] | None = None
+    """Only on a fresh Temporal: the ingest that does not wait for the daily one."""
 
 
 @asynccontextmanager
@@ -81,15 +85,16 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
                 await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
             await supervisor.start_workers([WorkerSpec("web", [FOOTY, "web"], environment_of(settings))])
             await supervisor.start_workers([WorkerSpec("watchdog", [FOOTY, "watchdog"], environment_of(settings))])
+            first_ingest = None
             if first_time:
                 # The daily ingest may be a day away; a newcomer wants to see fixtures now.
-                await client.start_workflow(
+                first_ingest = await client.start_workflow(
                     IngestWorkflow.run,
                     replace(ingest_order(settings), days_before=1),
                     id=f"ingest-first-{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
                     task_queue=settings.task_queue,
                 )
-            yield Running(settings, client, supervisor)
+            yield Running(settings, client, supervisor, first_ingest)
 
 
 def worker_specs(settings: Settings) -> list[WorkerSpec]:

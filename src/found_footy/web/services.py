@@ -15,6 +15,7 @@ from found_footy.follow_book import FollowBook
 from found_footy.ports import MediaReader
 from found_footy.ports_announcing import Messenger, SubscriptionBook
 from found_footy.ports_feeds import MonitorRecords, Snapshots
+from found_footy.setup_overview import SetupOverview
 from found_footy.web.answers.kept import KeptAnswers
 from found_footy.web.library_services import LibraryServices
 from found_footy.web.live.hub import Hub
@@ -107,6 +108,8 @@ class Services:
     kept: KeptAnswers
     matchday: MatchdayReading
     follow: FollowServices
+    overview: Callable[[], Awaitable[SetupOverview]]
+    """What is followed and switched on, for pages that have nothing else to show. Raises StoreUnavailable."""
     subscriptions: SubscriptionBook
     messengers: Mapping[str, Messenger]
     """By the kind of subscription; the pages only check targets with them."""

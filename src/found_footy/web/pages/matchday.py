@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any
@@ -96,6 +97,10 @@ def day_of(text: str) -> date:
     raise NotFound(f"there is no day {text[:40]!r}; days are written like 2026-08-22")
 
 
+def _has_matches(around: Mapping[str, Any]) -> bool:
+    return bool(around["before"] or around["after"] or any(around["counts"].values()))
+
+
 def _now(services: Services) -> datetime:
     return services.now().astimezone(UTC)
 
@@ -119,5 +124,6 @@ async def _page(request: Request, services: Services, day: date, around: dict[st
         "now": int(now.timestamp()),
         "card": card_html,
         "stale": services.rules.stale_seconds,
+        "overview": None if _has_matches(around) else await services.overview(),
     }
     return render(request, "matchday.html", values, headers=PRIVATE)

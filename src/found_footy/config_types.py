@@ -64,7 +64,7 @@ def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
     try:
         parse_entries(entries)
     except FollowUnknown as error:
-        raise ValueError(f"{error}. {error.hint}") from None
+        raise ValueError(f"{error}\n{error.hint}") from None
     return entries
 
 

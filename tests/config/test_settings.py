@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from found_footy.config import DEMO, Settings, as_demo, environment_names, load_settings
+from found_footy.domain.errors import SettingsError
 
 SECRET = "s3cr3t-value"
 
@@ -28,6 +29,7 @@ def test_without_any_setting_the_defaults_hold() -> None:
         ("FOOTY_TRACKED_TEAMS", "", "tracked_teams", ()),
         ("FOOTY_TRACKED_LEAGUES", "39", "tracked_leagues", (39,)),
         ("FOOTY_ESPN_LEAGUES", " eng.1 ,ger.1", "espn_leagues", ("eng.1", "ger.1")),
+        ("FOOTY_FOLLOW", "Premier League, La Liga ,top5", "follow", ("Premier League", "La Liga", "top5")),
         ("LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
         ("FOOTY_LOG_LEVEL", "DEBUG", "log_level", "DEBUG"),
         ("TEMPORAL_ADDRESS", "[::1]:7233", "temporal_address", "[::1]:7233"),
@@ -149,3 +151,12 @@ def test_settings_do_not_change() -> None:
 def test_every_setting_says_what_it_is_for() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
     assert len(set(environment_names().values())) == len(Settings.model_fields)
+
+
+def test_a_typing_error_in_the_follow_list_stops_the_start_with_a_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOOTY_FOLLOW", "La Liga, Premier Leage")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    first, second = str(caught.value).splitlines()
+    assert first == "FOOTY_FOLLOW: unknown competition 'Premier Leage': did you mean Premier League?"
+    assert "footy follow list --known" in second

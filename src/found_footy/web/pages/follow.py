@@ -58,8 +58,7 @@ async def change(request: Request, services: Given, who: Operator) -> Response:
             raise BadRequest("enter the name of a competition or a team")
         changed = await follow_names(services, names, who.name)
     except (FollowUnknown, BadRequest) as error:
-        problem = f"{error}. {error.hint}" if isinstance(error, FollowUnknown) else str(error)
-        return await _page(request, services, problem=problem, typed=typed, status=400)
+        return await _page(request, services, problem=str(error), typed=typed, status=400)
     return _back("added" if changed.ingest else "added-later", place)
 
 

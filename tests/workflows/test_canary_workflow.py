@@ -18,7 +18,13 @@ from found_footy.adapters.storage.postgres.service_checks import PostgresService
 from found_footy.config import Settings
 from found_footy.domain.errors import StoreUnavailable
 from found_footy.domain.operations.service_checks import CheckKind, CheckResult
-from found_footy.ops.temporal_setup import ALL_SCHEDULES, CANARY_SCHEDULE, missing_schedules, prepare_temporal, schedules
+from found_footy.ops.temporal_setup import (
+    ALL_SCHEDULES,
+    CANARY_SCHEDULE,
+    missing_schedules,
+    prepare_temporal,
+    schedules,
+)
 from found_footy.workflows.canary import CanaryInput, CanaryWorkflow, ServicesChecked
 from tests.support.workers import sandbox
 
@@ -57,7 +63,9 @@ async def run(client: Client, world: World, store: PostgresServiceChecks) -> Ser
     async with Worker(
         client, task_queue=queue, workflows=[CanaryWorkflow], activities=activities, workflow_runner=sandbox()
     ):
-        return await client.execute_workflow(CanaryWorkflow.run, CanaryInput(), id=f"canary-{uuid4()}", task_queue=queue)
+        return await client.execute_workflow(
+            CanaryWorkflow.run, CanaryInput(), id=f"canary-{uuid4()}", task_queue=queue
+        )
 
 
 async def test_each_run_stores_the_results_and_reports_what_changed(

@@ -35,6 +35,7 @@ from found_footy.ops.temporal_setup import ANNOUNCE_SCHEDULE
 from found_footy.simulator import Simulator, load_scenario
 from found_footy.workflows.announce import AnnounceWorkflow
 from found_footy.workflows.announce_contracts import AnnounceInput
+from found_footy.workflows.canary import CanaryInput, CanaryWorkflow
 from found_footy.workflows.contracts import IngestInput
 from found_footy.workflows.ingest import IngestWorkflow
 
@@ -66,6 +67,9 @@ async def record() -> None:
                         IngestInput(fixture_ids=[1390001]),
                         id="ingest-manual",
                         task_queue=settings.task_queue,
+                    )
+                    await system.client.execute_workflow(
+                        CanaryWorkflow.run, CanaryInput(), id="canary-manual", task_queue=settings.task_queue
                     )
                     # The scheduled one goes on for an hour.
                     await system.client.execute_workflow(
@@ -147,6 +151,8 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
         way = "starts-work" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-to-do"
     elif execution.workflow_type == "StageWorkflow":
         way = "fails" if "fail_stage" in text else "works"
+    elif execution.workflow_type == "CanaryWorkflow":
+        way = "checks"
     elif execution.workflow_type == "EditWorkflow":
         way = "settles"
     else:

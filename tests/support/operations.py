@@ -43,6 +43,7 @@ from found_footy.domain.operations.measured import (
     TemporalState,
     Worker,
 )
+from found_footy.domain.operations.service_checks import CheckKind, ServiceCheck
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 
@@ -216,6 +217,22 @@ def a_doubt(**more: Any) -> Doubt:
         ("the away side is the same", "FC Barcelona B is not quite Barcelona"), ago(minutes=20),
         "Barcelona", "Sevilla", NOW - timedelta(minutes=90), "La Liga",
     )  # fmt: skip
+    return replace(made, **more)
+
+
+def a_check(ok: bool = True, **more: Any) -> ServiceCheck:
+    made = ServiceCheck(
+        "feed espn" if ok else "source reddit",
+        CheckKind.FEED if ok else CheckKind.SOURCE,
+        ok,
+        ago(hours=30),
+        ago(hours=2) if ok else ago(hours=54),
+        ago(hours=2),
+        "GET site.api.espn.com/apis/site/v2/sports/soccer/eng.1/scoreboard?dates=20260822",
+        "HTTP 200, 48213 bytes, 0.4 s; 12 matches" if ok else "HTTP 403, 9 bytes, 0.2 s; SourceLoggedOut: refused",
+        "" if ok else "SourceLoggedOut",
+        "" if ok else "Run `footy doctor --live`.",
+    )
     return replace(made, **more)
 
 

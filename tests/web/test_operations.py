@@ -25,6 +25,7 @@ from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
 from tests.support.operations import (
     FixedWatch,
+    a_check,
     a_dispute,
     a_doubt,
     a_goal,
@@ -237,3 +238,18 @@ async def test_the_page_shows_the_feeds(small_world: WorldCopy) -> None:
     assert [feed["feed"] for feed in told["declared"]] == ["api_football", "espn", "crex"]
     assert len(told["health"]) == 114
     assert told["recorded"]["feed"]["feed"] in ("api_football", "espn")
+
+
+async def test_live_checks_are_shown_with_their_state_and_what_to_do(small_world: WorldCopy) -> None:
+    checks = (a_check(ok=False), a_check())
+    async with showing(measured(recorded=recorded(checks=checks)), small_world.settings) as web:
+        page = " ".join((await web.get("/operations/fragment", headers=PAGE)).text.split())
+        answer = (await web.get("/api/v1/operations")).json()
+    assert "failing for 1 d, last worked 2 d ago" in page
+    assert "working for 1 d" in page
+    assert "SourceLoggedOut: refused" in page
+    assert "<code>footy doctor --live</code>." in page
+    assert [(each["name"], each["ok"]) for each in answer["recorded"]["checks"]] == [
+        ("source reddit", False),
+        ("feed espn", True),
+    ]

@@ -18,6 +18,7 @@ from found_footy.domain.operations.feeds_measured import (
     HealthKnown,
     MatchFeed,
 )
+from found_footy.domain.operations.service_checks import ServiceCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ class Recorded:
     """Of the last hour, the latest first."""
     doubts: tuple[Doubt, ...] = ()
     """Pairings that wait for a person."""
+    checks: tuple[ServiceCheck, ...] = ()
+    """Live checks of services, failing ones first."""
 
     @property
     def feed(self) -> FeedUse | None:

@@ -174,6 +174,21 @@ class OperationsSpan(Shape):
     maximum: float
 
 
+class OperationsCheck(Shape):
+    """The last live check of a feed, source or other service."""
+
+    name: str
+    kind: Literal["feed", "source", "host", "service"]
+    ok: bool
+    since: datetime = Field(description="When the present state began.")
+    last_ok_at: datetime | None
+    checked_at: datetime
+    asked: str = Field(description="The requests that were sent, one per line.")
+    answer: str
+    error_class: str
+    hint: str
+
+
 class OperationsDeliveries(Shape):
     waiting: int
     delivered: int
@@ -194,6 +209,7 @@ class OperationsRecorded(Shape):
     feeds: list[OperationsFeed]
     disputes: list[OperationsDispute] = Field(description="Of the last hour.")
     doubts: list[OperationsDoubt] = Field(description="Pairings that wait for a person.")
+    checks: list[OperationsCheck] = Field(description="Live checks, failing ones first.")
     deliveries: OperationsDeliveries
     goals_by_status: dict[str, int]
     clips: dict[str, int]

@@ -9,6 +9,7 @@ from typing import Any
 from found_footy.adapters.storage.postgres.database import Connection, Database, fetch
 from found_footy.adapters.storage.postgres.migrate import migrations
 from found_footy.adapters.storage.postgres.rows import quota_of
+from found_footy.adapters.storage.postgres.service_checks import service_check
 from found_footy.domain.operations.feeds_measured import Dispute, Doubt, FeedUse, MatchFeed
 from found_footy.domain.operations.measured import (
     Deliveries,
@@ -46,6 +47,7 @@ class PostgresOperations:
             disputes = await fetch(connection, "operations.disputes", {"since": now - HOUR, "limit": MOST_DISPUTES})
             doubts = await fetch(connection, "operations.doubts", {"since": now - DAY, "limit": MOST_DOUBTS})
             (deliveries,) = await fetch(connection, "operations.deliveries", {"now": now})
+            checks = await fetch(connection, "service_checks.checks", {})
             statuses = await fetch(connection, "operations.statuses", {})
             (totals,) = await fetch(connection, "operations.totals", {})
         in_work = goals[0]["in_work"] if goals else 0
@@ -58,6 +60,7 @@ class PostgresOperations:
             feeds=tuple(feed_use(row) for row in feeds),
             disputes=tuple(Dispute(**row) for row in disputes),
             doubts=tuple(Doubt(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
+            checks=tuple(service_check(row) for row in checks),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),

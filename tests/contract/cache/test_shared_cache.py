@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from tests.contract.social.serving import free_port
 
 from found_footy.adapters.social.shared_cache import CacheWithFallback, LocalCache
 from found_footy.adapters.storage.redis import RedisCache, RedisSharedCache
 from found_footy.ports import SharedCache
-from tests.contract.social.serving import free_port
 
 
 @pytest.fixture(params=["redis", "local"])

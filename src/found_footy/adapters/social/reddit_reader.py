@@ -9,7 +9,7 @@ What was read is kept in the shared cache, and so is everything that decides who
     gate:{way}              held until the way may be asked again: its spacing, a stated limit, or a cool-down
     refused:{way}           what the way answered when it was refused, for as long as it is left alone
     remaining:{way}         requests left in the window, as the headers state
-    comments:{post}, comments-read:{post}, gate:comments, gate:comments:{way}   the same for comments
+    comments:{post}, comments-read:{post}, gate:comments:{way}, refused:comments:{way}   the same for comments
 
 The first way that answers wins. A refused way is left alone for a while, and the next one is used meanwhile.
 """
@@ -63,6 +63,8 @@ COMMENT_RESERVE = 20.0
 """Requests of a window that comments leave to the listings."""
 READS_PER_COMMENT_READ = 10
 """A thread is read again after so many times the age at which a listing is read again."""
+LISTINGS_PER_COMMENTS = 3
+"""So many threads may be read in the time in which a listing is fresh."""
 POLL_SECONDS = 0.05
 
 log = logging.getLogger(__name__)
@@ -221,21 +223,20 @@ class RedditReader:
         return KINDS.get(what["kind"], SourceUnavailable)(f"{what['message']}; next attempt in {wait:.0f} s")
 
     async def _way_for_comments(self) -> RedditWay | None:
-        """The first way that has a request to spare now."""
-        spacing = max(self._fresh_seconds / 3, 0.01)
-        if not self._ways or await self._shared.acquire("gate:comments", spacing) > 0:
-            return None
+        """The first way that is not refused, if it has a request to spare now."""
         for way in self._ways:
+            refused = f"refused:{way.name}", f"refused:comments:{way.name}"
+            if any([await self._shared.get(key) is not None for key in refused]):
+                continue
             left = await self._shared.get(f"remaining:{way.name}")
             if left is not None and float(left) < COMMENT_RESERVE:
-                continue
+                return None
+            spacing = max(way.comment_spacing, self._fresh_seconds / LISTINGS_PER_COMMENTS)
             if await self._shared.get(f"gate:comments:{way.name}") is not None:
-                continue
+                return None
             if await self._shared.acquire(f"gate:{way.name}", way.spacing) > 0:
-                continue
-            if await self._shared.acquire(f"gate:comments:{way.name}", way.comment_spacing) > 0:
-                continue
-            return way
+                return None
+            return way if await self._shared.acquire(f"gate:comments:{way.name}", spacing) <= 0 else None
         return None
 
     async def _request(
@@ -269,7 +270,7 @@ class RedditReader:
                 await self._shared.put(f"refused:{way.name}", dumped(what), seconds)
                 await self._shared.extend(f"gate:{way.name}", seconds)
             else:
-                await self._shared.extend(f"gate:comments:{way.name}", seconds)
+                await self._shared.put(f"refused:comments:{way.name}", str(error).encode(), seconds)
             if isinstance(error, SourceRateLimited):
                 raise SourceRateLimited(f"{error}; next request in {seconds:.0f} s") from None
             raise

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 TYPICAL_SECONDS = 20.0
 """Assumed for a post that does not announce its length: neither the first nor the last to be tried."""
 UNKNOWN_SHARE = 0.4
-"""Share of the places that posts of unknown length get if there are as many: Reddit's announce none, and a flood of long
-posts elsewhere would keep them waiting until they are too old."""
+"""Share of the places that posts of unknown length get if there are as many. Reddit announces no lengths, and a flood
+of long posts elsewhere would keep its posts waiting until they are too old."""
 CLOCK_SKEW = timedelta(minutes=5)
 """A post from further in the future is dated wrongly, and a wrong date must not make it young."""
 

@@ -36,6 +36,7 @@ from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
 from found_footy.adapters.social.reddit import Reddit
+from found_footy.adapters.social.reddit_ways import RedditKeys
 from found_footy.adapters.social.x import XSource
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
@@ -43,6 +44,8 @@ from found_footy.adapters.storage.postgres.follows import PostgresFollows
 from found_footy.adapters.storage.postgres.listings import PostgresListings
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.service_checks import PostgresUnexpectedAnswers
+from found_footy.adapters.storage.redis.cache import RedisCache
+from found_footy.adapters.storage.redis.shared_cache import RedisSharedCache
 from found_footy.adapters.vision.watch import watch
 from found_footy.bootstrap_feeds import asking_rules, open_feeds
 from found_footy.bootstrap_stores import build_objects, open_store
@@ -83,8 +86,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def build_sources(settings: Settings) -> list[SocialSource]:
-    """Those that are listed and have what they need; `sources_off` tells of the others."""
+def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[SocialSource]:
+    """The listed sources that have what they need; `sources_off` returns the others.
+
+    Through `cache` all workers share what they read and the limits that they obey.
+    """
     timeout = settings.source_timeout_seconds
     off = sources_off(settings)
     built: list[SocialSource] = []
@@ -99,20 +105,34 @@ def build_sources(settings: Settings) -> list[SocialSource]:
                 secret = password.get_secret_value()
                 built.append(Bluesky(settings.bluesky_url, handle, secret, timeout=timeout, now=_now))
             case "reddit":
-                hosts = settings.private_hosts
-                built.append(
-                    Reddit(
-                        settings.reddit_url,
-                        settings.reddit_subreddit,
-                        settings.reddit_cricket_subreddit,
-                        timeout=timeout,
-                        extra_hosts=hosts,
-                        now=_now,
-                    )
-                )
+                built.append(_build_reddit(settings, cache))
             case "folder":
                 built.append(Folder(settings.drop_folder or Path(), now=_now))
     return built
+
+
+def _build_reddit(settings: Settings, cache: RedisCache | None) -> Reddit:
+    return Reddit(
+        settings.reddit_url,
+        settings.reddit_subreddit,
+        settings.reddit_cricket_subreddit,
+        timeout=settings.source_timeout_seconds,
+        extra_hosts=settings.private_hosts,
+        ways=settings.reddit_ways,
+        keys=_reddit_keys(settings),
+        oauth_url=settings.reddit_oauth_url,
+        shared=None if cache is None else RedisSharedCache(cache, "reddit"),
+        fresh_seconds=settings.reddit_fresh_seconds,
+        comment_threads=settings.reddit_comment_threads,
+        now=_now,
+    )
+
+
+def _reddit_keys(settings: Settings) -> RedditKeys | None:
+    client_id, secret = settings.reddit_client_id, settings.reddit_client_secret
+    if client_id is None or secret is None:
+        return None
+    return RedditKeys(client_id.get_secret_value(), secret.get_secret_value())
 
 
 def sources_off(settings: Settings) -> dict[str, str]:
@@ -122,6 +142,9 @@ def sources_off(settings: Settings) -> dict[str, str]:
         "bluesky": ""
         if settings.bluesky_handle and settings.bluesky_password
         else "FOOTY_BLUESKY_HANDLE and FOOTY_BLUESKY_PASSWORD",
+        "reddit": ""
+        if any(way != "oauth" or _reddit_keys(settings) for way in settings.reddit_ways)
+        else "FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET, or another way in FOOTY_REDDIT_WAYS",
         "folder": "FOOTY_DROP_FOLDER" if settings.drop_folder is None else "",
     }
     return {name: lacking[name] for name in settings.sources if lacking.get(name)}
@@ -259,7 +282,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     store,
                     clips,
                     objects,
-                    [closing(source) for source in build_sources(settings)],
+                    [closing(source) for source in build_sources(settings, feeds.cache)],
                     search_rules(settings),
                     _now,
                     recorder,

@@ -22,7 +22,17 @@ from pydantic_settings import SettingsConfigDict
 
 from found_footy.config_feeds import FeedSettings
 from found_footy.config_library import LibrarySettings
-from found_footy.config_types import PREFIX, Address, HttpUrl, Key, Names, PostgresUrl, Sources, well_known
+from found_footy.config_types import (
+    PREFIX,
+    Address,
+    HttpUrl,
+    Key,
+    Names,
+    PostgresUrl,
+    RedditWays,
+    Sources,
+    well_known,
+)
 from found_footy.domain.errors import SettingsError
 from found_footy.domain.fixtures.comparison import CertaintyRules
 from found_footy.domain.fixtures.lifecycle import LifecycleRules
@@ -116,6 +126,19 @@ class Settings(FeedSettings, LibrarySettings):
     bluesky_handle: str | None = Field(None, description="Account for Bluesky; without one it stays off.")
     bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
     reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
+    reddit_oauth_url: HttpUrl = Field("https://oauth.reddit.com", description="Base URL of Reddit's API.")
+    reddit_client_id: Key | None = Field(None, description="Client id of your app at Reddit, for its API.")
+    reddit_client_secret: Key | None = Field(None, description="Secret of that app.")
+    reddit_ways: RedditWays = Field(
+        ("oauth", "fragment", "atom"),
+        description="Ways to read Reddit, in the order in which they are tried; oauth needs the app's id and secret.",
+    )
+    reddit_fresh_seconds: float = Field(
+        15, gt=0, le=300, description="How long all goals share one reading of a subreddit."
+    )
+    reddit_comment_threads: int = Field(
+        2, ge=0, le=10, description="Matching posts for each search whose comments are read for mirrors; 0 reads none."
+    )
     reddit_subreddit: str = Field("soccer", pattern=r"^\w{2,21}$", description="The subreddit that is read.")
     reddit_cricket_subreddit: str = Field(
         "Cricket", pattern=r"^\w{2,21}$", description="The subreddit that is read for wickets."
@@ -220,6 +243,7 @@ DEMO: dict[str, Any] = {
     "stale_seconds": 5.0,
     "feed_timeout_seconds": 2.0,
     "source_timeout_seconds": 6.0,
+    "reddit_fresh_seconds": 1.0,
     "search_seconds": 2.0,
     "search_gap_seconds": 0.5,
     "search_silence_seconds": 60.0,

@@ -195,6 +195,22 @@ class SocialSource(Protocol):
     async def aclose(self) -> None: ...
 
 
+class SharedCache(Protocol):
+    """Small values and locks that expire, shared by all workers. Methods raise CacheUnavailable."""
+
+    async def get(self, key: str) -> bytes | None: ...
+
+    async def put(self, key: str, value: bytes, seconds: float) -> None: ...
+
+    async def acquire(self, key: str, seconds: float) -> float:
+        """Hold the key for `seconds`. Returns 0 if it was free, otherwise the seconds until it expires."""
+
+    async def extend(self, key: str, seconds: float) -> None:
+        """Hold the key for at least `seconds` from now, whoever holds it."""
+
+    async def release(self, key: str) -> None: ...
+
+
 class Downloader(Protocol):
     async def fetch(self, media_url: str, to: Path) -> None:
         """Gets the video into the given file, within its bounds of bytes, seconds and redirects.

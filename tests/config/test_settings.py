@@ -96,6 +96,7 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
         "stale_seconds",
         "feed_timeout_seconds",
         "source_timeout_seconds",
+        "reddit_fresh_seconds",
         "search_seconds",
         "search_gap_seconds",
         "search_silence_seconds",

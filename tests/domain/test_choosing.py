@@ -23,6 +23,15 @@ def test_an_unknown_length_counts_as_a_usual_one() -> None:
     assert choose([post("long", 50), post("unknown", None), post("short", 5)], NOW, RULES).taken == ("long", "unknown")
 
 
+def test_long_posts_leave_two_of_five_places_to_posts_of_unknown_length() -> None:
+    posts = [
+        *(post(f"long{n}", 50, age=90 + n) for n in range(6)),
+        *(post(f"unknown{n}", None, age=n) for n in range(3)),
+    ]
+    taken = choose(posts, NOW, ChoosingRules(most=5)).taken
+    assert taken == ("long5", "long4", "long3", "unknown2", "unknown1")
+
+
 def test_equally_long_ones_are_taken_in_the_order_of_their_posting() -> None:
     assert choose([post("later", age=10), post("earlier", age=90)], NOW, RULES).taken == ("earlier", "later")
 

@@ -31,6 +31,7 @@ FootyError
 │   ├── SourceUnavailable    no usable answer: refused, timed out, 5xx (retryable)
 │   ├── SourceRateLimited    too many requests for the moment
 │   ├── SourceLoggedOut      its login is missing, wrong or expired
+│   │   └── SourceBlocked    it refuses this address without a login
 │   └── SourceChanged        its answer has another shape than we know
 ├── KnowledgeError           Wikidata gave nothing usable (retryable)
 ├── DownloadUnavailable      a download that may succeed a little later (retryable)
@@ -248,6 +249,15 @@ class SourceLoggedOut(SourceError):
     """The source's login is missing, wrong or expired."""
 
     hint = "Log in again: `footy browser login` for X, FOOTY_BLUESKY_HANDLE and _PASSWORD for Bluesky."
+
+
+class SourceBlocked(SourceLoggedOut):
+    """The source refuses this address without a login."""
+
+    hint = (
+        "Set FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET if you have an app at Reddit, "
+        "run from another network, or remove reddit from FOOTY_SOURCES."
+    )
 
 
 class SourceChanged(SourceError):

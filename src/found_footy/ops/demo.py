@@ -86,6 +86,9 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
             "sources": ("x", "bluesky", "reddit"),
             "browser_url": None,
             "reddit_subreddit": "soccer",
+            "reddit_client_id": None,
+            "reddit_client_secret": None,
+            "reddit_ways": ("oauth", "fragment", "atom"),
             "drop_folder": None,
             **_world(simulator),
         }
@@ -94,7 +97,16 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
 
 def _world(simulator: Simulator) -> dict[str, Any]:
     """Where everything is that is elsewhere in life."""
-    places = ("api_football", "wikidata", "wikidata_sparql", "x", "x_syndication", "bluesky", "reddit")
+    places = (
+        "api_football",
+        "wikidata",
+        "wikidata_sparql",
+        "x",
+        "x_syndication",
+        "bluesky",
+        "reddit",
+        "reddit_oauth",
+    )
     return {
         "feed": "api_football",
         # A scenario's matches are made up.

@@ -33,7 +33,7 @@ from found_footy.simulator.social.clip_files import ClipFiles
 from found_footy.simulator.social.feed import SocialFeed
 from found_footy.simulator.social.media import media_routes
 from found_footy.simulator.social.posts import Platform, SocialPost
-from found_footy.simulator.social.reddit import reddit_routes
+from found_footy.simulator.social.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from found_footy.simulator.social.syndication import syndication_routes
 from found_footy.simulator.social.traps import trap_routes
 from found_footy.simulator.social.x_site import XSiteState, x_routes
@@ -54,6 +54,8 @@ class Simulator:
 
     bluesky_handle = BLUESKY_HANDLE
     bluesky_password = BLUESKY_PASSWORD
+    reddit_client_id = CLIENT_ID
+    reddit_client_secret = CLIENT_SECRET
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class Simulator:
             *x_routes(posts, self.x_state),
             *syndication_routes(self._social, base_url),
             *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password),
-            *reddit_routes(posts, base_url),
+            *reddit_routes(posts, base_url, self.scenario.services.reddit),
             *media_routes(self._files),
             *trap_routes(self._closing),
             *wikidata_routes(self.scenario),

@@ -5,6 +5,10 @@ The defaults are the forms of late 2026. Each switch turns on a refusal or an ou
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import PositiveFloat, PositiveInt
+
 from found_footy.simulator.script_model import Model
 
 
@@ -22,6 +26,17 @@ class CrexService(Model):
 
 class RedditService(Model):
     """Reddit. `*.json` without a login is always refused."""
+
+    fragment: Literal["ok", "blocked", "challenge", "limited", "changed"] = "ok"
+    """`blocked` as for datacentres, `challenge` a page that wants JavaScript, `changed` a page without posts."""
+    fragment_per_window: PositiveInt = 200
+    atom: Literal["ok", "blocked", "limited", "changed"] = "ok"
+    atom_per_window: PositiveInt = 1
+    oauth: Literal["ok", "blocked", "limited"] = "ok"
+    """For requests with the simulator's keys; other keys are always refused."""
+    oauth_per_window: PositiveInt = 100
+    window_seconds: PositiveFloat = 60
+    """Real seconds after which requests are counted from zero again."""
 
 
 class FxTwitterService(Model):

@@ -13,6 +13,7 @@ from .places import HANDLE, Said, browser_post, posted
 from .shared import RawServer, Reply, Request, json_reply
 
 SESSION = {"accessJwt": "an.access.token", "refreshJwt": "a.refresh.token", "handle": HANDLE, "did": "did:plc:x"}
+REDDIT_TOKEN = {"access_token": "an.app.token", "token_type": "bearer", "expires_in": 86400, "scope": "*"}
 SALAH = Said("GOAL! Salah for Liverpool against Manchester City")
 
 
@@ -44,6 +45,8 @@ def answering(place: str, reply: Reply | Any) -> RawServer:
     good = reply if isinstance(reply, Reply) else json_reply(reply)
 
     def respond(request: Request) -> Reply:
+        if request.path.endswith("access_token"):
+            return json_reply(REDDIT_TOKEN)
         return json_reply(SESSION) if "Session" in request.path else good
 
     return RawServer(respond)

@@ -18,13 +18,14 @@ from starlette.routing import Route
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
 from found_footy.adapters.social.reddit import Reddit
+from found_footy.adapters.social.reddit_ways import RedditKeys
 from found_footy.adapters.social.snowflake import EPOCH
 from found_footy.adapters.social.x import XSource
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.ports import SocialSource
 from found_footy.simulator.social.bluesky import bluesky_routes
 from found_footy.simulator.social.posts import Platform, SocialPost
-from found_footy.simulator.social.reddit import reddit_routes
+from found_footy.simulator.social.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 
 from .serving import serving
 
@@ -58,7 +59,18 @@ def source_at(place: str, url: str, *, timeout: float = 5, extra_hosts: Sequence
     if place == "bluesky":
         return Bluesky(url, HANDLE, PASSWORD, timeout=timeout, now=lambda: NOW)
     if place == "reddit":
-        return Reddit(url, "soccer", timeout=timeout, extra_hosts=extra_hosts, now=lambda: NOW)
+        # By the API, whose JSON is spoilt in the same ways as the others'; the page forms have tests of their own.
+        keys, ways = RedditKeys(CLIENT_ID, CLIENT_SECRET), ("oauth",)
+        return Reddit(
+            url,
+            "soccer",
+            timeout=timeout,
+            extra_hosts=extra_hosts,
+            ways=ways,
+            keys=keys,
+            oauth_url=url,
+            now=lambda: NOW,
+        )
     if place == "x":
         return XSource(url, "https://x.com", timeout=timeout, now=lambda: NOW)
     return Folder(Path(url), now=lambda: NOW)

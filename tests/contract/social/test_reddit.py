@@ -1,4 +1,4 @@
-"""Which posts of a subreddit lead to a video, and how Reddit turns us away."""
+"""Which posts of a subreddit are candidates. `test_reddit_ways.py` has the forms in which they come."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.adapters.social.reddit import title_matches
+from found_footy.adapters.social.reddit import media_of, title_matches
 from found_footy.adapters.social.video_hosts import is_video_link
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.wickets import wicket_query
-from found_footy.domain.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.simulator.social.reddit import reddit_routes
 
 from .answers import answer, answering, entry, spoilt
 from .places import NOW, QUERY, SINCE, Said, posted, source_at
 from .serving import serving
-from .shared import RawServer, Reply, json_reply
 
 GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
 POST = entry("reddit", GOAL)
-BLOCKED = b"<!doctype html>\n<html><head><title>Blocked</title></head><body><h1>whoa there, pardner!</h1></body></html>"
 
 
 async def found(*listed: Any, extra_hosts: tuple[str, ...] = ()) -> list[Post]:
@@ -37,12 +34,13 @@ async def test_the_newest_posts_of_the_subreddit_are_asked_for_by_a_program_that
     async with answering("reddit", answer("reddit", [POST])) as server:
         source = source_at("reddit", server.url)
         (post,) = await source.search(QUERY, SINCE)
-        assert await source.check() == "r/soccer answers"
+        assert await source.check() == "r/soccer by API: 1 posts"
         await source.aclose()
-    asked, checked = server.requests
-    assert (asked.path, asked.params) == ("/r/soccer/new.json", {"limit": "100", "raw_json": "1"})
-    assert checked.params["limit"] == "1"
-    assert "found-footy" in asked.headers["user-agent"]
+    token, asked, checked = server.requests
+    assert token.path == "/api/v1/access_token"
+    assert (asked.path, asked.params) == ("/r/soccer/new", {"limit": "100", "raw_json": "1"})
+    assert (checked.path, checked.params) == (asked.path, asked.params), "a check sends what a search sends"
+    assert asked.headers["user-agent"].startswith("found-footy/")
     assert post == Post(
         source="reddit",
         id="p0",
@@ -61,7 +59,7 @@ async def test_wickets_are_looked_for_in_the_subreddit_of_cricket() -> None:
         source = source_at("reddit", server.url)
         (post,) = await source.search(query, SINCE)
         await source.aclose()
-    assert server.requests[0].path == "/r/Cricket/new.json"
+    assert server.requests[1].path == "/r/Cricket/new"
     assert post.url.startswith(f"{server.url}/r/Cricket/comments/")
     assert post.text == said.text
 
@@ -140,28 +138,81 @@ def test_a_link_leads_to_a_video_or_is_left_out(link: str, expected: bool) -> No
     assert is_video_link(link, {"127.0.0.1:4000"}) is expected
 
 
+@pytest.mark.parametrize(
+    ("link", "known", "any_host"),
+    [
+        ("https://streamin.one/v/abc", True, True),
+        ("https://cdn.example.com/goals/salah.mp4", True, True),
+        ("https://newhost.example.com/v/abc", False, True),
+        ("https://x.com/goals/status/1234567890", False, True),
+        ("https://twitter.com/i/status/1234567890", False, True),
+        ("https://www.youtube.com/watch?v=abc", False, True),
+        ("https://youtu.be/abc", False, True),
+        ("https://x.com/goals", False, False),
+        ("https://x.com.example.com/", False, False),
+        ("https://www.youtube.com/@goals", False, False),
+        ("https://www.youtube.com/channel/UC123", False, False),
+        ("https://www.reddit.com/r/soccer/comments/abc/", False, False),
+        ("https://i.redd.it/abc.jpeg", False, False),
+        ("https://preview.redd.it/abc", False, False),
+        ("https://en.wikipedia.org/wiki/Salah", False, False),
+        ("https://example.com/lineup.png", False, False),
+        ("https://example.com/", False, False),
+        ("http://newhost.example.com/v/abc", False, False),
+        ("https://10.0.0.1/v/abc", False, False),
+        ("https://[::1]/v/abc", False, False),
+        ("https://printer.local/v/abc", False, False),
+        ("https://intranet/v/abc", False, False),
+        ("https://user:password@newhost.example.com/v/abc", False, False),
+        ("javascript:alert(1)", False, False),
+        ("", False, False),
+    ],
+)
+def test_an_unknown_host_is_worth_a_try_where_the_words_promise_the_goal(
+    link: str, known: bool, any_host: bool
+) -> None:
+    # Clip hosts rotate within weeks [cygnusx-1-org/continuum, Sep 2026; Apollo-Reborn#929, #944].
+    assert media_of(link, (), any_host=False) == (link if known else None)
+    assert media_of(link, (), any_host=True) == (link if any_host else None)
+
+
+@pytest.mark.parametrize(
+    ("title", "tried"), [(GOAL.text, True), ("Salah on his future at Liverpool: 'I want to stay'", False)]
+)
+async def test_only_the_title_of_a_goal_makes_an_unknown_host_a_candidate(title: str, tried: bool) -> None:
+    post = spoilt(POST, "data", "url", to="https://newhost.example.com/v/abc")
+    assert len(await found(spoilt(post, "data", "title", to=title))) == tried
+
+
 async def test_posts_without_a_video_are_left_out_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
-    page = spoilt(POST, "data", "url", to="https://www.bbc.co.uk/sport")
+    picture = spoilt(POST, "data", "url", to="https://i.redd.it/abc.jpeg")
     text = spoilt(POST, "data", "url", to="https://www.reddit.com/r/soccer/comments/p0/")
     missing = spoilt(POST, "data", "url", without=True)
-    assert await found(page, text, missing) == []
+    assert await found(picture, text, missing) == []
     assert not caplog.records
 
 
 OWN = {"reddit_video": {"fallback_url": "https://v.redd.it/abc/CMAF_720.mp4?source=fallback", "duration": 21}}
+# The CDN is open, and its files of one quality have no sound [jacobhl3ca/nospoilerscores, Sep 2026].
+PLAYLIST = "https://v.redd.it/abc/HLSPlaylist.m3u8"
 
 
 @pytest.mark.parametrize("field", ["secure_media", "media"])
-async def test_reddits_own_videos_say_how_long_they_are(field: str) -> None:
+async def test_reddits_own_videos_come_by_their_playlist_and_say_how_long_they_are(field: str) -> None:
     own = spoilt(spoilt(POST, "data", field, to=OWN), "data", "url", to="https://v.redd.it/abc")
     (post,) = await found(own)
-    assert (post.media_url, post.duration) == (OWN["reddit_video"]["fallback_url"], 21)
+    assert (post.media_url, post.duration) == (PLAYLIST, 21)
+
+
+async def test_a_link_to_reddits_own_video_is_its_playlist() -> None:
+    (post,) = await found(spoilt(POST, "data", "url", to="https://v.redd.it/abc"))
+    assert (post.media_url, post.duration) == (PLAYLIST, None)
 
 
 async def test_a_post_that_repeats_another_has_the_others_video() -> None:
     repeated = spoilt(POST, "data", "crosspost_parent_list", to=[{"secure_media": OWN}])
     (post,) = await found(spoilt(repeated, "data", "url", to="/r/football/comments/x/"))
-    assert post.media_url == OWN["reddit_video"]["fallback_url"]
+    assert post.media_url == PLAYLIST
 
 
 @pytest.mark.parametrize("duration", [None, "21", -1, 0, True, 1e300, [], 10**30])
@@ -208,30 +259,6 @@ async def test_a_post_with_a_wrong_field_does_not_cost_the_others(
 async def test_a_post_dated_ahead_is_not_younger_than_now() -> None:
     (post,) = await found(spoilt(POST, "data", "created_utc", to=NOW.timestamp() + 3600))
     assert post.posted_at == NOW
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "words"),
-    [
-        (Reply(BLOCKED, 403), SourceLoggedOut, "blocked"),
-        (Reply(BLOCKED, 200), SourceLoggedOut, "blocked"),
-        (Reply(BLOCKED, 429), SourceRateLimited, "429"),
-        (json_reply({"message": "Too Many Requests", "error": 429}, 429), SourceRateLimited, "Too Many Requests"),
-        (json_reply({"reason": "private", "message": "Forbidden", "error": 403}, 403), SourceLoggedOut, "private"),
-        (json_reply({"reason": "banned", "message": "Not Found", "error": 404}, 404), SourceChanged, "banned"),
-        (Reply(status=302, headers={"location": "/subreddits/search?q=socer"}), SourceChanged, "subreddit"),
-        (Reply(b"<html>upstream request timeout</html>", 504), SourceUnavailable, "504"),
-        (Reply(b"<html>Welcome</html>", 200), SourceChanged, "not JSON"),
-    ],
-)
-async def test_each_way_of_being_turned_away_has_its_class(reply: Reply, kind: type[SourceError], words: str) -> None:
-    async with RawServer(reply) as server:
-        source = source_at("reddit", server.url)
-        for call in (source.search(QUERY, SINCE), source.check()):
-            with pytest.raises(SourceError, match=words) as raised:
-                await call
-            assert type(raised.value) is kind
-        await source.aclose()
 
 
 async def test_the_simulated_hosts_show_the_video_in_one_way_or_the_other() -> None:

@@ -155,7 +155,7 @@ def test_the_counts() -> None:
     verdict = judged(PERFECT)
     assert verdict.mismatches == ()
     assert (verdict.goals, verdict.videos, verdict.verified) == (2, 4, 2)
-    assert verdict.duplicates == 10 - 4, "four clips and another one, each posted twice"
+    assert verdict.duplicates == 11 - 4, "four clips and another one, each posted twice, and one linked as a mirror"
     assert verdict.refused == {"not a video": 2, "gone": 2, "too large": 2, "wrong minute": 2}
     assert json.loads(json.dumps(verdict.to_json()))["mismatches"] == []
 

@@ -63,10 +63,20 @@ class SourceHttp:
     async def get(self, path: str, params: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Answer:
         return await self._send(self._client.build_request("GET", path, params=dict(params), headers=headers))
 
-    async def post(self, path: str, json: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
-        return await self._send(self._client.build_request("POST", path, json=json, headers=headers))
+    async def post(
+        self,
+        path: str,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        form: Mapping[str, str] | None = None,
+        secret: bool = False,
+    ) -> Answer:
+        """`secret`: the answer holds credentials, so its body is not recorded."""
+        request = self._client.build_request("POST", path, json=json, data=form, headers=headers)
+        return await self._send(request, secret=secret)
 
-    async def _send(self, request: httpx.Request) -> Answer:
+    async def _send(self, request: httpx.Request, *, secret: bool = False) -> Answer:
         where = f"{request.url.host}{request.url.path}"
         began, failure = time.monotonic(), f"no answer within {self._timeout:g} s"
         answer: Answer | None = None
@@ -88,7 +98,7 @@ class SourceHttp:
                 time.monotonic() - began,
                 status=answer.status if answer else None,
                 headers=answer.headers if answer else None,
-                body=answer.body if answer else b"",
+                body=answer.body if answer and not secret else b"",
                 error=failure,
             )
 

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.errors import SourceChanged
@@ -16,21 +16,22 @@ MOST_READ = 1000
 MOST_POSTS = 300
 
 log = logging.getLogger(__name__)
+Entry = TypeVar("Entry")
 
 
 class BadPost(ValueError):
     """An entry that cannot be read, with the reason."""
 
 
-def read_all(source: str, entries: Any, read: Callable[[Any], Post | None]) -> list[Post]:
-    """The posts of one answer. `read` gives nothing for what is no video, and raises BadPost for nonsense.
+def read_all(source: str, entries: Any, read: Callable[[Any], Entry | None]) -> list[Entry]:
+    """The posts of one answer. `read` returns None for entries to skip, and raises BadPost for invalid ones.
 
-    An answer in which nothing can be read is no empty one: its shape has changed.
+    An answer in which no entry is valid is not an empty one: its form has changed.
     """
     if not isinstance(entries, list):
         raise SourceChanged(f"{source}: the answer has no list of posts")
     looked_at = entries[:MOST_READ]
-    posts: list[Post] = []
+    posts: list[Entry] = []
     reasons: list[str] = []
     for entry in looked_at:
         try:

@@ -1,41 +1,71 @@
-"""Reddit: the newest posts of a subreddit for each sport, whose titles name the goal and whose links lead to a video.
+"""Reddit: posts whose titles name the goal and whose links may hold a video, and the mirrors in their comments.
 
-Reddit's own search lags by minutes, so the list of new posts is read and chosen from here.
+Each sport has its subreddit. Reddit's own search lags by minutes, so the newest posts are read, once for all goals, and
+chosen from here.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 
-from found_footy.adapters.social.http import Answer, SourceHttp, raise_for_status
-from found_footy.adapters.social.reading import (
-    BadPost,
-    field,
-    newest_first,
-    optional_text,
-    read_all,
-    seconds,
-    text,
+from found_footy.adapters.social.reading import newest_first
+from found_footy.adapters.social.reddit_reader import Listing, RedditReader
+from found_footy.adapters.social.reddit_ways import (
+    SOURCE,
+    AtomWay,
+    FragmentWay,
+    OAuthWay,
+    RedditComment,
+    RedditKeys,
+    RedditPost,
+    RedditWay,
+    WayName,
+    at,
 )
+from found_footy.adapters.social.shared_cache import CacheWithFallback, LocalCache
 from found_footy.adapters.social.video_hosts import is_video_link, split
 from found_footy.domain.discovery.posts import Post, clean_text
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.reddit_title import parse_title
-from found_footy.domain.errors import SourceChanged, SourceLoggedOut
 from found_footy.domain.fixtures.model import Sport
+from found_footy.ports import SharedCache
 
-SOURCE = "reddit"
-LIMIT = 100
-OWN_HOST = "v.redd.it"
+ALL_WAYS: tuple[WayName, ...] = ("oauth", "fragment", "atom")
+THREAD_AGE = timedelta(minutes=15)
+"""Comments are read of posts up to this age: a goal is searched for during about ten minutes."""
+MAX_THREAD_LINKS = 10
 
-_ID = re.compile(r"[a-z0-9]{1,13}", re.ASCII)
-_BLOCKED = re.compile(rb"whoa there, pardner|blocked by network|<title>\s*blocked", re.IGNORECASE)
+_OWN_VIDEO = re.compile(r"https://v\.redd\.it/([A-Za-z0-9]{1,20})(?:[/?].*)?")
+_X_POST = re.compile(r"/\w{1,15}/status/\d{5,20}(?:/.*)?|/i/(?:web/)?status/\d{5,20}(?:/.*)?")
+_MIRROR = re.compile(r"\b(?:mirrors?|alt(?:ernat\w+)?|angles?|aa|replays?|goal|clip|stream\w*)\b", re.IGNORECASE)
+_NOT_A_VIDEO = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|pdf|mp3|html?)$", re.IGNORECASE)
+_NEVER = frozenset(
+    {
+        "reddit.com",
+        "redd.it",
+        "redditmedia.com",
+        "redditstatic.com",
+        "wikipedia.org",
+        "google.com",
+        "discord.gg",
+        "discord.com",
+        "t.me",
+        "patreon.com",
+        "instagram.com",
+        "facebook.com",
+    }
+)
+"""With everything below them: never a clip that can be downloaded without a login."""
+_X = frozenset({"x.com", "twitter.com"})
+_YOUTUBE = frozenset({"youtube.com"})
 
 
 class Reddit:
+    """`shared` makes all workers read as one; without it this process reads for itself."""
+
     def __init__(
         self,
         base_url: str,
@@ -44,13 +74,36 @@ class Reddit:
         *,
         timeout: float,
         extra_hosts: Collection[str] = (),
+        ways: Sequence[WayName] = ALL_WAYS,
+        keys: RedditKeys | None = None,
+        oauth_url: str = "https://oauth.reddit.com",
+        shared: SharedCache | None = None,
+        fresh_seconds: float = 15.0,
+        comment_threads: int = 2,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._http = SourceHttp(base_url, timeout)
         self._subreddits = {Sport.FOOTBALL: subreddit, Sport.CRICKET: cricket_subreddit}
         self._extra_hosts = frozenset(host.lower() for host in extra_hosts)
+        self._threads = comment_threads
         self._now = now
+        used = [way for way in ways if way != "oauth" or keys is not None]
+        # One way that does not answer must leave time for the next.
+        each = timeout / max(1, len(used))
+        self._reader = RedditReader(
+            [self._way(way, base_url, oauth_url, keys, each) for way in used],
+            LocalCache() if shared is None else CacheWithFallback(shared),
+            subreddits=list(self._subreddits.values()),
+            timeout=timeout,
+            fresh_seconds=fresh_seconds,
+            now=now,
+        )
+
+    @staticmethod
+    def _way(name: WayName, base_url: str, oauth_url: str, keys: RedditKeys | None, timeout: float) -> RedditWay:
+        if name == "oauth" and keys is not None:
+            return OAuthWay(base_url, oauth_url, keys, timeout)
+        return FragmentWay(base_url, timeout) if name == "fragment" else AtomWay(base_url, timeout)
 
     @property
     def name(self) -> str:
@@ -58,83 +111,122 @@ class Reddit:
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
         subreddit = self._subreddits[query.sport]
-        body = await self._listing(subreddit, LIMIT)
-        now = self._now()
-        read = read_all(SOURCE, field(body, "data", "children"), lambda entry: self._post(entry, query, subreddit, now))
-        return newest_first(read, since)
+        if self._threads and (known := await self._reader.known(subreddit)):
+            # Before the listing: where requests are scarce, it would take each of them.
+            for thread in self._matching_threads(known, query):
+                await self._reader.read_comments(thread, subreddit)
+        listing = await self._reader.listing(subreddit)
+        posts = list(self._posts(listing, query, subreddit))
+        taken = {post.media_url for post in posts}
+        if self._threads:
+            for thread in self._matching_threads(listing, query):
+                comments = await self._reader.known_comments(thread.id)
+                posts += self._mirrors(thread, comments, subreddit, taken)
+        return newest_first(posts, since)
 
     async def check(self) -> str:
         subreddit = self._subreddits[Sport.FOOTBALL]
-        body = await self._listing(subreddit, 1)
-        if not isinstance(field(body, "data", "children"), list):
-            raise SourceChanged(f"{SOURCE}: the answer has no list of posts")
-        return f"r/{subreddit} answers"
+        listing = await self._reader.listing(subreddit, refresh=True)
+        return f"r/{subreddit} by {listing.label}: {len(listing.posts)} posts"
 
     async def aclose(self) -> None:
-        await self._http.aclose()
+        await self._reader.aclose()
 
-    async def _listing(self, subreddit: str, limit: int) -> Any:
-        # raw_json: without it, Reddit writes &amp; into titles and links.
-        answer = await self._http.get(f"/r/{subreddit}/new.json", {"limit": str(limit), "raw_json": "1"})
-        _raise_for_refusal(answer)
-        return answer.json()
+    def _posts(self, listing: Listing, query: SearchQuery, subreddit: str) -> Iterator[Post]:
+        now = self._now()
+        for post in listing.posts:
+            if not title_matches(post.title, query):
+                continue
+            named = bool(query.words) or parse_title(clean_text(post.title)) is not None
+            if (media_url := media_of(post.link, self._extra_hosts, any_host=named)) is None:
+                continue
+            yield Post(
+                source=SOURCE,
+                id=post.id,
+                url=f"{self._base_url}/r/{subreddit}/comments/{post.id}/",
+                media_url=media_url,
+                posted_at=min(at(post.created), now),
+                author=post.author,
+                text=clean_text(post.title),
+                duration=post.duration,
+            )
 
-    def _post(self, entry: Any, query: SearchQuery, subreddit: str, now: datetime) -> Post | None:
-        post = field(entry, "data")
-        id_, title = text(post, "id"), text(post, "title")
-        posted_at = _created(field(post, "created_utc"))
-        if not _ID.fullmatch(id_):
-            raise BadPost(f"{id_[:30]!r} is no id of Reddit's")
-        if not title_matches(title, query):
-            return None
-        media_url, duration = _media(post, self._extra_hosts)
-        if media_url is None:
-            return None
-        return Post(
-            source=SOURCE,
-            id=id_,
-            url=f"{self._base_url}/r/{subreddit}/comments/{id_}/",
-            media_url=media_url,
-            posted_at=min(posted_at, now),
-            author=clean_text(optional_text(post, "author"), 50),
-            text=clean_text(title),
-            duration=duration,
-        )
+    def _matching_threads(self, listing: Listing, query: SearchQuery) -> list[RedditPost]:
+        """The oldest posts of the goal: that is where people put their mirrors."""
+        oldest = self._now() - THREAD_AGE
+        young = [post for post in listing.posts if at(post.created) >= oldest and title_matches(post.title, query)]
+        return sorted(young, key=lambda post: post.created)[: self._threads]
+
+    def _mirrors(
+        self, thread: RedditPost, comments: Sequence[RedditComment], subreddit: str, taken: set[str]
+    ) -> Iterator[Post]:
+        """Links of a thread's comments, at most MAX_THREAD_LINKS. `taken` grows by what is given."""
+        now, given = self._now(), 0
+        for comment in comments:
+            for number, link in enumerate(comment.links):
+                any_host = _MIRROR.search(comment.text) is not None
+                media_url = media_of(link, self._extra_hosts, any_host=any_host)
+                if media_url is None or media_url in taken or given >= MAX_THREAD_LINKS:
+                    continue
+                taken.add(media_url)
+                given += 1
+                yield Post(
+                    source=SOURCE,
+                    id=f"{thread.id}/{comment.id}/{number}",
+                    url=f"{self._base_url}/r/{subreddit}/comments/{thread.id}/comment/{comment.id}/",
+                    media_url=media_url,
+                    posted_at=min(at(comment.created), now),
+                    author=comment.author,
+                    text=clean_text(f"mirror of: {thread.title}"),
+                )
 
 
 def title_matches(title: str, query: SearchQuery) -> bool:
-    """A goal's title must name the scorer as the scorer: who gave the pass is named in it too."""
+    """The title of a goal must name the scorer as the scorer: it may name who gave the pass, too."""
     cleaned = clean_text(title)
     goal = parse_title(cleaned)
     return query.matches(cleaned if goal is None else goal.named)
 
 
-def _media(post: Any, extra_hosts: Collection[str]) -> tuple[str | None, float | None]:
-    """The link to the video, and how long it is where Reddit knows; a post that repeats another has the other's."""
-    parents = field(post, "crosspost_parent_list")
-    for each in (post, *(parents[:1] if isinstance(parents, list) else ())):
-        for media in ("secure_media", "media"):
-            own = field(each, media, "reddit_video")
-            link = optional_text(own, "fallback_url")
-            if (parts := split(link)) and parts.scheme == "https" and parts.hostname == OWN_HOST:
-                return link, seconds(field(own, "duration"))
-    link = optional_text(post, "url_overridden_by_dest") or optional_text(post, "url")
-    return (link if is_video_link(link, extra_hosts) else None), None
+def media_of(link: str, extra_hosts: Collection[str], *, any_host: bool) -> str | None:
+    """The address to download, or None. `any_host`: the words around the link promise a clip of the goal.
+
+    Clip hosts change their names faster than a table of them, so then any public host is worth a try.
+    """
+    if own := _OWN_VIDEO.fullmatch(link):
+        return f"https://v.redd.it/{own[1]}/HLSPlaylist.m3u8"
+    if is_video_link(link, extra_hosts):
+        return link
+    return link if any_host and _is_worth_a_try(link) else None
 
 
-def _created(value: Any) -> datetime:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 1e9 <= value < 1e10:
-        raise BadPost("created_utc is no time")
-    return datetime.fromtimestamp(value, UTC)
+def _is_worth_a_try(link: str) -> bool:
+    parts = split(link)
+    if parts is None or parts.scheme != "https" or not parts.path.strip("/") or _NOT_A_VIDEO.search(parts.path):
+        return False
+    host = (parts.hostname or "").lower()
+    if not _is_public_name(host) or _is_below(host, _NEVER):
+        return False
+    if _is_below(host, _X):
+        return _X_POST.fullmatch(parts.path) is not None
+    if _is_below(host, _YOUTUBE):
+        return parts.path == "/watch" or parts.path.startswith("/shorts/")
+    return True
 
 
-def _raise_for_refusal(answer: Answer) -> None:
-    if answer.status in (200, 401, 403) and answer.is_page and _BLOCKED.search(answer.body[:20_000]):
-        raise SourceLoggedOut(
-            f"{answer.where} answered HTTP {answer.status} with a page that says that we are blocked: "
-            "Reddit refuses this address without a login"
-        )
-    if 300 <= answer.status < 400:
-        raise SourceChanged(f"{answer.where} answered HTTP {answer.status}: is there such a subreddit?")
-    raise_for_status(answer, "" if answer.is_page else answer.start)
+def _is_public_name(host: str) -> bool:
+    """By its form; addresses behind a name are checked by the downloader."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        labels = host.split(".")
+        return len(labels) >= 2 and all(labels) and not labels[-1].isdecimal() and labels[-1] not in _PRIVATE_ENDINGS
+    return False
+
+
+_PRIVATE_ENDINGS = frozenset({"local", "localhost", "internal", "lan", "home", "arpa", "test", "invalid"})
+
+
+def _is_below(host: str, names: Collection[str]) -> bool:
+    labels = host.split(".")
+    return any(".".join(labels[start:]) in names for start in range(len(labels)))

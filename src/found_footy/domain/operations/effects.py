@@ -109,6 +109,7 @@ def sources(recorded: Recorded) -> Iterator[Finding]:
 def source_advice(error_kind: str | None) -> str:
     return {
         "SourceLoggedOut": "Log in again: `footy browser login` for X, a new app password for Bluesky.",
+        "SourceBlocked": "Set FOOTY_REDDIT_CLIENT_ID and _SECRET, or remove reddit from FOOTY_SOURCES.",
         "SourceRateLimited": "It passes by itself; fewer sources or a longer FOOTY_SEARCH_SECONDS help for good.",
         "SourceChanged": "The source changed its pages; look for a newer version.",
     }.get(error_kind or "", "`footy doctor` asks each source and says what to do.")

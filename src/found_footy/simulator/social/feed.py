@@ -67,10 +67,24 @@ class SocialFeed:
     def clip_of(self, source: str, post_id: str) -> ClipSpec | None:
         """What a post shows; None for posts that show no goal, and for those that do not exist.
 
-        Bluesky's ids may have the author before them, as in `did:plc:…/3l…`.
+        Bluesky's ids may have the author before them, as in `did:plc:…/3l…`; a link in Reddit's comments is
+        `post/comment/number`.
         """
-        found = self._published.get((source, post_id.rpartition("/")[2]))
+        parts = post_id.split("/")
+        own = parts[1] if source == "reddit" and len(parts) == 3 else parts[-1]
+        found = self._published.get((source, own))
         return None if found is None else found.clip
+
+    def _thread_of(self, planned: PlannedPost) -> str:
+        """The first post on Reddit of the goal that a mirror shows."""
+        if not planned.is_mirror or planned.clip is None:
+            return ""
+        goal = (planned.clip.match, planned.clip.goal)
+        return next(
+            each.post.id
+            for each in self._published.values()
+            if each.post.platform == "reddit" and each.clip and (each.clip.match, each.clip.goal) == goal
+        )
 
     def _publish(self, planned: PlannedPost, now: datetime) -> None:
         posted_at = now - timedelta(seconds=planned.age)
@@ -82,5 +96,6 @@ class SocialFeed:
             posted_at=posted_at,
             duration=planned.duration,
             media=planned.media,
+            thread=self._thread_of(planned),
         )
         self._published[post.platform, post.id] = _Published(post, planned.clip)

@@ -1,15 +1,15 @@
 """Who posts what, where and when. Pure: the same scenario gives the same posts.
 
 Each clip is posted on X and on one of the two places that can be searched without a browser, so that every clip can be
-found with one and without. Around the clips there is what a search must leave alone: chatter, and memories that are too
-old.
+found with one and without. On Reddit some are linked in the comments of another post, too. Around the clips there is
+what a search must leave alone: chatter, and memories that are too old.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from found_footy.simulator.clips.cricket_footage import fallen_of
@@ -63,6 +63,8 @@ class PlannedPost:
     """What it shows; None for what no search should take."""
     age: int = 0
     """Real seconds that it has been there already when it comes to light."""
+    is_mirror: bool = False
+    """On Reddit: a link in the comments of the goal's first post."""
 
 
 def planned_posts(scenario: Scenario) -> tuple[PlannedPost, ...]:
@@ -90,6 +92,7 @@ def _of_match(scenario: Scenario, match: Match) -> Iterator[PlannedPost]:
         clips = clips_for(scenario, match.id, goal)
         for clip in clips:
             yield from _of_clip(clip, moment + clip.after * 60, story)
+        yield from _mirrors(clips, moment, story)
         if goal == 0 and clips:
             yield _memory(story, match)
 
@@ -103,6 +106,7 @@ def _of_cricket(scenario: Scenario, match: CricketMatch) -> Iterator[PlannedPost
         clips = clips_for(scenario, match.id, index)
         for clip in clips:
             yield from _of_clip(clip, math.ceil(moment) + clip.after * 60, story)
+        yield from _mirrors(clips, math.ceil(moment), story)
         if index == 0 and clips:
             yield _memory(story, match)
 
@@ -121,6 +125,16 @@ def _of_clip(clip: ClipSpec, due: int, story: Story | WicketStory) -> Iterator[P
             duration=clip.length,
             media=media_of(clip),
             clip=clip,
+        )
+
+
+def _mirrors(clips: Sequence[ClipSpec], moment: int, story: Story | WicketStory) -> Iterator[PlannedPost]:
+    """The goal's fourth clip, a second time: as a link in the comments of the goal's first post on Reddit."""
+    on_reddit = [clip for clip in clips if clip.number % 2]
+    for clip in on_reddit[1:2]:
+        due = moment + max(on_reddit[0].after, clip.after) * 60
+        yield PlannedPost(
+            "reddit", due, "mirror_bot", _title(story), clip.length, media_of(clip), clip=clip, is_mirror=True
         )
 
 

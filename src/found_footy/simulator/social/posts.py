@@ -23,7 +23,9 @@ class SocialPost:
     duration: float
     """Seconds of video."""
     media: str
-    """Path of the video at the simulator, such as `/media/copy-….mp4`."""
+    """Path of the video at the simulator, such as `/media/copy-….mp4`; empty where there is none."""
+    thread: str = ""
+    """On Reddit, the post in whose comments it stands; empty for a post of its own."""
 
 
 PostsOf = Callable[[Platform], Sequence[SocialPost]]

@@ -6,6 +6,7 @@ from found_footy.adapters.storage.redis.freshness import RedisFreshness
 from found_footy.adapters.storage.redis.health import RedisHealthCache
 from found_footy.adapters.storage.redis.missing import RedisMissingMatches
 from found_footy.adapters.storage.redis.records import RedisMonitorRecords
+from found_footy.adapters.storage.redis.shared_cache import RedisSharedCache
 from found_footy.adapters.storage.redis.snapshots import RedisSnapshots
 from found_footy.adapters.storage.redis.switches import RedisSwitches
 from found_footy.adapters.storage.redis.turns import RedisTurns
@@ -18,6 +19,7 @@ __all__ = [
     "RedisHealthCache",
     "RedisMissingMatches",
     "RedisMonitorRecords",
+    "RedisSharedCache",
     "RedisSnapshots",
     "RedisSwitches",
     "RedisTurns",

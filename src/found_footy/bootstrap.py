@@ -29,29 +29,36 @@ from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.download.downloader import open_downloader
 from found_footy.adapters.download.limits import DownloadLimits
 from found_footy.adapters.knowledge.wikidata import Wikidata
+from found_footy.adapters.local_limits import LocalSourceLimits
 from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.notify.apprise import AppriseMessenger
 from found_footy.adapters.notify.webhook import Webhooks
 from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
+from found_footy.adapters.social.fxtwitter import SOURCE as FXTWITTER
+from found_footy.adapters.social.fxtwitter import FxTwitter
 from found_footy.adapters.social.reddit import Reddit
 from found_footy.adapters.social.x import XSource
 from found_footy.adapters.storage.postgres.clips import PostgresClips
 from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
 from found_footy.adapters.storage.postgres.listings import PostgresListings
 from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
+from found_footy.adapters.storage.redis.cache import RedisCache
+from found_footy.adapters.storage.redis.source_limits import RedisSourceLimits
 from found_footy.adapters.vision.watch import watch
 from found_footy.bootstrap_feeds import asking_rules, open_feeds
 from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
 from found_footy.domain.discovery.choosing import ChoosingRules
 from found_footy.domain.errors import VisionError
+from found_footy.domain.feeds.source import RateLimits
 from found_footy.domain.fixtures.model import Sport, Stage
 from found_footy.domain.videos.filters import FilterRules
 from found_footy.domain.videos.readings import FrameReading
 from found_footy.ports import Downloader, Knowledge, SocialSource, Vision
 from found_footy.ports_announcing import Messenger
+from found_footy.ports_limits import SourceLimits
 from found_footy.workflows.registry import WORKFLOWS
 
 log = logging.getLogger(__name__)
@@ -78,8 +85,21 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def build_sources(settings: Settings) -> list[SocialSource]:
-    """Those that are listed and have what they need; `sources_off` tells of the others."""
+def fxtwitter_limits(settings: Settings, cache: RedisCache | None) -> SourceLimits:
+    """Shared by all workers where there is a cache."""
+    rate = RateLimits(concurrent=4, interval_seconds=60 / settings.fxtwitter_per_minute, burst=10)
+    local = LocalSourceLimits(rate=rate)
+    if cache is None:
+        return local
+    patience = settings.source_timeout_seconds / 2
+    return RedisSourceLimits(cache, FXTWITTER, rate=rate, patience=patience, fallback=local)
+
+
+def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[SocialSource]:
+    """The sources that are listed and have the settings they need; `sources_off` explains the others.
+
+    With a cache, request limits hold over all workers.
+    """
     timeout = settings.source_timeout_seconds
     off = sources_off(settings)
     built: list[SocialSource] = []
@@ -87,6 +107,11 @@ def build_sources(settings: Settings) -> list[SocialSource]:
         if name in off:
             continue
         match name:
+            case "fxtwitter":
+                limits = fxtwitter_limits(settings, cache)
+                built.append(
+                    FxTwitter(settings.fxtwitter_url, settings.x_url, timeout=timeout, limits=limits, now=_now)
+                )
             case "x":
                 built.append(XSource(settings.browser_url or "", settings.x_url, timeout=timeout, now=_now))
             case "bluesky":
@@ -141,6 +166,7 @@ def build_downloader(settings: Settings) -> Downloader:
     return open_downloader(
         limits,
         x_syndication_url=settings.x_syndication_url,
+        fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
         drop_folder=settings.drop_folder,
     )
@@ -250,7 +276,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     store,
                     clips,
                     objects,
-                    [closing(source) for source in build_sources(settings)],
+                    [closing(source) for source in build_sources(settings, feeds.cache)],
                     search_rules(settings),
                     _now,
                     recorder,

@@ -59,13 +59,21 @@ def _address(text: str) -> str:
 
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-SourceName = Literal["x", "bluesky", "reddit", "folder"]
+SourceName = Literal["fxtwitter", "reddit", "bluesky", "x", "folder"]
 Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
 Address = Annotated[str, AfterValidator(_address)]
+
+
+def _auto(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "auto" else value
+
+
+AutoBool = Annotated[bool | None, BeforeValidator(_auto)]
+"""`auto`, true or false; None is automatic."""
 
 
 def well_known(name: str) -> AliasChoices:

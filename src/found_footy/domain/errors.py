@@ -66,6 +66,7 @@ FootyError
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -228,6 +229,11 @@ class SourceUnavailable(SourceError):
 
 class SourceRateLimited(SourceError):
     """Too many requests to the source for the moment."""
+
+    def __init__(self, message: str, until: datetime | None = None) -> None:
+        self.until = until
+        """When the source may be asked again, where that is known."""
+        super().__init__(message)
 
 
 class SourceLoggedOut(SourceError):

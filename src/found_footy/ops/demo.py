@@ -83,8 +83,9 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
             "tracked_leagues": (),
             "llama_url": None,
             "object_store_url": None,
-            "sources": ("x", "bluesky", "reddit"),
+            "sources": ("fxtwitter", "reddit", "bluesky", "x"),
             "browser_url": None,
+            "browser_headless": True,
             "reddit_subreddit": "soccer",
             "drop_folder": None,
             **_world(simulator),
@@ -94,7 +95,7 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
 
 def _world(simulator: Simulator) -> dict[str, Any]:
     """Where everything is that is elsewhere in life."""
-    places = ("api_football", "wikidata", "wikidata_sparql", "x", "x_syndication", "bluesky", "reddit")
+    places = ("api_football", "wikidata", "wikidata_sparql", "fxtwitter", "x", "x_syndication", "bluesky", "reddit")
     return {
         "feed": "api_football",
         **{f"{place}_url": simulator.url for place in places},

@@ -5,6 +5,8 @@ The defaults are the forms of late 2026. Each switch turns on a refusal or an ou
 
 from __future__ import annotations
 
+from typing import Literal
+
 from found_footy.simulator.script_model import Model
 
 
@@ -25,11 +27,18 @@ class RedditService(Model):
 
 
 class FxTwitterService(Model):
-    """FxEmbed's public API (api.fxtwitter.com)."""
+    """FxEmbed's public API (api.fxtwitter.com). A search without results is always an empty 404."""
+
+    state: Literal["ok", "down", "empty"] = "ok"
+    """`empty`: every search is an empty 404 while posts are still shown (FxEmbed#2303). `down`: HTTP 500."""
 
 
 class XService(Model):
     """x.com and its syndication endpoint."""
+
+    wall: bool = False
+    """Searches without a login lead to the onboarding page."""
+    syndication: Literal["ok", "down"] = "ok"
 
 
 class ClipHostService(Model):

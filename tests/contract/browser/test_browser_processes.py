@@ -86,12 +86,13 @@ def test_the_names_are_tried_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SettingsError, match="apt install chromium"):
         find_chromium()
-    for name in ("google-chrome", "chromium-browser", "chromium", "chrome-headless-shell", "chromium-headless-shell"):
+    windows = ("chromium-browser", "chromium", "google-chrome-stable", "google-chrome")
+    for name in (*windows, "chrome-headless-shell", "chromium-headless-shell"):
         path = tmp_path / name
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
         assert find_chromium() == path
-    assert find_chromium(window=True) == tmp_path / "chromium", "a login needs a window"
+    assert find_chromium(window=True) == tmp_path / "google-chrome", "a login needs a window"
 
 
 @pytest.mark.parametrize(

@@ -230,10 +230,14 @@ class SourceUnavailable(SourceError):
 class SourceRateLimited(SourceError):
     """Too many requests to the source for the moment."""
 
-    def __init__(self, message: str, until: datetime | None = None) -> None:
-        self.until = until
-        """When the source may be asked again, where that is known."""
-        super().__init__(message)
+    until: datetime | None = None
+    """When the source may be asked again, where that is known."""
+
+    @classmethod
+    def ending(cls, until: datetime | None, message: str) -> SourceRateLimited:
+        error = cls(message)
+        error.until = until
+        return error
 
 
 class SourceLoggedOut(SourceError):

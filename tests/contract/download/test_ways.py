@@ -112,7 +112,7 @@ async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: P
     ],
 )
 async def test_a_post_that_is_lost(serve: Serve, opened: Open, target: Path, answer: Reply, loss: Loss) -> None:
-    server = await serve(answer)
+    server = await serve({"/tweet-result": answer})
     await lost(opened(server), f"https://x.com/someone/status/{ID}", target, loss)
 
 

@@ -179,7 +179,7 @@ async def _search(
         case Sign.LOGGED_OUT:
             raise SourceLoggedOut(f"X asks for a login at {reading.path}")
         case Sign.RATE_LIMITED:
-            raise SourceRateLimited("X refuses further searches for now", traffic.reset)
+            raise SourceRateLimited.ending(traffic.reset, "X refuses further searches for now")
         case Sign.FAILED:
             raise SourceUnavailable(f"X answered the search with HTTP {traffic.status}")
         case Sign.REFUSED:

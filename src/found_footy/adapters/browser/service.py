@@ -164,12 +164,12 @@ class BrowserService:
                 self._ledger.note_failure(cooldown.kind, self._now())
                 raise SourceLoggedOut(said)
             self._ledger.note_refusal()
-            raise SourceRateLimited(said, cooldown.until)
+            raise SourceRateLimited.ending(cooldown.until, said)
         free_at = await self._limits.take_call()
         if free_at is not None:
             self._ledger.note_refusal()
-            raise SourceRateLimited(
-                f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC", free_at
+            raise SourceRateLimited.ending(
+                free_at, f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC"
             )
 
     async def _may_scroll(self) -> bool:

@@ -132,6 +132,8 @@ class WebDownloader:
         status, answer = await self._json(url, trip)
         if status not in (200, 401, 404):
             raise DownloadUnavailable(f"{shown(url)} answered HTTP {status}")
+        if status != 200 and not (isinstance(answer, dict) and "code" in answer):
+            answer = {"code": status}
         return fxtwitter_video(answer, post)
 
     async def _json(self, url: httpx.URL, trip: Trip) -> tuple[int, Any]:
@@ -145,7 +147,7 @@ class WebDownloader:
             return status, json.loads(body or b"{}")
         except (ValueError, RecursionError):
             if status == 404:
-                return status, {"code": status}
+                return status, {}
             raise DownloadUnavailable(f"{shown(url)} answered HTTP {status} with something that is not JSON") from None
 
     async def _from_link(self, url: httpx.URL, part: PartFile, trip: Trip, depth: int = 0) -> None:

@@ -102,14 +102,14 @@ class FxTwitter:
         """The list of an answer; None for an empty 404, which means "no results" or "search is down"."""
         cooldown = await self._limits.cooldown()
         if cooldown is not None:
-            raise SourceRateLimited(f"{SOURCE}: {cooldown.reason}; not asked before {cooldown.until:%H:%M:%S} UTC")
+            raise _limited(cooldown)
         async with self._limits.turn():
             answer = await self._http.get(SEARCH, {"q": words + ONLY_VIDEOS, "feed": "latest", "count": str(COUNT)})
         if answer.status == 429:
             until = self._now() + retry_after(answer.headers.get("retry-after", ""), self._now())
-            reason = f"{answer.where} answered HTTP 429"
-            await self._limits.cool_down(Cooldown(until, SourceRateLimited.__name__, reason))
-            raise SourceRateLimited(f"{reason}; not asked before {until:%H:%M:%S} UTC")
+            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{answer.where} answered HTTP 429")
+            await self._limits.cool_down(cooldown)
+            raise _limited(cooldown)
         results = results_of(answer)
         if results:
             await self._limits.remember("canary", _UP, CANARY_SECONDS)
@@ -125,6 +125,11 @@ class FxTwitter:
                     await self._limits.remember("canary", _DOWN, CANARY_FAILURE_SECONDS)
         if state != _UP:
             raise SourceUnavailable(_down())
+
+
+def _limited(cooldown: Cooldown) -> SourceRateLimited:
+    said = f"{SOURCE}: {cooldown.reason}; not asked before {cooldown.until:%H:%M:%S} UTC"
+    return SourceRateLimited.ending(cooldown.until, said)
 
 
 def _down() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -87,6 +88,8 @@ class XSiteState:
 
     mode: XMode = XMode.NORMAL
     slow_seconds: float = 1.0
+    reset_seconds: float = 600.0
+    """After so long, X says, its rate limit ends."""
     noise: bool = True
     """Among the posts an advertisement, a post that quotes one with a video, and a post that somebody passed on."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -114,7 +117,9 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
         state.queries.append(query)
         match state.mode:
             case XMode.RATE_LIMITED:
-                return PlainTextResponse("Rate limit exceeded", 429)
+                reset = str(int(time.time() + state.reset_seconds))
+                headers = {"x-rate-limit-limit": "50", "x-rate-limit-remaining": "0", "x-rate-limit-reset": reset}
+                return PlainTextResponse("Rate limit exceeded", 429, headers)
             case XMode.BROKEN:
                 return PlainTextResponse("Internal error", 500)
             case XMode.HANGING:

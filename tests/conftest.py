@@ -30,6 +30,8 @@ _numbers = itertools.count(1)
 
 # The file of the checkout declares feeds of the real world; tests name theirs.
 os.environ.setdefault("FOOTY_FEED", "api_football")
+# Searched without any setting, so a test that names no simulator must reach nobody.
+os.environ.setdefault("FOOTY_FXTWITTER_URL", "http://127.0.0.1:9")
 # Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
 os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
 

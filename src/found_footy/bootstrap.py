@@ -29,12 +29,15 @@ from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.download.downloader import open_downloader
 from found_footy.adapters.download.limits import DownloadLimits
 from found_footy.adapters.knowledge.wikidata import Wikidata
+from found_footy.adapters.local_limits import LocalSourceLimits
 from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.notify.apprise import AppriseMessenger
 from found_footy.adapters.notify.webhook import Webhooks
 from found_footy.adapters.recordings.recorder import StoreRecorder
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
+from found_footy.adapters.social.fxtwitter import SOURCE as FXTWITTER
+from found_footy.adapters.social.fxtwitter import FxTwitter
 from found_footy.adapters.social.reddit import Reddit
 from found_footy.adapters.social.reddit_ways import RedditKeys
 from found_footy.adapters.social.x import XSource
@@ -46,6 +49,7 @@ from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
 from found_footy.adapters.storage.postgres.service_checks import PostgresUnexpectedAnswers
 from found_footy.adapters.storage.redis.cache import RedisCache
 from found_footy.adapters.storage.redis.shared_cache import RedisSharedCache
+from found_footy.adapters.storage.redis.source_limits import RedisSourceLimits
 from found_footy.adapters.vision.watch import watch
 from found_footy.bootstrap_feeds import asking_rules, open_feeds
 from found_footy.bootstrap_stores import build_objects, open_store
@@ -53,6 +57,7 @@ from found_footy.config import Settings
 from found_footy.config_secrets import build_redactor
 from found_footy.domain.discovery.choosing import ChoosingRules
 from found_footy.domain.errors import VisionError
+from found_footy.domain.feeds.source import RateLimits
 from found_footy.domain.fixtures.model import Sport, Stage
 from found_footy.domain.fixtures.tracking import Tracked
 from found_footy.domain.videos.filters import FilterRules
@@ -60,6 +65,7 @@ from found_footy.domain.videos.readings import FrameReading
 from found_footy.follow_book import FollowBook
 from found_footy.ports import Downloader, Knowledge, SocialSource, Vision
 from found_footy.ports_announcing import Messenger
+from found_footy.ports_limits import SourceLimits
 from found_footy.workflows.registry import WORKFLOWS
 
 log = logging.getLogger(__name__)
@@ -86,8 +92,18 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def fxtwitter_limits(settings: Settings, cache: RedisCache | None) -> SourceLimits:
+    """Shared by all workers where there is a cache."""
+    rate = RateLimits(concurrent=4, interval_seconds=60 / settings.fxtwitter_per_minute, burst=10)
+    local = LocalSourceLimits(rate=rate)
+    if cache is None:
+        return local
+    patience = settings.source_timeout_seconds / 2
+    return RedisSourceLimits(cache, FXTWITTER, rate=rate, patience=patience, fallback=local)
+
+
 def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[SocialSource]:
-    """The listed sources that have what they need; `sources_off` returns the others.
+    """The listed sources that have the settings they need; `sources_off` explains the others.
 
     Through `cache` all workers share what they read and the limits that they obey.
     """
@@ -98,6 +114,11 @@ def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[S
         if name in off:
             continue
         match name:
+            case "fxtwitter":
+                limits = fxtwitter_limits(settings, cache)
+                built.append(
+                    FxTwitter(settings.fxtwitter_url, settings.x_url, timeout=timeout, limits=limits, now=_now)
+                )
             case "x":
                 built.append(XSource(settings.browser_url or "", settings.x_url, timeout=timeout, now=_now))
             case "bluesky":
@@ -169,6 +190,7 @@ def build_downloader(settings: Settings) -> Downloader:
     return open_downloader(
         limits,
         x_syndication_url=settings.x_syndication_url,
+        fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
         drop_folder=settings.drop_folder,
     )

@@ -74,6 +74,7 @@ def build_source_fetcher(settings: Settings) -> GuardedSourceFetcher:
     return open_source_fetcher(
         limits,
         x_syndication_url=settings.x_syndication_url,
+        fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
         longest_seconds=settings.source_hours * 3600,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -13,12 +15,16 @@ from found_footy.command import EXIT_NOT_AS_EXPECTED, AsJson
 from found_footy.command import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.console import err, out, print_json
-from found_footy.domain.errors import SettingsError, SourceChanged, SourceLoggedOut, SourceUnavailable
+from found_footy.domain.errors import EngineError, SettingsError, SourceChanged, SourceLoggedOut, SourceUnavailable
+from found_footy.ops.locate import with_running_engines
 from found_footy.ops.logging import configure
+from found_footy.ports_limits import CallBudget
 
 if TYPE_CHECKING:
     from found_footy.adapters.browser.options import BrowserOptions
+    from found_footy.ports_limits import SourceLimits
 
+X_WINDOW = timedelta(minutes=15)
 ANSWER_SECONDS = 5.0
 CREX_HOSTS = ("crex.com", "www.crex.com", "crex.live", "www.crex.live")
 
@@ -30,6 +36,8 @@ browser = typer.Typer(
 
 
 def browser_options(settings: Settings) -> BrowserOptions:
+    from found_footy.adapters.browser.chromium import choose_headless
+    from found_footy.adapters.browser.login import has_display
     from found_footy.adapters.browser.options import BrowserOptions
 
     return BrowserOptions(
@@ -37,7 +45,7 @@ def browser_options(settings: Settings) -> BrowserOptions:
         profile=settings.data_dir.absolute() / "browser" / "profile",
         port=settings.browser_port,
         executable=settings.browser_path,
-        headless=settings.browser_headless,
+        headless=choose_headless(settings.browser_headless, settings.browser_path, display=has_display()),
         hours=settings.browser_hours,
         searches=settings.browser_searches,
         processes=settings.browser_processes,
@@ -49,6 +57,31 @@ def browser_options(settings: Settings) -> BrowserOptions:
         navigation_seconds=settings.navigation_seconds,
         scrape_seconds=settings.scrape_seconds,
     )
+
+
+@asynccontextmanager
+async def open_x_limits(settings: Settings) -> AsyncIterator[SourceLimits]:
+    """The X account's budget of search calls: shared through Redis, and kept in a file while there is none."""
+    from found_footy.adapters.local_limits import LocalSourceLimits
+    from found_footy.adapters.storage.redis.cache import RedisCache
+    from found_footy.adapters.storage.redis.source_limits import RedisSourceLimits
+
+    budget = CallBudget(settings.x_calls, X_WINDOW)
+    folder = settings.data_dir.absolute() / "browser"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    local = LocalSourceLimits(budget=budget, file=folder / "x-calls.json")
+    try:
+        url = with_running_engines(settings).redis_url
+    except EngineError:
+        url = settings.redis_url
+    if url is None:
+        yield local
+        return
+    cache = RedisCache(url.get_secret_value(), connect_seconds=1.0, answer_seconds=2.0)
+    try:
+        yield RedisSourceLimits(cache, "x", budget=budget, fallback=local)
+    finally:
+        await cache.aclose()
 
 
 def page_hosts(settings: Settings) -> tuple[str, ...]:
@@ -82,7 +115,10 @@ def run() -> None:
     configure(settings.log_format, settings.log_level)
 
     async def body() -> None:
-        async with BrowserService(browser_options(settings)) as service:
+        async with (
+            open_x_limits(settings) as limits,
+            BrowserService(browser_options(settings), limits=limits) as service,
+        ):
             err.print(f"X is searched at {service.url} (BROWSER_URL={service.url}); stop with Ctrl-C", soft_wrap=True)
             await service.wait()
 
@@ -101,7 +137,14 @@ def login() -> None:
     async def opened(_: object) -> None:
         err.print("Log in to X in the window. It closes by itself when you are in; closing it gives up.")
 
-    if not run_command(lambda: log_in(browser_options(settings), opened=opened)):
+    async def body() -> bool:
+        if not await log_in(browser_options(settings), opened=opened):
+            return False
+        async with open_x_limits(settings) as limits:
+            await limits.clear_cooldown()
+        return True
+
+    if not run_command(body):
         raise SourceLoggedOut("the window was closed before anybody was logged in")
     out.print("logged in; `footy browser` can search now")
 

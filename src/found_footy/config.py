@@ -25,6 +25,7 @@ from found_footy.config_library import LibrarySettings
 from found_footy.config_types import (
     PREFIX,
     Address,
+    AutoBool,
     HttpUrl,
     Key,
     Names,
@@ -110,13 +111,23 @@ class Settings(FeedSettings, LibrarySettings):
         description="How Wikimedia can reach you, an address or a page: it shuts out who does not say.",
     )
     sources: Sources = Field(
-        ("x", "bluesky", "reddit", "folder"),
+        ("fxtwitter", "reddit", "bluesky", "x", "folder"),
         description="Where clips are searched for; one that lacks its own settings stays off.",
+    )
+    fxtwitter_url: HttpUrl = Field(
+        "https://api.fxtwitter.com",
+        description="FxEmbed's API, which searches X without a login and resolves posts; or your own instance.",
+    )
+    fxtwitter_per_minute: int = Field(
+        300, ge=1, le=60_000, description="Searches of FxEmbed per minute, over all workers; it documents 1,000."
     )
     browser_url: HttpUrl | None = Field(
         None,
         validation_alias=well_known("BROWSER_URL"),
-        description="`footy browser`, through which X is searched; where it is not set, X stays off.",
+        description="`footy browser`, which searches X with an account; where it is not set, source `x` stays off.",
+    )
+    x_calls: int = Field(
+        40, ge=1, le=100_000, description="Search calls per 15 minutes and X account, scrolls included, by browser."
     )
     x_url: HttpUrl = Field("https://x.com", description="Base URL of X, for the browser and for links.")
     x_syndication_url: HttpUrl = Field(
@@ -189,10 +200,14 @@ class Settings(FeedSettings, LibrarySettings):
 
     browser_port: int = Field(8888, ge=0, le=65535, description="Port of `footy browser` on loopback; 0 takes any.")
     browser_path: Path | None = Field(None, description="Chromium's program; where it is not set, it is looked for.")
-    browser_headless: bool = Field(True, description="Whether `footy browser` works without a window.")
+    browser_headless: AutoBool = Field(
+        None, description="Whether `footy browser` works without a window; `auto`: only where there is no display."
+    )
     browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is started anew.")
     browser_searches: int = Field(500, ge=1, le=100_000, description="Searches and pages until it is started anew.")
-    browser_fresh_seconds: float = Field(5, ge=0, le=60, description="For so long the same search has the same answer.")
+    browser_fresh_seconds: float = Field(
+        30, ge=0, le=300, description="How long an answer is shared by all who search for the same."
+    )
     browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
 
     # --- pages, API and what is sent to others
@@ -244,6 +259,9 @@ DEMO: dict[str, Any] = {
     "feed_timeout_seconds": 2.0,
     "source_timeout_seconds": 6.0,
     "reddit_fresh_seconds": 1.0,
+    "fxtwitter_per_minute": 6000,
+    "x_calls": 5000,
+    "browser_fresh_seconds": 5.0,
     "search_seconds": 2.0,
     "search_gap_seconds": 0.5,
     "search_silence_seconds": 60.0,

@@ -71,7 +71,7 @@ def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
-SourceName = Literal["x", "bluesky", "reddit", "folder"]
+SourceName = Literal["fxtwitter", "reddit", "bluesky", "x", "folder"]
 ALL_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
 RedditWayName = Literal["oauth", "fragment", "atom"]
@@ -81,6 +81,14 @@ PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
 Address = Annotated[str, AfterValidator(_address)]
+
+
+def _auto(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "auto" else value
+
+
+AutoBool = Annotated[bool | None, BeforeValidator(_auto)]
+"""`auto`, true or false; None is automatic."""
 
 
 def well_known(name: str) -> AliasChoices:

@@ -44,7 +44,14 @@ NEED_ENGINES = [
     ("goal", "1_40_306_Goal_1"),
 ]
 NOBODY_ANSWERS = dict.fromkeys(
-    ("FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL", "FOOTY_ESPN_URL"), "http://127.0.0.1:9"
+    (
+        "FOOTY_WIKIDATA_URL",
+        "FOOTY_WIKIDATA_SPARQL_URL",
+        "FOOTY_FXTWITTER_URL",
+        "FOOTY_REDDIT_URL",
+        "FOOTY_ESPN_URL",
+    ),
+    "http://127.0.0.1:9",
 ) | {"FOOTY_RETRY_SECONDS": "0"}
 HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
 
@@ -226,12 +233,15 @@ EMPTY_FOLDER = {
         (
             ("doctor",),
             0,
-            {"feeds": "warning", **dict.fromkeys(["feed espn", "team names", "source reddit"], "unknown")},
+            {
+                "feeds": "warning",
+                **dict.fromkeys(["feed espn", "team names", "source fxtwitter", "source reddit"], "unknown"),
+            },
         ),
         (
             ("doctor", "--live"),
             6,
-            dict.fromkeys(["feeds", "feed espn", "team names", "source reddit"], "failed"),
+            dict.fromkeys(["feeds", "feed espn", "team names", "source fxtwitter", "source reddit"], "failed"),
         ),
     ],
 )
@@ -287,13 +297,14 @@ def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Fo
 @pytest.mark.parametrize(("key", "state", "code"), [("right", "ok", 0), ("wrong", "failed", 6)])
 async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: int) -> None:
     async with Simulator(load_scenario("quick"), key="right") as simulator:
-        names = ("FOOTY_API_FOOTBALL_URL", "FOOTY_WIKIDATA_URL", "FOOTY_WIKIDATA_SPARQL_URL", "FOOTY_REDDIT_URL")
+        places = ("API_FOOTBALL", "WIKIDATA", "WIKIDATA_SPARQL", "FXTWITTER", "REDDIT")
+        names = [f"FOOTY_{place}_URL" for place in places]
         settings = {"API_FOOTBALL_KEY": key, "FOOTY_FEED": "api_football", **dict.fromkeys(names, simulator.url)}
         ended = await asyncio.to_thread(footy, "doctor", "--live", "--json", **settings)
     assert ended.code == code, ended.out
     states = {finding["what"]: finding["state"] for finding in json.loads(ended.out)}
     assert states["feed api_football"] == state
-    assert states["team names"] == states["source reddit"] == "ok"
+    assert states["team names"] == states["source fxtwitter"] == states["source reddit"] == "ok"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -137,7 +137,11 @@ async def library_system(
         stack.push_async_callback(workshop.aclose)
         limits = DownloadLimits(10_000_000, 60, 3, private_hosts)
         fetcher = open_source_fetcher(
-            limits, x_syndication_url="https://x.invalid", x_url="https://x.invalid", longest_seconds=60
+            limits,
+            x_syndication_url="https://x.invalid",
+            fxtwitter_url="https://x.invalid",
+            x_url="https://x.invalid",
+            longest_seconds=60,
         )
         stack.push_async_callback(fetcher.aclose)
         # Nothing is kept, so that a test sees what happens when an object is gone.

@@ -118,7 +118,8 @@ class SearchActivities:
         rules, now = self._rules, self._now()
         query = query_of(goal)
         answers = await asyncio.gather(*(self._ask(source, query, now) for source in self._sources))
-        came = [post for _, found in answers for post in found]
+        # Two sources may find the same post, as `x` and `fxtwitter` do: it is one candidate.
+        came = list({post.key: post for _, found in answers for post in found}.values())
         posts = [post for post in came if is_young(post.posted_at, now, rules.choosing)]
         reports = [report for report, _ in answers]
         await self._recorder.search_answer(order.event_id, order.attempt, query, reports, came, now)

@@ -68,6 +68,7 @@ FootyError
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -243,6 +244,14 @@ class SourceRateLimited(SourceError):
     """Too many requests to the source for the moment."""
 
     hint = "Wait: the limit ends by itself. If it returns, raise FOOTY_SEARCH_SECONDS or list fewer FOOTY_SOURCES."
+    until: datetime | None = None
+    """When the source may be asked again, where that is known."""
+
+    @classmethod
+    def ending(cls, until: datetime | None, message: str) -> SourceRateLimited:
+        error = cls(message)
+        error.until = until
+        return error
 
 
 class SourceLoggedOut(SourceError):

@@ -31,12 +31,13 @@ from found_footy.simulator.script import Scenario
 from found_footy.simulator.social.bluesky import bluesky_routes
 from found_footy.simulator.social.clip_files import ClipFiles
 from found_footy.simulator.social.feed import SocialFeed
+from found_footy.simulator.social.fxtwitter import fxtwitter_routes
 from found_footy.simulator.social.media import media_routes
 from found_footy.simulator.social.posts import Platform, SocialPost
 from found_footy.simulator.social.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from found_footy.simulator.social.syndication import syndication_routes
 from found_footy.simulator.social.traps import trap_routes
-from found_footy.simulator.social.x_site import XSiteState, x_routes
+from found_footy.simulator.social.x_site import XMode, XSiteState, x_routes
 from found_footy.simulator.state import Playback, PlaybackState, control_routes
 from found_footy.simulator.wikidata import wikidata_routes
 
@@ -74,7 +75,7 @@ class Simulator:
         self.key = key
         self.scenario = scenario
         self.crex_state = CrexSiteState()
-        self.x_state = XSiteState()
+        self.x_state = XSiteState(XMode.LOGGED_OUT if scenario.services.x.wall else XMode.NORMAL)
         self._closing = asyncio.Event()
         self._playback: Playback
         routes: list[Route]
@@ -109,10 +110,11 @@ class Simulator:
         return [*routes, *loop_routes()]
 
     def _social_routes(self) -> list[Route]:
-        posts, base_url = self._social.posts_of, lambda: self.url
+        posts, base_url, services = self._social.posts_of, lambda: self.url, self.scenario.services
         return [
             *x_routes(posts, self.x_state),
-            *syndication_routes(self._social, base_url),
+            *syndication_routes(self._social, base_url, services.x),
+            *fxtwitter_routes(posts, self._social, base_url, services.fxtwitter),
             *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password),
             *reddit_routes(posts, base_url, self.scenario.services.reddit),
             *media_routes(self._files),

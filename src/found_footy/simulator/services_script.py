@@ -40,11 +40,18 @@ class RedditService(Model):
 
 
 class FxTwitterService(Model):
-    """FxEmbed's public API (api.fxtwitter.com)."""
+    """FxEmbed's public API (api.fxtwitter.com). A search without results is always an empty 404."""
+
+    state: Literal["ok", "down", "empty"] = "ok"
+    """`empty`: every search is an empty 404 while posts are still shown (FxEmbed#2303). `down`: HTTP 500."""
 
 
 class XService(Model):
     """x.com and its syndication endpoint."""
+
+    wall: bool = False
+    """Searches without a login lead to the onboarding page."""
+    syndication: Literal["ok", "down"] = "ok"
 
 
 class ClipHostService(Model):

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 
 from found_footy.adapters.browser.service import BrowserService
 from found_footy.http_server import HttpServer
+from found_footy.ports_limits import SourceLimits
 from found_footy.simulator.crex_site import CrexSiteState, crex_routes
 from found_footy.simulator.social.x_site import XSiteState, x_routes
 
@@ -31,9 +32,11 @@ async def site() -> AsyncIterator[SimulatedX]:
 
 
 @asynccontextmanager
-async def opened(x: SimulatedX, folder: Path, **changes: Any) -> AsyncIterator[Searched]:
+async def opened(
+    x: SimulatedX, folder: Path, limits: SourceLimits | None = None, **changes: Any
+) -> AsyncIterator[Searched]:
     async with (
-        BrowserService(replace(options(x.url, folder), **changes)) as service,
+        BrowserService(replace(options(x.url, folder), **changes), limits=limits) as service,
         httpx.AsyncClient(base_url=service.url, timeout=60) as client,
     ):
         yield Searched(service, client)

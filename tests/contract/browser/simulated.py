@@ -100,6 +100,7 @@ def options(x_url: str, folder: Path) -> BrowserOptions:
         folder / "profile",
         port=0,
         search_seconds=40,
+        scrolls=12,
         # Only the tests of it want the browser to be looked after meanwhile.
         upkeep_seconds=3600,
         page_hosts=(host, "crex.example"),

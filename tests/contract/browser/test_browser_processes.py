@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.browser.chromium import environment, find_chromium
+from found_footy.adapters.browser.chromium import choose_headless, environment, find_chromium
 from found_footy.adapters.browser.login import has_display
 from found_footy.adapters.browser.processes import (
     Process,
@@ -82,16 +82,44 @@ def test_the_browser_that_is_given_wins(tmp_path: Path) -> None:
     assert find_chromium(program) == program
 
 
+@pytest.mark.parametrize(
+    ("wanted", "given", "installed", "display", "headless"),
+    [
+        (True, None, "google-chrome", True, True),
+        (False, None, "google-chrome", False, False),
+        (None, None, "google-chrome", True, False),
+        (None, None, "chromium", True, False),
+        (None, None, "chromium", False, True),
+        (None, None, "chromium-headless-shell", True, True),
+        (None, "chrome-headless-shell", "google-chrome", True, True),
+    ],
+)
+def test_a_browser_has_a_window_where_a_display_and_a_full_browser_exist(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: bool | None,
+    given: str | None,
+    installed: str,
+    display: bool,
+    headless: bool,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / installed).write_text("#!/bin/sh\n")
+    (tmp_path / installed).chmod(0o755)
+    assert choose_headless(wanted, Path(given) if given else None, display=display) is headless
+
+
 def test_the_names_are_tried_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SettingsError, match="apt install chromium"):
         find_chromium()
-    for name in ("google-chrome", "chromium-browser", "chromium", "chrome-headless-shell", "chromium-headless-shell"):
+    windows = ("chromium-browser", "chromium", "google-chrome-stable", "google-chrome")
+    for name in (*windows, "chrome-headless-shell", "chromium-headless-shell"):
         path = tmp_path / name
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
         assert find_chromium() == path
-    assert find_chromium(window=True) == tmp_path / "chromium", "a login needs a window"
+    assert find_chromium(window=True) == tmp_path / "google-chrome", "a login needs a window"
 
 
 @pytest.mark.parametrize(

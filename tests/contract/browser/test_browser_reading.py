@@ -189,6 +189,7 @@ EMPTY = PageReading("/search", empty=True)
         (EMPTY, Traffic(status=401), Sign.LOGGED_OUT),
         (PageReading("/search", retry=True), Traffic(status=200), Sign.RATE_LIMITED),
         (PageReading("/search", retry=True), Traffic(status=500), Sign.FAILED),
+        (PageReading("/i/jf/onboarding/web"), Traffic(), Sign.LOGGED_OUT),
         (PageReading("/i/flow/login"), Traffic(), Sign.LOGGED_OUT),
         (PageReading("/login"), Traffic(), Sign.LOGGED_OUT),
         (PageReading("/account/access"), Traffic(), Sign.LOGGED_OUT),

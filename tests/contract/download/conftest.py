@@ -42,9 +42,14 @@ async def opened() -> AsyncIterator[Open]:
         ) -> Downloader:
             hosts = [each if isinstance(each, str) else each.host for each in servers]
             limits = DownloadLimits(max_bytes, max_seconds, max_redirects, hosts)
-            syndication = next((each.url for each in servers if isinstance(each, HostileServer)), "https://x.invalid")
+            one = next((each.url for each in servers if isinstance(each, HostileServer)), "https://x.invalid")
             made = open_downloader(
-                limits, x_syndication_url=syndication, x_url=x, drop_folder=drop_folder, resolve=resolve
+                limits,
+                x_syndication_url=one,
+                fxtwitter_url=one,
+                x_url=x,
+                drop_folder=drop_folder,
+                resolve=resolve,
             )
             stack.push_async_callback(made.aclose)
             return made

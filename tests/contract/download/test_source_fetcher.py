@@ -36,6 +36,7 @@ async def fetcher() -> AsyncIterator[Opened]:
             made = open_source_fetcher(
                 limits,
                 x_syndication_url="https://x.invalid",
+                fxtwitter_url="https://x.invalid",
                 x_url="https://x.invalid",
                 longest_seconds=longest_seconds,
             )

@@ -112,8 +112,71 @@ async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: P
     ],
 )
 async def test_a_post_that_is_lost(serve: Serve, opened: Open, target: Path, answer: Reply, loss: Loss) -> None:
-    server = await serve(answer)
+    server = await serve({"/tweet-result": answer})
     await lost(opened(server), f"https://x.com/someone/status/{ID}", target, loss)
+
+
+def embedded(*links: str) -> Reply:
+    formats = [{"container": "mp4", "bitrate": rate, "url": link} for rate, link in enumerate(links)]
+    media = {"videos": [{"type": "video", "formats": formats}]}
+    body = {"code": 200, "status": {"type": "status", "id": ID, "media": media}}
+    return Reply(json.dumps(body).encode(), kind="application/json")
+
+
+@pytest.mark.parametrize(
+    "syndication",
+    [
+        pytest.param(Reply(status=503), id="503"),
+        pytest.param(Reply(status=429), id="429"),
+        pytest.param(Reply(status=404), id="404, as for a post that is seconds old"),
+        pytest.param(Reply(b"{}"), id="nothing known"),
+        pytest.param(html("no JSON"), id="no JSON"),
+        pytest.param(Reply(b'{"tombstone": {"text": {"text": "Age-restricted adult content"}}}'), id="tombstone"),
+        pytest.param(Reply(b'{"text": "only words"}'), id="no video"),
+    ],
+)
+async def test_fxembed_is_asked_where_syndication_fails(
+    serve: Serve, opened: Open, target: Path, syndication: Reply
+) -> None:
+    server = await serve({})
+    server.answers = {
+        "/tweet-result": syndication,
+        f"/2/status/{ID}": embedded(f"{server.url}/small.mp4", f"{server.url}/large.mp4"),
+        "/large.mp4": Reply(VIDEO),
+    }
+    await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
+    assert saved(target) == VIDEO
+    asked = [request.path for request in server.requests]
+    assert asked == ["/tweet-result", f"/2/status/{ID}", "/large.mp4"]
+
+
+async def test_fxembed_is_not_asked_where_syndication_answers(serve: Serve, opened: Open, target: Path) -> None:
+    server = await serve({})
+    server.answers = {"/tweet-result": told(f"{server.url}/v.mp4"), "/v.mp4": Reply(VIDEO)}
+    await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
+    assert [request.path for request in server.requests] == ["/tweet-result", "/v.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("syndication", "fxembed", "loss"),
+    [
+        (Reply(status=404), Reply(b'{"code": 404, "status": null}', 404), Loss.GONE),
+        (Reply(status=404), Reply(b"<html>404</html>", 404), Loss.GONE),
+        (Reply(status=404), Reply(status=503), None),
+        (Reply(status=503), Reply(b'{"code": 404, "status": null}', 404), None),
+        (Reply(status=503), Reply(b'{"code": 500}', 500), None),
+        (Reply(status=503), Reply(status=429), None),
+        (Reply(status=503), Reply(b"[" * 100_000), None),
+    ],
+)
+async def test_a_post_is_gone_only_if_both_say_so(
+    serve: Serve, opened: Open, target: Path, syndication: Reply, fxembed: Reply, loss: Loss | None
+) -> None:
+    server = await serve({"/tweet-result": syndication, f"/2/status/{ID}": fxembed})
+    with pytest.raises((ClipLost, DownloadUnavailable)) as raised:
+        await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
+    assert (raised.value.loss if isinstance(raised.value, ClipLost) else None) == loss
+    assert names_in(target.parent) == []
 
 
 async def test_a_post_whose_video_is_a_page_is_no_video(serve: Serve, opened: Open, target: Path) -> None:

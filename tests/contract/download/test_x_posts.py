@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.recorded import recorded
 
-from found_footy.adapters.download.x_posts import base36, best_video, post_id, token
+from found_footy.adapters.download.x_posts import base36, best_video, fxtwitter_video, post_id, token, worse_of
 from found_footy.domain.errors import ClipLost, DownloadUnavailable
 from found_footy.domain.videos.losses import Loss
 
@@ -94,6 +94,14 @@ def test_the_mp4_with_the_most_bits_is_taken() -> None:
     assert best_video({"__typename": "Tweet", **answer}, ID) == "https://v/large.mp4"
 
 
+def test_files_beyond_1080p_are_left_alone_where_there_are_smaller_ones() -> None:
+    # X writes the size into the address: …/vid/avc1/1280x720/….mp4
+    uhd, portrait, hd = ("https://v/vid/avc1/" + size + "/a.mp4" for size in ("3840x2160", "1080x1920", "1280x720"))
+    sizes = [("video/mp4", 25_000_000, uhd), ("video/mp4", 9_000_000, portrait), ("video/mp4", 2_000_000, hd)]
+    assert best_video(media(*sizes), ID) == portrait
+    assert best_video(media(sizes[0]), ID) == uhd
+
+
 def test_a_quoted_video_counts_only_where_the_post_has_none() -> None:
     own, quoted = media(("video/mp4", 1, "https://v/own.mp4")), media(("video/mp4", 9, "https://v/quoted.mp4"))
     assert best_video({**own, "quoted_tweet": quoted}, ID) == "https://v/own.mp4"
@@ -137,6 +145,94 @@ def test_a_post_without_a_video_says_why(answer: Any, loss: Loss) -> None:
 def test_an_answer_of_another_shape_may_be_better_later(answer: Any) -> None:
     with pytest.raises(DownloadUnavailable):
         best_video(answer, ID)
+
+
+# --- FxEmbed's `/2/status/<id>`: `APITwitterStatus` and `APIStatusTombstone` in FxEmbed/FxEmbed,
+# packages/atmosphere/src/types/api-schemas.ts; codes in providers/twitter/conversation.ts
+
+
+def status(*formats: dict[str, Any], **more: Any) -> dict[str, Any]:
+    video = {"type": "video", "url": "https://v/chosen.mp4", "duration": 12.5, "formats": list(formats)}
+    return {"code": 200, "status": {"type": "status", "id": ID, "media": {"videos": [video]}, **more}}
+
+
+def form(container: str, bitrate: int | None = None, **more: Any) -> dict[str, Any]:
+    rate = {} if bitrate is None else {"bitrate": bitrate}
+    return {"container": container, "url": f"https://v/{container}-{bitrate}.{container}", **rate, **more}
+
+
+@pytest.mark.parametrize(
+    ("formats", "expected"),
+    [
+        ([form("m3u8"), form("mp4", 256_000), form("mp4", 2_176_000), form("mp4", 832_000)], "mp4-2176000.mp4"),
+        ([form("mp4", 832_000), form("mp4", 9_000_000, codec="hevc")], "mp4-832000.mp4"),
+        (
+            [form("mp4", 9_000_000, height=2160, width=3840), form("mp4", 5_000_000, height=1080, width=1920)],
+            "mp4-5000000.mp4",
+        ),
+        ([form("m3u8")], "m3u8-None.m3u8"),
+        ([form("m3u8"), form("mp4")], "mp4-None.mp4"),
+        ([], "chosen.mp4"),
+        ([{"url": 7}, None], "chosen.mp4"),
+    ],
+)
+def test_the_best_mp4_of_fxembed_is_taken_and_a_playlist_only_without_one(formats: Any, expected: str) -> None:
+    assert fxtwitter_video(status(*formats), ID) == f"https://v/{expected}"
+
+
+def test_a_video_quoted_at_fxembed_counts_where_the_post_has_none() -> None:
+    answer = {"code": 200, "status": {"media": {}, "quote": status(form("mp4", 1))["status"]}}
+    assert fxtwitter_video(answer, ID) == "https://v/mp4-1.mp4"
+
+
+@pytest.mark.parametrize(
+    ("answer", "loss"),
+    [
+        ({"code": 404, "status": None, "author": None}, Loss.GONE),
+        ({"code": 404, "status": {"type": "tombstone", "reason": "deleted", "message": "…"}}, Loss.GONE),
+        ({"code": 404, "status": {"type": "tombstone", "reason": "suspended"}}, Loss.GONE),
+        ({"code": 404, "status": {"type": "tombstone", "reason": "private"}}, Loss.PRIVATE),
+        ({"code": 401, "status": None}, Loss.PRIVATE),
+        ({"code": 200, "status": {"text": "only words", "media": {}}}, Loss.NOT_A_VIDEO),
+        ({"code": 200, "status": {"media": {"photos": [{"type": "photo"}]}}}, Loss.NOT_A_VIDEO),
+    ],
+)
+def test_what_fxembed_says_of_an_unavailable_post(answer: Any, loss: Loss) -> None:
+    with pytest.raises(ClipLost) as lost:
+        fxtwitter_video(answer, ID)
+    assert lost.value.loss == loss
+
+
+@pytest.mark.parametrize("answer", [None, [], {}, {"code": 500, "message": "…"}, {"code": 200, "status": None}])
+def test_an_unknown_answer_of_fxembed_may_be_better_later(answer: Any) -> None:
+    with pytest.raises(DownloadUnavailable):
+        fxtwitter_video(answer, ID)
+
+
+DOWN = DownloadUnavailable("down")
+
+
+@pytest.mark.parametrize(
+    ("syndication", "fxembed", "expected"),
+    [
+        (DOWN, DOWN, None),
+        (Loss.GONE, Loss.GONE, Loss.GONE),
+        # Posts that are seconds old, or an outage that looks like "not found" (FxEmbed#1385).
+        (Loss.GONE, DOWN, None),
+        (DOWN, Loss.GONE, None),
+        (Loss.NOT_A_VIDEO, DOWN, None),
+        (Loss.GONE, Loss.PRIVATE, Loss.PRIVATE),
+        (Loss.GONE, Loss.NOT_A_VIDEO, Loss.NOT_A_VIDEO),
+        (Loss.NOT_A_VIDEO, Loss.GONE, Loss.NOT_A_VIDEO),
+        (Loss.PRIVATE, DOWN, Loss.PRIVATE),
+        (Loss.GEO_BLOCKED, DOWN, Loss.GEO_BLOCKED),
+    ],
+)
+def test_what_two_failures_mean(syndication: Any, fxembed: Any, expected: Loss | None) -> None:
+    first, second = (each if each is DOWN else ClipLost(each, "said") for each in (syndication, fxembed))
+    error = worse_of(first, second)
+    assert (error.loss if isinstance(error, ClipLost) else None) == expected
+    assert isinstance(error, ClipLost | DownloadUnavailable)
 
 
 def test_the_media_of_a_recorded_post_are_understood() -> None:

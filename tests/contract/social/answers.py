@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from found_footy.simulator.social.bluesky import post_view
+from found_footy.simulator.social.fxtwitter import status_of
 from found_footy.simulator.social.posts import SocialPost
 
 from .places import HANDLE, Said, browser_post, posted
@@ -27,6 +28,8 @@ def entries(place: str, said: Sequence[Said]) -> list[Any]:
         return [post_view(post, "http://127.0.0.1") for post in posted("bluesky", said)]
     if place == "reddit":
         return [{"kind": "t3", "data": reddit_link(post)} for post in posted("reddit", said)]
+    if place == "fxtwitter":
+        return [status_of(post, "http://127.0.0.1") for post in posted("x", said)]
     return [browser_post(post) for post in posted("x", said)]
 
 
@@ -37,6 +40,8 @@ def reddit_link(post: SocialPost) -> dict[str, Any]:
 
 
 def answer(place: str, listed: Any) -> Any:
+    if place == "fxtwitter":
+        return {"code": 200, "results": listed, "cursor": {"top": "a", "bottom": "b"}}
     return {"kind": "Listing", "data": {"children": listed}} if place == "reddit" else {"posts": listed}
 
 

@@ -17,13 +17,18 @@ from starlette.routing import Route
 
 from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.folder import Folder
+from found_footy.adapters.social.fxtwitter import FxTwitter
 from found_footy.adapters.social.reddit import Reddit
 from found_footy.adapters.social.reddit_ways import RedditKeys
 from found_footy.adapters.social.snowflake import EPOCH
 from found_footy.adapters.social.x import XSource
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.ports import SocialSource
+from found_footy.simulator.script import Scenario
+from found_footy.simulator.services_script import FxTwitterService
 from found_footy.simulator.social.bluesky import bluesky_routes
+from found_footy.simulator.social.feed import SocialFeed
+from found_footy.simulator.social.fxtwitter import fxtwitter_routes
 from found_footy.simulator.social.posts import Platform, SocialPost
 from found_footy.simulator.social.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 
@@ -34,8 +39,11 @@ SINCE = NOW - timedelta(minutes=3)
 QUERY = SearchQuery(("Salah", "Mohamed Salah"), ("Liverpool", "LFC"))
 HANDLE, PASSWORD = "footy.bsky.social", "abcd-efgh-ijkl-mnop"
 
-OVER_HTTP = ("bluesky", "reddit", "x")
+OVER_HTTP = ("fxtwitter", "bluesky", "reddit", "x")
 PLACES = (*OVER_HTTP, "folder")
+PLATFORMS = {"fxtwitter": "x"}
+"""Sources whose posts are those of another one: the same post is one candidate."""
+NO_MATCHES = Scenario(title="No matches")
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,8 @@ def source_at(place: str, url: str, *, timeout: float = 5, extra_hosts: Sequence
             oauth_url=url,
             now=lambda: NOW,
         )
+    if place == "fxtwitter":
+        return FxTwitter(url, "https://x.com", timeout=timeout, now=lambda: NOW)
     if place == "x":
         return XSource(url, "https://x.com", timeout=timeout, now=lambda: NOW)
     return Folder(Path(url), now=lambda: NOW)
@@ -124,6 +134,9 @@ def _routes(name: str, said: Sequence[Said], url: str) -> list[Route]:
         return bluesky_routes(visible, lambda: url, HANDLE, PASSWORD)
     if name == "reddit":
         return reddit_routes(visible, lambda: url)
+    if name == "fxtwitter":
+        feed = SocialFeed(NO_MATCHES, lambda: None)
+        return fxtwitter_routes(visible, feed, lambda: url, FxTwitterService(), lambda: NOW)
     return [Route("/search", _browser_search(posted("x", said))), Route("/canary", _browser_canary)]
 
 

@@ -37,9 +37,14 @@ class BrowserOptions:
     """After so many searches a page is closed, and the next search gets a new one."""
     waiting: int = 8
     """Searches that wait for their turn; further ones are refused."""
-    scrolls: int = 12
+    scrolls: int = 2
+    """Of one search at most: each costs a search call of the account."""
     fresh_seconds: float = 0
-    """For so long, who asks the same gets the same answer, and X is left in peace."""
+    """How long an answer is shared by all who search for the same; 0 shares nothing, not even a search under way."""
+    cooldown_seconds: float = 900
+    """After X's rate limit or its login page, where X does not say how long: X's own window."""
+    unexplained_cooldown_seconds: float = 300
+    """After an error page that does not say why."""
 
     page_hosts: tuple[str, ...] = ()
     """host or host:port of the feeds whose pages may be read; no others are."""

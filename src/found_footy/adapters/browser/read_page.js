@@ -68,7 +68,9 @@
     path: location.pathname.slice(0, 200),
     loaded: document.readyState === "complete",
     empty: shown("emptyState", "empty_state_header_text"),
-    login: shown("loginButton", "google_sign_in_container", "LoginForm_Login_Button"),
+    login:
+      shown("loginButton", "google_sign_in_container", "LoginForm_Login_Button") ||
+      document.querySelector('input[name="username_or_email"], input[autocomplete="username"]') !== null,
     account: shown("SideNav_AccountSwitcher_Button", "AppTabBar_Home_Link"),
     retry: retry && !articles.length,
     posts: articles.slice(0, most).map(readPost),

@@ -20,7 +20,8 @@ READ_PAGE = files("found_footy.adapters.browser").joinpath("read_page.js").read_
 _STATUS = re.compile(r"/([A-Za-z0-9_]{1,15})/status/([0-9]{1,20})(?:/.*)?")
 _HANDLE = re.compile(r"@([A-Za-z0-9_]{1,15})")
 _DURATION = re.compile(r"(?:([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})")
-_LOGIN_PATHS = ("/i/flow/login", "/i/flow/signup", "/login", "/logout", "/account/access")
+_LOGIN_PATHS = ("/i/jf/onboarding", "/i/flow/login", "/i/flow/signup", "/login", "/logout", "/account/access")
+"""X redirects logged-out visitors to /i/jf/onboarding/web since the summer of 2026; the older ones lead there."""
 LEAST_FOR_VIDEOS = 5
 """X was asked for posts with videos: among so many, one at least must show a sign of a video."""
 
@@ -65,6 +66,8 @@ class Traffic:
     pending: int = 0
     status: int | None = None
     """Of the last answer."""
+    reset: datetime | None = None
+    """When X's rate limit ends, by the header of the last answer."""
     scripts_failed: int = 0
 
 

@@ -1,13 +1,13 @@
-"""One search on one page: open it, wait for a sign, read, scroll, and tell what came of it."""
+"""One search on one page: open it, wait for a known sign, read, scroll, and return the posts."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -49,6 +49,14 @@ SCROLL = """() => new Promise((done) => {
 })"""
 TIMELINE = "SearchTimeline"
 """The name in the address of the request by which X's page gets its posts."""
+
+
+MayScroll = Callable[[], Awaitable[bool]]
+"""Asked before each scroll, which costs a search call of the account."""
+
+
+async def always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,7 @@ def watched_traffic(page: Page) -> Iterator[Traffic]:
     def answered(response: Response) -> None:
         if TIMELINE in response.url and response.request in asked:
             traffic.status = response.status
+            traffic.reset = reset_time(response.headers.get("x-rate-limit-reset", ""))
 
     def ended(request: Request) -> None:
         if request in asked:
@@ -114,11 +123,20 @@ def watched_traffic(page: Page) -> Iterator[Traffic]:
         yield traffic
 
 
-async def search_page(page: Page, order: SearchOrder, options: BrowserOptions) -> list[FoundPost]:
-    """Raises a SourceError, and lets the browser's own errors through."""
+def reset_time(header: str) -> datetime | None:
+    """X gives seconds since 1970."""
+    if not (header.isascii() and header.isdecimal() and len(header) <= 11):
+        return None
+    return datetime.fromtimestamp(int(header), UTC)
+
+
+async def search_page(
+    page: Page, order: SearchOrder, options: BrowserOptions, may_scroll: MayScroll = always
+) -> list[FoundPost]:
+    """Raises a SourceError; errors of the browser itself pass through."""
     crashed = asyncio.Event()
     with watched_traffic(page) as traffic, listening(page, {"crash": lambda _: crashed.set()}):
-        return await _unless(crashed, _search(page, traffic, order, options, time.monotonic()))
+        return await _unless(crashed, _search(page, traffic, order, options, may_scroll, time.monotonic()))
 
 
 async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[FoundPost]]) -> list[FoundPost]:
@@ -137,7 +155,12 @@ async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[Found
 
 
 async def _search(
-    page: Page, traffic: Traffic, order: SearchOrder, options: BrowserOptions, began: float
+    page: Page,
+    traffic: Traffic,
+    order: SearchOrder,
+    options: BrowserOptions,
+    may_scroll: MayScroll,
+    began: float,
 ) -> list[FoundPost]:
     url = search_url(options.x_url, order.query)
     try:
@@ -156,7 +179,7 @@ async def _search(
         case Sign.LOGGED_OUT:
             raise SourceLoggedOut(f"X asks for a login at {reading.path}")
         case Sign.RATE_LIMITED:
-            raise SourceRateLimited("X refuses further searches for the moment")
+            raise SourceRateLimited.ending(traffic.reset, "X refuses further searches for now")
         case Sign.FAILED:
             raise SourceUnavailable(f"X answered the search with HTTP {traffic.status}")
         case Sign.REFUSED:
@@ -164,7 +187,7 @@ async def _search(
         case Sign.NONE:
             raise await _nothing_known(page, reading, traffic, options)
     try:
-        return await _collect(page, reading, traffic, order, options, began + options.scroll_seconds)
+        return await _collect(page, reading, traffic, order, options, may_scroll, began + options.scroll_seconds)
     except SourceChanged as error:
         raise await _kept(page, str(error), options) from None
 
@@ -199,15 +222,23 @@ async def _first_sign(page: Page, traffic: Traffic, latest: float) -> tuple[Page
 
 
 async def _collect(
-    page: Page, reading: PageReading, traffic: Traffic, order: SearchOrder, options: BrowserOptions, latest: float
+    page: Page,
+    reading: PageReading,
+    traffic: Traffic,
+    order: SearchOrder,
+    options: BrowserOptions,
+    may_scroll: MayScroll,
+    latest: float,
 ) -> list[FoundPost]:
-    """X takes posts that are far above out of the page again: so they are gathered while it scrolls."""
+    """Posts are collected while scrolling, because X removes those far above from the page."""
     found: dict[str, FoundPost] = {}
-    for _ in range(options.scrolls + 1):
+    for scrolled in range(options.scrolls + 1):
         known = len(found)
         found.update((post.id, post) for post in reading.posts)
         kept = len(wanted(found, order.limit, order.since))
         if len(found) == known or enough(reading, kept, order.limit, order.since) or time.monotonic() > latest:
+            break
+        if scrolled == options.scrolls or not await may_scroll():
             break
         reading = await _scrolled(page, found, traffic, latest)
     check_videos(found)

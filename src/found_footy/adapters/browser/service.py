@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any
 
@@ -35,9 +35,12 @@ from found_footy.domain.errors import (
     NotFound,
     SettingsError,
     SourceError,
+    SourceLoggedOut,
+    SourceRateLimited,
     SourceUnavailable,
 )
 from found_footy.http_server import HttpServer
+from found_footy.ports_limits import Cooldown, SourceLimits
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +54,10 @@ def utc_now() -> datetime:
 class BrowserService:
     """Answers on loopback while its `async with` block is open."""
 
-    def __init__(self, options: BrowserOptions, *, now: Now = utc_now) -> None:
+    def __init__(self, options: BrowserOptions, *, limits: SourceLimits | None = None, now: Now = utc_now) -> None:
+        """`limits` holds the account's budget of search calls; without it there is none."""
         self.options = options
+        self._limits = limits
         self._now = now
         self._keeper = Keeper(options)
         self._turns = Turns(options.at_once, options.waiting)
@@ -63,13 +68,14 @@ class BrowserService:
         self._server = HttpServer(browser_app(self), options.port, name="the browser service")
         self._lock = ExitStack()
         self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
+        self._running: dict[SearchOrder, asyncio.Task[list[FoundPost]]] = {}
 
     @property
     def url(self) -> str:
         return self._server.url
 
     async def __aenter__(self) -> BrowserService:
-        find_chromium(self.options.executable)
+        find_chromium(self.options.executable, window=not self.options.headless)
         self._lock.enter_context(owned(self.options.profile))
         try:
             # The port first, since it is the cheaper one to fail; who asks early waits for the browser.
@@ -98,33 +104,86 @@ class BrowserService:
         await self._server.wait()
 
     async def search(self, order: SearchOrder) -> list[FoundPost]:
-        """Posts with a video, newest first. Raises a SourceError."""
-        began = time.monotonic()
-        self._fresh = {each: kept for each, kept in self._fresh.items() if began - kept[0] < self.options.fresh_seconds}
+        """Posts with a video, newest first. Raises a SourceError. Equal searches share one answer while it is fresh."""
+        now = time.monotonic()
+        self._fresh = {each: kept for each, kept in self._fresh.items() if now - kept[0] < self.options.fresh_seconds}
         same = replace(order, since=None)
         if same in self._fresh:
             return self._fresh[same][1]
+        if self.options.fresh_seconds <= 0:
+            return await self._noted_search(order)
+        if same not in self._running:
+            task = asyncio.create_task(self._noted_search(order), name="search of X")
+            self._running[same] = task
+            task.add_done_callback(lambda done: self._finished(same, done))
+        return await asyncio.shield(self._running[same])
+
+    def _finished(self, order: SearchOrder, task: asyncio.Task[list[FoundPost]]) -> None:
+        self._running.pop(order, None)
+        if not task.cancelled() and task.exception() is None:
+            self._fresh[order] = (time.monotonic(), task.result())
+
+    async def _noted_search(self, order: SearchOrder) -> list[FoundPost]:
+        began = time.monotonic()
+        if not self._turns.full:
+            await self._require_budget()
         self._ledger.note_asked(self._now())
         if self._turns.full:
             self._ledger.note_refusal()
             raise SourceUnavailable(f"{self._turns.waiting} searches wait already; try again in a moment")
         failure: str | None = "ProgramFault"
+        posts: list[FoundPost] = []
         try:
             posts = await self._search(order)
             failure = None
         except SourceError as error:
             failure = error.kind
+            await self._cool_down(error)
             raise
         finally:
             spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
             if failure is None:
                 self._ledger.note_success(self._now())
-                self._fresh[same] = (time.monotonic(), posts)
                 log.info("searched X", extra={**spent, "posts": len(posts)})
             else:
                 self._ledger.note_failure(failure, self._now())
                 log.warning("the search of X failed", extra={**spent, "error": failure})
         return posts
+
+    async def _require_budget(self) -> None:
+        """Raises SourceRateLimited, or SourceLoggedOut after X's login page, with the time at which that ends.
+
+        A search that the budget refuses says nothing about X, so it does not count as a failure.
+        """
+        if self._limits is None:
+            return
+        cooldown = await self._limits.cooldown()
+        if cooldown is not None:
+            said = f"{cooldown.reason}; X is not searched before {cooldown.until:%H:%M:%S} UTC"
+            if cooldown.kind == SourceLoggedOut.__name__:
+                self._ledger.note_failure(cooldown.kind, self._now())
+                raise SourceLoggedOut(said)
+            self._ledger.note_refusal()
+            raise SourceRateLimited.ending(cooldown.until, said)
+        free_at = await self._limits.take_call()
+        if free_at is not None:
+            self._ledger.note_refusal()
+            raise SourceRateLimited.ending(
+                free_at, f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC"
+            )
+
+    async def _may_scroll(self) -> bool:
+        return self._limits is None or await self._limits.take_call() is None
+
+    async def _cool_down(self, error: SourceError) -> None:
+        if self._limits is None or not isinstance(error, (SourceRateLimited, SourceLoggedOut)):
+            return
+        now, longest = self._now(), timedelta(seconds=self.options.cooldown_seconds)
+        until = now + longest
+        if isinstance(error, SourceRateLimited):
+            unexplained = now + timedelta(seconds=self.options.unexplained_cooldown_seconds)
+            until = min(max(error.until, now), until) if error.until is not None else min(unexplained, until)
+        await self._limits.cool_down(Cooldown(until, error.kind, str(error)))
 
     async def _search(self, order: SearchOrder) -> list[FoundPost]:
         try:
@@ -133,7 +192,7 @@ class BrowserService:
                 self._turns.take(),
                 self._keeper.page() as page,
             ):
-                return await search_page(page, order, self.options)
+                return await search_page(page, order, self.options, self._may_scroll)
         except TimeoutError:
             raise SourceUnavailable(f"no answer from X within {self.options.search_seconds:g} s") from None
         except SettingsError as error:

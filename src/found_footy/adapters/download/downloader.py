@@ -1,7 +1,7 @@
 """Gets a stranger's video onto our disk. Each kind of link has its way; the bounds are the same for all.
 
 folder:…                     copied from the drop folder
-a post on X                  its best mp4, as the syndication endpoint tells
+a post on X                  its best mp4, by the syndication endpoint, or by FxEmbed where that fails
 a video                      saved, with resume
 a page                       the video that it names; where it names none, yt-dlp
 a playlist (HLS, DASH)       yt-dlp
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpcore
 import httpx
@@ -22,8 +24,8 @@ from found_footy.adapters.download.goal_page import video_links
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.saving import PartFile, Saving, aside
 from found_footy.adapters.download.urls import checked_url, shown, shown_text
-from found_footy.adapters.download.web import Answer, Web
-from found_footy.adapters.download.x_posts import best_video, post_id, token
+from found_footy.adapters.download.web import BROKEN, Answer, Web
+from found_footy.adapters.download.x_posts import best_video, fxtwitter_video, post_id, token, worse_of
 from found_footy.adapters.download.ytdlp import fetch_with_ytdlp
 from found_footy.adapters.guarded.connections import Resolve, system_resolve
 from found_footy.domain.errors import ClipLost, DownloadUnavailable
@@ -40,11 +42,22 @@ def open_downloader(
     limits: DownloadLimits,
     *,
     x_syndication_url: str,
+    fxtwitter_url: str,
     x_url: str,
     drop_folder: Path | None,
     resolve: Resolve = system_resolve,
 ) -> Downloader:
-    return WebDownloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), drop_folder, resolve)
+    places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
+    return WebDownloader(limits, places, drop_folder, resolve)
+
+
+@dataclass(frozen=True, slots=True)
+class XPlaces:
+    """Where posts on X are, and who tells where their videos are."""
+
+    syndication: str
+    fxtwitter: str
+    x: httpx.URL
 
 
 class WebDownloader:
@@ -53,14 +66,12 @@ class WebDownloader:
     def __init__(
         self,
         limits: DownloadLimits,
-        syndication: httpx.URL,
-        x_url: httpx.URL,
+        places: XPlaces,
         drop_folder: Path | None,
         resolve: Resolve,
     ) -> None:
         self._limits = limits
-        self._syndication = str(syndication).rstrip("/")
-        self._x_url = x_url
+        self._places = places
         self._drop_folder = drop_folder
         self._web = Web(limits, resolve)
 
@@ -92,25 +103,52 @@ class WebDownloader:
             await copy_from_folder(self._drop_folder, media_url, part.file, self._limits.max_bytes)
             return
         url = checked_url(media_url)
-        if (post := post_id(url, self._x_url)) is not None:
+        if (post := post_id(url, self._places.x)) is not None:
             await self._from_post(post, part, trip)
         else:
             await self._from_link(url, part, trip)
 
     async def _from_post(self, post: str, part: PartFile, trip: Trip) -> None:
-        url = checked_url(f"{self._syndication}/tweet-result?id={post}&token={token(post)}")
-        async with self._web.get(url, trip, judged=False) as answer:
-            if answer.status == 404:
-                raise ClipLost(Loss.GONE, f"X knows nothing of post {post}")
-            if answer.status != 200:
-                # About the post this says nothing; it is the endpoint that does not like us now.
-                raise DownloadUnavailable(f"{shown(url)} answered HTTP {answer.status}")
-            body = await answer.read(PAGE_BYTES)
         try:
-            told = json.loads(body or b"{}")
+            link = await self._syndicated(post, trip)
+        except (ClipLost, DownloadUnavailable) as first:
+            try:
+                link = await self._from_fxtwitter(post, trip)
+            except (ClipLost, DownloadUnavailable) as second:
+                raise worse_of(first, second) from first
+        await self._from_link(checked_url(link), part, trip, depth=PAGES)
+
+    async def _syndicated(self, post: str, trip: Trip) -> str:
+        url = checked_url(f"{self._places.syndication}/tweet-result?id={post}&token={token(post)}")
+        status, answer = await self._json(url, trip)
+        if status == 404:
+            raise ClipLost(Loss.GONE, f"X does not know post {post}")
+        if status != 200:
+            raise DownloadUnavailable(f"{shown(url)} answered HTTP {status}")
+        return best_video(answer, post)
+
+    async def _from_fxtwitter(self, post: str, trip: Trip) -> str:
+        url = checked_url(f"{self._places.fxtwitter}/2/status/{post}")
+        status, answer = await self._json(url, trip)
+        if status not in (200, 401, 404):
+            raise DownloadUnavailable(f"{shown(url)} answered HTTP {status}")
+        if status != 200 and not (isinstance(answer, dict) and "code" in answer):
+            answer = {"code": status}
+        return fxtwitter_video(answer, post)
+
+    async def _json(self, url: httpx.URL, trip: Trip) -> tuple[int, Any]:
+        """The status and the JSON of an answer about a post; `{}` for an empty one. Raises DownloadUnavailable."""
+        try:
+            async with self._web.get(url, trip, judged=False) as answer:
+                status, body = answer.status, await answer.read(PAGE_BYTES)
+        except BROKEN as error:
+            raise DownloadUnavailable(f"{shown(url)}: {type(error).__name__}") from error
+        try:
+            return status, json.loads(body or b"{}")
         except (ValueError, RecursionError):
-            raise DownloadUnavailable(f"{shown(url)} sent something that is not JSON") from None
-        await self._from_link(checked_url(best_video(told, post)), part, trip, depth=PAGES)
+            if status == 404:
+                return status, {}
+            raise DownloadUnavailable(f"{shown(url)} answered HTTP {status} with something that is not JSON") from None
 
     async def _from_link(self, url: httpx.URL, part: PartFile, trip: Trip, depth: int = 0) -> None:
         """`depth` counts the pages that led here; a page that comes where a video was promised is the end."""
@@ -133,7 +171,7 @@ class WebDownloader:
             await self._from_page(url, page, part, trip, depth)
 
     async def _from_page(self, url: httpx.URL, page: str, part: PartFile, trip: Trip, depth: int) -> None:
-        if depth == 0 and (post := post_id(url, self._x_url)) is not None:
+        if depth == 0 and (post := post_id(url, self._places.x)) is not None:
             await self._from_post(post, part, trip)
             return
         # The parser takes up to a second for a page that is made to be slow.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from found_footy.adapters.download.downloader import WebDownloader
+from found_footy.adapters.download.downloader import WebDownloader, XPlaces
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.urls import checked_url
 from found_footy.adapters.guarded.connections import Resolve, system_resolve
@@ -46,9 +46,11 @@ def open_source_fetcher(
     limits: DownloadLimits,
     *,
     x_syndication_url: str,
+    fxtwitter_url: str,
     x_url: str,
     longest_seconds: float,
     resolve: Resolve = system_resolve,
 ) -> GuardedSourceFetcher:
-    downloader = WebDownloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), None, resolve)
+    places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
+    downloader = WebDownloader(limits, places, None, resolve)
     return GuardedSourceFetcher(downloader, limits, longest_seconds)

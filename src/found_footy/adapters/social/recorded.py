@@ -13,6 +13,9 @@ from found_footy.domain.recordings.failures import source_error
 from found_footy.domain.recordings.outcome import plain_id
 from found_footy.domain.recordings.recording import RecordedSearch
 
+PLATFORMS = {"fxtwitter": "x"}
+"""Sources whose posts bear the name of another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
@@ -61,7 +64,7 @@ class RecordedSource:
         return [
             replace(post, posted_at=now - (recorded.at - post.posted_at) / self._speed)
             for post in recorded.posts
-            if post.source == self._source
+            if post.source == PLATFORMS.get(self._source, self._source)
         ]
 
     async def check(self) -> str:

@@ -1,4 +1,4 @@
-"""X, through our own browser service: X has no search that a program may ask."""
+"""X, searched through our own browser service with a logged-in account."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from found_footy.domain.errors import (
 
 SOURCE = "x"
 LIMIT = 100
+MAX_QUERY_LENGTH = 512 - len(" filter:videos")
+"""X refuses longer queries; the browser service adds the filter."""
 
 _AUTHOR = re.compile(r"\w{1,20}", re.ASCII)
 _CLASSES = {each.__name__: each for each in (SourceLoggedOut, SourceRateLimited, SourceChanged, SourceUnavailable)}
@@ -55,7 +57,11 @@ class XSource:
         return SOURCE
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        params = {"q": query.text, "since": since.isoformat(), "limit": str(LIMIT)}
+        # One text only: each costs a call of the account's budget.
+        (words,) = query.texts(MAX_QUERY_LENGTH, most=1) or [""]
+        if not words:
+            return []
+        params = {"q": words, "since": since.isoformat(), "limit": str(LIMIT)}
         answer = await self._http.get("/search", params)
         _raise_for_error(answer)
         return newest_first(read_answer(answer.json(), self._x_url, self._now()), since)
@@ -78,15 +84,29 @@ def read_answer(body: Any, x_url: str, now: datetime) -> list[Post]:
 
 
 def _post(entry: Any, x_url: str, now: datetime) -> Post:
-    id_, author = text(entry, "id"), text(entry, "author").removeprefix("@")
     shown = moment(field(entry, "posted_at"))
     if shown is None:
-        raise BadPost("posted_at is no time with a zone")
-    # Cut ids lead to other people's posts, or to none: nobody noticed for a season.
+        raise BadPost("posted_at is not a time with a zone")
+    return x_post(
+        text(entry, "id"),
+        text(entry, "author").removeprefix("@"),
+        shown,
+        clean_text(optional_text(entry, "text")),
+        seconds(field(entry, "duration")),
+        x_url,
+        now,
+    )
+
+
+def x_post(
+    id_: str, author: str, shown: datetime, words: str, duration: float | None, x_url: str, now: datetime
+) -> Post:
+    """A post on X, whichever source found it. Raises BadPost for an id or an author that cannot be real."""
+    # Truncated ids lead to other people's posts, or to none.
     if (fault := fault_of(id_, shown, now)) is not None:
         raise BadPost(fault)
     if not _AUTHOR.fullmatch(author):
-        raise BadPost(f"the author {author[:30]!r} is no name on X")
+        raise BadPost(f"invalid author {author[:30]!r}")
     url = f"{x_url}/{author}/status/{id_}"
     return Post(
         source=SOURCE,
@@ -95,8 +115,8 @@ def _post(entry: Any, x_url: str, now: datetime) -> Post:
         media_url=url,
         posted_at=min(shown, now),
         author=author,
-        text=clean_text(optional_text(entry, "text")),
-        duration=seconds(field(entry, "duration")),
+        text=words,
+        duration=duration,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from found_footy.domain.fixtures.model import Sport
@@ -30,6 +30,26 @@ class SearchQuery:
         """`(Florian OR Wirtz) (LFC OR Liverpool)`: what X and Bluesky understand."""
         return " ".join(group for words in self._groups if (group := _group(words)))
 
+    def texts(self, longest: int, most: int = 2) -> list[str]:
+        """The query as at most `most` texts of at most `longest` characters, which together name as much as fits.
+
+        Names are ordered by use. Where one text is too long, the teams are spread over several; names that fit
+        nowhere are dropped, players last.
+        """
+        if length(self.text) <= longest:
+            return [self.text]
+        for players in range(len(self.players), -1, -1):
+            kept = replace(self, players=self.players[:players])
+            groups: list[tuple[str, ...]] = []
+            for team in self.teams:
+                if groups and length(replace(kept, teams=(*groups[-1], team)).text) <= longest:
+                    groups[-1] = (*groups[-1], team)
+                elif length(replace(kept, teams=(team,)).text) <= longest and len(groups) < most:
+                    groups.append((team,))
+            if groups or (not self.teams and length(kept.text) <= longest):
+                return [replace(kept, teams=group).text for group in groups or [()] if kept.players or group]
+        return []
+
     def matches(self, text: str) -> bool:
         """For sources that cannot search: whether a title says what the query asks for."""
         plain = f" {folded(text)} "
@@ -38,6 +58,11 @@ class SearchQuery:
     @property
     def _groups(self) -> tuple[tuple[str, ...], ...]:
         return self.players, self.teams, self.words
+
+
+def length(text: str) -> int:
+    """As JavaScript counts, and so X: most emoji are two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @lru_cache(maxsize=1024)

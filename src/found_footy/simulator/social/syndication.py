@@ -9,16 +9,17 @@ from fractions import Fraction
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from found_footy.simulator.services_script import XService
 from found_footy.simulator.social.feed import SocialFeed
 from found_footy.simulator.social.posts import SocialPost
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _UNSURE_DIGITS = 3
 """The last digits of a token hang on how a fraction is rounded when it is written out."""
-_VARIANTS = ((256_000, 480, 270), (832_000, 640, 360), (2_176_000, 1280, 720))
+VARIANTS = ((256_000, 480, 270), (832_000, 640, 360), (2_176_000, 1280, 720))
 """Bits a second, width and height; the last one is the file as it was posted."""
 _TOMBSTONES = {
     "gone": "This Post was deleted by the Post author. Learn more",
@@ -26,8 +27,12 @@ _TOMBSTONES = {
 }
 
 
-def syndication_routes(feed: SocialFeed, base_url: Callable[[], str]) -> list[Route]:
+def syndication_routes(feed: SocialFeed, base_url: Callable[[], str], service: XService | None = None) -> list[Route]:
+    is_down = service is not None and service.syndication == "down"
+
     async def tweet_result(request: Request) -> Response:
+        if is_down:
+            return PlainTextResponse("upstream connect error", 503)
         post_id, token = request.query_params.get("id", ""), request.query_params.get("token", "")
         if not (post_id.isascii() and post_id.isdigit() and len(post_id) <= 20) or not fits(token, int(post_id)):
             return JSONResponse({"error": "Bad Request: the id and the token do not fit"}, status_code=400)
@@ -114,9 +119,9 @@ def _variants(post: SocialPost, base: str) -> list[dict[str, Any]]:
         {
             "bitrate": bitrate,
             "content_type": "video/mp4",
-            "url": f"{base}{post.media}" + ("" if place == len(_VARIANTS) - 1 else f"?tag=low&size={width}x{height}"),
+            "url": f"{base}{post.media}" + ("" if place == len(VARIANTS) - 1 else f"?tag=low&size={width}x{height}"),
         }
-        for place, (bitrate, width, height) in enumerate(_VARIANTS)
+        for place, (bitrate, width, height) in enumerate(VARIANTS)
     ]
     playlist = {"content_type": "application/x-mpegURL", "url": f"{base}{post.media}.m3u8?tag=12"}
     return [files[0], playlist, files[2], files[1]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -15,6 +16,7 @@ from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -44,12 +46,19 @@ _SEARCH = f"""<!DOCTYPE html>
 _HOME = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Home / X</title></head><body>{_NAVIGATION}</body></html>"""
 _LOGIN = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Log in to X</title></head><body>
-<div data-testid="google_sign_in_container"></div>
-<form method="post" action="/i/flow/login">
-<input name="text" autocomplete="username" aria-label="Username">
+<html lang="en"><head><meta charset="utf-8"><title>Log in to X / X</title></head><body>
+<form id="login" method="post" action="/i/jfapi/onboarding/web/actions/begin_login">
+<input name="username_or_email" autocomplete="username" aria-label="Email or username">
 <input name="password" type="password" autocomplete="current-password" aria-label="Password">
-<button type="submit" data-testid="loginButton">Log in</button></form></body></html>"""
+</form>
+<button type="button">Continue with Google</button><button type="button">Continue with Apple</button>
+<script>
+const form = document.getElementById("login");
+form.addEventListener("keydown", (event) => { if (event.key === "Enter") form.submit(); });
+</script></body></html>"""
+"""Both fields on one page, and no button of their own: Enter submits."""
+ONBOARDING = "/i/jf/onboarding/web"
+"""Where whoever is not logged in lands since the summer of 2026."""
 
 
 class XMode(StrEnum):
@@ -79,6 +88,8 @@ class XSiteState:
 
     mode: XMode = XMode.NORMAL
     slow_seconds: float = 1.0
+    reset_seconds: float = 600.0
+    """After so long, X says, its rate limit ends."""
     noise: bool = True
     """Among the posts an advertisement, a post that quotes one with a video, and a post that somebody passed on."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -96,7 +107,8 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
             case XMode.HANGING_PAGE:
                 await _hold(request)
             case XMode.LOGGED_OUT if COOKIE not in request.cookies:
-                return RedirectResponse("/i/flow/login?redirect_after_login=%2Fsearch", 302)
+                after = urlencode({"redirect_after_login": f"/search?{request.url.query}", "mode": "login"})
+                return RedirectResponse(f"{ONBOARDING}?{after}", 302)
         return HTMLResponse(_SEARCH)
 
     async def timeline(request: Request) -> Response:
@@ -105,7 +117,9 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
         state.queries.append(query)
         match state.mode:
             case XMode.RATE_LIMITED:
-                return PlainTextResponse("Rate limit exceeded", 429)
+                reset = str(int(time.time() + state.reset_seconds))
+                headers = {"x-rate-limit-limit": "50", "x-rate-limit-remaining": "0", "x-rate-limit-reset": reset}
+                return PlainTextResponse("Rate limit exceeded", 429, headers)
             case XMode.BROKEN:
                 return PlainTextResponse("Internal error", 500)
             case XMode.HANGING:
@@ -132,13 +146,15 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
         return answer
 
     async def home(request: Request) -> Response:
-        return HTMLResponse(_HOME) if COOKIE in request.cookies else RedirectResponse("/i/flow/login", 302)
+        if COOKIE in request.cookies:
+            return HTMLResponse(_HOME)
+        return RedirectResponse(f"{ONBOARDING}?redirect_after_login=%2Fhome&mode=login", 302)
 
     async def login_page(_: Request) -> Response:
         return HTMLResponse(_LOGIN)
 
     async def to_login(_: Request) -> Response:
-        return RedirectResponse("/i/flow/login", 302)
+        return RedirectResponse(f"{ONBOARDING}?mode=login", 302)
 
     async def script(_: Request) -> Response:
         return Response(_SCRIPT, media_type="text/javascript")
@@ -152,8 +168,9 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
         Route(TIMELINE, timeline),
         Route("/home", home),
         Route("/login", to_login),
-        Route("/i/flow/login", login_page, methods=["GET"]),
-        Route("/i/flow/login", log_in, methods=["POST"]),
+        Route("/i/flow/login", to_login),
+        Route(ONBOARDING, login_page),
+        Route("/i/jfapi/onboarding/web/actions/begin_login", log_in, methods=["POST"]),
         Route("/x-assets/search.js", script),
         Route("/x-assets/{name}", asset),
     ]

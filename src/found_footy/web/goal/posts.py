@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 MOST_POSTS = 50
 """Of each kind on one page."""
 
-SOURCES = {"bluesky": "Bluesky", "x": "X", "reddit": "Reddit", "folder": "a folder"}
+SOURCES = {
+    "fxtwitter": "X through FxEmbed",
+    "bluesky": "Bluesky",
+    "x": "X",
+    "reddit": "Reddit",
+    "folder": "a folder",
+}
 STATES = {"downloading": "being fetched", "checking": "being checked", "waiting": "waiting"}
 
 

@@ -214,6 +214,7 @@ def test_the_settings_of_an_env_file_hold_for_the_command(footy: Footy, tmp_path
 OF_THIS_MACHINE = {"yt-dlp", "JavaScript runtime"}
 """They depend on the day and on what is installed."""
 MARKS = {"ok": "✓", "unknown": "?", "off": "–", "warning": "!", "failed": "✗"}
+ASKED = ("feed espn", "team names", "source fxtwitter", "source reddit")
 EMPTY_FOLDER = {
     "data folder": "ok",
     "embedded engines": "ok",
@@ -241,7 +242,7 @@ EMPTY_FOLDER = {
         (
             ("doctor", "--live"),
             6,
-            dict.fromkeys(["feeds", "feed espn", "team names", "source fxtwitter", "source reddit"], "failed"),
+            {"feeds": "failed", **dict.fromkeys(ASKED, "failed")},
         ),
     ],
 )

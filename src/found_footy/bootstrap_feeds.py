@@ -39,6 +39,8 @@ SOURCES = (
 )
 """Where no file declares any: whichever of these has what it needs."""
 ADAPTERS = ("api_football", "espn", "crex", "recording")
+DEFAULT_LEAGUES = ("eng.1", "esp.1", "ger.1", "ita.1", "fra.1", "uefa.champions")
+"""Read from ESPN where neither the file nor a setting names leagues."""
 CREX_URL = "https://crex.com"
 
 
@@ -149,7 +151,7 @@ def build_feed(settings: Settings, source: FeedSource, turns: Turns | None) -> S
         case "espn":
             return Espn(
                 said.get("base_url", settings.espn_url),
-                said.get("leagues", settings.espn_leagues),
+                said.get("leagues") or settings.espn_leagues or DEFAULT_LEAGUES,
                 timeout=settings.feed_timeout_seconds,
                 now=_now,
                 retry=retry,

@@ -28,7 +28,9 @@ class FeedSettings(BaseSettings):
         None, validation_alias=well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
     )
     espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
-    espn_leagues: Names = Field(("fifa.world", "uefa.champions"), description="Leagues to read, comma-separated.")
+    espn_leagues: Names = Field(
+        (), description="Leagues to read from ESPN, comma-separated; empty: the big five and the Champions League."
+    )
     feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
     tracked_teams: Numbers = Field((), description="Ids of the teams to follow; with none and no leagues, all.")
     tracked_leagues: Numbers = Field((), description="Ids of the leagues to follow.")

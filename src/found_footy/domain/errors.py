@@ -54,7 +54,9 @@ FootyError
     ├── NotInAnswer          the feed left a fixture out that it was asked for
     ├── FeedPlanRefused      the account's plan does not include the request
     ├── FeedUnauthorized     the key is missing or refused
+    ├── FeedClientRefused    the feed refuses our User-Agent
     ├── FeedRejected         the feed refused the request, with its own words
+    │   └── FeedQueryRejected  HTTP 400: the feed does not accept this form of request
     ├── FeedBlocked          a page for people where the answer should be: a captcha, a consent page
     ├── FeedBusy             our own limits for this feed leave no turn for now (retryable)
     │   └── BrowserAway      our own browser, which reads this feed's pages, is not there (retryable)
@@ -369,8 +371,23 @@ class FeedPlanRefused(FeedError):
     hint = "A free API-Football key covers yesterday to tomorrow, one match per request. See config/sources.yaml."
 
 
+class FeedClientRefused(FeedError):
+    """The feed refuses our User-Agent (HTTP 403)."""
+
+    hint = (
+        "ESPN accepts User-Agents such as `found-footy/1.0 (+https://…)`. "
+        "Update Found Footy, and check that no proxy changes the header."
+    )
+
+
 class FeedRejected(FeedError):
     """The feed refused the request, with its own words."""
+
+
+class FeedQueryRejected(FeedRejected):
+    """The feed does not accept this form of request (HTTP 400)."""
+
+    hint = "The feed's interface has changed. Update Found Footy; if that does not help, report the answer."
 
 
 class FeedBlocked(FeedError):

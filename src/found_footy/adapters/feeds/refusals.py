@@ -12,6 +12,7 @@ from typing import Any
 from found_footy.domain.errors import (
     FeedBlocked,
     FeedMalformed,
+    FeedQueryRejected,
     FeedRateLimited,
     FeedTimeWrong,
     FeedUnauthorized,
@@ -39,6 +40,8 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, where: str, now:
         raise FeedBlocked(f"{where} answered HTTP {status} with a page for people instead of data")
     if status in (401, 403):
         raise FeedUnauthorized(f"{where} answered HTTP {status}")
+    if status == 400:
+        raise FeedQueryRejected(f"{where} answered HTTP 400: {_reason(body)}")
     if status == 429:
         raise FeedRateLimited(f"{where} answered HTTP 429")
     if status != 200:
@@ -74,6 +77,15 @@ def answer_time(headers: Mapping[str, str]) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return (made.replace(tzinfo=UTC) if made.tzinfo is None else made).astimezone(UTC)
+
+
+def _reason(body: bytes) -> str:
+    """The vendor's own message, where the body is JSON that has one."""
+    try:
+        message = json.loads(body)["message"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        message = body[:120].decode("utf-8", "replace")
+    return ascii(message)[1:-1][:200] if isinstance(message, str) and message.strip() else "no reason given"
 
 
 def _is_page(headers: Mapping[str, str], body: bytes) -> bool:

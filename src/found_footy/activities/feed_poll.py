@@ -56,15 +56,15 @@ class FeedActivities:
         paused = sum(is_paused(record, order.at) for record in records.values())
         if not requests:
             return FeedPolled(paused=paused)
-        allowed, requests = await self._affordable(opened, requests, wanted, records, order.at)
-        if not requests:
+        allowed, affordable = await self._affordable(opened, requests, wanted, records, order.at)
+        if not affordable:
             return FeedPolled(paused=paused, slowed=allowed.reason)
         polling = Polling(
             self._desk, opened, order.at, records, allowed.interval, delay(), relocate=self._listings.save_locators
         )
-        asked = await polling.ask_all(requests)
+        asked = await polling.ask_all(affordable)
         return FeedPolled(
-            asked=len(requests),
+            asked=len(affordable),
             answered=sum(len(each.good) for each in asked),
             failed=sum(len(each.failures) for each in asked),
             missing=sum(len(each.unknown) for each in asked),

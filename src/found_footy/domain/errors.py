@@ -62,6 +62,7 @@ FootyError
     │   └── BrowserAway      our own browser, which reads this feed's pages, is not there (retryable)
     ├── FeedTimeWrong        the feed's clock is off, or its match has gone back in time
     └── FeedSchemaError      a field that does not fit; names the field
+        └── PageDataUnknown  a page without its embedded JSON, or with JSON of another form
 
 `retryable` says whether the same call may succeed a little later. `hint` says what a person can do.
 """
@@ -416,6 +417,12 @@ class FeedSchemaError(FeedError):
     def __init__(self, field: str, given: object, expected: str) -> None:
         self.field, self.given, self.expected = field, given, expected
         super().__init__(f"{field}: got {_short(given)}, expected {expected}")
+
+
+class PageDataUnknown(FeedSchemaError):
+    """A page of the feed does not carry its data as JSON, or in another form than we know."""
+
+    hint = "The site may have changed. With `footy browser` and BROWSER_URL, its pages can still be read."
 
 
 def _short(value: object) -> str:

@@ -71,7 +71,7 @@ class Simulator:
     ) -> None:
         self.key = key
         self.scenario = scenario
-        self.crex_state = CrexSiteState()
+        self.crex_state = CrexSiteState(embedded=scenario.services.crex.embedded_json)
         self.x_state = XSiteState()
         self._closing = asyncio.Event()
         self._playback: Playback

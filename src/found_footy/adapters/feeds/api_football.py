@@ -130,8 +130,8 @@ class ApiFootball:
         body = await self._get("/status", {}, Deadline(self._budget))
         response = body["response"]
         match response:
-            case {"requests": {"current": current, "limit_day": limit}, **rest}:
-                plan = _plan(rest)
+            case {"requests": {"current": current, "limit_day": limit}}:
+                plan = _plan(response)
                 self._refused_ids = self._refused_ids or plan.casefold() == FREE_PLAN
                 used = f"{current} of {limit} requests used today"
                 if self.is_free:

@@ -102,8 +102,9 @@ class World:
             number = int(request.path_params["league"].removeprefix("l"))
             events = [espn(match) for match in range(number, self.matches, LEAGUES)]
             body = {"leagues": [{"id": str(number + 1), "name": "Premier League"}], "events": events}
-            # A day alone is what an ingest asks for.
-            return await self.answer("espn", body) if "-" in request.query_params["dates"] else JSONResponse(body)
+            # A month is what an ingest asks for.
+            is_poll = len(request.query_params["dates"]) == len("20261118")
+            return await self.answer("espn", body) if is_poll else JSONResponse(body)
 
         async def log(request: Request) -> Response:
             return JSONResponse(self.log)

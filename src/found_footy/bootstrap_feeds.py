@@ -198,8 +198,6 @@ def build_feed(
                 cricinfo_url=said.get("cricinfo_url"),
             )
         case "crex":
-            if settings.browser_url is None:
-                raise SettingsError(f"{source.id} lacks BROWSER_URL, the address of `footy browser`")
             return Crex(
                 said.get("base_url", CREX_URL),
                 settings.browser_url,

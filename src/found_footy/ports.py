@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -57,12 +57,13 @@ class ScoreFeed(Protocol):
     def ids_per_request(self) -> int | None:
         """How many fixtures one request can ask for; None where one answer has them all."""
 
-    def requests_for(self, fixtures: int) -> int:
-        """How many requests a poll of so many fixtures costs."""
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
+        """How many requests a poll of so many fixtures costs. `locators` are those that are known, one per fixture."""
 
     async def fixtures_on(self, day: date) -> FeedAnswer: ...
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer: ...
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
+        """`locators`: where the feed listed each match before (`LiveFixture.locator`), by id. None may be known."""
 
     async def check(self) -> str:
         """One cheap call that proves that the feed answers and takes the key; returns what it said."""

@@ -146,6 +146,8 @@ class FollowedListing:
     feed_id: int
     swapped: bool = False
     founding: bool = False
+    locator: str = ""
+    """Where the feed last listed it (`LiveFixture.locator`); empty where that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,9 @@ class Registering(Protocol):
     async def join(self, joined: Sequence[tuple[Listing, Pairing, bool]], now: datetime) -> None:
         """Listings, where each belongs, and whether it founded that match."""
 
+    async def locate(self, feed: str, locators: Mapping[int, str]) -> None:
+        """Where the feed lists these matches, by its own ids. Listings that are not known are left out."""
+
     async def doubt(self, doubts: Sequence[tuple[Listing, Pairing]], now: datetime) -> None: ...
 
 
@@ -245,6 +250,9 @@ class ListingStore(Protocol):
     async def followed(
         self, stages: Sequence[Stage], *, completed_since: datetime, feed: str | None = None
     ) -> Sequence[FollowedMatch]: ...
+
+    async def save_locators(self, feed: str, locators: Mapping[int, str]) -> None:
+        """The same outside of a registration: a poll found matches in another place."""
 
     async def save_origins(
         self,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.domain.feeds.quota import Pace, Quota, may_ask_this_minute, pace
+from found_footy.domain.feeds.quota import Pace, Quota, is_small, may_ask_this_minute, pace, spread
 
 NOON = datetime(2026, 8, 22, 12, 0, tzinfo=UTC)
 POLL = timedelta(seconds=30)
@@ -57,3 +57,61 @@ def test_when_a_slowed_poll_may_go(allowed: Pace, seconds_ago: int | None, may: 
 def test_a_used_up_minute_is_waited_for(remaining: int | None, seconds_ago: int, may: bool) -> None:
     quota = Quota(NOON - timedelta(seconds=seconds_ago), minute_remaining=remaining)
     assert may_ask_this_minute(quota, NOON) is may
+
+
+@pytest.mark.parametrize(
+    ("limit", "small"), [(None, False), (0, False), (100, True), (1000, True), (1001, False), (7500, False)]
+)
+def test_a_plan_is_small_where_it_cannot_bear_a_poll_of_every_match(limit: int | None, small: bool) -> None:
+    assert is_small(Quota(NOON, limit, limit)) is small
+
+
+H = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("remaining", "kickoffs", "seconds"),
+    [
+        (100, [0], 75),  # one match, 115 min over 92 requests
+        (100, [0] * 5, 375),  # five at once
+        (100, [0, 8], 150),  # one later today takes its share
+        (100, [0, 36], 75),  # tomorrow's has tomorrow's requests
+        (100, [11.5], 30),  # only half an hour of it is today
+        (54, [-1], 72),  # 55 min are left over 46 requests
+        (54, [-9], 30),  # long over and not finished yet: another quarter of an hour
+        (100, [], 30),
+        (8, [0], None),  # what is left is the reserve
+        (0, [0], None),
+    ],
+)
+def test_a_small_plan_is_spread_over_the_time_that_todays_matches_are_in_play(
+    remaining: int, kickoffs: list[float], seconds: int | None
+) -> None:
+    allowed = spread(Quota(NOON, 100, remaining), NOON, POLL, [NOON + hours * H for hours in kickoffs])
+    assert (allowed.interval and round(allowed.interval.total_seconds())) == seconds
+    assert f"{remaining} of 100 requests are left until 00:00 UTC" in allowed.reason
+
+
+def test_a_small_plan_has_all_its_requests_again_the_next_day() -> None:
+    allowed = spread(Quota(NOON - 24 * H, 100, 0), NOON, POLL, [NOON])
+    assert (allowed.interval and round(allowed.interval.total_seconds())) == 75
+
+
+def test_an_evening_of_eight_matches_fits_into_a_free_key() -> None:
+    """Simulated minute by minute: all are asked for until their end, and the requests last."""
+    kickoffs = [NOON + 5 * H] * 3 + [NOON + 7.5 * H] * 5
+    asked: dict[int, list[datetime]] = {match: [] for match in range(8)}
+    remaining, now = 97, NOON
+    while now < NOON + 12 * H:
+        ahead = [kickoff for kickoff in kickoffs if now < kickoff + 2 * H]
+        allowed = spread(Quota(now, 100, remaining), now, POLL, ahead)
+        for match, kickoff in enumerate(kickoffs):
+            is_on = kickoff <= now < kickoff + 2 * H and allowed.interval is not None
+            if is_on and (not asked[match] or now - asked[match][-1] >= (allowed.interval or H)):
+                asked[match].append(now)
+                remaining -= 1
+        now += POLL
+    assert remaining >= 0
+    for match, kickoff in enumerate(kickoffs):
+        assert len(asked[match]) >= 8
+        assert asked[match][-1] >= kickoff + timedelta(minutes=95)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -37,13 +37,13 @@ class OneByOne(ScriptedFeed):
     def ids_per_request(self) -> int | None:
         return 1
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         (id_,) = ids
         if id_ in self.faults:
             raise self.faults[id_]
         await asyncio.sleep(0.05)
         self.done.append(id_)
-        return await super().fixtures_by_ids(ids)
+        return await super().fixtures_by_ids(ids, locators)
 
 
 @pytest.fixture

@@ -190,12 +190,13 @@ async def test_polls_are_left_out_to_save_the_days_requests(system: System) -> N
         return polled.asked, polled.slowed
 
     at = START + POLL
-    system.feed.quota = Quota(at, day_limit=100, day_remaining=10)  # 8 polls for ten hours: one in 75 minutes
+    # 100 are kept back: 8 polls for ten hours, which is one in 75 minutes.
+    system.feed.quota = Quota(at, day_limit=5000, day_remaining=108)
     assert await asked() == (1, "")
-    assert await asked() == (0, "10 of 100 requests are left until 00:00 UTC")
+    assert await asked() == (0, "108 of 5000 requests are left until 00:00 UTC")
     system.number += 150
     assert await asked() == (1, "")
-    system.feed.quota = Quota(at, day_limit=100, day_remaining=0)
+    system.feed.quota = Quota(at, day_limit=5000, day_remaining=0)
     system.number += 200
     await asked()
     system.number += 300

@@ -40,8 +40,18 @@ def client(state: CrexSiteState, **changes: object) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://crex")
 
 
-async def test_the_pages_are_empty_without_their_script() -> None:
-    state = CrexSiteState()
+async def test_the_pages_carry_their_data_as_json() -> None:
+    """As TransferState of Angular up to version 15: keys are addresses, quotes are `&q;`."""
+    async with client(CrexSiteState()) as http:
+        page = (await http.get(f"{path_of(match())}/match-scorecard")).text
+        listed = (await http.get("/fixtures/match-list")).text
+    assert '<script id="app-root-state" type="application/json">{&q;https://api.goscorer.com/api/v3/getSV3&q;' in page
+    assert "Arun Patel" in page
+    assert "https://stats.crickapi.com/fixture/getFixture" in listed
+
+
+async def test_without_embedded_data_the_pages_are_empty_before_their_script_runs() -> None:
+    state = CrexSiteState(embedded=False)
     async with client(state) as http:
         pages = [await http.get(path) for path in ("/fixtures/match-list", f"{path_of(match())}/match-scorecard")]
         for page in pages:
@@ -53,11 +63,11 @@ async def test_the_pages_are_empty_without_their_script() -> None:
     assert (state.lists, state.matches, state.data) == (1, ["SIM1"], 1)
 
 
-async def test_a_short_address_leads_to_the_full_one_and_an_unknown_one_nowhere() -> None:
+async def test_any_text_before_the_code_works_and_a_bare_code_is_refused() -> None:
     async with client(CrexSiteState()) as http:
-        answer = await http.get("/scoreboard/sim1/scorecard")
-        assert (answer.status_code, answer.headers["location"]) == (302, f"{path_of(match())}/match-scorecard")
-        assert (await http.get("/scoreboard/nope")).status_code == 404
+        assert (await http.get("/cricket-live-score/match-SIM1/match-scorecard")).status_code == 200
+        assert (await http.get("/cricket-live-score/SIM1/match-scorecard")).status_code == 403
+        assert (await http.get("/scoreboard/SIM1")).status_code == 404
         assert (await http.get("/cricket-live-score/x-match-updates-NOPE")).status_code == 404
         assert (await http.get("/api/v3/getSC4", params={"key": "NOPE"})).status_code == 404
 
@@ -69,7 +79,7 @@ async def test_who_is_asked_decides_how_a_page_and_its_data_behave() -> None:
         codes.append(code)
         return CrexMode.BROKEN
 
-    async with client(CrexSiteState(), asked=asked) as http:
+    async with client(CrexSiteState(embedded=False), asked=asked) as http:
         assert (await http.get(f"{path_of(match())}/match-scorecard")).status_code == 200
         assert (await http.get("/api/v3/getSC4", params={"key": "SIM1"})).status_code == 500
         assert (await http.get("/api/v3/getFixtures")).status_code == 200

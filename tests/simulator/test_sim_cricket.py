@@ -198,7 +198,7 @@ async def test_crex_tells_it_later_and_each_page_is_a_poll() -> None:
     ):
 
         async def page() -> int:
-            return (await client.get("/scoreboard/SIM1/scorecard")).status_code
+            return (await client.get("/cricket-live-score/match-SIM1/match-scorecard")).status_code
 
         async def data() -> Any:
             return (await client.get("/api/v3/getSC4", params={"key": "SIM1"})).json()

@@ -16,6 +16,7 @@ from found_footy.simulator import Simulator, load_scenario, truth
 from found_footy.simulator.espn_recording import Recording
 from found_footy.simulator.espn_truth import minute_of
 
+HONEST = {"user-agent": "a-test/1.0 (+https://example.invalid)"}
 SCOREBOARD = "/apis/site/v2/sports/soccer/fifa.world/scoreboard"
 
 
@@ -72,7 +73,7 @@ def scenario_file(tmp_path: Path) -> Path:
 async def test_each_request_gets_the_next_poll_and_the_last_one_stays(scenario_file: Path) -> None:
     async with (
         Simulator(load_scenario(scenario_file)) as simulator,
-        httpx.AsyncClient(base_url=simulator.url) as client,
+        httpx.AsyncClient(base_url=simulator.url, headers=HONEST) as client,
     ):
         assert (await client.get("/simulator/state")).json()["now"] == "1970-01-01T00:16:39+00:00"
         seen = []
@@ -86,6 +87,10 @@ async def test_each_request_gets_the_next_poll_and_the_last_one_stays(scenario_f
             "settled": True,
             "finished": True,
         }
+        # A month, as an ingest asks for it, is not a poll; neither is another day of the same round.
+        assert (await client.get(SCOREBOARD, params={"dates": "202606"})).json()["events"]
+        assert (await client.get(SCOREBOARD, params={"dates": "20260701"})).json()["events"]
+        assert simulator.state().polls == 7
         assert (await client.get(SCOREBOARD.replace("fifa.world", "eng.1"))).status_code == 404
     last = ("STATUS_FULL_TIME", False)
     assert seen[:3] == [("STATUS_SCHEDULED", False), ("STATUS_FIRST_HALF", False), last]

@@ -29,6 +29,7 @@ PLAYED = script(
 )
 ESPN = {"espn": {"delay": 40}}
 ID = espn_match_id(1)
+HONEST = {"user-agent": "a-test/1.0 (+https://example.invalid)"}
 SCOREBOARD = "/apis/site/v2/sports/soccer/eng.1/scoreboard"
 
 
@@ -62,16 +63,71 @@ async def test_it_is_late_by_its_delay() -> None:
         assert (await feeds.one(feeds.espn, ID, 1 / 60)).score == Score(1, 1)
 
 
-async def test_a_range_of_days_is_a_poll_and_a_day_is_none() -> None:
+async def test_a_day_is_a_poll_and_a_month_is_none() -> None:
     async with feeds_of(scenario(PLAYED, feeds=ESPN), ["eng.1"]) as feeds:
         yesterday = (datetime.now(UTC) - timedelta(days=1)).date()
         listed = await feeds.espn.fixtures_on(yesterday)
         assert [fixture.id for fixture in listed.fixtures] == [ID]
         assert (await feeds.espn.fixtures_on(yesterday - timedelta(days=1))).fixtures == ()
-        await feeds.espn.check()
         assert feeds.simulator.state().polls == 0
         await feeds.poll(feeds.espn, ID)
         assert feeds.simulator.state().polls == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "status"),
+    [
+        ("found-footy/0.3.0 (+https://example.invalid/found-footy)", 200),
+        ("found-footy", 403),
+        ("python-httpx/0.28", 403),
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0 Safari/537.36", 403),
+        ("", 403),
+    ],
+)
+async def test_only_a_user_agent_with_a_version_and_a_link_is_answered(agent: str, status: int) -> None:
+    async with Simulator(scenario(PLAYED, feeds=ESPN)) as simulator, httpx.AsyncClient() as client:
+        found = await client.get(simulator.url + SCOREBOARD, headers={"user-agent": agent})
+    assert found.status_code == status
+
+
+@pytest.mark.parametrize(("refuses", "status"), [("client", 403), ("query", 400)])
+async def test_a_scenario_can_have_espn_refuse_everything(refuses: str, status: int) -> None:
+    refusing = scenario(PLAYED, feeds=ESPN, services={"espn": {"refuses": refuses}})
+    async with Simulator(refusing) as simulator, httpx.AsyncClient(headers=HONEST) as client:
+        found = await client.get(simulator.url + SCOREBOARD, params={"dates": "20251122"})
+    assert found.status_code == status
+
+
+async def test_days_are_eastern_and_only_a_month_reaches_beyond_tomorrow() -> None:
+    """01:40 UTC on the 22nd is the evening of the 21st in New York."""
+    start = datetime(2025, 11, 22, 1, 30, tzinfo=UTC)
+    night, later = script(kickoff="+10m"), {**script(kickoff="+3d"), "id": 2}
+    played = scenario(night, later, feeds={"espn": {}})
+
+    async def listed(dates: str, limit: int = 500) -> list[str]:
+        found = await client.get(simulator.url + SCOREBOARD, params={"dates": dates, "limit": limit})
+        return [event["id"] for event in found.json()["events"]]
+
+    async with Simulator(played, start=start) as simulator, httpx.AsyncClient(headers=HONEST) as client:
+        assert await listed("20251121") == [str(ID)]
+        assert await listed("20251122") == []
+        assert await listed("20251124") == []
+        assert await listed("202511") == [str(ID), str(ID + 1)]
+        assert await listed("202512") == []
+        assert await listed("202511", limit=1) == [str(ID)]
+
+
+async def test_a_limit_above_500_returns_25_events() -> None:
+    many = [{**script(kickoff="+1m"), "id": number} for number in range(1, 31)]
+    start = datetime(2025, 11, 22, 15, 0, tzinfo=UTC)
+    async with (
+        Simulator(scenario(*many, feeds={"espn": {}}), start=start) as simulator,
+        httpx.AsyncClient(headers=HONEST) as client,
+    ):
+        url, counts = simulator.url + SCOREBOARD, {}
+        for limit in (500, 501, 1000):
+            counts[limit] = len((await client.get(url, params={"dates": "202511", "limit": limit})).json()["events"])
+    assert counts == {500: 30, 501: 25, 1000: 25}
 
 
 async def test_one_poll_is_a_round_over_the_leagues() -> None:
@@ -88,14 +144,16 @@ async def test_one_poll_is_a_round_over_the_leagues() -> None:
     [
         (SCOREBOARD.replace("eng.1", "esp.1"), 404),
         (f"{SCOREBOARD}?dates=yesterday", 400),
-        (f"{SCOREBOARD}?dates=20251122-20251399", 400),
+        (f"{SCOREBOARD}?dates=20251122-20251123", 400),
+        (f"{SCOREBOARD}?dates=20251399", 400),
+        (f"{SCOREBOARD}?dates=2025", 400),
         (SCOREBOARD.replace("scoreboard", "summary?event=7"), 404),
         (SCOREBOARD.replace("scoreboard", "summary?event=abc"), 404),
         (SCOREBOARD.replace("scoreboard", "summary"), 404),
     ],
 )
 async def test_what_is_not_there(path: str, status: int) -> None:
-    async with Simulator(scenario(PLAYED, feeds=ESPN)) as simulator, httpx.AsyncClient() as client:
+    async with Simulator(scenario(PLAYED, feeds=ESPN)) as simulator, httpx.AsyncClient(headers=HONEST) as client:
         assert (await client.get(simulator.url + path)).status_code == status
 
 
@@ -105,7 +163,7 @@ async def test_a_scenario_without_espn_has_none() -> None:
 
 
 async def test_the_summary_tells_of_one_match() -> None:
-    async with feeds_of(scenario(PLAYED, feeds=ESPN)) as feeds, httpx.AsyncClient() as client:
+    async with feeds_of(scenario(PLAYED, feeds=ESPN)) as feeds, httpx.AsyncClient(headers=HONEST) as client:
         await feeds.poll(feeds.espn, ID)
         url = feeds.simulator.url + SCOREBOARD.replace("scoreboard", "summary")
         body = (await client.get(url, params={"event": ID})).json()

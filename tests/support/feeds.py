@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from found_footy.domain.errors import FeedError
@@ -20,6 +20,8 @@ class ScriptedFeed:
         self.errors: tuple[FeedError, ...] = ()
         self.asked: list[list[int]] = []
         self.quota: Quota | None = None
+        self.locators: dict[int, str] = {}
+        """Those of the last request."""
 
     @property
     def name(self) -> str:
@@ -29,7 +31,7 @@ class ScriptedFeed:
     def ids_per_request(self) -> int | None:
         return None
 
-    def requests_for(self, fixtures: int) -> int:
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
         return 1
 
     def says(self, *fixtures: LiveFixture) -> None:
@@ -40,8 +42,9 @@ class ScriptedFeed:
             raise self.down
         return FeedAnswer(tuple(self.days.get(day, ())), self.failures, errors=self.errors)
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         self.asked.append(list(ids))
+        self.locators = dict(locators or {})
         if self.down:
             raise self.down
         return FeedAnswer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -56,6 +56,7 @@ class Wanted:
     feed: str
     feed_id: int
     match: FollowedMatch
+    locator: str = ""
 
     @property
     def stage(self) -> Stage:
@@ -79,6 +80,8 @@ class Wanted:
 
 
 Due = Request[Wanted]
+Relocate = Callable[[str, Mapping[int, str]], Awaitable[None]]
+"""Feed, and its ids with their new locators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,9 @@ class Polling:
         records: Mapping[str, MonitorRecord],
         interval: timedelta | None,
         late: timedelta = timedelta(0),
+        relocate: Relocate | None = None,
     ) -> None:
-        """`late`: from `at` to when this attempt was begun."""
+        """`late`: from `at` to when this attempt was begun. `relocate` saves where the feed lists matches now."""
         self._store, self._memory, self._recorder = desk.store, desk.memory, desk.recorder
         self._rules = desk.rules
         self._keeper = desk.keeper
@@ -124,6 +128,7 @@ class Polling:
         self._began = time.monotonic()
         self._records = records
         self._interval = interval
+        self._relocate = relocate
 
     def _now(self) -> datetime:
         """By Temporal's clock, which is one; those of the machines are many."""
@@ -176,9 +181,10 @@ class Polling:
     async def _ask(self, batch: Sequence[Due]) -> Asked:
         by_id = {request.listing.feed_id: request for request in batch}
         began = time.monotonic()
+        locators = {id_: request.listing.locator for id_, request in by_id.items() if request.listing.locator}
         with record_exchanges() as exchanges:
             try:
-                answer = await self._opened.feed.fixtures_by_ids(list(by_id))
+                answer = await self._opened.feed.fixtures_by_ids(list(by_id), locators)
             except FeedError as error:
                 answer = FeedAnswer(failures=dict.fromkeys(by_id, error))
             except FootyError:
@@ -193,6 +199,9 @@ class Polling:
         unknown = {id_: NotInAnswer(f"the answer leaves match {id_} out") for id_ in answer.unknown if id_ in by_id}
         await self._keep(good, by_id, now)
         await self._note(good, {**failures, **unknown}, by_id, now)
+        moved = {live.id: live.locator for live in good if live.locator not in ("", by_id[live.id].listing.locator)}
+        if moved and self._relocate is not None:
+            await self._relocate(self._opened.id, moved)
         await self._memory.missing.note([by_id[id_].listing.name for id_ in unknown])
         await self._memory.counters.note(
             self._opened.id,

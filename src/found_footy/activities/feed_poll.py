@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from found_footy.activities.boundary import delay, implements
-from found_footy.activities.feed_asking import Desk, Polling, Wanted
+from found_footy.activities.feed_asking import Desk, Due, Polling, Wanted
 from found_footy.domain.feeds.lives import as_time_goes, is_paused
 from found_footy.domain.feeds.monitoring import MonitorRecord
-from found_footy.domain.feeds.quota import Pace, pace
-from found_footy.domain.feeds.scheduling import due
+from found_footy.domain.feeds.quota import Pace, is_small, next_reset, pace, spread
+from found_footy.domain.feeds.scheduling import due, within_means
 from found_footy.domain.fixtures.model import Stage
 from found_footy.feed_registry import FeedRegistry, OpenFeed
 from found_footy.ports_feeds import ListingStore
@@ -44,7 +44,7 @@ class FeedActivities:
         since = order.at - self._rules.scheduling.archive - timedelta(hours=1)
         matches = await self._listings.followed(ALL_STAGES, completed_since=since, feed=opened.id)
         wanted = [
-            Wanted(each.feed, each.feed_id, match)
+            Wanted(each.feed, each.feed_id, match, each.locator)
             for match in matches
             for each in match.listings
             if each.feed == opened.id
@@ -56,13 +56,15 @@ class FeedActivities:
         paused = sum(is_paused(record, order.at) for record in records.values())
         if not requests:
             return FeedPolled(paused=paused)
-        allowed, last = await self._pace(opened, len(requests), order.at)
-        if not allowed.permits(last, order.at):
+        allowed, affordable = await self._affordable(opened, requests, wanted, records, order.at)
+        if not affordable:
             return FeedPolled(paused=paused, slowed=allowed.reason)
-        polling = Polling(self._desk, opened, order.at, records, allowed.interval, delay())
-        asked = await polling.ask_all(requests)
+        polling = Polling(
+            self._desk, opened, order.at, records, allowed.interval, delay(), relocate=self._listings.save_locators
+        )
+        asked = await polling.ask_all(affordable)
         return FeedPolled(
-            asked=len(requests),
+            asked=len(affordable),
             answered=sum(len(each.good) for each in asked),
             failed=sum(len(each.failures) for each in asked),
             missing=sum(len(each.unknown) for each in asked),
@@ -83,13 +85,35 @@ class FeedActivities:
             await self._memory.records.save(changed)
         return aged
 
-    async def _pace(self, opened: OpenFeed, fixtures: int, now: datetime) -> tuple[Pace, datetime | None]:
-        """How fast the day's requests allow us to ask, and when we last did."""
+    async def _affordable(
+        self,
+        opened: OpenFeed,
+        requests: Sequence[Due],
+        wanted: Sequence[Wanted],
+        records: Mapping[str, MonitorRecord],
+        now: datetime,
+    ) -> tuple[Pace, Sequence[Due]]:
+        """What the day's requests allow us to ask for now, and how often."""
         state = await self._store.feed_state(opened.id)
-        allowed = pace(state.quota if state else None, now, self._rules.poll, opened.feed.requests_for(fixtures))
+        quota = state.quota if state else None
+        if quota is not None and is_small(quota):
+            kickoffs = [each.kickoff for each in wanted if _may_be_played_today(each, now)]
+            allowed = spread(quota, now, self._rules.poll, kickoffs)
+            if allowed.interval is None:
+                return allowed, []
+            return allowed, within_means(requests, records, now, allowed.interval, others=not kickoffs)
+        locators = [request.listing.locator for request in requests if request.listing.locator]
+        allowed = pace(quota, now, self._rules.poll, opened.feed.requests_for(len(requests), locators))
         if allowed.slowed:
             log.warning(
                 f"polling slows down: {allowed.reason}",
                 extra={"action": "quota_low", "feed": opened.id, "interval": str(allowed.interval)},
             )
-        return allowed, state.asked_at if state else None
+        return allowed, requests if allowed.permits(state.asked_at if state else None, now) else []
+
+
+def _may_be_played_today(listing: Wanted, now: datetime) -> bool:
+    """In play, or kicks off before the quota is renewed."""
+    if listing.stage is Stage.ACTIVE:
+        return True
+    return listing.stage is Stage.STAGING and now < listing.kickoff < next_reset(now)

@@ -68,6 +68,7 @@ async def register(
         joined = [(listing, pairing, False) for listing, pairing in places.joined]
         joined += [(listing, _own(live.id), True) for listing, live in founded]
         await registering.join(joined, now)
+        await registering.locate(opened.id, {live.id: live.locator for live in by_id.values() if live.locator})
         await registering.doubt(places.doubtful, now)
     for listing, pairing in places.doubtful:
         log.warning(

@@ -56,12 +56,15 @@ FootyError
     ├── NotInAnswer          the feed left a fixture out that it was asked for
     ├── FeedPlanRefused      the account's plan does not include the request
     ├── FeedUnauthorized     the key is missing or refused
+    ├── FeedClientRefused    the feed refuses our User-Agent
     ├── FeedRejected         the feed refused the request, with its own words
+    │   └── FeedQueryRejected  HTTP 400: the feed does not accept this form of request
     ├── FeedBlocked          a page for people where the answer should be: a captcha, a consent page
     ├── FeedBusy             our own limits for this feed leave no turn for now (retryable)
     │   └── BrowserAway      our own browser, which reads this feed's pages, is not there (retryable)
     ├── FeedTimeWrong        the feed's clock is off, or its match has gone back in time
     └── FeedSchemaError      a field that does not fit; names the field
+        └── PageDataUnknown  a page without its embedded JSON, or with JSON of another form
 
 `retryable` says whether the same call may succeed a little later. `hint` says what a person can do.
 """
@@ -406,10 +409,25 @@ class FeedPlanRefused(FeedError):
     hint = "A free API-Football key covers yesterday to tomorrow, one match per request. See config/sources.yaml."
 
 
+class FeedClientRefused(FeedError):
+    """The feed refuses our User-Agent (HTTP 403)."""
+
+    hint = (
+        "ESPN accepts User-Agents such as `found-footy/1.0 (+https://…)`. "
+        "Update Found Footy, and check that no proxy changes the header."
+    )
+
+
 class FeedRejected(FeedError):
     """The feed refused the request, with its own words."""
 
     hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
+
+
+class FeedQueryRejected(FeedRejected):
+    """The feed does not accept this form of request (HTTP 400)."""
+
+    hint = "The feed's interface has changed. Update Found Footy; if that does not help, report the answer."
 
 
 class FeedBlocked(FeedError):
@@ -443,6 +461,12 @@ class FeedSchemaError(FeedError):
     def __init__(self, field: str, given: object, expected: str) -> None:
         self.field, self.given, self.expected = field, given, expected
         super().__init__(f"{field}: got {_short(given)}, expected {expected}")
+
+
+class PageDataUnknown(FeedSchemaError):
+    """A page of the feed does not carry its data as JSON, or in another form than we know."""
+
+    hint = "The site may have changed. With `footy browser` and BROWSER_URL, its pages can still be read."
 
 
 def _short(value: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from starlette.requests import Request
@@ -20,6 +21,7 @@ from found_footy.simulator.feed_view import FeedView
 from found_footy.simulator.queries import FixtureQuery, QueryError, parse_fixtures, parse_number, required
 from found_footy.simulator.quota import Quota
 from found_footy.simulator.script import Match
+from found_footy.simulator.services_script import ApiFootballService
 from found_footy.simulator.teams import find_teams
 
 READER = "api_football"
@@ -36,7 +38,15 @@ Params = Mapping[str, str]
 class ApiFootball:
     """The service's routes. `closing` lets go of held requests when the server stops."""
 
-    def __init__(self, view: FeedView, key: str, quota: Quota, closing: asyncio.Event) -> None:
+    def __init__(
+        self,
+        view: FeedView,
+        key: str,
+        quota: Quota,
+        closing: asyncio.Event,
+        service: ApiFootballService | None = None,
+    ) -> None:
+        self._free = service is not None and service.plan == "free"
         self._view = view
         self._matchday = view.matchday
         self._key = key
@@ -59,10 +69,22 @@ class ApiFootball:
             query = parse_fixtures(request.query_params)
         except QueryError as error:
             return self._answer("fixtures", request, errors=error.errors)
+        if self._free and (beyond := self._not_in_free_plan(request.query_params, query)):
+            return self._answer("fixtures", request, errors={"plan": beyond})
         if query.day is not None:
             found = [self._without_events(match) for match in self._matchday.on(query.day)]
             return self._answer("fixtures", request, found)
         return await self._poll(request, query)
+
+    def _not_in_free_plan(self, params: Params, query: FixtureQuery) -> str:
+        """The service's own words, as observed in 2026."""
+        if "ids" in params:
+            return "Free plans do not have access to the Ids parameter."
+        today = (self._matchday.start + timedelta(seconds=self._matchday.offset)).date()
+        first, last = today - timedelta(days=1), today + timedelta(days=1)
+        if query.day is not None and not first <= query.day <= last:
+            return f"Free plans do not have access to this date, try from {first} to {last}."
+        return ""
 
     async def _poll(self, request: Request, query: FixtureQuery) -> Response:
         matchday, view = self._matchday, self._view
@@ -95,7 +117,11 @@ class ApiFootball:
         limits = self._quota.limits
         account = {
             "account": {"firstname": "Found", "lastname": "Footy", "email": "simulator@example.invalid"},
-            "subscription": {"plan": "Simulator", "end": "2099-12-31T00:00:00+00:00", "active": True},
+            "subscription": {
+                "plan": "Free" if self._free else "Pro",
+                "end": "2099-12-31T00:00:00+00:00",
+                "active": True,
+            },
             "requests": {"current": self._quota.used, "limit_day": limits.per_day},
         }
         return self._answer("status", request, account)

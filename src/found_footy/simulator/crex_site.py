@@ -1,7 +1,7 @@
 """CREX's pages, simulated with its DOM, so that a real browser can be driven against them.
 
-As on the real ones, the page itself is empty: a script asks for the data and builds the rest. `crex_traps` has the
-answers that a reader must survive.
+A page carries its data as JSON (`crex_embedded`), unless that is switched off; a script then asks for the data and
+builds what people see. An address with a bare code is refused. `crex_traps` has the answers that a reader must survive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from found_footy.simulator.crex_data import list_data, match_data, path_of
+from found_footy.simulator.crex_data import list_data, match_data
+from found_footy.simulator.crex_embedded import embedded_list, embedded_match
 from found_footy.simulator.crex_traps import CrexMode, data_trap, page_trap
 from found_footy.simulator.cricket import CricketNow
 
@@ -23,7 +24,7 @@ LIST = "/fixtures/match-list"
 _SCRIPT = files("found_footy.simulator").joinpath("crex_site.js").read_text("utf-8")
 _SHELL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Cricket live scores</title></head>
-<body data-page="{page}" data-key="{key}"><app-root></app-root>
+<body data-page="{page}" data-key="{key}"><app-root></app-root>{embedded}
 <script src="/crex-assets/main.js"></script></body></html>"""
 
 MatchesNow = Callable[[], Sequence[CricketNow]]
@@ -35,6 +36,8 @@ class CrexSiteState:
     """How the site behaves, switched at any time, and what was asked of it."""
 
     mode: CrexMode = CrexMode.NORMAL
+    embedded: bool = True
+    """Whether pages carry their data as JSON."""
     lists: int = 0
     matches: list[str] = field(default_factory=list)
     """The codes whose scorecards were opened."""
@@ -50,8 +53,6 @@ def crex_routes(matches_now: MatchesNow, state: CrexSiteState | None = None, ask
     site = _Site(matches_now, state or CrexSiteState(), asked)
     return [
         Route(LIST, site.list),
-        Route("/scoreboard/{key}", site.short),
-        Route("/scoreboard/{key}/{rest:path}", site.short),
         Route("/cricket-live-score/{slug}", site.scorecard),
         Route("/cricket-live-score/{slug}/match-scorecard", site.scorecard),
         Route("/cricket-live-score/{slug}/match-details", site.details),
@@ -76,7 +77,11 @@ class _Site:
     async def list(self, request: Request) -> Response:
         self._state.lists += 1
         self._modes[""] = self._state.mode
-        return await page_trap(self._state.mode, request) or _shell("list", "")
+        trap = await page_trap(self._state.mode, request)
+        if trap is not None:
+            return trap
+        spoiled = await self._spoiled(self._state.mode, request)
+        return spoiled or _shell("list", "", embedded_list(self._matches_now()) if self._embeds else "")
 
     async def scorecard(self, request: Request) -> Response:
         key = request.path_params["slug"].rpartition("-")[2].upper()
@@ -92,17 +97,21 @@ class _Site:
     async def _page(self, page: str, key: str, mode: CrexMode, request: Request) -> Response:
         if (trap := await page_trap(mode, request)) is not None:
             return trap
-        if self._match(key) is None:
-            return PlainTextResponse("Not Found", 404)
-        return _shell(page, key)
-
-    async def short(self, request: Request) -> Response:
-        """An address without the names in it leads to the one with them."""
-        match = self._match(request.path_params["key"])
+        if "-" not in request.path_params["slug"]:
+            return PlainTextResponse("Forbidden", 403)
+        match = self._match(key)
         if match is None:
             return PlainTextResponse("Not Found", 404)
-        tail = {"scorecard": "/match-scorecard", "info": "/match-details"}
-        return RedirectResponse(path_of(match) + tail.get(request.url.path.rpartition("/")[2], ""), 302)
+        spoiled = await self._spoiled(mode, request)
+        return spoiled or _shell(page, key, embedded_match(match) if self._embeds else "")
+
+    @property
+    def _embeds(self) -> bool:
+        return self._state.embedded and self._state.mode is not CrexMode.CHANGED
+
+    async def _spoiled(self, mode: CrexMode, request: Request) -> Response | None:
+        """A page that cannot get its data cannot carry it either."""
+        return await data_trap(mode, request) if self._state.embedded else None
 
     async def list_data(self, request: Request) -> Response:
         self._state.data += 1
@@ -129,5 +138,5 @@ class _Site:
         return RedirectResponse(f"/crex-traps/loop/{(number + 1) % 5}", 302)
 
 
-def _shell(page: str, key: str) -> Response:
-    return HTMLResponse(_SHELL.format(page=page, key=key if key.isalnum() else ""))
+def _shell(page: str, key: str, embedded: str) -> Response:
+    return HTMLResponse(_SHELL.format(page=page, key=key if key.isalnum() else "", embedded=embedded))

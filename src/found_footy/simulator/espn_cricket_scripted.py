@@ -1,4 +1,4 @@
-"""ESPN's cricket over a scripted matchday. It knows no range of days, so the plain scoreboard is the poll."""
+"""ESPN's cricket over a scripted matchday. The scoreboard without `dates` has what is under way: that is the poll."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ from found_footy.simulator.espn_cricket_event import (
     espn_cricket_summary,
 )
 from found_footy.simulator.espn_names import match_id_of
+from found_footy.simulator.espn_requests import limited, refused, wanted_days
 from found_footy.simulator.faults import DueFaults
 from found_footy.simulator.feed_view import FeedView
+from found_footy.simulator.services_script import EspnService
 
 SLUG = f"cricket/{LEAGUE}"
 
 
 class EspnCricketScripted:
-    """`poll` is told of each poll, and says what is wrong with its round."""
+    """`poll` counts a poll and returns the faults of its round."""
 
-    def __init__(self, view: FeedView, poll: Callable[[str], DueFaults], closing: asyncio.Event) -> None:
+    def __init__(
+        self, view: FeedView, poll: Callable[[str], DueFaults], closing: asyncio.Event, service: EspnService
+    ) -> None:
         self._view = view
+        self._service = service
         self._poll = poll
         self._closing = closing
 
@@ -37,23 +42,28 @@ class EspnCricketScripted:
         return [Route(f"{base}/scoreboard", self._scoreboard), Route(f"{base}/summary", self._summary)]
 
     async def _scoreboard(self, request: Request) -> Response:
-        day = request.query_params.get("dates")
-        due = self._poll(SLUG) if day is None else DueFaults()
-        listed = [now for now in self._now() if day is None or f"{now.start:%Y%m%d}" == day]
+        wanted = wanted_days(request, self._service)
+        if isinstance(wanted, JSONResponse):
+            return wanted
+        due = self._poll(SLUG) if wanted.first is None else DueFaults()
+        listed = [now for now in self._now() if wanted.has(now.start)]
         leagues = [espn_cricket_league(now) for now in listed[:1]]
-        answer = JSONResponse({"leagues": leagues, "events": [espn_cricket_event(now) for now in listed]})
+        events = limited([espn_cricket_event(now) for now in listed], request)
+        answer = JSONResponse({"leagues": leagues, "events": events})
         if due.feed is None:
             return answer
-        limited = JSONResponse({"code": 429, "message": "Too Many Requests"}, status_code=429)
-        return await broken(due.feed, request, answer, limited, self._closing)
+        return await broken(due.feed, request, answer, refused(429, "Too Many Requests"), self._closing)
 
     async def _summary(self, request: Request) -> Response:
+        refusal = wanted_days(request, self._service)
+        if isinstance(refusal, JSONResponse):
+            return refusal
         asked = request.query_params.get("event", "")
         wanted = match_id_of(int(asked)) if asked.isdecimal() and len(asked) < 16 else 0
         for now in self._now():
             if int(now.code, 36) == wanted:
                 return JSONResponse(espn_cricket_summary(now))
-        return JSONResponse({"code": 404, "message": "no such event"}, status_code=404)
+        return refused(404, "no such event")
 
     def _now(self) -> list[CricketNow]:
         return self._view.matchday.cricket(self._view.offset)

@@ -1,7 +1,8 @@
 """A recording of ESPN's scoreboard, and its replay.
 
-One file (`<Unix time>.json.gz`) is one answer of the service. Each request gets the next one, and the last
-one stays. `dates=` is ignored: what was recorded is the service's whole answer at that time.
+One file (`<Unix time>.json.gz`) is one answer of the service. Each poll gets the next one, and the last one stays. A
+poll is a round of requests for different days. The days themselves are ignored: what was recorded is the service's
+answer at that time. A request for a month, as an ingest sends it, sees the current answer.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import gzip
 import json
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from found_footy.domain.errors import ScenarioError
+from found_footy.simulator.espn_requests import Wanted, refused, wanted_days
 from found_footy.simulator.espn_truth import truth_of
 from found_footy.simulator.ground_truth import GroundTruth
+from found_footy.simulator.services_script import EspnService
 from found_footy.simulator.state import POLLS_TO_FINISH, PlaybackState
 
 _SUFFIX = ".json.gz"
@@ -76,21 +79,26 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 class Replay:
-    """A recording being played; every request for the scoreboard is a poll."""
+    """A recording being played; a new poll begins when a day is asked for again."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self._polls = 0
+        self._round: set[date | None] = set()
 
     @property
     def truth(self) -> GroundTruth:
         return self.recording.truth
 
-    def next_answer(self) -> Answer:
+    def answer(self, wanted: Wanted) -> Answer:
+        is_poll = wanted.is_day or wanted.first is None
+        if is_poll and (not self._round or wanted.first in self._round):
+            self._round = set()
+            self._polls += 1
+        if is_poll:
+            self._round.add(wanted.first)
         answers = self.recording.answers
-        answer = answers[min(self._polls, len(answers) - 1)]
-        self._polls += 1
-        return answer
+        return answers[min(max(self._polls - 1, 0), len(answers) - 1)]
 
     def state(self) -> PlaybackState:
         answers = self.recording.answers
@@ -105,12 +113,12 @@ class Replay:
         )
 
 
-def espn_routes(replay: Replay) -> list[Route]:
+def espn_routes(replay: Replay, service: EspnService) -> list[Route]:
     async def scoreboard(request: Request) -> JSONResponse:
         league = request.path_params["league"]
         if league != replay.recording.league:
-            message = f"league {league} is not recorded; {replay.recording.league} is"
-            return JSONResponse({"code": 404, "message": message}, status_code=404)
-        return JSONResponse(replay.next_answer().body)
+            return refused(404, f"league {league} is not recorded; {replay.recording.league} is")
+        wanted = wanted_days(request, service)
+        return wanted if isinstance(wanted, JSONResponse) else JSONResponse(replay.answer(wanted).body)
 
     return [Route("/apis/site/v2/sports/soccer/{league}/scoreboard", scoreboard)]

@@ -1,7 +1,7 @@
 """ESPN's public scoreboard and summary over a scripted matchday.
 
-A reader asks for each league on its own, so one poll is one round over the leagues: it ends when a league is asked for
-again, or after a moment. Only a request for a range of days is a poll; one for a single day, or for none, is a look.
+A reader asks for each league and day on its own, so one poll is one round of requests for single days: it ends when a
+league is asked for the same day again, or after a moment. A request for a month, as an ingest sends it, is not a poll.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from starlette.requests import Request
@@ -21,20 +21,28 @@ from found_footy.simulator.clock import TimeSource
 from found_footy.simulator.espn_cricket_scripted import EspnCricketScripted
 from found_footy.simulator.espn_event import espn_event
 from found_footy.simulator.espn_names import EspnLeague, espn_league, match_id_of
+from found_footy.simulator.espn_requests import beyond_tomorrow, limited, refused, wanted_days
 from found_footy.simulator.faults import DueFaults
 from found_footy.simulator.feed_script import Fault
 from found_footy.simulator.feed_view import FeedView
 from found_footy.simulator.script import League, Match
+from found_footy.simulator.services_script import EspnService
 from found_footy.simulator.timeline import kickoff_time
 
-_LIMITED = {"code": 429, "message": "Too Many Requests"}
 _ROUND_SECONDS = 0.6
-"""Real time within which a reader asks for all leagues."""
+"""Real time within which a reader asks for all leagues and days."""
 
 
 class EspnScripted:
-    def __init__(self, view: FeedView, closing: asyncio.Event, time_source: TimeSource) -> None:
+    def __init__(
+        self,
+        view: FeedView,
+        closing: asyncio.Event,
+        time_source: TimeSource,
+        service: EspnService | None = None,
+    ) -> None:
         self._view = view
+        self._service = service or EspnService()
         self._matchday = view.matchday
         self._closing = closing
         self._time = time_source
@@ -45,48 +53,56 @@ class EspnScripted:
     def routes(self, *, cricket: bool = False) -> list[Route]:
         base = "/apis/site/v2/sports/soccer/{league}"
         soccer = [Route(f"{base}/scoreboard", self._scoreboard), Route(f"{base}/summary", self._summary)]
-        return soccer + (EspnCricketScripted(self._view, self._poll, self._closing).routes() if cricket else [])
+        if not cricket:
+            return soccer
+        return soccer + EspnCricketScripted(self._view, self._poll, self._closing, self._service).routes()
 
     async def _scoreboard(self, request: Request) -> Response:
         slug = request.path_params["league"]
         league = self._league(slug)
         if league is None:
-            return _refused(404, f"league {slug} is not scripted")
-        dates = request.query_params.get("dates", "")
-        days = _days(dates)
-        if days is None:
-            return _refused(400, "dates are written as 20251122 or 20251121-20251123")
-        due = self._poll(slug) if "-" in dates else DueFaults()
+            return refused(404, f"league {slug} is not scripted")
+        wanted = wanted_days(request, self._service)
+        if isinstance(wanted, JSONResponse):
+            return wanted
+        due = self._poll(f"{slug} {wanted.first}") if wanted.is_day else DueFaults()
         events: list[dict[str, Any]] = []
-        for match in self._matches(slug):
-            if days[0] <= kickoff_time(match, self._matchday.start).date() <= days[1]:
+        for match in [] if beyond_tomorrow(wanted, self._now()) else self._matches(slug):
+            if wanted.has(kickoff_time(match, self._matchday.start)):
                 events += entries(self._event(match, due.matches), match, due.matches)
-        answer = JSONResponse({"leagues": [_league(league)], "events": events, "provider": {"id": "100"}})
+        body = {"leagues": [_league(league)], "events": limited(events, request), "provider": {"id": "100"}}
+        answer = JSONResponse(body)
         if due.feed is None:
             return answer
-        limited = JSONResponse(_LIMITED, status_code=429)
-        return await broken(due.feed, request, answer, limited, self._closing)
+        too_many = refused(429, "Too Many Requests")
+        return await broken(due.feed, request, answer, too_many, self._closing)
 
     async def _summary(self, request: Request) -> Response:
+        refusal = wanted_days(request, self._service)
+        if isinstance(refusal, JSONResponse):
+            return refusal
         asked = request.query_params.get("event", "")
         wanted = match_id_of(int(asked)) if asked.isdecimal() and len(asked) < 16 else 0
         match = next((each for each in self._matches(request.path_params["league"]) if each.id == wanted), None)
         if match is None:
-            return _refused(404, f"event {asked[:20]} is not scripted")
+            return refused(404, f"event {asked[:20]} is not scripted")
         event = self._event(match, ())
         game = event["competitions"][0]
         header = {"id": event["id"], "uid": event["uid"], "season": event["season"], "competitions": [game]}
         facts = {"venue": game["venue"]} if "venue" in game else {}
         return JSONResponse({"header": header, "gameInfo": facts, "keyEvents": _key_events(game["details"])})
 
-    def _poll(self, slug: str) -> DueFaults:
+    def _now(self) -> datetime:
+        return self._matchday.start + timedelta(seconds=self._matchday.offset)
+
+    def _poll(self, place: str) -> DueFaults:
         """The faults of the round that this request belongs to."""
         now = self._time()
-        if not self._round or slug in self._round or now - self._began > _ROUND_SECONDS:
+        if not self._round or place in self._round or now - self._began > _ROUND_SECONDS:
             self._round, self._began = set(), now
             self._view.poll()
             self._due = self._view.faults({match.id for match in self._matchday.scenario.matches})
-        self._round.add(slug)
+        self._round.add(place)
         return self._due
 
     def _event(self, match: Match, faults: Sequence[Fault]) -> dict[str, Any]:
@@ -119,21 +135,6 @@ def entries(event: dict[str, Any], match: Match, faults: Sequence[Fault]) -> lis
     return [event, event] if "duplicate_id" in mine else [event]
 
 
-def _days(text: str) -> tuple[date, date] | None:
-    """The first and the last day; all days where none are asked for, None where the text is no day."""
-    if not text:
-        return date.min, date.max
-    first, _, last = text.partition("-")
-    try:
-        return _day(first), _day(last or first)
-    except ValueError:
-        return None
-
-
-def _day(text: str) -> date:
-    return datetime.strptime(text, "%Y%m%d").replace(tzinfo=UTC).date()
-
-
 def _league(league: League) -> dict[str, Any]:
     named: EspnLeague = espn_league(league)
     return {
@@ -161,7 +162,3 @@ def _key_events(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for number, detail in enumerate(details, start=1)
     ]
-
-
-def _refused(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"code": status, "message": message}, status_code=status)

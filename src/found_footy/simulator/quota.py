@@ -11,6 +11,9 @@ DAY_ERROR = (
 )
 
 
+FREE_LIMITS = Limits(per_day=100, per_minute=10)
+
+
 class Quota:
     """Counts requests; the day never ends, because a matchday fits into one."""
 

@@ -26,7 +26,7 @@ from found_footy.simulator.feed_script import FeedScript
 from found_footy.simulator.feed_view import FeedView
 from found_footy.simulator.ground_truth import GroundTruth
 from found_footy.simulator.matchday import Matchday
-from found_footy.simulator.quota import Quota
+from found_footy.simulator.quota import FREE_LIMITS, Quota
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.social.bluesky import bluesky_routes
 from found_footy.simulator.social.clip_files import ClipFiles
@@ -74,7 +74,7 @@ class Simulator:
     ) -> None:
         self.key = key
         self.scenario = scenario
-        self.crex_state = CrexSiteState()
+        self.crex_state = CrexSiteState(embedded=scenario.services.crex.embedded_json)
         self.x_state = XSiteState(XMode.LOGGED_OUT if scenario.services.x.wall else XMode.NORMAL)
         self._closing = asyncio.Event()
         self._playback: Playback
@@ -83,7 +83,7 @@ class Simulator:
             replay = Replay(Recording.load(scenario.recording.espn))
             self._playback = replay
             self._social = SocialFeed(scenario, reached=lambda: None)
-            routes = espn_routes(replay)
+            routes = espn_routes(replay, scenario.services.espn)
         else:
             clock = MatchdayClock(speed=speed, lockstep=lockstep, max_step=max_step, time_source=time_source)
             begin = (start or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
@@ -101,9 +101,11 @@ class Simulator:
         """Each feed with its own delay and its own faults, over the same clock."""
         scenario, closing = self.scenario, self._closing
         ours = FeedView(matchday, FeedScript(faults=scenario.faults))
-        routes = ApiFootball(ours, self.key, Quota(scenario.limits, time_source), closing).routes()
+        service = scenario.services.api_football
+        limits = FREE_LIMITS if service.plan == "free" else scenario.limits
+        routes = ApiFootball(ours, self.key, Quota(limits, time_source), closing, service).routes()
         if scenario.feeds.espn is not None:
-            espn = EspnScripted(FeedView(matchday, scenario.feeds.espn), closing, time_source)
+            espn = EspnScripted(FeedView(matchday, scenario.feeds.espn), closing, time_source, scenario.services.espn)
             routes += espn.routes(cricket=scenario.feeds.espn.cricket)
         if scenario.cricket:
             routes += CrexFeed(FeedView(matchday, scenario.feeds.crex), self.crex_state).routes()

@@ -15,13 +15,22 @@ from found_footy.simulator.script_model import Model
 class EspnService(Model):
     """ESPN's scoreboard. It always refuses date ranges, and User-Agents without a version and a link."""
 
+    refuses: Literal["client", "query"] | None = None
+    """`client`: HTTP 403 to every User-Agent. `query`: HTTP 400 to every request with `dates`."""
+
 
 class ApiFootballService(Model):
     """API-Football v3."""
 
+    plan: Literal["paid", "free"] = "paid"
+    """`free`: 100 requests a day, no `ids=`, and `date=` from yesterday to tomorrow."""
+
 
 class CrexService(Model):
     """crex.com."""
+
+    embedded_json: bool = True
+    """Whether pages carry their data as JSON; without it only a browser can read them."""
 
 
 class RedditService(Model):

@@ -121,7 +121,7 @@ async def test_a_feed_that_is_down_for_all_is_not_hammered(api_football: Open, f
         ({"rateLimit": "Too many requests."}, FeedRateLimited),
         ({"requests": "the limit for the day"}, FeedQuotaExhausted),
         ({"token": "Missing application key"}, FeedUnauthorized),
-        ({"plan": "not in your plan"}, FeedRejected),
+        ({"bug": "This is on our side"}, FeedRejected),
     ],
 )
 async def test_a_refused_batch_is_neither_repeated_nor_halved(

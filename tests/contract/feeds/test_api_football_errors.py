@@ -14,6 +14,7 @@ from found_footy.adapters.feeds import unpacking
 from found_footy.domain.errors import (
     FeedError,
     FeedMalformed,
+    FeedPlanRefused,
     FeedQuotaExhausted,
     FeedRateLimited,
     FeedRejected,
@@ -41,7 +42,7 @@ GOOD = json_reply(body([item(1)]))
         ({"requests": "You have reached the request limit for the day"}, FeedQuotaExhausted, "for the day"),
         ({"token": "Error/Missing application key."}, FeedUnauthorized, "application key"),
         ({"access": "Your account is suspended"}, FeedUnauthorized, "suspended"),
-        ({"plan": "Free plans do not have access to this season"}, FeedRejected, "plan: Free plans"),
+        ({"plan": "Free plans do not have access to this season"}, FeedPlanRefused, "plan: Free plans"),
         ({"ids": "The Ids field must contain an integer."}, FeedRejected, "ids: The Ids"),
         ({"report": "see below", "rateLimit": "Too many requests."}, FeedRateLimited, "Too many requests"),
         (["no such endpoint"], FeedRejected, "no such endpoint"),

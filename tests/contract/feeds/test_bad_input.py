@@ -22,6 +22,7 @@ from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
 from found_footy.domain.errors import (
     FeedBlocked,
+    FeedClientRefused,
     FeedError,
     FeedMalformed,
     FeedRateLimited,
@@ -36,7 +37,7 @@ from found_footy.ports import ScoreFeed
 from . import api_answers, cricket_answers, espn_answers
 from .api_answers import changed
 from .conftest import AT_ONCE, KEY, Clock
-from .raw_server import RawServer, Reply, json_reply
+from .raw_server import RawServer, Reply, Request, json_reply
 
 DAY = date(2026, 8, 23)
 MEBIBYTE = 2**20
@@ -54,6 +55,10 @@ class Kind:
     """Where an entry has a score."""
     as_text: object
     """What a number as text comes to: a class of failure, or that it is understood."""
+    refusal: type[FeedError] = FeedUnauthorized
+    """The class of an HTTP 403."""
+    requests: int = 1
+    """How many requests an ingest of one day sends."""
 
 
 FEEDS = {
@@ -67,19 +72,25 @@ FEEDS = {
     ),
     "espn soccer": Kind(
         lambda url, **options: Espn(url, ["soccer/eng.1"], **options),
-        espn_answers.event,
+        lambda id_: espn_answers.event(id_, date=f"{DAY}T14:00Z"),
         lambda entries: espn_answers.scoreboard(*entries),
         "id",
         "competitions.0.competitors.0.score",
         "understood",
+        FeedClientRefused,
     ),
     "espn cricket": Kind(
         lambda url, **options: Espn(url, ["cricket/8048"], **options),
-        lambda id_: cricket_answers.event(id_, cricket_answers.game([cricket_answers.line(1, 9, 0, 2)], [])),
+        lambda id_: {
+            **cricket_answers.event(id_, cricket_answers.game([cricket_answers.line(1, 9, 0, 2)], [])),
+            "date": f"{DAY}T14:00Z",
+        },
         lambda entries: cricket_answers.scoreboard(*entries),
         "id",
         "competitions.0.competitors.0.linescores.0.runs",
         "understood",
+        FeedClientRefused,
+        requests=2,
     ),
 }
 
@@ -195,12 +206,13 @@ async def test_a_bad_answer_is_a_failure_of_its_class_and_never_an_empty_one(
 ) -> None:
     monkeypatch.setattr(unpacking, "MAX_BYTES", MEBIBYTE)
     reply, kind, requests = BAD[bad]
+    kind = case.kind.refusal if kind is FeedUnauthorized else kind
     async with RawServer(reply(case)) as server:
         feed = case.feed(server)
         with pytest.raises(FeedError) as raised:
             await feed.fixtures_on(DAY)
         assert type(raised.value) is kind
-        assert len(server.requests) == requests
+        assert len(server.requests) == requests * case.kind.requests
         answer = await feed.fixtures_by_ids([1, 2])
         assert (answer.fixtures, answer.unknown) == ((), ())
         assert {id_: type(error) for id_, error in answer.failures.items()} == {1: kind, 2: kind}
@@ -232,10 +244,14 @@ async def test_a_good_answer_stays_one(case: Case, good: str) -> None:
 
 async def test_a_redirect_on_the_same_host_is_followed(case: Case) -> None:
     moved = Reply(status=301, headers={"location": "/moved?to=here"})
-    async with RawServer.in_turn([moved, moved, moved, Reply(case.good)]) as server:
+
+    def answer_(request: Request) -> Reply:
+        return Reply(case.good) if len(server.requests) > 3 * case.kind.requests else moved
+
+    async with RawServer(answer_) as server:
         answer = await case.feed(server).fixtures_on(DAY)
     assert [fixture.id for fixture in answer.fixtures] == [1, 2]
-    assert [request.path for request in server.requests[1:]] == ["/moved"] * 3
+    assert [request.path for request in server.requests[case.kind.requests :]] == ["/moved"] * 3 * case.kind.requests
 
 
 @pytest.mark.parametrize("value", [-1, "-1", 2.5, "many", True, 10**9, [3], {"value": 3}])

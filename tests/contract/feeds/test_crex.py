@@ -69,6 +69,7 @@ class World:
             "turn": self.turn,
             "budget": 90,
             "now": lambda: START,  # also when midnight comes before the last test
+            "http_first": False,
         }
         return Crex(self.url, self.browser, **given | changes)  # type: ignore[arg-type]
 
@@ -96,6 +97,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]
 def world(site: World) -> World:
     site.matches[:], site.turns = [UPCOMING], 0
     site.state.mode = CrexMode.NORMAL
+    site.state.embedded = False
     site.state.matches.clear()
     site.modes.clear()
     return site

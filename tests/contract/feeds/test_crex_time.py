@@ -27,7 +27,9 @@ async def crex() -> AsyncIterator[Open]:
     async with AsyncExitStack() as stack:
 
         def open_(browser_url: str, **options: Any) -> Crex:
-            feed = Crex("https://crex.example", browser_url, **{"timeout": 60, "retry": AT_ONCE, **options})
+            feed = Crex(
+                "https://crex.example", browser_url, **{"timeout": 60, "retry": AT_ONCE, "http_first": False, **options}
+            )
             stack.push_async_callback(feed.aclose)
             return feed
 

@@ -232,20 +232,21 @@ async def test_a_match_of_yesterday_is_found_by_its_day(espn: Open) -> None:
     async with RawServer(answer) as server:
         answered = await espn(server.url).fixtures_by_ids([1, 5])
     assert ([fixture.id for fixture in answered.fixtures], answered.unknown) == ([1], (5,))
-    assert server.requests[0].params == {}
+    assert server.requests[0].params == {"limit": "500"}
     assert len(server.requests) == 4
 
 
 async def test_today_also_lists_what_began_before_today(espn: Open) -> None:
     def answer(request: Request) -> Reply:
-        return json_reply(scoreboard(event(2 if request.params else 1, TOLD)))
+        began = {None: 20, "20260821": 21, "20260822": 22, "20260823": 23}[request.params.get("dates")]
+        return json_reply(scoreboard({**event(began, TOLD), "date": f"2026-08-{began}T14:00Z"}))
 
     async with RawServer(answer) as server:
         feed = espn(server.url)
         today = await feed.fixtures_on(date(2026, 8, 22))
         tomorrow = await feed.fixtures_on(date(2026, 8, 23))
-    assert {fixture.id for fixture in today.fixtures} == {1, 2}
-    assert {fixture.id for fixture in tomorrow.fixtures} == {2}
+    assert {fixture.id for fixture in today.fixtures} == {20, 22}
+    assert {fixture.id for fixture in tomorrow.fixtures} == {23}
 
 
 async def test_a_league_of_cricket_that_fails_does_not_cost_the_soccer(espn: Open) -> None:

@@ -20,6 +20,8 @@ from .espn_answers import AWAY, HOME, event, play, scoreboard
 from .raw_server import RawServer, Reply, Request, json_reply
 
 Open = Callable[..., Espn]
+AT = {1: "soccer/eng.1 20251122"}
+"""The locator of the match: with it, a poll is one request."""
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ async def test_the_summary_tells_the_goal_that_the_scoreboard_does_not(espn: Ope
     async with RawServer(pages(BEHIND, WHOLE)) as server:
         feed = espn(server.url)
         for _ in range(2):
-            (match,) = (await feed.fixtures_by_ids([1])).fixtures
+            (match,) = (await feed.fixtures_by_ids([1], AT)).fixtures
             assert match.goals == (
                 LiveGoal(Side.HOME, Minute(12), Person(306, "Player 306")),
                 LiveGoal(Side.HOME, Minute(29), Person(7, "Player 7"), GoalKind.PENALTY),
@@ -95,7 +97,7 @@ async def test_the_summary_tells_the_goal_that_the_scoreboard_does_not(espn: Ope
 )
 async def test_where_the_summary_does_not_help_the_word_of_the_scoreboard_stands(espn: Open, detail: Any) -> None:
     async with RawServer(pages(BEHIND, detail)) as server:
-        answer = await espn(server.url).fixtures_by_ids([1])
+        answer = await espn(server.url).fixtures_by_ids([1], AT)
     (match,) = answer.fixtures
     assert (match.score, len(match.goals), answer.failures) == (Score(2, 0), 1, {})
 
@@ -103,14 +105,14 @@ async def test_where_the_summary_does_not_help_the_word_of_the_scoreboard_stands
 async def test_a_summary_that_fails_once_is_asked_for_again(espn: Open) -> None:
     replies = [json_reply(BEHIND), Reply(status=500), Reply(b"<html>"), json_reply(WHOLE)]
     async with RawServer.in_turn(replies) as server:
-        (match,) = (await espn(server.url).fixtures_by_ids([1])).fixtures
+        (match,) = (await espn(server.url).fixtures_by_ids([1], AT)).fixtures
     assert len(match.goals) == 2
     assert len(server.requests) == 4
 
 
 async def test_a_scoreboard_that_tells_all_is_enough(espn: Open) -> None:
     async with RawServer(pages(scoreboard(event(1)), Reply(status=500))) as server:
-        await espn(server.url).fixtures_by_ids([1])
+        await espn(server.url).fixtures_by_ids([1], AT)
     assert len(server.requests) == 1
 
 
@@ -119,14 +121,14 @@ async def test_a_summary_that_knows_no_more_is_asked_for_again_only_after_the_ne
 ) -> None:
     async with RawServer(pages(BEHIND, summary(1))) as server:
         feed = espn(server.url)
-        await feed.fixtures_by_ids([1])
-        await feed.fixtures_by_ids([1])
+        await feed.fixtures_by_ids([1], AT)
+        await feed.fixtures_by_ids([1], AT)
         assert len(server.requests) == 3
         server.answer = pages(scoreboard(event(1, score=(3, 0))), summary(1))
-        await feed.fixtures_by_ids([1])
+        await feed.fixtures_by_ids([1], AT)
         assert len(server.requests) == 5
         clock.passes(180)
-        await feed.fixtures_by_ids([1])
+        await feed.fixtures_by_ids([1], AT)
     assert len(server.requests) == 7
 
 

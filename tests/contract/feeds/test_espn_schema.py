@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -180,36 +179,19 @@ async def test_a_match_that_two_leagues_list_is_answered_once() -> None:
         await feed.aclose()
     assert [fixture.id for fixture in answer.fixtures] == [1, 2]
     assert (answer.failures, answer.unknown) == ({}, (3,))
-    assert feed.requests_for(3) == len(server.requests) == 2
+    assert feed.requests_for(3) == len(server.requests) == 2 * 3  # two leagues, three days
 
 
 async def test_a_league_that_fails_is_not_taken_for_an_empty_one() -> None:
     async with boards(a=json_reply(scoreboard(event(1))), b=Reply(status=500)) as server:
         feed = Espn(server.url, ["a", "b"], timeout=5, retry=AT_ONCE)
         answer = await feed.fixtures_by_ids([1, 2])
+        asked = len(server.requests)
         with pytest.raises(FeedUnavailable):
             await feed.check()
         await feed.aclose()
     assert [fixture.id for fixture in answer.fixtures] == [1]
     assert {id_: type(error) for id_, error in answer.failures.items()} == {2: FeedUnavailable}
     assert answer.unknown == ()
-    assert [type(error) for error in answer.errors] == [FeedUnavailable]
-    assert len(server.requests) == 2 * (1 + 3)
-
-
-async def test_a_match_is_still_found_after_midnight() -> None:
-    async with boards(a=json_reply(scoreboard(event(1)))) as server:
-        feed = Espn(server.url, ["a"], timeout=5, now=lambda: datetime(2026, 3, 1, 0, 10, tzinfo=UTC), retry=AT_ONCE)
-        await feed.fixtures_by_ids([1])
-        await feed.aclose()
-    assert [request.params for request in server.requests] == [{"dates": "20260228-20260302"}]
-
-
-async def test_the_matches_of_a_day_are_asked_for_by_its_date() -> None:
-    async with boards(a=json_reply(scoreboard(event(1), event(2)))) as server:
-        feed = Espn(server.url, ["a"], timeout=5, retry=AT_ONCE)
-        answer = await feed.fixtures_on(date(2025, 11, 22))
-        await feed.aclose()
-    assert [fixture.id for fixture in answer.fixtures] == [1, 2]
-    (request,) = server.requests
-    assert (request.path, request.params) == ("/apis/site/v2/sports/soccer/a/scoreboard", {"dates": "20251122"})
+    assert [type(error) for error in answer.errors] == [FeedUnavailable] * 3
+    assert asked == 3 * (1 + 3)  # three days; a failed request is tried three times

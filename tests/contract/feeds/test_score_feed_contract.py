@@ -199,7 +199,7 @@ async def test_what_is_kept_of_the_answer_is_json(feed: ScoreFeed) -> None:
 
 
 async def test_the_check_says_what_the_feed_said(case: Case) -> None:
-    said = {"api_football": "0 of 150000 requests used today", "espn": "2 matches on the scoreboard of eng.1"}
+    said = {"api_football": "0 of 150000 requests used today (Pro plan)", "espn": "2 matches today in eng.1"}
     assert await case.feed().check() == said[case.name]
 
 
@@ -226,8 +226,9 @@ async def test_a_feed_that_is_down_is_unavailable_and_never_empty(case: Case) ->
     }
 
 
-async def test_a_poll_costs_at_least_one_request(feed: ScoreFeed) -> None:
-    assert [feed.requests_for(fixtures) for fixtures in (1, 20)] == [1, 1]
+async def test_a_poll_costs_at_least_one_request(case: Case) -> None:
+    feed, located = case.feed(), ["soccer/eng.1 20251122"] * 20
+    assert [feed.requests_for(fixtures, located[:fixtures]) for fixtures in (1, 20)] == [1, 1]
 
 
 async def test_a_feed_goes_by_the_name_that_it_is_declared_under(case: Case) -> None:
@@ -249,7 +250,8 @@ async def test_each_request_is_made_in_its_turn(case: Case) -> None:
         yield
 
     feed = case.feed(turn=turn)
-    await feed.fixtures_by_ids([DECIDED, UPCOMING])
+    await feed.fixtures_by_ids([DECIDED, UPCOMING], dict.fromkeys((DECIDED, UPCOMING), "soccer/eng.1 20251122"))
     await feed.fixtures_on(date(2025, 11, 22))
+    assert len(taken) == 2
     await feed.check()
-    assert len(taken) == 3
+    assert len(taken) == {"api_football": 3, "espn": 4}[case.name]

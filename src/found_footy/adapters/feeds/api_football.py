@@ -1,10 +1,17 @@
-"""API-Football v3."""
+"""API-Football v3.
+
+A paid key asks for twenty matches per request (`ids=`). A free key is refused there and works within its means: one
+match per request (`id=`), days from yesterday to tomorrow, 100 requests a day. Which one it is shows in the stated day
+limit, in `/status`, and in the first refusal under `errors.plan`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from found_footy.adapters.feeds.api_football_schema import FEED, fixture_id_of, parse_fixture
@@ -14,6 +21,7 @@ from found_footy.domain.errors import (
     FeedBusy,
     FeedError,
     FeedMalformed,
+    FeedPlanRefused,
     FeedQuotaExhausted,
     FeedRateLimited,
     FeedRejected,
@@ -26,7 +34,14 @@ from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture
 from found_footy.ports import FeedAnswer
 
+log = logging.getLogger(__name__)
+
 IDS_PER_REQUEST = 20
+FREE_DAY_LIMIT = 100
+"""Requests a day of a free key."""
+FREE_PLAN = "free"
+FREE_DAYS = timedelta(days=1)
+"""How far from today a free key may ask."""
 PARALLEL_REQUESTS = 4
 MAX_PAGES = 50
 
@@ -35,6 +50,7 @@ ERRORS: dict[str, type[FeedError]] = {
     "requests": FeedQuotaExhausted,
     "token": FeedUnauthorized,
     "access": FeedUnauthorized,
+    "plan": FeedPlanRefused,
 }
 """Keys of the `errors` object that the service sends inside an HTTP 200."""
 
@@ -58,6 +74,8 @@ class ApiFootball:
         self._name = name
         self._budget = budget
         self._quota: Quota | None = None
+        self._refused_ids = False
+        """Whether the service refused `ids=`, or named the plan "Free"."""
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     @property
@@ -69,19 +87,36 @@ class ApiFootball:
         return self._quota
 
     @property
-    def ids_per_request(self) -> int:
-        return IDS_PER_REQUEST
+    def is_free(self) -> bool:
+        limit = self._quota.day_limit if self._quota else None
+        return self._refused_ids or (limit is not None and limit <= FREE_DAY_LIMIT)
 
-    def requests_for(self, fixtures: int) -> int:
-        return -(-fixtures // IDS_PER_REQUEST)
+    @property
+    def ids_per_request(self) -> int:
+        return 1 if self.is_free else IDS_PER_REQUEST
+
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
+        return -(-fixtures // self.ids_per_request)
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
-        items = await self._retried({"date": day.isoformat()}, Deadline(self._budget))
+        """Nothing for a day that a free plan does not cover: that is no failure of the days that it does."""
+        today = self._now().astimezone(UTC).date()
+        if self.is_free and abs(day - today) > FREE_DAYS:
+            log.info(f"{day} is not covered by the free plan of API-Football", extra={"action": "feed_day_not_covered"})
+            return FeedAnswer()
+        try:
+            items = await self._retried({"date": day.isoformat()}, Deadline(self._budget))
+        except FeedPlanRefused as error:
+            if _covers(str(error), day, today):
+                raise
+            log.info(f"{day} is not covered by the plan: {error}", extra={"action": "feed_day_not_covered"})
+            return FeedAnswer()
         return self._answer(items, ())
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         ids = list(dict.fromkeys(ids))
-        batches = [ids[i : i + IDS_PER_REQUEST] for i in range(0, len(ids), IDS_PER_REQUEST)]
+        size = self.ids_per_request
+        batches = [ids[i : i + size] for i in range(0, len(ids), size)]
         deadline = Deadline(self._budget)
         answers = await asyncio.gather(*(self._batch(batch, deadline) for batch in batches))
         failures = {id_: error for answer in answers for id_, error in answer.failures.items()}
@@ -96,19 +131,44 @@ class ApiFootball:
         response = body["response"]
         match response:
             case {"requests": {"current": current, "limit_day": limit}}:
-                return f"{current} of {limit} requests used today"
+                plan = _plan(response)
+                self._refused_ids = self._refused_ids or plan.casefold() == FREE_PLAN
+                used = f"{current} of {limit} requests used today"
+                if self.is_free:
+                    return f"{used} (free plan: one match per request, yesterday to tomorrow)"
+                return f"{used} ({plan} plan)" if plan else used
         raise FeedSchemaError("response.requests", response, "the requests of the day and their limit")
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
     async def _batch(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
+        if self.is_free:
+            return await self._singly(ids, deadline)
         try:
             return self._answer(await self._retried(_by_ids(ids), deadline), ids)
+        except FeedPlanRefused as error:
+            self._refused_ids = True
+            log.warning(f"{error}; asking for one match per request", extra={"action": "feed_plan_free"})
+            return await self._singly(ids, deadline)
         except FeedError as error:
             if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited | FeedBusy):
                 return FeedAnswer(failures=dict.fromkeys(ids, error))
             return await self._halves(ids, error, deadline)
+
+    async def _singly(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
+        async def one(id_: int) -> FeedAnswer:
+            try:
+                return self._answer(await self._retried({"id": str(id_)}, deadline), [id_])
+            except FeedError as error:
+                return FeedAnswer(failures={id_: error})
+
+        answers = await asyncio.gather(*(one(id_) for id_ in ids))
+        return FeedAnswer(
+            fixtures=tuple(fixture for answer in answers for fixture in answer.fixtures),
+            failures={id_: error for answer in answers for id_, error in answer.failures.items()},
+            unknown=tuple(id_ for answer in answers for id_ in answer.unknown),
+        )
 
     async def _halves(self, ids: Sequence[int], error: FeedError, deadline: Deadline) -> FeedAnswer:
         """One fixture can break the answer for the nineteen that were asked for together with it.
@@ -182,6 +242,21 @@ class ApiFootball:
         # An answer that tells nothing, such as a proxy's, takes nothing back of what the one before told.
         if quota != Quota(quota.read_at):
             self._quota = quota
+
+
+def _plan(status: Mapping[str, Any]) -> str:
+    match status.get("subscription"):
+        case {"plan": str(plan)}:
+            return plan[:40]
+    return ""
+
+
+def _covers(refusal: str, day: date, today: date) -> bool:
+    """Whether the plan should cover the day: a refusal names its window, `try from 2026-11-17 to 2026-11-19`."""
+    window = re.search(r"from (\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})", refusal, re.ASCII)
+    if window is None:
+        return abs(day - today) <= FREE_DAYS
+    return window[1] <= day.isoformat() <= window[2]
 
 
 def _by_ids(ids: Sequence[int]) -> dict[str, str]:

@@ -1,11 +1,12 @@
-"""CREX (cricket): pages that need JavaScript, read one by one through the browser service."""
+"""CREX (cricket): its pages carry their data as JSON, so plain HTTP comes first and the browser service second."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -14,9 +15,19 @@ from found_footy.adapters.feeds.crex_browser import PageReader
 from found_footy.adapters.feeds.crex_links import LIST_PATH, base_of, details_path, scorecard_path, short_base
 from found_footy.adapters.feeds.crex_list import CrexList, parse_list
 from found_footy.adapters.feeds.crex_page import parse_match, toss_on
-from found_footy.adapters.feeds.http import Turn, at_once
+from found_footy.adapters.feeds.crex_state import list_document, match_document
+from found_footy.adapters.feeds.http import FeedHttp, Turn, at_once
+from found_footy.adapters.feeds.refusals import is_for_people
 from found_footy.adapters.feeds.retrying import BUDGET_SECONDS, Deadline, with_retries
-from found_footy.domain.errors import FeedBusy, FeedError, FootyError, NotFound
+from found_footy.domain.errors import (
+    FeedBlocked,
+    FeedBusy,
+    FeedError,
+    FeedUnauthorized,
+    FootyError,
+    NotFound,
+    PageDataUnknown,
+)
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture, Side, Toss
@@ -27,6 +38,8 @@ log = logging.getLogger(__name__)
 
 FEED = "crex"
 AT_ONCE = 4
+PAGE_HEADERS = {"accept": "text/html,application/xhtml+xml", "accept-language": "en"}
+HTTP_SECONDS = 15.0
 LIST_SECONDS = 60.0
 """For so long, a list that was read is not read again."""
 LIST_MISSING_SECONDS = 30.0
@@ -37,15 +50,20 @@ TOSS_SECONDS = 300.0
 """The same for a page that should have told the toss, and did not."""
 REMEMBERED = 1000
 AHEAD = 2
+BROWSER_SECONDS = 600.0
+"""How long pages are read with the browser after one was not readable over HTTP."""
 
 
 class Crex:
-    """`turn` is entered around each page that is read: the limits count pages."""
+    """`turn` is entered around each page that is read: the limits count pages.
+
+    Without `browser_url`, pages that are not readable over HTTP are failures. `http_first` off uses the browser alone.
+    """
 
     def __init__(
         self,
         base_url: str,
-        browser_url: str,
+        browser_url: str | None = None,
         *,
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -53,9 +71,14 @@ class Crex:
         retry: RetryRules | None = None,
         name: str = FEED,
         budget: float = BUDGET_SECONDS,
+        http_first: bool = True,
+        http_timeout: float = HTTP_SECONDS,
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._pages = PageReader(browser_url, timeout)
+        self._http = FeedHttp(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, turn=turn, now=now)
+        self._http_from = 0.0 if http_first else math.inf
+        """On the monotonic clock: before it, pages are read with the browser."""
+        self._pages = PageReader(browser_url, timeout) if browser_url else None
         self._now = now
         self._turn = turn
         self._retry = retry or RetryRules()
@@ -81,7 +104,7 @@ class Crex:
     def ids_per_request(self) -> int | None:
         return 1
 
-    def requests_for(self, fixtures: int) -> int:
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
         return fixtures
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
@@ -93,7 +116,7 @@ class Crex:
         fixtures = [each for each in listed.fixtures if each.kickoff.date() == day or (day == today and _goes_on(each))]
         return FeedAnswer(tuple(fixtures), dict(listed.failures))
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         deadline, places = Deadline(self._budget), asyncio.Semaphore(AT_ONCE)
 
         async def one(id_: int) -> LiveFixture | FootyError:
@@ -116,7 +139,9 @@ class Crex:
         return f"{len(listed.bases)} matches on the list of {self._base_url}"
 
     async def aclose(self) -> None:
-        await self._pages.aclose()
+        await self._http.aclose()
+        if self._pages is not None:
+            await self._pages.aclose()
 
     async def _match(self, id_: int, deadline: Deadline) -> LiveFixture:
         base = await self._base(id_, deadline)
@@ -190,6 +215,31 @@ class Crex:
         return await with_retries(lambda: self._page(path, reader, deadline, until), self._retry, deadline)
 
     async def _page(self, path: str, reader: str, deadline: Deadline, until: str | None = None) -> Any:
+        """What a page shows, in the form of the browser's readers."""
+        if self._pages is None or time.monotonic() >= self._http_from:
+            try:
+                return await self._over_http(path, reader, deadline)
+            except (PageDataUnknown, FeedBlocked, FeedUnauthorized) as error:
+                if self._pages is None:
+                    raise
+                self._http_from = time.monotonic() + BROWSER_SECONDS
+                log.warning(
+                    f"{path}: {error}; reading pages with the browser", extra={"action": "crex_http_unreadable"}
+                )
+        return await self._in_browser(self._pages, path, reader, deadline, until)
+
+    async def _over_http(self, path: str, reader: str, deadline: Deadline) -> Any:
+        where, page = await self._http.page(path, deadline)
+        try:
+            return list_document(page) if reader == "crex_list" else match_document(page, where)
+        except PageDataUnknown:
+            if is_for_people(200, {"content-type": "text/html"}, page.encode()):
+                raise FeedBlocked(f"{path}: a page for people came instead of the match") from None
+            raise
+
+    async def _in_browser(
+        self, pages: PageReader, path: str, reader: str, deadline: Deadline, until: str | None
+    ) -> Any:
         async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(deadline.left()):
@@ -198,7 +248,7 @@ class Crex:
                 raise FeedBusy("no turn came in time for this page") from None
             if not deadline.left():
                 raise FeedBusy("no time was left for this page")
-            return await self._pages.read(self._base_url + path, reader, until=until, seconds=deadline.left())
+            return await pages.read(self._base_url + path, reader, until=until, seconds=deadline.left())
 
 
 def _goes_on(match: LiveFixture) -> bool:

@@ -11,8 +11,7 @@ LIST_PATH = "/fixtures/match-list"
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _CODE = re.compile(r"[0-9A-Za-z]{1,7}", re.ASCII)
-_NEW = re.compile(r"(/cricket-live-score/[\w-]+-match-updates-(\w+))(?:/[\w-]+)?/?", re.ASCII)
-_OLD = re.compile(r"(/scoreboard/(\w+)(?:/[\w.%-]+)*?)(?:/(?:live|scorecard|info))?/?", re.ASCII)
+_LINK = re.compile(r"(/cricket-live-score/[\w-]+-(\w+))(?:/[\w-]+)?/?", re.ASCII)
 
 
 def id_of(code: str, field: str = "id") -> int:
@@ -32,20 +31,25 @@ def code_of(id_: int) -> str:
 def base_of(link: str) -> tuple[str, int]:
     """The address of a match without the name of one of its pages, and the match's id."""
     path = urlsplit(link).path
-    found = _NEW.fullmatch(path) or _OLD.fullmatch(path)
+    found = _LINK.fullmatch(path)
     if found is None:
         raise FeedSchemaError("link", link, "the address of a match")
     return found[1], id_of(found[2], "link")
 
 
 def short_base(id_: int) -> str:
-    """For a match whose full address nobody has told us; the site leads on to the full one."""
-    return f"/scoreboard/{code_of(id_)}"
+    """For a match whose full address is not known. Any text before the code works; a bare code is refused."""
+    return slug_base("match", code_of(id_))
+
+
+def slug_base(text: str, code: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "match"
+    return f"/cricket-live-score/{slug}-match-updates-{code}"
 
 
 def scorecard_path(base: str) -> str:
-    return f"{base}/scorecard" if base.startswith("/scoreboard/") else f"{base}/match-scorecard"
+    return f"{base}/match-scorecard"
 
 
 def details_path(base: str) -> str:
-    return f"{base}/info" if base.startswith("/scoreboard/") else f"{base}/match-details"
+    return f"{base}/match-details"

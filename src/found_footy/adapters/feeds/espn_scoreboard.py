@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, date
 from typing import Any
 
 from found_footy.adapters.feeds import espn_cricket, espn_soccer
@@ -61,6 +62,18 @@ def parse_scoreboard(body: Any, *, cricket: bool = False, feed: str = FEED) -> F
             failures[fixture.id] = FeedSchemaError("id", fixture.id, "each fixture once in an answer")
         fixtures[fixture.id] = fixture
     return FeedAnswer(tuple(each for id_, each in fixtures.items() if id_ not in failures), failures)
+
+
+def days_of(body: Any) -> dict[int, date]:
+    """The UTC day of each event whose id and date can be read, also of those that fail otherwise."""
+    found = {}
+    for entry in body["events"]:
+        event = Reader(entry)
+        try:
+            found[event["id"].number()] = event["date"].moment().astimezone(UTC).date()
+        except FeedSchemaError:
+            continue
+    return found
 
 
 def _id_of(event: Reader) -> int | None:

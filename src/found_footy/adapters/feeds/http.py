@@ -1,4 +1,4 @@
-"""GET a JSON document from a score feed: bounded in time and bytes, in its turn, and every failure with its class."""
+"""GET a JSON document or a page from a score feed, bounded in time and bytes, with a class for every failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from found_footy.adapters.feeds.refusals import judge, leads_to_people
+from found_footy.adapters.feeds.refusals import judge, judge_page, leads_to_people
 from found_footy.adapters.feeds.retrying import Deadline
 from found_footy.adapters.feeds.unpacking import ACCEPTED, unpacked
 from found_footy.domain.errors import FeedBlocked, FeedBusy, FeedRejected, FeedUnavailable
@@ -60,7 +60,16 @@ class FeedHttp:
         self._now = now
 
     async def get(self, path: str, params: Mapping[str, str], deadline: Deadline | None = None) -> Any:
-        deadline = deadline or Deadline()
+        """The JSON of the answer."""
+        answer, where, _ = await self._follow(path, params, deadline or Deadline())
+        return judge(answer.status, answer.headers, answer.body, where, self._now and self._now())
+
+    async def page(self, path: str, deadline: Deadline | None = None) -> tuple[str, str]:
+        """The path that the address led to, and the text of the page there. Raises NotFound where there is none."""
+        answer, where, url = await self._follow(path, {}, deadline or Deadline())
+        return url.path, judge_page(answer.status, answer.headers, answer.body, where, self._now and self._now())
+
+    async def _follow(self, path: str, params: Mapping[str, str], deadline: Deadline) -> tuple[_Answer, str, httpx.URL]:
         where = f"{self._client.base_url.host}{path}"
         request = self._client.build_request("GET", path, params=dict(params))
         for _ in range(MAX_REDIRECTS + 1):
@@ -68,7 +77,7 @@ class FeedHttp:
             if self._on_headers is not None:
                 self._on_headers(answer.headers)
             if answer.sent_to is None:
-                return judge(answer.status, answer.headers, answer.body, where, self._now and self._now())
+                return answer, where, request.url
             _refuse_stranger(request.url, answer.sent_to.url, where)
             request = answer.sent_to
         raise FeedUnavailable(f"{where} sends from one address to the next, more than {MAX_REDIRECTS} times")

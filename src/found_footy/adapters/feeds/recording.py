@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -109,14 +109,14 @@ class RecordingFeed:
     def ids_per_request(self) -> int | None:
         return None
 
-    def requests_for(self, fixtures: int) -> int:
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
         return 1
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
         answer = self._answers(sorted(self._said.ids))
         return FeedAnswer(tuple(live for live in answer.fixtures if live.kickoff.date() == day), answer.failures)
 
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         return self._answers(list(dict.fromkeys(ids)))
 
     async def check(self) -> str:

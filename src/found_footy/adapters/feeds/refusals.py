@@ -12,10 +12,12 @@ from typing import Any
 from found_footy.domain.errors import (
     FeedBlocked,
     FeedMalformed,
+    FeedQueryRejected,
     FeedRateLimited,
     FeedTimeWrong,
     FeedUnauthorized,
     FeedUnavailable,
+    NotFound,
 )
 
 CLOCK_TOLERANCE = timedelta(minutes=10)
@@ -37,8 +39,30 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, where: str, now:
     """The JSON of an answer, or the FeedError that says why there is none."""
     if is_for_people(status, headers, body):
         raise FeedBlocked(f"{where} answered HTTP {status} with a page for people instead of data")
+    _refuse(status, headers, body, where, now)
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        start = body[:60].decode("utf-8", "replace")
+        kind = "a page" if _is_page(headers, body) else "something that is not JSON"
+        raise FeedMalformed(f"{where} sent {kind}, starting {start!r}") from error
+
+
+def judge_page(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> str:
+    """The text of a page. A good page may mention captchas, so the words decide only about refusals."""
+    if status != 200 and is_for_people(status, headers, body):
+        raise FeedBlocked(f"{where} answered HTTP {status} with a page for people instead of data")
+    if status == 404:
+        raise NotFound(f"{where} answered HTTP 404")
+    _refuse(status, headers, body, where, now)
+    return body.decode("utf-8", "replace")
+
+
+def _refuse(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> None:
     if status in (401, 403):
         raise FeedUnauthorized(f"{where} answered HTTP {status}")
+    if status == 400:
+        raise FeedQueryRejected(f"{where} answered HTTP 400: {_reason(body)}")
     if status == 429:
         raise FeedRateLimited(f"{where} answered HTTP 429")
     if status != 200:
@@ -46,12 +70,6 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, where: str, now:
     made = answer_time(headers)
     if now is not None and made is not None and abs(now - made) > CLOCK_TOLERANCE:
         raise FeedTimeWrong(f"{where} dates its answer {made:%Y-%m-%d %H:%M} UTC; here it is {now:%Y-%m-%d %H:%M}")
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        start = body[:60].decode("utf-8", "replace")
-        kind = "a page" if _is_page(headers, body) else "something that is not JSON"
-        raise FeedMalformed(f"{where} sent {kind}, starting {start!r}") from error
 
 
 def is_for_people(status: int, headers: Mapping[str, str], body: bytes) -> bool:
@@ -74,6 +92,15 @@ def answer_time(headers: Mapping[str, str]) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return (made.replace(tzinfo=UTC) if made.tzinfo is None else made).astimezone(UTC)
+
+
+def _reason(body: bytes) -> str:
+    """The vendor's own message, where the body is JSON that has one."""
+    try:
+        message = json.loads(body)["message"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        message = body[:120].decode("utf-8", "replace")
+    return ascii(message)[1:-1][:200] if isinstance(message, str) and message.strip() else "no reason given"
 
 
 def _is_page(headers: Mapping[str, str], body: bytes) -> bool:

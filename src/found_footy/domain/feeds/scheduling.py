@@ -13,6 +13,8 @@ from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priori
 from found_footy.domain.fixtures.model import Stage
 from found_footy.domain.fixtures.statuses import PHASES, Phase
 
+RARELY = timedelta(hours=6)
+"""Between two requests for an upcoming or finished match under a small plan."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -102,6 +104,26 @@ def due(
         if _is_its_time(listing, priority, record, now, rules):
             requests.append(Request(listing, priority, record.updated_at if record else None))
     return sorted(requests, key=lambda one: (one.priority, one.heard_at or _NEVER, one.listing.feed_id))
+
+
+def within_means(
+    requests: Sequence[Request[FollowedT]],
+    records: Mapping[str, MonitorRecord],
+    now: datetime,
+    interval: timedelta,
+    *,
+    others: bool,
+) -> list[Request[FollowedT]]:
+    """What a small plan asks for: matches in play, each after its interval; the `others` only every few hours."""
+
+    def is_due(request: Request[FollowedT]) -> bool:
+        in_play = request.priority is Priority.LIVE
+        record = records.get(match_id(request.listing.feed, request.listing.feed_id))
+        if record is None or record.asked_at is None:
+            return in_play or others
+        return (in_play or others) and now - record.asked_at >= (interval if in_play else RARELY)
+
+    return [request for request in requests if is_due(request)]
 
 
 def is_archived(listing: Followed, record: MonitorRecord | None, now: datetime, rules: SchedulingRules) -> bool:

@@ -53,6 +53,10 @@ class PostgresListings:
         if disputed:
             await self._db.fetch("listings.contradict", rows=Jsonb(disputed), now=now)
 
+    async def save_locators(self, feed: str, locators: Mapping[int, str]) -> None:
+        async with self._db.connection() as connection:
+            await _locate(connection, feed, locators)
+
     async def doubtful(self) -> list[dict[str, Any]]:
         """Pairings that wait for a person."""
         return await self._db.fetch("listings.doubtful")
@@ -130,6 +134,9 @@ class PostgresRegistering:
         if records:
             await fetch(self._connection, "listings.join", {"rows": Jsonb(records), "now": now})
 
+    async def locate(self, feed: str, locators: Mapping[int, str]) -> None:
+        await _locate(self._connection, feed, locators)
+
     async def doubt(self, doubts: Sequence[tuple[Listing, Pairing]], now: datetime) -> None:
         records = [
             {
@@ -148,6 +155,12 @@ class PostgresRegistering:
         ]
         if records:
             await fetch(self._connection, "listings.doubt", {"rows": Jsonb(records), "now": now})
+
+
+async def _locate(connection: Connection, feed: str, locators: Mapping[int, str]) -> None:
+    if locators:
+        rows = [{"feed_id": id_, "locator": locators[id_]} for id_ in sorted(locators)]
+        await fetch(connection, "listings.locate", {"feed": feed, "rows": Jsonb(rows)})
 
 
 def origins_row(origins: Mapping[str, FieldOrigin]) -> dict[str, Any]:

@@ -32,6 +32,11 @@ join fixtures f on f.id = r.fixture_id
 on conflict do nothing
 returning feed, feed_id;
 
+-- name: locate
+update listings l set locator = r.locator
+from jsonb_to_recordset(%(rows)s) as r (feed_id bigint, locator text)
+where l.feed = %(feed)s and l.feed_id = r.feed_id and l.locator <> r.locator;
+
 -- name: settle_doubts
 delete from doubtful_pairings where feed = %(feed)s and feed_id = any(%(ids)s) and same is distinct from false;
 
@@ -65,7 +70,7 @@ select f.id, f.stage, f.status, f.kickoff, f.completed_at, f.home_id, f.home_nam
     f.away_name, f.away_short, f.last_poll_at, f.staging_polled_at, f.activated_at, f.league_id, f.league_name,
     f.country, f.season, f.round,
     jsonb_agg(jsonb_build_object(
-        'feed', l.feed, 'feed_id', l.feed_id, 'swapped', l.swapped, 'founding', l.founding)
+        'feed', l.feed, 'feed_id', l.feed_id, 'swapped', l.swapped, 'founding', l.founding, 'locator', l.locator)
         order by l.founding desc, l.feed) as listings
 from fixtures f join listings l on l.fixture_id = f.id
 where (f.stage = any(%(stages)s) and (f.stage <> 'completed' or f.completed_at >= %(since)s))

@@ -142,7 +142,8 @@ async def test_one_poll_is_a_round_over_the_leagues() -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        (SCOREBOARD.replace("eng.1", "esp.1"), 404),
+        (SCOREBOARD.replace("eng.1", "esp.1"), 200),
+        (SCOREBOARD.replace("eng.1", "nonsense"), 404),
         (f"{SCOREBOARD}?dates=yesterday", 400),
         (f"{SCOREBOARD}?dates=20251122-20251123", 400),
         (f"{SCOREBOARD}?dates=20251399", 400),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,6 +30,8 @@ from found_footy.simulator.script import League, Match
 from found_footy.simulator.services_script import EspnService
 from found_footy.simulator.timeline import kickoff_time
 
+_SLUG = re.compile(r"[a-z]{2,9}\.[a-z0-9_]+(\.[a-z0-9_]+)*|all")
+"""The form of a league's name. One that is not scripted has no matches, as most leagues have on most days."""
 _ROUND_SECONDS = 0.6
 """Real time within which a reader asks for all leagues and days."""
 
@@ -60,11 +63,13 @@ class EspnScripted:
     async def _scoreboard(self, request: Request) -> Response:
         slug = request.path_params["league"]
         league = self._league(slug)
-        if league is None:
-            return refused(404, f"league {slug} is not scripted")
         wanted = wanted_days(request, self._service)
         if isinstance(wanted, JSONResponse):
             return wanted
+        if league is None:
+            if _SLUG.fullmatch(slug) is None or slug in self._service.not_served:
+                return refused(404, f"league {slug} is not known")
+            return JSONResponse({"leagues": [{"slug": slug, "calendar": []}], "events": [], "provider": {"id": "100"}})
         due = self._poll(f"{slug} {wanted.first}") if wanted.is_day else DueFaults()
         events: list[dict[str, Any]] = []
         for match in [] if beyond_tomorrow(wanted, self._now()) else self._matches(slug):

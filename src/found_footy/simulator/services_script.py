@@ -17,6 +17,8 @@ class EspnService(Model):
 
     refuses: Literal["client", "query"] | None = None
     """`client`: HTTP 403 to every User-Agent. `query`: HTTP 400 to every request with `dates`."""
+    not_served: tuple[str, ...] = ()
+    """Leagues that answer HTTP 404, as if ESPN had renamed them."""
 
 
 class ApiFootballService(Model):

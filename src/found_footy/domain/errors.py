@@ -49,6 +49,7 @@ FootyError
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
     │   └── PageNotOpened    a page of the feed did not come at all (retryable)
+    ├── FeedNotFound         the feed has nothing under that address, such as a league that it does not know
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
     ├── FeedRateLimited      too many requests for the moment (retryable, later)
     ├── FeedQuotaExhausted   the day's requests are used up
@@ -374,6 +375,12 @@ class FeedPlanRefused(FeedError):
     """The account's plan does not include this request."""
 
     hint = "A free API-Football key covers yesterday to tomorrow, one match per request. See config/sources.yaml."
+
+
+class FeedNotFound(FeedError):
+    """The feed has nothing under that address (HTTP 404), such as a league that it does not know."""
+
+    hint = "Check the slugs in FOOTY_ESPN_LEAGUES and `leagues` of the feeds file, or the feed's base URL."
 
 
 class FeedRejected(FeedError):

@@ -7,6 +7,7 @@ counts more goals or wickets than it tells, and never for more than a few matche
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
@@ -14,11 +15,13 @@ from found_footy.adapters.feeds.espn_details import MatchDetails
 from found_footy.adapters.feeds.espn_scoreboard import FEED, LeagueName, parse_scoreboard
 from found_footy.adapters.feeds.http import FeedHttp, Turn, at_once
 from found_footy.adapters.feeds.retrying import BUDGET_SECONDS, Deadline, with_retries
-from found_footy.domain.errors import FeedError
+from found_footy.domain.errors import FeedError, FeedNotFound
 from found_footy.domain.feeds.quota import Quota
 from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture
 from found_footy.ports import FeedAnswer
+
+log = logging.getLogger(__name__)
 
 __all__ = ["FEED", "Espn", "parse_scoreboard"]
 
@@ -145,7 +148,18 @@ class Espn:
         return answer
 
 
+def _without_unknown_leagues(answers: Sequence[FeedAnswer]) -> Sequence[FeedAnswer]:
+    """A league that ESPN does not know costs only itself; where it knows none of them, the address is wrong."""
+    known = [answer for answer in answers if not any(isinstance(error, FeedNotFound) for error in answer.errors)]
+    if not known:
+        return answers
+    for error in {str(error) for answer in answers if answer not in known for error in answer.errors}:
+        log.warning(error, extra={"action": "league_unknown"})
+    return known
+
+
 def _joined(answers: Sequence[FeedAnswer]) -> FeedAnswer:
+    answers = _without_unknown_leagues(answers)
     fixtures: dict[int, LiveFixture] = {}
     for answer in answers:
         for fixture in answer.fixtures:

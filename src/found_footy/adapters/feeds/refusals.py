@@ -12,6 +12,7 @@ from typing import Any
 from found_footy.domain.errors import (
     FeedBlocked,
     FeedMalformed,
+    FeedNotFound,
     FeedRateLimited,
     FeedTimeWrong,
     FeedUnauthorized,
@@ -39,6 +40,8 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, where: str, now:
         raise FeedBlocked(f"{where} answered HTTP {status} with a page for people instead of data")
     if status in (401, 403):
         raise FeedUnauthorized(f"{where} answered HTTP {status}")
+    if status == 404:
+        raise FeedNotFound(f"{where} answered HTTP 404")
     if status == 429:
         raise FeedRateLimited(f"{where} answered HTTP 429")
     if status != 200:

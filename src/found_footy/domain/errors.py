@@ -50,6 +50,7 @@ FootyError
 └── FeedError
     ├── FeedUnavailable      no usable answer: refused, timed out, 5xx (retryable)
     │   └── PageNotOpened    a page of the feed did not come at all (retryable)
+    ├── FeedNotFound         the feed has nothing under that address, such as a league that it does not know
     ├── FeedMalformed        an answer that is not the JSON it should be (retryable)
     ├── FeedRateLimited      too many requests for the moment (retryable, later)
     ├── FeedQuotaExhausted   the day's requests are used up
@@ -416,6 +417,12 @@ class FeedClientRefused(FeedError):
         "ESPN accepts User-Agents such as `found-footy/1.0 (+https://…)`. "
         "Update Found Footy, and check that no proxy changes the header."
     )
+
+
+class FeedNotFound(FeedError):
+    """The feed has nothing under that address (HTTP 404), such as a league that it does not know."""
+
+    hint = "Check the slugs in FOOTY_ESPN_LEAGUES and `leagues` of the feeds file, or the feed's base URL."
 
 
 class FeedRejected(FeedError):

@@ -14,6 +14,7 @@ from found_footy.adapters.feeds import unpacking
 from found_footy.domain.errors import (
     FeedError,
     FeedMalformed,
+    FeedNotFound,
     FeedPlanRefused,
     FeedQuotaExhausted,
     FeedRateLimited,
@@ -77,7 +78,7 @@ async def test_recorded_refusals_are_told_in_the_feeds_own_words(api_football: O
     [
         (500, FeedUnavailable, 3),
         (502, FeedUnavailable, 3),
-        (404, FeedUnavailable, 3),
+        (404, FeedNotFound, 1),
         (301, FeedUnavailable, 3),
         (204, FeedUnavailable, 3),
         (401, FeedUnauthorized, 1),

@@ -11,6 +11,7 @@ The summary of a single match is requested only where the scoreboard counts more
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from found_footy.adapters.feeds.retrying import BUDGET_SECONDS, Deadline, with_r
 from found_footy.domain.errors import (
     FeedClientRefused,
     FeedError,
+    FeedNotFound,
     FeedQueryRejected,
     FeedUnauthorized,
     SettingsError,
@@ -35,6 +37,8 @@ from found_footy.domain.feeds.retry import RetryRules
 from found_footy.domain.fixtures.model import LiveFixture
 from found_footy.ports import FeedAnswer
 from found_footy.user_agent import USER_AGENT
+
+log = logging.getLogger(__name__)
 
 __all__ = ["FEED", "Espn", "Locator", "eastern_day", "parse_scoreboard"]
 
@@ -187,7 +191,7 @@ class Espn:
         month = FeedAnswer() if first is None else await self._scoreboard(first, f"{today:%Y%m}", deadline)
         if errors := (*answer.errors, *month.errors):
             raise errors[0]
-        return f"{len(answer.fixtures)} matches today in {', '.join(map(str, leagues))}"
+        return f"{len(answer.fixtures)} matches today in {len(leagues)} leagues"
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -322,7 +326,18 @@ def _absent(ids: Iterable[int], answer: FeedAnswer) -> list[int]:
     return [id_ for id_ in ids if id_ not in found]
 
 
+def _without_unknown_leagues(answers: Sequence[FeedAnswer]) -> Sequence[FeedAnswer]:
+    """A league that ESPN does not know costs only itself; where it knows none of them, the address is wrong."""
+    known = [answer for answer in answers if not any(isinstance(error, FeedNotFound) for error in answer.errors)]
+    if not known:
+        return answers
+    for error in {str(error) for answer in answers if answer not in known for error in answer.errors}:
+        log.warning(error, extra={"action": "league_unknown"})
+    return known
+
+
 def _joined(answers: Sequence[FeedAnswer]) -> FeedAnswer:
+    answers = _without_unknown_leagues(answers)
     fixtures: dict[int, LiveFixture] = {}
     for answer in answers:
         for fixture in answer.fixtures:

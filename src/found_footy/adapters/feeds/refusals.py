@@ -12,6 +12,7 @@ from typing import Any
 from found_footy.domain.errors import (
     FeedBlocked,
     FeedMalformed,
+    FeedNotFound,
     FeedQueryRejected,
     FeedRateLimited,
     FeedTimeWrong,
@@ -65,6 +66,8 @@ def _refuse(status: int, headers: Mapping[str, str], body: bytes, where: str, no
         raise FeedQueryRejected(f"{where} answered HTTP 400: {_reason(body)}")
     if status == 429:
         raise FeedRateLimited(f"{where} answered HTTP 429")
+    if status == 404:
+        raise FeedNotFound(f"{where} answered HTTP 404")
     if status != 200:
         raise FeedUnavailable(f"{where} answered HTTP {status}")
     made = answer_time(headers)

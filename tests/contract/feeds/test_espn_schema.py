@@ -195,3 +195,23 @@ async def test_a_league_that_fails_is_not_taken_for_an_empty_one() -> None:
     assert answer.unknown == ()
     assert [type(error) for error in answer.errors] == [FeedUnavailable] * 3
     assert asked == 3 * (1 + 3)  # three days; a failed request is tried three times
+
+
+@pytest.mark.parametrize(
+    ("note", "name"), [("Norwegian Eliteserien, Matchday 30", "Norwegian Eliteserien"), (None, "Football")]
+)
+def test_the_scoreboard_of_all_leagues_has_the_league_in_each_event(note: str | None, name: str) -> None:
+    # vasqued2/ha-teamtracker#283, #364: `soccer/all` names no league; its events have `l:` in the uid and `altGameNote`.
+    listed = event(1)
+    listed["uid"] = "s:600~l:3911~e:1"
+    if note is not None:
+        listed["competitions"][0]["altGameNote"] = note
+    answer = parse_scoreboard({"leagues": [], "events": [listed]})
+    assert answer.failures == {}
+    assert [(each.league.id, each.league.name) for each in answer.fixtures] == [(3911, name)]
+
+
+def test_an_event_without_any_league_fails_alone() -> None:
+    listed = event(1)
+    listed["uid"] = "s:600~e:1"
+    assert isinstance(parse_scoreboard({"leagues": [], "events": [listed]}).failures[1], FeedSchemaError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date
 from typing import Any
@@ -51,7 +52,7 @@ def parse_scoreboard(body: Any, *, cricket: bool = False, feed: str = FEED) -> F
     for entry in body["events"]:
         event = Reader(entry)
         try:
-            league = Reader(body.get("leagues"), "leagues")[0]
+            league = _league_of(body, event)
             fixture = (espn_cricket if cricket else espn_soccer).parse_event(event, league, feed)
         except FootyError as error:
             # Without an id nobody can be told; the fixture then shows as left out of the answer.
@@ -62,6 +63,20 @@ def parse_scoreboard(body: Any, *, cricket: bool = False, feed: str = FEED) -> F
             failures[fixture.id] = FeedSchemaError("id", fixture.id, "each fixture once in an answer")
         fixtures[fixture.id] = fixture
     return FeedAnswer(tuple(each for id_, each in fixtures.items() if id_ not in failures), failures)
+
+
+def _league_of(body: Mapping[str, Any], event: Reader) -> Reader:
+    """The scoreboard's league. `soccer/all` has none: there the id is in the event's uid, the name in a note."""
+    leagues = body.get("leagues")
+    if not isinstance(leagues, list) or any(
+        isinstance(each, dict) and str(each.get("id", "")).isdecimal() for each in leagues[:1]
+    ):
+        return Reader(leagues, "leagues")[0]
+    found = re.search(r"~l:(\d{1,9})~", event["uid"].text())
+    if found is None:
+        raise FeedSchemaError("uid", event["uid"].text(), "the id of a league, as in s:600~l:700~e:1")
+    note = event["competitions"][0].said("altGameNote")
+    return Reader({"id": found[1], "name": (note or "").partition(",")[0].strip() or "Football"}, "uid")
 
 
 def days_of(body: Any) -> dict[int, date]:

@@ -92,7 +92,7 @@ def test_a_scoreboard_without_events_is_malformed(body: Any) -> None:
     ("leagues", "field"),
     [
         (None, "leagues.0"),
-        ([], "leagues.0"),
+        ([], "uid"),
         ({}, "leagues.0"),
         ([{"id": "700"}], "leagues.0.name"),
         ([{"id": "700", "name": "A\x00"}], "leagues.0.name"),
@@ -201,7 +201,7 @@ async def test_a_league_that_fails_is_not_taken_for_an_empty_one() -> None:
     ("note", "name"), [("Norwegian Eliteserien, Matchday 30", "Norwegian Eliteserien"), (None, "Football")]
 )
 def test_the_scoreboard_of_all_leagues_has_the_league_in_each_event(note: str | None, name: str) -> None:
-    # vasqued2/ha-teamtracker#283, #364: `soccer/all` names no league; its events have `l:` in the uid and `altGameNote`.
+    # vasqued2/ha-teamtracker#283, #364: `soccer/all` names no league; events have `l:` in the uid, and `altGameNote`.
     listed = event(1)
     listed["uid"] = "s:600~l:3911~e:1"
     if note is not None:

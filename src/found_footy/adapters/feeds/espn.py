@@ -51,6 +51,8 @@ MONTH_DIGITS = len("202611")
 PLAIN = ""
 """Cricket without `dates`: what is under way. A day of cricket only lists what begins on it."""
 REMEMBERED = 5000
+SHOWN = 6
+"""Leagues that a check names."""
 
 T = TypeVar("T")
 Place = tuple[LeagueName, str]
@@ -191,7 +193,9 @@ class Espn:
         month = FeedAnswer() if first is None else await self._scoreboard(first, f"{today:%Y%m}", deadline)
         if errors := (*answer.errors, *month.errors):
             raise errors[0]
-        return f"{len(answer.fixtures)} matches today in {len(leagues)} leagues"
+        shown = ", ".join(str(league) for league in leagues[:SHOWN])
+        more = f" and {len(leagues) - SHOWN} more" if len(leagues) > SHOWN else ""
+        return f"{len(answer.fixtures)} matches today in {shown}{more}"
 
     async def aclose(self) -> None:
         await self._http.aclose()

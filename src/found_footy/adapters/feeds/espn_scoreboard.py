@@ -67,11 +67,8 @@ def parse_scoreboard(body: Any, *, cricket: bool = False, feed: str = FEED) -> F
 
 def _league_of(body: Mapping[str, Any], event: Reader) -> Reader:
     """The scoreboard's league. `soccer/all` has none: there the id is in the event's uid, the name in a note."""
-    leagues = body.get("leagues")
-    if not isinstance(leagues, list) or any(
-        isinstance(each, dict) and str(each.get("id", "")).isdecimal() for each in leagues[:1]
-    ):
-        return Reader(leagues, "leagues")[0]
+    if body.get("leagues") != []:
+        return Reader(body.get("leagues"), "leagues")[0]
     found = re.search(r"~l:(\d{1,9})~", event["uid"].text())
     if found is None:
         raise FeedSchemaError("uid", event["uid"].text(), "the id of a league, as in s:600~l:700~e:1")

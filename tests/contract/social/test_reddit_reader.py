@@ -143,6 +143,32 @@ async def test_a_search_that_is_cancelled_leaves_the_way_free(
         assert await shared.acquire("reading:soccer", 1) == 0
 
 
+async def test_a_worker_that_was_killed_while_reading_does_not_stop_the_others(shared: RedisSharedCache) -> None:
+    async with reddit_site() as site:
+        source = site.source(shared=shared, timeout=0.4, comment_threads=0)
+        await shared.acquire("reading:soccer", 60)
+        with pytest.raises(SourceUnavailable, match="another worker"):
+            await source.search(QUERY, SINCE)
+        await shared.release("reading:soccer")
+        await source.search(QUERY, SINCE)
+        await shared.release("fresh:soccer")
+        await shared.acquire("reading:soccer", 60)
+        assert len(await source.search(QUERY, SINCE)) == 1, "the last listing serves"
+        assert len(site.asked) == 1
+
+
+async def test_what_another_version_left_in_redis_is_read_again(shared: RedisSharedCache) -> None:
+    async with reddit_site() as site:
+        source = site.source(shared=shared)
+        for value in (b"[]", b"{", b'{"way": "atom", "label": "x", "posts": [{"other": 1}]}'):
+            await shared.put("listing:soccer", value, 60)
+            await shared.put("fresh:soccer", b"1", 60)
+            await shared.put("comments:p0", value, 60)
+            assert len(await source.search(QUERY, SINCE)) == 1
+            await shared.release("gate:fragment")
+        assert len(site.listings()) == 3
+
+
 async def test_while_redis_is_away_each_worker_reads_for_itself_and_keeps_to_the_limits() -> None:
     away = RedisCache(f"redis://127.0.0.1:{free_port()}")
     async with reddit_site() as site:

@@ -119,10 +119,14 @@ class RedditReader:
         async with self._locks[subreddit]:
             if not refresh and (fresh := await self._fresh(subreddit)):
                 return fresh
-            deadline = asyncio.get_running_loop().time() + self._timeout
+            clock = asyncio.get_running_loop().time
+            deadline = clock() + self._timeout / 2
             while await self._shared.acquire(f"reading:{subreddit}", self._timeout * 2) > 0:
-                if asyncio.get_running_loop().time() > deadline:
-                    raise SourceUnavailable(f"another worker has been reading r/{subreddit} for {self._timeout:g} s")
+                if clock() > deadline:
+                    # It was killed, or its request takes long.
+                    if known := await self.known(subreddit):
+                        return known
+                    raise SourceUnavailable(f"r/{subreddit} is being read by another worker, without a result so far")
                 await asyncio.sleep(POLL_SECONDS)
                 if fresh := await self._fresh(subreddit):
                     return fresh
@@ -141,7 +145,9 @@ class RedditReader:
 
     async def known_comments(self, post_id: str) -> list[RedditComment]:
         kept = await self._shared.get(f"comments:{post_id}")
-        return [] if kept is None else comments_from_json(json.loads(kept))
+        with suppress(ValueError, KeyError, TypeError):  # written by another version
+            return [] if kept is None else comments_from_json(json.loads(kept))
+        return []
 
     async def read_comments(self, post: RedditPost, subreddit: str) -> None:
         """Read a thread again if it is due and a request is free at once; otherwise do nothing.

@@ -347,10 +347,12 @@ class _FragmentParser(HTMLParser):
 
 
 def _parsed_fragment(answer: Answer) -> _FragmentParser:
+    page = _page(answer).rstrip()
     parser = _FragmentParser()
-    parser.feed(_page(answer).decode("utf-8", "replace"))
+    parser.feed(page.decode("utf-8", "replace"))
     parser.close()
-    if any(count > 0 for count in parser.open.values()):
+    in_a_tag = (parser.posts or parser.comments) and not page.endswith(b">")
+    if in_a_tag or any(count > 0 for count in parser.open.values()):
         raise SourceChanged(f"{answer.where} sent a page that is cut off")
     return parser
 

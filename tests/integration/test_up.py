@@ -132,17 +132,6 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     assert code == 5
     assert f"process {up.pid}" in err
 
-    findings = await installation.json("doctor", "--live")
-    states = {finding["what"]: finding["state"] for finding in findings}
-    off = {what for what, state in states.items() if state == "off"}
-    assert off == {"source x", "source folder"}, "they lack their settings"
-    assert {state for what, state in states.items() if what not in off} <= {"ok", "warning"}, findings
-    live = [finding for finding in findings if "response" in finding]
-    assert {finding["what"] for finding in live} >= {"feed api_football", "source reddit", "team names"}
-    assert all(finding["since"] for finding in live)
-    code, out, _ = await installation.run("health")
-    assert (code, "HEALTHY" in out) == (0, True)
-
     # kill -9 of the whole group: the engines run in groups of their own, and must not be left over
     os.killpg(up.pid, signal.SIGKILL)
     await up.wait()
@@ -155,6 +144,17 @@ async def test_a_day_with_footy_up(installation: Installation) -> None:
     documents = await installation.json("fixtures")
     assert before < installation.simulator.state().offset_seconds
     assert judge(truth, documents).mismatches == ()
+
+    findings = await installation.json("doctor", "--live")
+    states = {finding["what"]: finding["state"] for finding in findings}
+    off = {what for what, state in states.items() if state == "off"}
+    assert off == {"source x", "source folder"}, "they lack their settings"
+    assert {state for what, state in states.items() if what not in off} <= {"ok", "warning"}, findings
+    live = [finding for finding in findings if "response" in finding]
+    assert {finding["what"] for finding in live} >= {"feed api_football", "source reddit", "team names"}
+    assert all(finding["since"] for finding in live)
+    code, out, _ = await installation.run("health")
+    assert (code, "HEALTHY" in out) == (0, True)
 
     event = documents[0]["events"][0]
     assert (await installation.json("goal", event["_event_id"]))["_event_id"] == event["_event_id"]

@@ -146,7 +146,7 @@ def simulator_environment(simulator: Simulator, folder: Path | None = None) -> M
 
 
 def has_browser(settings: Settings) -> bool:
-    """X and CREX need one; without it they stay off."""
+    """Source `x` and CREX need one; without it they stay off."""
     try:
         find_chromium(settings.browser_path)
     except SettingsError:

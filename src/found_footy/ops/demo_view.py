@@ -127,7 +127,7 @@ class DemoView:
         if self._last is not None and not self._console.is_terminal:
             self._console.print(self._table(self._last))
         if self._last is not None and self._last.settings.browser_url is None:
-            self._console.print("\nX and the cricket were left out: no Chromium is installed here", style="dim")
+            self._console.print("\nCricket and X by browser were left out: no Chromium is installed here", style="dim")
         told, clips = verdict.matchday, verdict.clips
         refused = ", ".join(f"{count} {loss}" for loss, count in sorted(clips.refused.items()))
         self._console.print(f"\n{clips.videos} clips, {clips.verified} of them verified, {clips.duplicates} duplicates")

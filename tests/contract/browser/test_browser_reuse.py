@@ -194,13 +194,13 @@ class Asked:
 def test_what_is_left_of_an_earlier_searchs_requests_does_not_count() -> None:
     page, old, own = Listened(), Asked(), Asked()
     with watched_traffic(cast(Page, page)) as traffic:
-        page.heard["response"](SimpleNamespace(url=old.url, status=429, request=old))
+        page.heard["response"](SimpleNamespace(url=old.url, status=429, request=old, headers={}))
         page.heard["requestfailed"](old)
         page.heard["requestfailed"](Asked("/main.js", "script"))
         assert (traffic.pending, traffic.status, traffic.scripts_failed) == (0, None, 0)
         page.heard["request"](own)
         assert traffic.pending == 1
-        page.heard["response"](SimpleNamespace(url=own.url, status=200, request=own))
+        page.heard["response"](SimpleNamespace(url=own.url, status=200, request=own, headers={}))
         page.heard["requestfinished"](own)
         assert (traffic.pending, traffic.status) == (0, 200)
         page.heard["request"](script := Asked("/main.js", "script"))

@@ -29,7 +29,7 @@ class GuardedSourceFetcher:
             checked_url(url)
         except ClipLost as error:
             raise BadRequest(str(error)) from error
-        trip = Trip(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds, joins=True)
+        trip = Trip(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds)
         try:
             await self._downloader.fetch(url, to, trip)
         except ClipLost as error:

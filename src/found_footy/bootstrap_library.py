@@ -68,13 +68,18 @@ def build_workshop(settings: Settings) -> LimitedWorkshop:
 
 def build_source_fetcher(settings: Settings) -> GuardedSourceFetcher:
     limits = DownloadLimits(
-        source_bytes(settings), settings.source_media_seconds, settings.download_redirects, settings.private_hosts
+        source_bytes(settings),
+        settings.source_media_seconds,
+        settings.download_redirects,
+        settings.private_hosts,
+        impersonate=settings.download_impersonate,
     )
     return open_source_fetcher(
         limits,
         x_syndication_url=settings.x_syndication_url,
         x_url=settings.x_url,
         longest_seconds=settings.source_hours * 3600,
+        plc_url=settings.plc_url,
     )
 
 

@@ -243,9 +243,13 @@ class SourceChanged(SourceError):
 
 
 class KnowledgeError(FootyError):
-    """Wikidata gave nothing usable."""
+    """Wikidata gave nothing usable. `retry_after` is the number of seconds that it asked us to wait."""
 
     retryable = True
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
 
 
 class DownloadUnavailable(FootyError):

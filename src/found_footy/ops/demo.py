@@ -98,6 +98,7 @@ def _world(simulator: Simulator) -> dict[str, Any]:
     return {
         "feed": "api_football",
         **{f"{place}_url": simulator.url for place in places},
+        "plc_url": f"{simulator.url}/plc",
         "api_football_key": SecretStr(simulator.key),
         "bluesky_handle": simulator.bluesky_handle,
         "bluesky_password": SecretStr(simulator.bluesky_password),

@@ -30,6 +30,7 @@ from found_footy.simulator.quota import Quota
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.social.bluesky import bluesky_routes
 from found_footy.simulator.social.clip_files import ClipFiles
+from found_footy.simulator.social.clip_hosts import clip_host_routes
 from found_footy.simulator.social.feed import SocialFeed
 from found_footy.simulator.social.media import media_routes
 from found_footy.simulator.social.posts import Platform, SocialPost
@@ -107,12 +108,13 @@ class Simulator:
         return [*routes, *loop_routes()]
 
     def _social_routes(self) -> list[Route]:
-        posts, base_url = self._social.posts_of, lambda: self.url
+        posts, base_url, services = self._social.posts_of, lambda: self.url, self.scenario.services
         return [
             *x_routes(posts, self.x_state),
             *syndication_routes(self._social, base_url),
-            *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password),
+            *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password, services.bluesky),
             *reddit_routes(posts, base_url),
+            *clip_host_routes(posts, base_url, services.hosts),
             *media_routes(self._files),
             *trap_routes(self._closing),
             *wikidata_routes(self.scenario),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 
 from found_footy.adapters.social.reddit import title_matches
@@ -13,11 +12,9 @@ from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.wickets import wicket_query
 from found_footy.domain.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
-from found_footy.simulator.social.reddit import reddit_routes
 
 from .answers import answer, answering, entry, spoilt
-from .places import NOW, QUERY, SINCE, Said, posted, source_at
-from .serving import serving
+from .places import NOW, QUERY, SINCE, Said, source_at
 from .shared import RawServer, Reply, json_reply
 
 GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
@@ -232,20 +229,3 @@ async def test_each_way_of_being_turned_away_has_its_class(reply: Reply, kind: t
                 await call
             assert type(raised.value) is kind
         await source.aclose()
-
-
-async def test_the_simulated_hosts_show_the_video_in_one_way_or_the_other() -> None:
-    posts = posted("reddit", [Said(f"Liverpool <i> [1] - 0 City - Salah {n}'", ago=n) for n in range(1, 11)])
-    async with serving(lambda url: reddit_routes(lambda platform: posts, lambda: url)) as url:
-        source = source_at("reddit", url, extra_hosts=[url.removeprefix("http://")])
-        found = await source.search(QUERY, SINCE)
-        await source.aclose()
-        assert len(found) == 10
-        async with httpx.AsyncClient() as client:
-            pages = {post.id: (await client.get(post.media_url)).text for post in found}
-            missing = await client.get(f"{url}/v/nothing")
-    assert missing.status_code == 404
-    for post in posts:
-        assert f'<source src="{url}{post.media}" type="video/mp4">' in pages[post.id]
-        assert "<i>" not in pages[post.id]
-    assert {"og:video" in page for page in pages.values()} == {True, False}

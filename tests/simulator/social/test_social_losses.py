@@ -58,7 +58,13 @@ async def loss_of(simulator: Simulator, kind: str, media_url: str, to: Path) -> 
     # Only a drip waits for the end of its time.
     seconds = 15 if kind == "drip" else 60
     limits = DownloadLimits(5_000_000, seconds, 5, private_hosts=(urlsplit(simulator.url).netloc,))
-    downloader = open_downloader(limits, x_syndication_url=simulator.url, x_url=simulator.url, drop_folder=None)
+    downloader = open_downloader(
+        limits,
+        x_syndication_url=simulator.url,
+        x_url=simulator.url,
+        drop_folder=None,
+        plc_url=f"{simulator.url}/plc",
+    )
     try:
         await downloader.fetch(media_url, to)
     except ClipLost as error:

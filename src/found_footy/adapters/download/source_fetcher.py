@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from found_footy.adapters.download.downloader import WebDownloader
+from found_footy.adapters.download.downloader import PLC_URL, WebDownloader
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.urls import checked_url
 from found_footy.adapters.guarded.connections import Resolve, system_resolve
@@ -48,7 +48,8 @@ def open_source_fetcher(
     x_syndication_url: str,
     x_url: str,
     longest_seconds: float,
+    plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> GuardedSourceFetcher:
-    downloader = WebDownloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), None, resolve)
+    downloader = WebDownloader(limits, httpx.URL(x_syndication_url), httpx.URL(x_url), None, resolve, plc_url)
     return GuardedSourceFetcher(downloader, limits, longest_seconds)

@@ -218,7 +218,7 @@ async def test_rows_that_do_not_fit_are_left_out_and_the_others_stay(wikidata: O
 
 
 # --- Retry-After. The Wikidata Query Service answers 429 with the seconds to wait, and bans clients that ask on for a
-# day [Wikidata Query Service/User Manual#Query limits; lists.wikimedia.org wikidata-tech, 2 Nov 2019]. Global limits for
+# day [Wikidata Query Service/User Manual#Query limits; lists.wikimedia.org wikidata-tech, 2 Nov 2019]. Limits for
 # all Wikimedia APIs since spring 2026 [mediawiki.org Wikimedia_APIs/Rate_limits].
 
 

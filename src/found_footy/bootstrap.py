@@ -28,7 +28,7 @@ from found_footy.activities.upload import UploadActivities
 from found_footy.activities.vision import VisionActivities
 from found_footy.adapters.download.downloader import open_downloader
 from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.adapters.knowledge.wikidata import Wikidata
+from found_footy.adapters.knowledge.wikidata import Wikidata, is_contact
 from found_footy.adapters.local_limits import LocalSourceLimits
 from found_footy.adapters.media.limited import LimitedMedia
 from found_footy.adapters.notify.apprise import AppriseMessenger
@@ -171,6 +171,11 @@ def sources_off(settings: Settings) -> dict[str, str]:
     return {name: lacking[name] for name in settings.sources if lacking.get(name)}
 
 
+def contact_missing(settings: Settings) -> bool:
+    """Whether Wikimedia is told no address or page of the operator."""
+    return not is_contact(settings.wikidata_contact)
+
+
 def build_knowledge(settings: Settings) -> Knowledge:
     return Wikidata(
         settings.wikidata_url,
@@ -186,6 +191,7 @@ def build_downloader(settings: Settings) -> Downloader:
         settings.download_seconds,
         settings.download_redirects,
         settings.private_hosts,
+        impersonate=settings.download_impersonate,
     )
     return open_downloader(
         limits,
@@ -193,6 +199,7 @@ def build_downloader(settings: Settings) -> Downloader:
         fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
         drop_folder=settings.drop_folder,
+        plc_url=settings.plc_url,
     )
 
 

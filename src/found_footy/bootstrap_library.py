@@ -69,7 +69,11 @@ def build_workshop(settings: Settings) -> LimitedWorkshop:
 
 def build_source_fetcher(settings: Settings) -> GuardedSourceFetcher:
     limits = DownloadLimits(
-        source_bytes(settings), settings.source_media_seconds, settings.download_redirects, settings.private_hosts
+        source_bytes(settings),
+        settings.source_media_seconds,
+        settings.download_redirects,
+        settings.private_hosts,
+        impersonate=settings.download_impersonate,
     )
     return open_source_fetcher(
         limits,
@@ -77,6 +81,7 @@ def build_source_fetcher(settings: Settings) -> GuardedSourceFetcher:
         fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
         longest_seconds=settings.source_hours * 3600,
+        plc_url=settings.plc_url,
     )
 
 

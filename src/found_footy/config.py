@@ -104,11 +104,12 @@ class Settings(FeedSettings, LibrarySettings):
     # --- from a certain goal to clips
     wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
     wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")
-    wikidata_contact: str = Field(
-        "run by whoever owns this address",
-        min_length=1,
+    wikidata_contact: str | None = Field(
+        None,
+        min_length=3,
+        max_length=200,
         pattern=r"^[ -~]+$",
-        description="How Wikimedia can reach you, an address or a page: it shuts out who does not say.",
+        description="Your e-mail address or page, sent to Wikimedia with each request; without one it throttles us.",
     )
     sources: Sources = Field(
         ("fxtwitter", "reddit", "bluesky", "x", "folder"),
@@ -133,9 +134,12 @@ class Settings(FeedSettings, LibrarySettings):
     x_syndication_url: HttpUrl = Field(
         "https://cdn.syndication.twimg.com", description="Where the videos of posts on X are looked up."
     )
-    bluesky_url: HttpUrl = Field("https://bsky.social", description="Base URL of Bluesky.")
+    bluesky_url: HttpUrl = Field("https://bsky.social", description="Where to log in to Bluesky.")
     bluesky_handle: str | None = Field(None, description="Account for Bluesky; without one it stays off.")
     bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
+    plc_url: HttpUrl = Field(
+        "https://plc.directory", description="Directory of Bluesky's accounts: which server holds whose videos."
+    )
     reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
     reddit_oauth_url: HttpUrl = Field("https://oauth.reddit.com", description="Base URL of Reddit's API.")
     reddit_client_id: Key | None = Field(None, description="Client id of your app at Reddit, for its API.")
@@ -176,6 +180,11 @@ class Settings(FeedSettings, LibrarySettings):
     download_mb: int = Field(200, ge=1, le=10_240, description="How large a file may be, in MiB.")
     download_seconds: float = Field(60, gt=0, le=900, description="How long one download may take.")
     download_redirects: int = Field(5, ge=0, le=20, description="How often one download may be sent elsewhere.")
+    download_impersonate: bool = Field(
+        False,
+        description="Let yt-dlp imitate a browser with curl-cffi on sites that it knows. "
+        "These connections bypass the check for private addresses.",
+    )
     clip_seconds_least: float = Field(3, gt=0, le=600, description="Shorter clips are refused.")
     clip_seconds_most: float = Field(60, gt=0, le=3600, description="Longer clips are refused.")
     clip_aspect_least: float = Field(1.33, gt=0, le=10, description="Narrower clips are refused as portrait.")

@@ -30,7 +30,13 @@ def implements(
             try:
                 return await method(self, argument)
             except FootyError as error:
-                raise ApplicationError(str(error), type=error.kind, non_retryable=not error.retryable) from error
+                wait = getattr(error, "retry_after", None)
+                raise ApplicationError(
+                    str(error),
+                    type=error.kind,
+                    non_retryable=not error.retryable,
+                    next_retry_delay=timedelta(seconds=wait) if wait else None,
+                ) from error
             finally:
                 beating.cancel()
 

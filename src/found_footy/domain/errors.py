@@ -280,10 +280,14 @@ class SourceChanged(SourceError):
 
 
 class KnowledgeError(FootyError):
-    """Wikidata gave nothing usable."""
+    """Wikidata gave nothing usable. `retry_after` is the number of seconds that it asked us to wait."""
 
     retryable = True
     hint = "Check the network. Set FOOTY_WIKIDATA_CONTACT; meanwhile teams are searched by the feed's own names."
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
 
 
 class DownloadUnavailable(FootyError):

@@ -114,6 +114,7 @@ def _world(simulator: Simulator) -> dict[str, Any]:
         # A scenario's matches are made up.
         "follow": ("all",),
         **{f"{place}_url": simulator.url for place in places},
+        "plc_url": f"{simulator.url}/plc",
         "api_football_key": SecretStr(simulator.key),
         "bluesky_handle": simulator.bluesky_handle,
         "bluesky_password": SecretStr(simulator.bluesky_password),

@@ -30,6 +30,7 @@ from found_footy.simulator.quota import FREE_LIMITS, Quota
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.social.bluesky import bluesky_routes
 from found_footy.simulator.social.clip_files import ClipFiles
+from found_footy.simulator.social.clip_hosts import clip_host_routes
 from found_footy.simulator.social.feed import SocialFeed
 from found_footy.simulator.social.fxtwitter import fxtwitter_routes
 from found_footy.simulator.social.media import media_routes
@@ -117,8 +118,9 @@ class Simulator:
             *x_routes(posts, self.x_state),
             *syndication_routes(self._social, base_url, services.x),
             *fxtwitter_routes(posts, self._social, base_url, services.fxtwitter),
-            *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password),
-            *reddit_routes(posts, base_url, self.scenario.services.reddit),
+            *bluesky_routes(posts, base_url, self.bluesky_handle, self.bluesky_password, services.bluesky),
+            *reddit_routes(posts, base_url, services.reddit),
+            *clip_host_routes(posts, base_url, services.hosts),
             *media_routes(self._files),
             *trap_routes(self._closing),
             *wikidata_routes(self.scenario),

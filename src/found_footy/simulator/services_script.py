@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from found_footy.simulator.script_model import Model
 
@@ -65,16 +65,30 @@ class XService(Model):
     syndication: Literal["ok", "down"] = "ok"
 
 
+ClipHostName = Literal["streamain", "streamin", "streamff", "dubz", "dropr", "streamable", "reddit"]
+
+
 class ClipHostService(Model):
     """The clip hosts that r/soccer links to."""
+
+    streamff: Literal["clips", "placeholder"] = "clips"
+    """`placeholder`: its files redirect to a playable video about a terms of service abuse."""
+    dead: tuple[ClipHostName, ...] = ()
+    """Hosts that have lost all their clips."""
 
 
 class BlueskyService(Model):
     """Bluesky's entryway, its PDSes and its video CDN."""
 
+    blobs: Literal["served", "refused"] = "served"
+    """`refused`: the authors' servers do not give out their files; the CDN's playlists remain."""
+
 
 class WikidataService(Model):
     """Wikidata's search and SPARQL endpoints."""
+
+    retry_after: int | None = Field(None, ge=1, le=86_400)
+    """Refuse everything with HTTP 429 and this Retry-After, in seconds."""
 
 
 class Services(Model):

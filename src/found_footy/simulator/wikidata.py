@@ -40,7 +40,16 @@ def wikidata_routes(scenario: Scenario) -> list[Route]:
     """`/w/api.php` and `/sparql` over the teams of the scenario."""
     items = {item.id: item for item in _items(scenario)}
 
+    pause = scenario.services.wikidata.retry_after
+
+    def refused() -> Response | None:
+        if pause is None:
+            return None
+        return PlainTextResponse("Too many requests", status_code=429, headers={"retry-after": str(pause)})
+
     async def search(request: Request) -> Response:
+        if (refusal := refused()) is not None:
+            return refusal
         params = request.query_params
         if params.get("action") != "wbsearchentities":
             return JSONResponse(_error("badvalue", 'Unrecognized value for parameter "action".'))
@@ -52,6 +61,8 @@ def wikidata_routes(scenario: Scenario) -> list[Route]:
         return JSONResponse({"searchinfo": {"search": asked}, "search": hits[:most], "success": 1})
 
     async def query(request: Request) -> Response:
+        if (refusal := refused()) is not None:
+            return refusal
         values = re.search(r"VALUES\s+\?item\s*\{([^}]*)\}", request.query_params.get("query", ""))
         if values is None:
             return PlainTextResponse("MalformedQueryException: no VALUES clause", status_code=400)

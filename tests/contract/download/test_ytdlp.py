@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ async def test_a_page_that_only_yt_dlp_understands(serve: Serve, opened: Open, t
 
 
 async def test_a_playlist_is_put_together(serve: Serve, opened: Open, target: Path) -> None:
-    parts = {f"/{n}.ts": Reply(b"G" + bytes([n]) * 187) for n in range(3)}
-    server = await serve({"/list.m3u8": playlist("0.ts", "1.ts", "2.ts"), **parts})
+    # Segments that are no transport stream stay as they are; test_hls.py has the others.
+    parts = {f"/{n}.mp4": Reply(VIDEO[n * 3000 : n * 3000 + 3000]) for n in range(3)}
+    server = await serve({"/list.m3u8": playlist("0.mp4", "1.mp4", "2.mp4"), **parts})
     await opened(server).fetch(f"{server.url}/list.m3u8", target)
     assert saved(target) == b"".join(reply.body for reply in parts.values())
 
@@ -115,3 +117,19 @@ def _children() -> set[Any]:
         if int(parent) == os.getpid() and state != "Z":
             found.add(status.parent.name)
     return found
+
+
+async def test_curl_cffi_is_hidden_unless_it_is_allowed() -> None:
+    """libcurl connects by itself, so the address guard would not see it."""
+    code = (
+        "from found_footy.adapters.download import ytdlp_child as child\n"
+        "order = {'impersonate': False, 'generic': True, 'js_runtimes': {}, 'max_bytes': 1, 'folder': '.',"
+        " 'progress': None, 'longest_seconds': None, 'silence_seconds': 1, 'url': 'http://127.0.0.1:9/'}\n"
+        "child._download(order)\n"
+        "from yt_dlp.dependencies import curl_cffi\n"
+        "assert curl_cffi is None\n"
+        "try:\n    import curl_cffi\nexcept ImportError:\n    print('hidden')\n"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    assert (process.returncode, out) == (0, b"hidden\n")

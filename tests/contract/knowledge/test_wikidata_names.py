@@ -7,7 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from found_footy.adapters.knowledge.choosing import choose
+from found_footy.adapters.knowledge.wikidata import Wikidata, is_contact
 from found_footy.adapters.knowledge.wikidata_answer import entities
+from found_footy.bootstrap import contact_missing
+from found_footy.config import Settings
 from found_footy.domain.discovery.aliases import choose_aliases, is_national, query_for
 from found_footy.domain.discovery.team_names import NameKind, TeamName
 from found_footy.ports import Knowledge
@@ -15,6 +18,7 @@ from found_footy.simulator import load_scenario
 from found_footy.simulator.loader import parse_scenario
 from found_footy.simulator.script import Scenario
 from found_footy.simulator.wikidata import names_for, wikidata_routes
+from found_footy.user_agent import USER_AGENT
 
 from .conftest import Open
 from .serving import Stub, bindings, found, row, serving
@@ -124,7 +128,33 @@ async def test_a_few_polite_requests_are_enough(wikidata: Open) -> None:
     assert "wd:Q476028" in query
     assert "wd:Q6979593" in query
     agents = {request.headers["user-agent"] for request in stub.asked}
-    assert all(agent.startswith("found-footy/") and "httpx" in agent for agent in agents)
+    assert agents == {USER_AGENT}
+
+
+async def test_the_operators_contact_is_sent_along() -> None:
+    """As the Wikimedia Foundation's User-Agent policy asks: the tool, and how to reach who runs it."""
+    stub = Stub(found())
+    async with serving(stub.routes) as url:
+        knowledge = Wikidata(url, url, contact="footy@example.org")
+        await knowledge.names_of("Ajax")
+        await knowledge.aclose()
+    assert {request.headers["user-agent"] for request in stub.asked} == {f"{USER_AGENT[:-1]}; footy@example.org)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "contact"),
+    [
+        ("footy@example.org", True),
+        ("https://example.org/footy", True),
+        ("User:Somebody on Meta", True),
+        ("run by whoever owns this address", False),
+        ("somebody", False),
+        (None, False),
+    ],
+)
+def test_a_contact_is_an_address_or_a_page(text: str | None, contact: bool) -> None:
+    assert is_contact(text) is contact
+    assert contact_missing(Settings(wikidata_contact=text)) is not contact
 
 
 async def test_nothing_is_asked_of_the_query_service_where_the_search_found_nothing(wikidata: Open) -> None:

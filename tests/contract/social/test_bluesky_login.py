@@ -228,3 +228,38 @@ async def test_a_login_that_fails_is_tried_once_a_search_however_many_names_are_
         await source.aclose()
     assert len(QUERY.players) > 1
     assert methods(server) == [CREATE]
+
+
+# --- the PDS. bsky.social is an entryway: the login's `didDoc` names the server that is asked from then on
+# [docs.bsky.app "PDS Entryway"; bluesky-social/cookbook#52].
+
+
+def _session_at(endpoint: str) -> dict[str, object]:
+    service = {"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": endpoint}
+    return {**SESSION, "didDoc": {"id": "did:plc:x", "service": [service]}}
+
+
+async def test_a_search_goes_to_the_pds_that_the_login_names() -> None:
+    def respond(request: Request) -> Reply:
+        if "Session" in request.path:
+            return json_reply(_session_at(f"{server.url}/pds/"))
+        return json_reply(answer("bluesky", [entry("bluesky")]))
+
+    async with RawServer(respond) as server:
+        source = bluesky(server.url)
+        assert len(await source.search(QUERY, SINCE)) == 1
+        await source.aclose()
+    assert server.requests[0].path == "/xrpc/com.atproto.server.createSession"
+    assert {request.path for request in server.requests[1:]} == {"/pds/xrpc/app.bsky.feed.searchPosts"}
+
+
+@pytest.mark.parametrize("endpoint", ["http://192.0.2.7", "ftp://192.0.2.7", ""])
+async def test_a_token_is_never_sent_without_tls_to_another_server(endpoint: str) -> None:
+    def respond(request: Request) -> Reply:
+        found = answer("bluesky", [entry("bluesky")])
+        return json_reply(_session_at(endpoint)) if "Session" in request.path else json_reply(found)
+
+    async with RawServer(respond) as server:
+        source = bluesky(server.url)
+        assert len(await source.search(QUERY, SINCE)) == 1
+        await source.aclose()

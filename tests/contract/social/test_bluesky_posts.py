@@ -6,28 +6,25 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
-from found_footy.adapters.social.bluesky import Bluesky
 from found_footy.adapters.social.bluesky_posts import read_answer
+from found_footy.domain.discovery.clip_hosts import clip_link
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.errors import SourceChanged
-from found_footy.simulator.social.bluesky import bluesky_routes, cid_of, did_of
+from found_footy.simulator.social.bluesky import cid_of, did_of
 
-from .answers import SALAH, entry, spoilt
-from .places import HANDLE, NOW, PASSWORD, QUERY, SINCE, Said, posted
-from .serving import serving
+from .answers import entry, spoilt
+from .places import NOW, QUERY, Said
 from .shared import recorded
 
-BASE = "https://bsky.social"
 ALL = SearchQuery((), ())
 
 
 def read(*views: Any, query: SearchQuery = ALL) -> list[Post]:
-    return read_answer({"posts": list(views)}, query, BASE, NOW)
+    return read_answer({"posts": list(views)}, query, NOW)
 
 
 def test_a_post_leads_to_its_page_and_to_its_video() -> None:
@@ -37,24 +34,18 @@ def test_a_post_leads_to_its_page_and_to_its_video() -> None:
         source="bluesky",
         id=f"{did}/p0",
         url="https://bsky.app/profile/goalsdaily.bsky.social/post/p0",
-        media_url=f"{BASE}/xrpc/com.atproto.sync.getBlob?did={did.replace(':', '%3A')}&cid={cid}",
+        media_url=f"http://127.0.0.1/hosts/video.bsky.app/watch/{did.replace(':', '%3A')}/{cid}/playlist.m3u8",
         posted_at=NOW - timedelta(seconds=60),
         author="goalsdaily.bsky.social",
         text="Salah for Liverpool",
     )
 
 
-async def test_the_simulated_way_to_a_video_is_a_redirect() -> None:
-    posts = posted("bluesky", [SALAH])
-    async with serving(lambda url: bluesky_routes(lambda platform: posts, lambda: url, HANDLE, PASSWORD)) as url:
-        source = Bluesky(url, HANDLE, PASSWORD, timeout=5, now=lambda: NOW)
-        (post,) = await source.search(QUERY, SINCE)
-        await source.aclose()
-        async with httpx.AsyncClient() as client:
-            answered = await client.get(post.media_url)
-            missing = await client.get(post.media_url + "x")
-    assert (answered.status_code, answered.headers["location"]) == (302, f"{url}/media/bluesky-0.mp4")
-    assert missing.status_code == 400
+@pytest.mark.parametrize("playlist", ["", "javascript:alert(1)", "https://video.bsky.app/watch/x/playlist.m3u8"])
+def test_a_playlist_of_another_form_is_replaced_by_the_usual_one(playlist: str) -> None:
+    (post,) = read(spoilt(entry("bluesky"), "embed", "playlist", to=playlist))
+    did, cid = did_of("goalsdaily"), cid_of("/media/bluesky-0.mp4")
+    assert post.media_url == f"https://video.bsky.app/watch/{did}/{cid}/playlist.m3u8"
 
 
 VIDEO = entry("bluesky")
@@ -176,7 +167,7 @@ def cassette(name: str) -> Any:
 def test_a_recorded_search_is_read_and_none_of_its_posts_has_a_video(caplog: pytest.LogCaptureFixture) -> None:
     body = cassette("bluesky-search-posts.yml")
     assert len(body["posts"]) == 25
-    assert read_answer(body, ALL, BASE, NOW) == []
+    assert read_answer(body, ALL, NOW) == []
     assert not caplog.records
 
 
@@ -186,7 +177,10 @@ def test_a_recorded_feed_is_read_and_its_video_is_found_in_the_quote(caplog: pyt
     assert not caplog.records
     assert post.author == "bskyr.bsky.social"
     assert post.posted_at == datetime(2024, 12, 1, 3, 53, 5, 172324, tzinfo=UTC)
-    assert post.media_url.startswith(f"{BASE}/xrpc/com.atproto.sync.getBlob?did=did%3Aplc%3A5c2r73erhng4bszmxlfdtscf&")
+    # The form of a real playlist's address: the downloader reads the author and the file from it.
+    link = clip_link(post.media_url)
+    assert link is not None
+    assert (link.host.name, link.did) == ("bluesky", "did:plc:5c2r73erhng4bszmxlfdtscf")
 
 
 def test_a_recorded_video_that_is_a_post_of_its_own_is_found() -> None:

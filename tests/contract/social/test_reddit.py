@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 
 from found_footy.adapters.social.reddit import media_of, title_matches
-from found_footy.adapters.social.video_hosts import is_video_link
+from found_footy.domain.discovery.clip_hosts import is_video_link
 from found_footy.domain.discovery.posts import Post
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.wickets import wicket_query
-from found_footy.simulator.social.reddit import reddit_routes
 
 from .answers import answer, answering, entry, spoilt
-from .places import NOW, QUERY, SINCE, Said, posted, source_at
-from .serving import serving
+from .places import NOW, QUERY, SINCE, Said, source_at
 
 GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
 POST = entry("reddit", GOAL)
@@ -259,20 +256,3 @@ async def test_a_post_with_a_wrong_field_does_not_cost_the_others(
 async def test_a_post_dated_ahead_is_not_younger_than_now() -> None:
     (post,) = await found(spoilt(POST, "data", "created_utc", to=NOW.timestamp() + 3600))
     assert post.posted_at == NOW
-
-
-async def test_the_simulated_hosts_show_the_video_in_one_way_or_the_other() -> None:
-    posts = posted("reddit", [Said(f"Liverpool <i> [1] - 0 City - Salah {n}'", ago=n) for n in range(1, 11)])
-    async with serving(lambda url: reddit_routes(lambda platform: posts, lambda: url)) as url:
-        source = source_at("reddit", url, extra_hosts=[url.removeprefix("http://")])
-        found = await source.search(QUERY, SINCE)
-        await source.aclose()
-        assert len(found) == 10
-        async with httpx.AsyncClient() as client:
-            pages = {post.id: (await client.get(post.media_url)).text for post in found}
-            missing = await client.get(f"{url}/v/nothing")
-    assert missing.status_code == 404
-    for post in posts:
-        assert f'<source src="{url}{post.media}" type="video/mp4">' in pages[post.id]
-        assert "<i>" not in pages[post.id]
-    assert {"og:video" in page for page in pages.values()} == {True, False}

@@ -8,7 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 from tests.contract.feeds.raw_server import RawServer, Reply, json_reply
+from tests.contract.social.serving import serving
 from tests.media.pictures import match_picture
 
 from found_footy.adapters.vision.llama import LlamaVision
@@ -93,6 +97,30 @@ async def test_nothing_can_be_said_in_many_ways(nothing: str | None) -> None:
 async def test_an_answer_of_another_form_is_nonsense(reply: Reply) -> None:
     with pytest.raises(VisionNonsense):
         await look(reply)
+
+
+# Newer Qwen models behind llama.cpp think first; with a JSON schema `content` stays empty and all is in
+# `reasoning_content` [ggml-org/llama.cpp#22537, #21600].
+
+
+async def test_thinking_is_turned_off() -> None:
+    sent = []
+
+    async def completions(request: Request) -> JSONResponse:
+        sent.append(await request.json())
+        return JSONResponse({"choices": [{"message": {"role": "assistant", "content": json.dumps(ANSWER)}}]})
+
+    route = Route("/v1/chat/completions", completions, methods=["POST"])
+    async with serving(lambda url: [route]) as url, asked(url) as vision:
+        await vision.open_clip().look([Picture(2.0, match_picture(320, 180))])
+    assert [body["chat_template_kwargs"] for body in sent] == [{"enable_thinking": False}]
+
+
+@pytest.mark.parametrize("content", ["", None])
+async def test_reasoning_without_an_answer_says_what_to_do(content: str | None) -> None:
+    message = {"role": "assistant", "content": content, "reasoning_content": "The frame shows..."}
+    with pytest.raises(VisionNonsense, match="turn thinking off"):
+        await look(json_reply({"choices": [{"message": message}]}))
 
 
 @pytest.mark.parametrize("status", [400, 404, 429, 500, 503])

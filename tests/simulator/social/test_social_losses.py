@@ -64,6 +64,7 @@ async def loss_of(simulator: Simulator, kind: str, media_url: str, to: Path) -> 
         fxtwitter_url=simulator.url,
         x_url=simulator.url,
         drop_folder=None,
+        plc_url=f"{simulator.url}/plc",
     )
     try:
         await downloader.fetch(media_url, to)

@@ -18,6 +18,8 @@ class DownloadLimits:
     max_redirects: int
     private_hosts: Collection[str] = ()
     """host:port that may be at a private address: a simulator's."""
+    impersonate: bool = False
+    """Whether yt-dlp may use curl-cffi, whose connections the address guard does not see. See `ytdlp_child.py`."""
 
     @property
     def timeouts(self) -> dict[str, float]:
@@ -37,8 +39,6 @@ class Trip:
     """Who wants to know how much is here, 0 to 1."""
     longest_seconds: float | None = None
     """The longest film that is wanted, where its page tells."""
-    joins: bool = False
-    """Whether pictures and sound that come apart are both wanted: many hosts have their best ones only so."""
     title: str = ""
     """As its page tells."""
 

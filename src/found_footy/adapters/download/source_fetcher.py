@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from found_footy.adapters.download.downloader import WebDownloader, XPlaces
+from found_footy.adapters.download.downloader import PLC_URL, WebDownloader, XPlaces
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.urls import checked_url
 from found_footy.adapters.guarded.connections import Resolve, system_resolve
@@ -29,7 +29,7 @@ class GuardedSourceFetcher:
             checked_url(url)
         except ClipLost as error:
             raise BadRequest(str(error)) from error
-        trip = Trip(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds, joins=True)
+        trip = Trip(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds)
         try:
             await self._downloader.fetch(url, to, trip)
         except ClipLost as error:
@@ -49,8 +49,9 @@ def open_source_fetcher(
     fxtwitter_url: str,
     x_url: str,
     longest_seconds: float,
+    plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> GuardedSourceFetcher:
     places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
-    downloader = WebDownloader(limits, places, None, resolve)
+    downloader = WebDownloader(limits, places, None, resolve, plc_url)
     return GuardedSourceFetcher(downloader, limits, longest_seconds)

@@ -1,4 +1,4 @@
-"""Everything that is neither a direct link nor a plain page: yt-dlp, in a process of its own that can be killed."""
+"""Playlists, and sites that only yt-dlp understands: yt-dlp in a process of its own that can be killed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import httpx
 
 from found_footy.adapters.download.limits import DownloadLimits, Trip
 from found_footy.adapters.download.urls import shown
+from found_footy.adapters.download.ytdlp_state import js_runtimes
 from found_footy.adapters.download.ytdlp_words import loss_of, short_text
 from found_footy.adapters.guarded.asking import ask
 from found_footy.domain.discovery.posts import clean_text
@@ -28,13 +29,38 @@ PROGRESS = "progress"
 LOOK_SECONDS = 1.0
 
 
-async def fetch_with_ytdlp(url: httpx.URL, to: Path, limits: DownloadLimits, trip: Trip) -> None:
-    """Puts the video in the place of the given file. The time is bounded by whoever calls."""
+async def fetch_playlist(url: httpx.URL, to: Path, limits: DownloadLimits, trip: Trip) -> None:
+    """Replaces the given file by the video of an HLS or DASH playlist. The caller bounds the time."""
+    await _fetch(url, to, limits, trip, generic=True, impersonate=False)
+
+
+async def fetch_with_ytdlp(
+    url: httpx.URL, to: Path, limits: DownloadLimits, trip: Trip, *, generic: bool = True
+) -> None:
+    """Replaces the given file by the video. The caller bounds the time.
+
+    Without `generic`, only extractors made for the site are used.
+    """
+    if not limits.impersonate:
+        await _fetch(url, to, limits, trip, generic=generic, impersonate=False)
+        return
+    try:
+        # Connections made by curl-cffi are not guarded, so they go only to sites that yt-dlp knows by name.
+        await _fetch(url, to, limits, trip, generic=False, impersonate=True)
+    except ClipLost as error:
+        if error.loss != Loss.UNSUPPORTED:
+            raise
+        await _fetch(url, to, limits, trip, generic=generic, impersonate=False)
+
+
+async def _fetch(
+    url: httpx.URL, to: Path, limits: DownloadLimits, trip: Trip, *, generic: bool, impersonate: bool
+) -> None:
     with tempfile.TemporaryDirectory(prefix=".yt-dlp-", dir=to.parent) as name:
         folder = Path(name)
         looking = asyncio.create_task(_look_at(folder / PROGRESS, trip))
         try:
-            answer = await _ask(_order(url, folder, limits, trip), folder)
+            answer = await _ask(_order(url, folder, limits, trip, generic, impersonate), folder)
         finally:
             looking.cancel()
         if answer is None:
@@ -59,7 +85,9 @@ async def _look_at(path: Path, trip: Trip) -> None:
             trip.told(min(1.0, max(0.0, float(await asyncio.to_thread(path.read_text, "ascii")))))
 
 
-def _order(url: httpx.URL, folder: Path, limits: DownloadLimits, trip: Trip) -> dict[str, Any]:
+def _order(
+    url: httpx.URL, folder: Path, limits: DownloadLimits, trip: Trip, generic: bool, impersonate: bool
+) -> dict[str, Any]:
     return {
         "url": str(url),
         "folder": str(folder),
@@ -68,7 +96,9 @@ def _order(url: httpx.URL, folder: Path, limits: DownloadLimits, trip: Trip) -> 
         "silence_seconds": limits.timeouts["read"],
         "private_hosts": list(limits.private_hosts),
         "longest_seconds": trip.longest_seconds,
-        "joins": trip.joins,
+        "generic": generic,
+        "impersonate": impersonate,
+        "js_runtimes": {runtime.name: {"path": runtime.path} for runtime in js_runtimes()},
         "progress": PROGRESS if trip.told is not None else None,
     }
 

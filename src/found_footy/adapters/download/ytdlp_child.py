@@ -1,7 +1,16 @@
 """The process in which yt-dlp works: one link, its own limits, and an end when its parent ends.
 
-yt-dlp cannot be cancelled and does its own networking, so it gets a process that can be killed, that connects only
-where the address rule lets it, and that runs no other program. Reads one line of JSON, writes one.
+yt-dlp cannot be cancelled and does its own networking, so it gets a process that can be killed and that connects only
+where the address rule allows. Reads one line of JSON, writes one.
+
+Two optional helpers of yt-dlp do not go through Python's sockets, which is where the guard works:
+
+- A JavaScript runtime, which YouTube's player needs. The parent hands it over by path (PATH is empty here). yt-dlp
+  starts deno without any permission; node gets no file access, but could open connections. What runs in it is
+  YouTube's player script and yt-dlp-ejs, never a stranger's page.
+- curl-cffi, which some sites need because they refuse clients that are not browsers. libcurl resolves names and
+  follows redirects by itself, so a stranger's page could lead it to a private address. It is hidden from yt-dlp
+  unless FOOTY_DOWNLOAD_IMPERSONATE is set, and even then serves only sites that yt-dlp has an extractor for.
 """
 
 from __future__ import annotations
@@ -19,14 +28,13 @@ from found_footy.adapters.download.ytdlp_formats import chosen
 from found_footy.adapters.guarded.addresses import AddressRule
 from found_footy.adapters.guarded.sockets import SocketGuard
 
-FORMAT = "b[ext=mp4][height<=?1080]/b[height<=?1080]/bv[ext=mp4][height<=?1080]/bv*[height<=?1080]/b"
-"""For clips: the best mp4 up to 1080p with sound, then without; nothing that has to be put together."""
 MEMORY_BYTES = 2 * 1024**3
 SPARE_BYTES = 1024**2
 LONGEST_ORDER = 65_536
 KEPT_LINES = 20
 TOO_LARGE = "larger than max-filesize"
-JOINED = "joined.mkv"
+NAMED_ONLY = ["default", "-generic"]
+SEVERAL = "the page shows several videos and does not mark its own"
 
 
 class _TooLarge(Exception):
@@ -65,7 +73,9 @@ def _limit(order: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (order["max_bytes"] + SPARE_BYTES,) * 2)
     if sys.platform == "linux":  # elsewhere it is refused, or does nothing
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES,) * 2)
+        # JavaScript engines reserve much more address space than they use.
+        memory = resource.RLIMIT_DATA if order["js_runtimes"] else resource.RLIMIT_AS
+        resource.setrlimit(memory, (MEMORY_BYTES,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -75,6 +85,9 @@ def _end_with_parent() -> None:
 
 
 def _download(order: dict[str, Any]) -> dict[str, Any]:
+    if not order["impersonate"]:
+        # Importing it fails from now on, as if it were not installed.
+        sys.modules["curl_cffi"] = None  # type: ignore[assignment]
     # Not before the limits and the guard hold.
     yt_dlp: Any = import_module("yt_dlp")
     log = _Log()
@@ -98,9 +111,9 @@ def _found(info: Any, folder: str) -> dict[str, Any] | None:
     paths = [each.get("filepath") for each in done or ()]
     if not paths or not all(path and os.path.isfile(path) for path in paths):
         return None
-    if len(paths) == 2:
-        import_module("found_footy.adapters.download.joining").join(*paths, os.path.join(folder, JOINED))
-        paths = [JOINED]
+    joining = import_module("found_footy.adapters.download.joining")
+    if len(paths) == 2 or joining.is_transport_stream(paths[0]):
+        paths = [joining.join(paths, folder)]
     return {"file": os.path.basename(paths[0]), "title": str(info.get("title") or "")[:500]}
 
 
@@ -118,8 +131,15 @@ def _note(path: str, progress: dict[str, Any]) -> None:
 
 
 def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
+    sizes: dict[str, int] = {}
+
     def bounded(progress: dict[str, Any]) -> None:
-        if (progress.get("downloaded_bytes") or 0) > order["max_bytes"]:
+        # Not by yt-dlp's own max_filesize, which reports a segment that is too large as missing.
+        # Pictures and sound may be two files; all segments of each are counted.
+        sizes[str(progress.get("filename"))] = max(
+            progress.get("downloaded_bytes") or 0, progress.get("total_bytes") or 0
+        )
+        if sum(sizes.values()) > order["max_bytes"]:
             raise _TooLarge
         sound_alone = (progress.get("info_dict") or {}).get("vcodec") == "none"
         if order["progress"] and not sound_alone:
@@ -128,6 +148,8 @@ def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
     def wanted(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
         if info.get("is_live"):
             return "this is a live stream"
+        if info.get("extractor_key") == "Generic" and (info.get("playlist_count") or 0) > 1:
+            return SEVERAL
         longest, seconds = order["longest_seconds"], info.get("duration")
         too_long = longest is not None and isinstance(seconds, int | float) and seconds > longest
         return "this film is longer than is taken" if too_long else None
@@ -138,8 +160,8 @@ def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
         "logger": log,
         "progress_hooks": [bounded],
         "match_filter": wanted,
-        "format": (lambda offered: iter(chosen(offered["formats"]))) if order["joins"] else FORMAT,
-        "max_filesize": order["max_bytes"],
+        "format": lambda offered: iter(chosen(offered["formats"])),
+        "allowed_extractors": ["default"] if order["generic"] else NAMED_ONLY,
         "socket_timeout": order["silence_seconds"],
         "outtmpl": {"default": "clip.%(format_id)s.%(ext)s"},
         "paths": {"home": order["folder"], "temp": order["folder"]},
@@ -158,7 +180,7 @@ def _options(order: dict[str, Any], log: _Log) -> dict[str, Any]:
         "hls_prefer_native": True,
         "external_downloader": {"default": "native"},
         "ffmpeg_location": os.path.join(order["folder"], "none"),
-        "js_runtimes": {},
+        "js_runtimes": order["js_runtimes"],
         "fixup": "never",
         "postprocessors": [],
         "updatetime": False,

@@ -27,6 +27,7 @@ _WORDS: tuple[tuple[str, Loss | None], ...] = (
         r"|doesn.t exist|does not exist|suspended|terminated|not available\b(?! in)",
         Loss.GONE,
     ),
+    (r"shows several videos", Loss.NOT_A_VIDEO),
     (r"no (?:video|media)\b.*(?:found|in this)|no video was found|there.s no video", Loss.NOT_A_VIDEO),
     (r"unsupported url|no suitable|drm|live stream|format is not available|scheme|ffmpeg", Loss.UNSUPPORTED),
 )

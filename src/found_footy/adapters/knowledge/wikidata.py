@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from collections.abc import Sequence
-from importlib.metadata import version
-
-import httpx
 
 from found_footy.adapters.knowledge.choosing import choose, own_names
 from found_footy.adapters.knowledge.http import KnowledgeHttp
@@ -17,6 +15,7 @@ from found_footy.domain.discovery.posts import clean_text
 from found_footy.domain.discovery.query import folded
 from found_footy.domain.discovery.team_names import TeamName
 from found_footy.domain.errors import KnowledgeError
+from found_footy.user_agent import USER_AGENT
 
 MOST_RESULTS = 20
 """Items of one search."""
@@ -25,18 +24,27 @@ MOST_CANDIDATES = 40
 PATIENCE = 2
 """A whole look-up, of some searches and a query, may take so many times as long as one answer."""
 _LONGEST_TEAM = 100
+_CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|User:\S.*", re.IGNORECASE)
+"""An e-mail address, a page, or a Wikimedia user."""
+
+
+def is_contact(text: str | None) -> bool:
+    return text is not None and _CONTACT.search(text) is not None
+
+
+def user_agent(contact: str | None) -> str:
+    """The project's User-Agent with the operator's contact, as Wikimedia's User-Agent policy asks for."""
+    return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
 
 class Wikidata:
-    """Fills the port `Knowledge`. Requests go out one after the other, as Wikimedia asks its guests to do.
+    """Fills the port `Knowledge`. Requests go out one after the other, as Wikimedia asks its clients to do.
 
-    `contact` tells Wikimedia whom to write to before they shut this client out.
+    `contact` is the operator's address or page: Wikimedia writes there before it blocks a client.
     """
 
-    def __init__(
-        self, base_url: str, sparql_url: str, *, timeout: float = 20, contact: str = "run by whoever owns this address"
-    ) -> None:
-        agent = f"found-footy/{version('found-footy')} (football clip finder; {contact}) httpx/{httpx.__version__}"
+    def __init__(self, base_url: str, sparql_url: str, *, timeout: float = 20, contact: str | None = None) -> None:
+        agent = user_agent(contact)
         self._most_seconds = PATIENCE * timeout
         self._search_url = f"{base_url.rstrip('/')}/w/api.php"
         self._query_url = f"{sparql_url.rstrip('/')}/sparql"

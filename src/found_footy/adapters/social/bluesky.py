@@ -32,7 +32,6 @@ class Bluesky:
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._base_url = base_url.rstrip("/")
         self._http = SourceHttp(base_url, timeout)
         self._session = BlueskySession(self._http, handle, app_password, now=now)
         self._timeout = timeout
@@ -67,7 +66,7 @@ class Bluesky:
         since_text = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         params = {"q": question, "sort": "latest", "limit": str(LIMIT), "since": since_text}
         answer = await self._session.get(SEARCH, params)
-        return read_answer(answer.json(), query, self._base_url, self._now())
+        return read_answer(answer.json(), query, self._now())
 
 
 def questions(query: SearchQuery) -> list[str]:

@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from found_footy.adapters.social.reading import BadPost, field, moment, optional_text, read_all, text
+from found_footy.domain.discovery.atproto import is_did
 from found_footy.domain.discovery.posts import Post, clean_text
 from found_footy.domain.discovery.query import SearchQuery
 
 SOURCE = "bluesky"
-GET_BLOB = "/xrpc/com.atproto.sync.getBlob"
 PAGES = "https://bsky.app"
+VIDEOS = "https://video.bsky.app"
 FIRST_PLAUSIBLE = datetime(2005, 1, 1, tzinfo=UTC)
 """An earlier date is that of a broken clock; imports of old posts bear their true dates."""
 
@@ -23,7 +23,6 @@ _WITH_MEDIA = "app.bsky.embed.recordWithMedia#view"
 _QUOTE = "app.bsky.embed.record#view"
 _QUOTED = "app.bsky.embed.record#viewRecord"
 _URI = re.compile(r"at://([^/]+)/app\.bsky\.feed\.post/([A-Za-z0-9._:-]{1,64})", re.ASCII)
-_DID = re.compile(r"did:plc:[a-z2-7]{24}|did:web:[A-Za-z0-9.-]{1,253}", re.ASCII)
 _CID = re.compile(r"b[a-z2-7]{40,110}", re.ASCII)
 _HANDLE = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
 
@@ -37,12 +36,12 @@ class _Video:
     embed: Any
 
 
-def read_answer(body: Any, query: SearchQuery, base_url: str, now: datetime) -> list[Post]:
+def read_answer(body: Any, query: SearchQuery, now: datetime) -> list[Post]:
     """The posts of an answer to searchPosts that have a video and name what the query asks for."""
-    return read_all(SOURCE, field(body, "posts"), lambda view: _post(view, query, base_url, now))
+    return read_all(SOURCE, field(body, "posts"), lambda view: _post(view, query, now))
 
 
-def _post(view: Any, query: SearchQuery, base_url: str, now: datetime) -> Post | None:
+def _post(view: Any, query: SearchQuery, now: datetime) -> Post | None:
     said = text(view, "record", "text")
     video = _video_of(view)
     if video is None:
@@ -54,7 +53,7 @@ def _post(view: Any, query: SearchQuery, base_url: str, now: datetime) -> Post |
         return None
     uri = _URI.fullmatch(text(video.view, "uri"))
     did, cid = text(video.view, "author", "did"), text(video.embed, "cid")
-    if uri is None or uri[1] != did or not _DID.fullmatch(did) or not _CID.fullmatch(cid):
+    if uri is None or uri[1] != did or not is_did(did) or not _CID.fullmatch(cid):
         raise BadPost("uri, author.did or cid of the video have no form that we know")
     handle = optional_text(video.view, "author", "handle")
     shown = handle if len(handle) <= 253 and _HANDLE.fullmatch(handle) and handle != "handle.invalid" else did
@@ -62,11 +61,20 @@ def _post(view: Any, query: SearchQuery, base_url: str, now: datetime) -> Post |
         source=SOURCE,
         id=f"{did}/{uri[2]}",
         url=f"{PAGES}/profile/{shown}/post/{uri[2]}",
-        media_url=f"{base_url}{GET_BLOB}?{urlencode({'did': did, 'cid': cid})}",
+        media_url=_media_url(video.embed, did, cid),
         posted_at=_posted_at(video, now),
         author=shown,
         text=clean_text(f"{said} {quoted}"),
     )
+
+
+def _media_url(embed: Any, did: str, cid: str) -> str:
+    """The CDN's playlist, which names the author and the file: the downloader takes the original from the author's
+    server where it can, and the playlist otherwise. So one URL carries both ways, and stays valid without us."""
+    playlist = optional_text(embed, "playlist")
+    if playlist.startswith(("https://", "http://")) and cid in playlist and len(playlist) <= 1000:
+        return playlist
+    return f"{VIDEOS}/watch/{did}/{cid}/playlist.m3u8"
 
 
 def _video_of(view: Any) -> _Video | None:

@@ -1,6 +1,9 @@
-"""The login at Bluesky: kept as long as it holds, renewed once when it ends, and never asked for in a hurry.
+"""The login at Bluesky: kept as long as it is valid, refreshed once when it expires, and rate limited.
 
 Bluesky allows 300 logins a day and account, so that a wrong password must not be tried at each search.
+
+bsky.social is an entryway: it handles sessions, and the account's data is on one of many servers (PDS). The login's
+answer names that server in `didDoc`; everything but the session itself is asked there.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from found_footy.adapters.social.http import Answer, SourceHttp, raise_for_status
-from found_footy.adapters.social.reading import optional_text
+from found_footy.adapters.social.reading import field, optional_text
+from found_footy.domain.discovery.atproto import pds_endpoint
 from found_footy.domain.errors import SourceChanged, SourceLoggedOut, SourceRateLimited
 
 CREATE = "/xrpc/com.atproto.server.createSession"
@@ -31,6 +35,8 @@ class BlueskySession:
         self._now = now
         self._access: str | None = None
         self._refresh: str | None = None
+        self._pds = ""
+        """Base URL of the account's server; the entryway until a login has named one."""
         self._renewing = asyncio.Lock()
         self._limited_until: datetime | None = None
         self._refused_until: datetime | None = None
@@ -48,7 +54,7 @@ class BlueskySession:
 
     async def _get(self, path: str, params: Mapping[str, str], token: str) -> Answer:
         self._heed_limit()
-        answer = await self._http.get(path, params, {"authorization": f"Bearer {token}"})
+        answer = await self._http.get(f"{self._pds}{path}", params, {"authorization": f"Bearer {token}"})
         # A login has limits of its own: its last one leaves searches enough.
         self._note_limit(answer, spent=answer.headers.get("ratelimit-remaining") == "0")
         return answer
@@ -61,6 +67,7 @@ class BlueskySession:
             self._access = None
             answer = await self._renewed() or await self._created()
             access, self._refresh = self._token(answer, "accessJwt"), self._token(answer, "refreshJwt")
+            self._pds = self._server(answer) or self._pds
             self._access = access
             return access
 
@@ -89,6 +96,13 @@ class BlueskySession:
             )
         raise_for_status(answer)
         return answer
+
+    def _server(self, answer: Answer) -> str:
+        """Only where our token cannot leak: over TLS, or at the very server that we log in to."""
+        endpoint = pds_endpoint(field(answer.json(), "didDoc"))
+        if endpoint is None:
+            return ""
+        return endpoint if endpoint.startswith("https://") or self._http.is_own(endpoint) else ""
 
     def _token(self, answer: Answer, name: str) -> str:
         token = optional_text(answer.json(), name)

@@ -115,6 +115,11 @@ class SourceHttp:
         finally:
             await response.aclose()
 
+    def is_own(self, url: str) -> bool:
+        """Whether a URL leads to the server that this client was made for."""
+        base, other = self._client.base_url, httpx.URL(url)
+        return (base.scheme, base.netloc) == (other.scheme, other.netloc)
+
     async def aclose(self) -> None:
         await self._client.aclose()
 

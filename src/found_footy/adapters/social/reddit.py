@@ -6,7 +6,6 @@ chosen from here.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,7 @@ from found_footy.adapters.social.reddit_ways import (
     at,
 )
 from found_footy.adapters.social.shared_cache import CacheWithFallback, LocalCache
-from found_footy.adapters.social.video_hosts import is_video_link, split
+from found_footy.domain.discovery.clip_hosts import is_plausible_clip_link, is_video_link
 from found_footy.domain.discovery.posts import Post, clean_text
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.discovery.reddit_title import parse_title
@@ -39,28 +38,7 @@ THREAD_AGE = timedelta(minutes=15)
 MAX_THREAD_LINKS = 10
 
 _OWN_VIDEO = re.compile(r"https://v\.redd\.it/([A-Za-z0-9]{1,20})(?:[/?].*)?")
-_X_POST = re.compile(r"/\w{1,15}/status/\d{5,20}(?:/.*)?|/i/(?:web/)?status/\d{5,20}(?:/.*)?")
 _MIRROR = re.compile(r"\b(?:mirrors?|alt(?:ernat\w+)?|angles?|aa|replays?|goal|clip|stream\w*)\b", re.IGNORECASE)
-_NOT_A_VIDEO = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|pdf|mp3|html?)$", re.IGNORECASE)
-_NEVER = frozenset(
-    {
-        "reddit.com",
-        "redd.it",
-        "redditmedia.com",
-        "redditstatic.com",
-        "wikipedia.org",
-        "google.com",
-        "discord.gg",
-        "discord.com",
-        "t.me",
-        "patreon.com",
-        "instagram.com",
-        "facebook.com",
-    }
-)
-"""With everything below them: never a clip that can be downloaded without a login."""
-_X = frozenset({"x.com", "twitter.com"})
-_YOUTUBE = frozenset({"youtube.com"})
 
 
 class Reddit:
@@ -195,38 +173,5 @@ def media_of(link: str, extra_hosts: Collection[str], *, any_host: bool) -> str 
     """
     if own := _OWN_VIDEO.fullmatch(link):
         return f"https://v.redd.it/{own[1]}/HLSPlaylist.m3u8"
-    if is_video_link(link, extra_hosts):
-        return link
-    return link if any_host and _is_worth_a_try(link) else None
-
-
-def _is_worth_a_try(link: str) -> bool:
-    parts = split(link)
-    if parts is None or parts.scheme != "https" or not parts.path.strip("/") or _NOT_A_VIDEO.search(parts.path):
-        return False
-    host = (parts.hostname or "").lower()
-    if not _is_public_name(host) or _is_below(host, _NEVER):
-        return False
-    if _is_below(host, _X):
-        return _X_POST.fullmatch(parts.path) is not None
-    if _is_below(host, _YOUTUBE):
-        return parts.path == "/watch" or parts.path.startswith("/shorts/")
-    return True
-
-
-def _is_public_name(host: str) -> bool:
-    """By its form; addresses behind a name are checked by the downloader."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        labels = host.split(".")
-        return len(labels) >= 2 and all(labels) and not labels[-1].isdecimal() and labels[-1] not in _PRIVATE_ENDINGS
-    return False
-
-
-_PRIVATE_ENDINGS = frozenset({"local", "localhost", "internal", "lan", "home", "arpa", "test", "invalid"})
-
-
-def _is_below(host: str, names: Collection[str]) -> bool:
-    labels = host.split(".")
-    return any(".".join(labels[start:]) in names for start in range(len(labels)))
+    worth_trying = is_plausible_clip_link if any_host else is_video_link
+    return link if worth_trying(link, extra_hosts) else None

@@ -62,12 +62,20 @@ class LlamaVision:
                 "response_format": {"type": "json_schema", "json_schema": {"name": "frame", "schema": schema}},
                 "temperature": 0,
                 "max_tokens": MOST_TOKENS,
+                # Newer Qwen models think first; with a JSON schema their answer then stays empty (llama.cpp#22537).
+                "chat_template_kwargs": {"enable_thinking": False},
             },
         )
         try:
-            text = answer["choices"][0]["message"]["content"]
+            message = answer["choices"][0]["message"]
+            text = message["content"]
         except (TypeError, KeyError, IndexError):
-            text = None
+            message, text = {}, None
+        if not text and message.get("reasoning_content"):
+            raise VisionNonsense(
+                f"{self._where} sent its reasoning and no answer: turn thinking off at the server "
+                "(llama-server --reasoning-budget 0), or use a model that does not think"
+            )
         if not isinstance(text, str):
             raise VisionNonsense(f"{self._where} sent no message: {str(answer)[:80]!r}")
         return text

@@ -1,7 +1,8 @@
-"""Bluesky's API over what is posted of a matchday: login, search, and the way to a post's video.
+"""Bluesky over what is posted of a matchday: the entryway, two PDSes, the directory of accounts and the video CDN.
 
-As at the real service, a search finds posts that hold all its words, `OR` being one of them; a login is needed; and a
-video is fetched by a redirect to the server that holds it.
+As at the real service, a search finds posts that contain all its words, `OR` being one of them, and needs a login.
+The entryway (`/xrpc`) handles sessions; `didDoc` names the account's PDS. Authors are on another PDS, which the
+directory (`/plc/<did>`) names and which holds their videos: the entryway does not (gallery-dl#6406).
 """
 
 from __future__ import annotations
@@ -16,26 +17,45 @@ from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from found_footy.simulator.services_script import BlueskyService
+from found_footy.simulator.social.plan import TRAP
 from found_footy.simulator.social.posts import PostsOf, SocialPost
 
 MOST = 100
+PLC = "/plc"
+OWN_PDS = "/hosts/morel.us-east.host.bsky.network"
+"""Of the account that searches."""
+AUTHORS_PDS = "/hosts/pds.example.net"
+CDN = "/hosts/video.bsky.app"
 
 
-def bluesky_routes(posts: PostsOf, base_url: Callable[[], str], handle: str, password: str) -> list[Route]:
-    service = _Bluesky(posts, base_url, handle, password)
+def bluesky_routes(
+    posts: PostsOf,
+    base_url: Callable[[], str],
+    handle: str,
+    password: str,
+    script: BlueskyService = BlueskyService(),  # noqa: B008 - frozen
+) -> list[Route]:
+    service = _Bluesky(posts, base_url, handle, password, script)
     return [
         Route("/xrpc/com.atproto.server.createSession", service.create_session, methods=["POST"]),
         Route("/xrpc/com.atproto.server.refreshSession", service.refresh_session, methods=["POST"]),
-        Route("/xrpc/app.bsky.feed.searchPosts", service.search_posts),
-        Route("/xrpc/com.atproto.sync.getBlob", service.get_blob),
+        Route("/xrpc/com.atproto.sync.getBlob", service.no_blob),
+        Route(f"{OWN_PDS}/xrpc/app.bsky.feed.searchPosts", service.search_posts),
+        Route(f"{AUTHORS_PDS}/xrpc/com.atproto.sync.getBlob", service.get_blob),
+        Route(f"{PLC}/{{did}}", service.did_document),
+        Route(f"{CDN}/watch/{{did}}/{{cid}}/playlist.m3u8", service.playlist),
     ]
 
 
 class _Bluesky:
-    def __init__(self, posts: PostsOf, base_url: Callable[[], str], handle: str, password: str) -> None:
+    def __init__(
+        self, posts: PostsOf, base_url: Callable[[], str], handle: str, password: str, script: BlueskyService
+    ) -> None:
+        self._script = script
         self._posts = posts
         self._base_url = base_url
         self._handle = handle
@@ -79,16 +99,46 @@ class _Bluesky:
         return JSONResponse({"posts": found[: int(limit)]}, headers=_LIMITS)
 
     async def get_blob(self, request: Request) -> Response:
-        wanted = request.query_params.get("did"), request.query_params.get("cid")
+        video = self._video(request.query_params.get("did"), request.query_params.get("cid"))
+        if video is None or self._script.blobs == "refused":
+            return _refused(400, "BlobNotFound", "Blob not found")
+        # A real PDS answers with the file; where ours is does not matter to whoever follows redirects.
+        return RedirectResponse(video, status_code=302)
+
+    async def no_blob(self, request: Request) -> Response:
+        return _refused(400, "RepoNotFound", f"Could not find repo for DID: {request.query_params.get('did')}")
+
+    async def did_document(self, request: Request) -> Response:
+        did = request.path_params["did"]
+        known = {did_of(post.author) for post in self._posts("bluesky")}
+        if did == did_of(self._handle):
+            return JSONResponse(self._document(did, OWN_PDS))
+        if did in known:
+            return JSONResponse(self._document(did, AUTHORS_PDS))
+        return JSONResponse({"message": f"DID not registered: {did}"}, status_code=404)
+
+    async def playlist(self, request: Request) -> Response:
+        """One segment, which is the whole file: enough for whoever puts segments together."""
+        video = self._video(request.path_params["did"], request.path_params["cid"])
+        if video is None or f"{TRAP}/" in video:
+            return PlainTextResponse("Not Found", status_code=404)
+        lines = ["#EXTM3U", "#EXT-X-TARGETDURATION:60", "#EXTINF:60.0,", video, "#EXT-X-ENDLIST", ""]
+        return Response("\n".join(lines), media_type="application/vnd.apple.mpegurl")
+
+    def _video(self, did: str | None, cid: str | None) -> str | None:
         for post in self._posts("bluesky"):
-            if (did_of(post.author), cid_of(post.media)) == wanted:
-                address = post.media if "://" in post.media else self._base_url() + post.media
-                return RedirectResponse(address, status_code=302)
-        return _refused(400, "BlobNotFound", "Blob not found")
+            if (did_of(post.author), cid_of(post.media)) == (did, cid):
+                return post.media if "://" in post.media else self._base_url() + post.media
+        return None
+
+    def _document(self, did: str, pds: str) -> dict[str, Any]:
+        endpoint = f"{self._base_url()}{pds}"
+        service = {"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": endpoint}
+        return {"@context": ["https://www.w3.org/ns/did/v1"], "id": did, "service": [service]}
 
     def _session(self) -> Response:
         did = did_of(self._handle)
-        session = {"did": did, "handle": self._handle, "active": True}
+        session = {"did": did, "handle": self._handle, "active": True, "didDoc": self._document(did, OWN_PDS)}
         return JSONResponse({**session, "accessJwt": self._access, "refreshJwt": self._refresh})
 
 
@@ -137,7 +187,7 @@ def post_view(post: SocialPost, base_url: str) -> dict[str, Any]:
     did, cid = did_of(post.author), cid_of(post.media)
     handle = post.author if "." in post.author else f"{post.author}.bsky.social"
     at = post.posted_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-    watch = f"{base_url}/watch/{did}/{cid}"
+    watch = f"{base_url}{CDN}/watch/{did.replace(':', '%3A')}/{cid}"
     blob = {"$type": "blob", "ref": {"$link": cid}, "mimeType": "video/mp4", "size": 1_000_000}
     return {
         "uri": f"at://{did}/app.bsky.feed.post/{post.id}",

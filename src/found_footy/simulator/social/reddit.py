@@ -1,4 +1,4 @@
-"""Reddit as it was in late 2026 (page fragments, Atom feeds, the API), and the goal hosts that its links lead to.
+"""Reddit as it was in late 2026 (page fragments, Atom feeds, the API).
 
 Posts are those of the matchday, and a few that every subreddit has. Some clips are linked in the comments of another
 post. Each way counts its own requests and states its limit in the headers.
@@ -6,7 +6,6 @@ post. Each way counts its own requests and states its limit in the headers.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from base64 import b64decode
 from collections import defaultdict
@@ -22,6 +21,7 @@ from starlette.routing import Route
 
 from found_footy.simulator.clock import TimeSource
 from found_footy.simulator.services_script import RedditService
+from found_footy.simulator.social.clip_hosts import clip_host_link
 from found_footy.simulator.social.posts import PostsOf, SocialPost
 
 CLIENT_ID = "simulated-app"
@@ -30,42 +30,6 @@ TOKEN = "simulated-token"
 TOKEN_SECONDS = 86400
 MAX_POSTS = 100
 FRAGMENT_POSTS = 27
-
-PLAIN_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<title>{title}</title>
-<meta property="og:type" content="video">
-<meta property="og:title" content="{title}">
-<meta property="og:image" content="{page}.jpg">
-</head>
-<body>
-<video width="100%" poster="{page}.jpg" playsinline="" controls="">
-<source src="{video}" type="video/mp4">
-</video>
-</body>
-</html>
-"""
-META_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta content="text/html; charset=UTF-8" http-equiv="Content-Type">
-<title>Video</title>
-<link href="{page}" rel="canonical">
-<meta content="{page}" property="og:url">
-<meta content="{video}"
-      property="og:video">
-<meta content="{video}"
-      property="og:video:secure_url">
-<meta content="video" property="og:type">
-</head>
-<body>
-<video controls="" id="video" loop="" playsinline="" preload="auto" src="{video}">
-<source src="{video}" type="video/mp4">
-</video>
-</body>
-</html>
-"""
 
 
 class RedditSite:
@@ -201,7 +165,7 @@ class RedditSite:
         return [post for post in self._posts("reddit") if post.thread == thread]
 
     def _link(self, post: SocialPost) -> str:
-        return f"{self._base_url()}/v/{post.id}" if post.media else f"/r/soccer/comments/{post.id}/"
+        return clip_host_link(post, self._base_url()) if post.media else f"/r/soccer/comments/{post.id}/"
 
     def _count(self, way: str, per_window: int, always_limited: bool) -> tuple[bool, dict[str, str]]:
         """Whether the request is one too many, and the headers that state the limit."""
@@ -226,20 +190,7 @@ def reddit_routes(
     service: RedditService | None = None,
     time_source: TimeSource = time.monotonic,
 ) -> list[Route]:
-    async def host_page(request: Request) -> Response:
-        for post in posts("reddit"):
-            if post.id == request.path_params["id"]:
-                return HTMLResponse(_page(post, base_url()))
-        return HTMLResponse("<html><body><h1>404 Not Found</h1></body></html>", status_code=404)
-
-    return [*RedditSite(posts, base_url, service, time_source).routes(), Route("/v/{id}", host_page)]
-
-
-def _page(post: SocialPost, base_url: str) -> str:
-    """Half of the hosts name the video in their head, half only in the player."""
-    page = META_PAGE if hashlib.sha256(post.id.encode()).digest()[0] % 2 else PLAIN_PAGE
-    video = post.media if "://" in post.media else base_url + post.media
-    return page.format(title=escape(post.text), page=escape(f"{base_url}/v/{post.id}"), video=escape(video))
+    return RedditSite(posts, base_url, service, time_source).routes()
 
 
 # --- the forms of late 2026; the contract tests name their sources

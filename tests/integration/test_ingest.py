@@ -130,3 +130,21 @@ async def test_what_is_past_retention_goes_with_its_files(system: System, tmp_pa
     assert left == [kept, f"staging/1_40_7_Goal_1/{'b' * 32}.mp4"], "what was staged just now may still be needed"
     await system.call(system.ingest.cleanup_old_fixtures, CleanUp(datetime.now(UTC) + timedelta(hours=1)))
     assert [stored.key async for stored in system.objects.list("staging/")] == []
+
+
+async def test_where_a_feed_lists_a_match_is_kept_and_handed_to_the_next_poll(system: System) -> None:
+    """A poll then asks only there, also after a restart."""
+    here = replace(match(fixture_id=2, status="1H"), locator="soccer/eng.1 20260822")
+    system.feed.days[date(2026, 8, 22)] = [here, match(fixture_id=3, status="1H")]
+    system.feed.says(here, match(fixture_id=3, status="1H"))
+    await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))
+    await system.poll()
+    assert system.feed.locators == {2: "soccer/eng.1 20260822"}
+    # The kick-off moves: the poll that finds it there saves it, and so does an ingest.
+    await system.poll(replace(here, locator="soccer/eng.1 20260823"))
+    await system.poll()
+    assert system.feed.locators == {2: "soccer/eng.1 20260823"}
+    system.feed.days[date(2026, 8, 22)] = [replace(here, locator="soccer/eng.1 20260824")]
+    await system.call(system.ingest.ingest_day, IngestDay("2026-08-22", START))
+    await system.poll(replace(here, locator="soccer/eng.1 20260824"))
+    assert system.feed.locators == {2: "soccer/eng.1 20260824"}

@@ -203,6 +203,27 @@ async def test_polls_are_left_out_to_save_the_days_requests(system: System) -> N
     assert (await asked())[1]
 
 
+async def test_a_small_plan_is_spent_on_the_matches_in_play(system: System) -> None:
+    """One match in play with 115 minutes to go, 92 requests to spend: 75 seconds. The others are not asked for."""
+    at = START + POLL
+    upcoming = replace(match(fixture_id=2, status="NS", score=None), kickoff=at + timedelta(days=1))
+    await follow(system.store, [(upcoming, Stage.STAGING)], START - timedelta(hours=1))
+    await follow(system.store, [(match(fixture_id=3, status="FT"), Stage.COMPLETED)], START)
+    system.feed.says(upcoming, match(fixture_id=3, status="FT"))
+    await system.store.save_feed_state("test", Quota(START, day_limit=100, day_remaining=100), START, None)
+    system.feed.quota = Quota(at, day_limit=100, day_remaining=99)
+    for _ in range(7):
+        system.number += 1
+        polled = (await system.ask())["test"]
+    assert {id_ for batch in system.feed.asked for id_ in batch} == {5000}
+    assert len(system.feed.asked) in (2, 3)
+    assert "requests are left" in polled.slowed or polled.asked == 1
+    system.feed.quota = Quota(at, day_limit=100, day_remaining=8)
+    await system.store.save_feed_state("test", system.feed.quota, system.order.at, None)
+    system.number += 10
+    assert (await system.ask())["test"].asked == 0, "what is left is kept for ingest"
+
+
 async def test_staging_is_polled_once_an_interval_and_moves_what_has_begun(system: System) -> None:
     waiting = {1: "NS", 2: "NS", 3: "PST", 4: "NS"}
     far = START + timedelta(days=1)

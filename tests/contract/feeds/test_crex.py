@@ -258,7 +258,9 @@ async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None
     assert [error.kind for error in answer.failures.values()] == ["BrowserAway"]
     assert not is_the_feeds_fault(answer.failures[MATCH_ID])
     assert "footy browser" in str(answer.failures[MATCH_ID])
-    elsewhere = Crex("https://elsewhere.example", world.browser, timeout=5, retry=RetryRules(attempts=1))
+    elsewhere = Crex(
+        "https://elsewhere.example", world.browser, timeout=5, retry=RetryRules(attempts=1), http_first=False
+    )
     answer = await elsewhere.fixtures_by_ids([MATCH_ID])
     assert [error.kind for error in answer.failures.values()] == ["FeedRejected"]
     for each in (other, elsewhere):

@@ -58,6 +58,7 @@ class World:
         downloader = open_downloader(
             limits,
             x_syndication_url=self.url,
+            fxtwitter_url=self.url,
             x_url="https://x.com",
             drop_folder=None,
             plc_url=f"{self.url}/plc",

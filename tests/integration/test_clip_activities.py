@@ -80,6 +80,15 @@ async def test_one_sources_failure_is_kept_and_the_others_go_on(system: System) 
     assert search["sources"]["broken"]["error"]["class"] == "ProgramFault"
 
 
+async def test_a_post_that_two_sources_find_is_one_candidate_and_counts_for_both(system: System) -> None:
+    same = post("1", source="x")
+    system.sources = [Source("fxtwitter", same), Source("x", same, post("2", source="x"))]
+    answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
+    assert (answer.answered, answer.posts, sorted(answer.keys)) == (2, 2, ["x:1", "x:2"])
+    (search,) = (await system.store.event(GOAL))["_searches"]
+    assert search["sources"] == {"fxtwitter": {"found": 1}, "x": {"found": 2}}
+
+
 async def test_when_no_source_answers_that_is_not_the_same_as_nothing_found(system: System) -> None:
     system.sources = [Source("x", error=SourceLoggedOut("log in again"))]
     assert (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).answered == 0

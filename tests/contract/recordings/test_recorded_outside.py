@@ -16,7 +16,7 @@ from found_footy.adapters.storage.objects import ThreadedObjectStore
 from found_footy.domain.discovery.choosing import ChoosingRules, is_young
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.errors import ClipLost, SourceRateLimited
-from found_footy.domain.recordings.recording import RecordedDownload
+from found_footy.domain.recordings.recording import RecordedDownload, RecordedSearch, SourceAnswer
 from found_footy.domain.videos.keys import clip_key
 from found_footy.domain.videos.losses import Loss
 
@@ -107,6 +107,14 @@ async def test_a_source_that_failed_then_fails_again(asking: Asking) -> None:
     asking.event_id = "5000_40_7_Goal_2"
     with pytest.raises(SourceRateLimited, match="slower"):
         await found.search(QUERY, SINCE)
+
+
+async def test_what_fxembed_found_is_found_again_under_the_name_of_x(asking: Asking) -> None:
+    recorded = RecordedSearch(
+        EVENT, 1, NOW, QUERY.players, QUERY.teams, (SourceAnswer("fxtwitter", 1),), (post("x", source="x"),)
+    )
+    found = RecordedSource("fxtwitter", [recorded], asking, speed=SPEED, oldest=OLDEST)
+    assert await names(found) == ["x"]
 
 
 # --- downloads

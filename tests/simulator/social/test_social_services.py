@@ -1,0 +1,90 @@
+"""A scenario's switches for X and FxEmbed: the wall, and a download that falls back from syndication to FxEmbed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from social_helpers import scenario_with
+
+from found_footy.adapters.download.downloader import open_downloader
+from found_footy.adapters.download.limits import DownloadLimits
+from found_footy.adapters.social.fxtwitter import FxTwitter
+from found_footy.domain.discovery.query import SearchQuery
+from found_footy.domain.errors import ClipLost, DownloadUnavailable, SourceUnavailable
+from found_footy.domain.videos.losses import Loss
+from found_footy.simulator import Simulator
+from found_footy.simulator.services_script import Services
+
+QUERY = SearchQuery(("Smith",), ("Town",))
+
+
+def simulator_with(*clips: str, **services: dict[str, Any]) -> Simulator:
+    scenario = scenario_with(*clips).model_copy(update={"services": Services(**services)})
+    return Simulator(scenario, lockstep=False, speed=1e9)
+
+
+async def links_of(simulator: Simulator) -> dict[str, str]:
+    """The kind of clip to the post that FxEmbed finds."""
+    source = FxTwitter(simulator.url, simulator.url, timeout=30)
+    try:
+        posts = await source.search(QUERY, datetime.now(UTC) - timedelta(minutes=3))
+    finally:
+        await source.aclose()
+    clips = {simulator.clip_of(post.source, post.id): post.media_url for post in posts}
+    return {clip.kind: link for clip, link in clips.items() if clip is not None}
+
+
+async def failure(simulator: Simulator, link: str, to: Path) -> str:
+    limits = DownloadLimits(5_000_000, 60, 5, private_hosts=(urlsplit(simulator.url).netloc,))
+    places = dict.fromkeys(("x_syndication_url", "fxtwitter_url", "x_url"), simulator.url)
+    downloader = open_downloader(limits, drop_folder=None, **places)
+    with pytest.raises((ClipLost, DownloadUnavailable)) as raised:
+        await downloader.fetch(link, to)
+    await downloader.aclose()
+    return raised.value.loss if isinstance(raised.value, ClipLost) else "later"
+
+
+@pytest.mark.parametrize(
+    ("services", "trapped", "gone"),
+    [
+        ({}, Loss.GEO_BLOCKED, Loss.GONE),
+        # FxEmbed leads to the video; that a post is gone it alone cannot prove.
+        ({"x": {"syndication": "down"}}, Loss.GEO_BLOCKED, "later"),
+        ({"fxtwitter": {"state": "empty"}}, Loss.GEO_BLOCKED, Loss.GONE),
+        ({"x": {"syndication": "down"}, "fxtwitter": {"state": "down"}}, "later", "later"),
+    ],
+)
+async def test_a_post_leads_to_its_video_while_one_of_two_answers(
+    services: dict[str, Any], trapped: str, gone: str, tmp_path: Path
+) -> None:
+    async with simulator_with("geo_blocked", "gone") as found:
+        kinds = set(await links_of(found))
+    assert kinds == {"geo_blocked", "gone"}
+    async with simulator_with("geo_blocked", "gone", **services) as simulator:
+        posts = {
+            clip.kind: f"{simulator.url}/{post.author}/status/{post.id}"
+            for post in simulator.posts_of("x")
+            if (clip := simulator.clip_of("x", post.id)) is not None
+        }
+        assert await failure(simulator, posts["geo_blocked"], tmp_path / "a.mp4") == trapped
+        assert await failure(simulator, posts["gone"], tmp_path / "b.mp4") == gone
+
+
+@pytest.mark.parametrize("state", ["down", "empty"])
+async def test_a_search_that_is_down_is_never_empty(state: str) -> None:
+    async with simulator_with("gone", fxtwitter={"state": state}) as simulator:
+        with pytest.raises(SourceUnavailable):
+            await links_of(simulator)
+
+
+@pytest.mark.parametrize(("wall", "status"), [(False, 200), (True, 302)])
+async def test_the_wall_sends_whoever_is_not_logged_in_to_the_onboarding_page(wall: bool, status: int) -> None:
+    async with simulator_with(x={"wall": wall}) as simulator, httpx.AsyncClient() as client:
+        answer = await client.get(f"{simulator.url}/search", params={"q": "goal", "f": "live"})
+        assert answer.status_code == status
+        assert answer.headers.get("location", "").startswith("/i/jf/onboarding/web?") is wall

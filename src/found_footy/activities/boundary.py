@@ -14,6 +14,8 @@ from temporalio.exceptions import ApplicationError
 from found_footy.domain.errors import FootyError
 from found_footy.workflows.contracts import HEARTBEAT, Call, In, Out
 
+MAX_RETRY_WAIT = timedelta(minutes=5)
+
 Self = TypeVar("Self")
 
 
@@ -30,19 +32,24 @@ def implements(
             try:
                 return await method(self, argument)
             except FootyError as error:
-                wait = getattr(error, "retry_after", None)
-                raise ApplicationError(
-                    str(error),
-                    type=error.kind,
-                    non_retryable=not error.retryable,
-                    next_retry_delay=timedelta(seconds=wait) if wait else None,
-                ) from error
+                raise application_error(error) from error
             finally:
                 beating.cancel()
 
         return run
 
     return decorate
+
+
+def application_error(error: FootyError) -> ApplicationError:
+    """A retry waits as long as the service asked for; if that is too long for a workflow, there is none."""
+    wait = timedelta(seconds=getattr(error, "retry_after", None) or 0)
+    return ApplicationError(
+        str(error),
+        type=error.kind,
+        non_retryable=not error.retryable or wait > MAX_RETRY_WAIT,
+        next_retry_delay=wait if timedelta(0) < wait <= MAX_RETRY_WAIT else None,
+    )
 
 
 async def _heartbeat() -> None:

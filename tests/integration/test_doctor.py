@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from temporalio.client import Client
 
+from found_footy.adapters.download.ytdlp_state import JsRuntime, YtdlpState
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import migrate
 from found_footy.adapters.storage.postgres.service_checks import PostgresServiceChecks
@@ -31,7 +32,7 @@ from found_footy.config_secrets import build_redactor
 from found_footy.http_server import HttpServer
 from found_footy.ops import doctor
 from found_footy.ops.demo import demo_settings
-from found_footy.ops.doctor import Examination, Finding, Progress, examine
+from found_footy.ops.doctor import Examination, Finding, Progress, examine, ytdlp_findings
 from found_footy.ops.doctor_report import MAX_REPORT_BYTES, report_document, to_markdown, write_report
 from found_footy.ops.temporal_setup import ALL_SCHEDULES, prepare_temporal
 from found_footy.ports_checks import UnexpectedAnswer
@@ -215,17 +216,25 @@ async def test_wrong_addresses_of_engines_are_corrected(
     [("2026.10.26", "ok"), ("2026.10.18", "warning"), ("2026.11.18", "ok"), ("2025.1.1", "warning"), ("dev", "ok")],
 )
 def test_an_old_yt_dlp_is_a_warning_until_it_is_updated(version: str, state: str) -> None:
-    finding = doctor._ytdlp_age(version, date(2026, 11, 18))
+    finding, _ = ytdlp_findings(YtdlpState(version, (), True, False), date(2026, 11, 18))
     assert finding.state == state
-    assert ("-m pip install --upgrade yt-dlp" in finding.advice) is (state == "warning")
+    assert ("-m pip install -U yt-dlp" in finding.advice) is (state == "warning")
 
 
-def test_a_javascript_runtime_is_found_on_the_path(tmp_path: Path) -> None:
-    assert doctor._js_runtime(str(tmp_path)).state == "warning"
-    program = tmp_path / "deno"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert doctor._js_runtime(str(tmp_path)) == Finding("JavaScript runtime", "ok", str(program))
+@pytest.mark.parametrize(
+    ("runtimes", "has_ejs", "state", "words"),
+    [
+        ((), True, "warning", "a JavaScript runtime"),
+        ((JsRuntime("deno", "/opt/deno"),), False, "warning", "yt-dlp-ejs"),
+        ((JsRuntime("deno", "/opt/deno"),), True, "ok", "deno (/opt/deno)"),
+    ],
+)
+def test_what_youtube_needs_is_a_warning_until_it_is_installed(
+    runtimes: tuple[JsRuntime, ...], has_ejs: bool, state: str, words: str
+) -> None:
+    _, finding = ytdlp_findings(YtdlpState("2026.11.01", runtimes, has_ejs, False), date(2026, 11, 18))
+    assert (finding.state, words in finding.said) == (state, True)
+    assert ('pip install -U "yt-dlp[default,deno]"' in finding.advice) is (state == "warning")
 
 
 async def test_the_contact_for_wikidata_is_set(simulator: Simulator, tmp_path: Path) -> None:

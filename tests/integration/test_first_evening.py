@@ -115,8 +115,10 @@ async def test_clips_are_published_without_key_login_or_browser(newcomer: Newcom
         assert "bluesky off (needs FOOTY_BLUESKY_HANDLE" in banner
         pages = banner.split("Pages")[1].split()[0]
         goals = await verified_goals(pages)
-        sources = {post["source"] for goal in goals for post in goal["_discovered_videos"] if post["state"] in USED}
-        assert {"reddit", "fxtwitter"} <= sources, sources
+        used = {post["source"] for goal in goals for post in goal["_discovered_videos"] if post["state"] in USED}
+        assert used == {"reddit", "x"}
+        found = [search["sources"]["fxtwitter"] for goal in goals for search in goal["_searches"]]
+        assert any(report.get("found") for report in found), "posts on X are found through FxEmbed"
 
         code, out, err = await newcomer.run("doctor", "--live", "--json")
         findings = {each["what"]: each for each in json.loads(out)}

@@ -6,21 +6,20 @@ Every finding that fails carries a hint; whoever follows it reaches a working st
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 import os
 import shutil
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from found_footy.adapters.download.ytdlp_state import INSTALL_RUNTIME, MAX_AGE, RENEW, YtdlpState, ytdlp_state
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import inspect
 from found_footy.adapters.storage.postgres.service_checks import PostgresServiceChecks
 from found_footy.adapters.storage.redis import RedisCache
-from found_footy.bootstrap import sources_off
+from found_footy.bootstrap import contact_missing, sources_off
 from found_footy.bootstrap_checks import build_checker, build_probes, build_unexpected_answers, feeds_declared
 from found_footy.bootstrap_stores import objects_folder
 from found_footy.bootstrap_temporal import connect_temporal
@@ -44,8 +43,6 @@ GIB = 1024**3
 MIN_FREE_BYTES = GIB
 LOW_FREE_BYTES = 5 * GIB
 ENGINE_SECONDS = 15.0
-MAX_YTDLP_DAYS = 30
-JS_RUNTIMES = ("deno", "node", "bun", "qjs")
 NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
 CHECK_LIVE = "Run `footy doctor --live` to try it."
 KEYLESS_ADAPTERS = frozenset({"espn", "crex", "recording"})
@@ -277,38 +274,28 @@ def _binaries(settings: Settings) -> Finding:
 
 
 def _installation(settings: Settings) -> list[Finding]:
-    findings = [_ytdlp_age(importlib.metadata.version("yt-dlp"), datetime.now(UTC).date()), _js_runtime()]
-    contact = settings.wikidata_contact
-    if contact == type(settings).model_fields["wikidata_contact"].default:
+    findings = ytdlp_findings(ytdlp_state(), datetime.now(UTC).date())
+    if contact_missing(settings):
         said = "Wikimedia limits clients that do not say how to reach their operator"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
-        findings.append(Finding("Wikidata contact", "warning", said, advice))
+        return [*findings, Finding("Wikidata contact", "warning", said, advice)]
+    return [*findings, Finding("Wikidata contact", "ok", "set")]
+
+
+def ytdlp_findings(state: YtdlpState, today: date) -> list[Finding]:
+    """Its age, because sites change within weeks, and what YouTube needs besides."""
+    age = state.age(today)
+    said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
+    if age is not None and age > MAX_AGE:
+        release = Finding("yt-dlp", "warning", said, f"Update it: `{RENEW}`, then restart the workers.")
     else:
-        findings.append(Finding("Wikidata contact", "ok", "set"))
-    return findings
-
-
-def _ytdlp_age(version: str, today: date) -> Finding:
-    """yt-dlp's version is its date. Sites change within weeks, and its extractors with them."""
-    try:
-        released = date(*(int(part) for part in version.split(".")[:3]))
-    except (TypeError, ValueError):
-        return Finding("yt-dlp", "ok", f"version {version}")
-    days = (today - released).days
-    said = f"version {version}, {days} days old"
-    if days <= MAX_YTDLP_DAYS:
-        return Finding("yt-dlp", "ok", said)
-    advice = f"Update it: `{sys.executable} -m pip install --upgrade yt-dlp`, then restart the workers."
-    return Finding("yt-dlp", "warning", said, advice)
-
-
-def _js_runtime(path: str | None = None) -> Finding:
-    found = next((program for name in JS_RUNTIMES if (program := shutil.which(name, path=path))), None)
-    if found is not None:
-        return Finding("JavaScript runtime", "ok", found)
-    said = f"none of {', '.join(JS_RUNTIMES)} is on PATH: videos on YouTube cannot be downloaded"
-    advice = "Install Deno (https://deno.com) or Node.js so that `deno` or `node` is on PATH."
-    return Finding("JavaScript runtime", "warning", said, advice)
+        release = Finding("yt-dlp", "ok", said)
+    if state.js_runtimes and state.has_ejs:
+        runtimes = ", ".join(f"{each.name} ({each.path})" for each in state.js_runtimes)
+        return [release, Finding("JavaScript runtime", "ok", runtimes)]
+    lacking = "yt-dlp-ejs" if state.js_runtimes else "a JavaScript runtime (deno, or node 22 or newer)"
+    advice = f"Install it: `{INSTALL_RUNTIME}`."
+    return [release, Finding("JavaScript runtime", "warning", f"YouTube links fail without {lacking}", advice)]
 
 
 # --- engines

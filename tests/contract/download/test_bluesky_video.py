@@ -64,7 +64,12 @@ class Bluesky:
         limits = DownloadLimits(100_000, 60, 3, [self.server.host])
         plc = f"{self.server.url}/plc"
         downloader = open_downloader(
-            limits, x_syndication_url="https://x.invalid", x_url="https://x.com", drop_folder=None, plc_url=plc
+            limits,
+            x_syndication_url="https://x.invalid",
+            fxtwitter_url="https://fx.invalid",
+            x_url="https://x.com",
+            drop_folder=None,
+            plc_url=plc,
         )
         try:
             for _ in range(times):

@@ -1,4 +1,4 @@
-"""What the doctor hears about yt-dlp."""
+"""The age of yt-dlp, and the JavaScript runtimes it can use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import pytest
 from found_footy.adapters.download import ytdlp_state as module
 from found_footy.adapters.download.ytdlp_state import (
     JsRuntime,
-    YtdlpState,
     ytdlp_age,
     ytdlp_state,
-    ytdlp_summary,
-    ytdlp_warnings,
 )
 
-DENO = (JsRuntime("deno", "/usr/bin/deno"),)
 TODAY = date(2026, 11, 25)
 
 
@@ -28,26 +24,9 @@ def test_the_version_names_the_day_of_the_release(version: str, days: int | None
     assert ytdlp_age(version, TODAY) == (None if days is None else timedelta(days=days))
 
 
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        (YtdlpState("2026.10.26", DENO, True, False), []),
-        (YtdlpState("2026.10.25", DENO, True, True), ["pip install -U yt-dlp"]),
-        (YtdlpState("2026.11.20", (), True, False), ["yt-dlp[default,deno]"]),
-        (YtdlpState("2026.11.20", DENO, False, False), ["without yt-dlp-ejs"]),
-        (YtdlpState("2026.01.01", (), False, False), ["328 days old", "without a JavaScript runtime"]),
-    ],
-)
-def test_each_warning_says_what_helps(state: YtdlpState, said: list[str]) -> None:
-    warnings = ytdlp_warnings(state, TODAY)
-    assert len(warnings) == len(said)
-    assert all(words in warning for words, warning in zip(said, warnings, strict=True))
-
-
 def test_the_installed_yt_dlp_is_described() -> None:
     state = ytdlp_state()
     assert ytdlp_age(state.version, TODAY) is not None
-    assert f"yt-dlp {state.version}; JavaScript runtime: " in ytdlp_summary(state)
 
 
 def test_a_runtime_is_handed_over_by_its_full_path(monkeypatch: pytest.MonkeyPatch) -> None:

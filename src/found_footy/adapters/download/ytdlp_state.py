@@ -16,6 +16,7 @@ MAX_AGE = timedelta(days=30)
 RUNTIMES = ("deno", "node")
 """In order of preference: deno runs without permissions."""
 RENEW = f"{sys.executable} -m pip install -U yt-dlp"
+INSTALL_RUNTIME = f'{sys.executable} -m pip install -U "yt-dlp[default,deno]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +63,3 @@ def ytdlp_age(version: str, today: date) -> timedelta | None:
         return today - date(*map(int, found.groups()))
     except ValueError:
         return None
-
-
-def ytdlp_warnings(state: YtdlpState, today: date) -> list[str]:
-    """What the doctor should say; each with the command that helps."""
-    said = []
-    age = state.age(today)
-    if age is not None and age > MAX_AGE:
-        said.append(f"yt-dlp {state.version} is {age.days} days old; sites change within weeks. Renew it: {RENEW}")
-    if not state.js_runtimes or not state.has_ejs:
-        lacking = "a JavaScript runtime (deno or node 22+)" if not state.js_runtimes else "yt-dlp-ejs"
-        install = f'{sys.executable} -m pip install -U "yt-dlp[default,deno]"'
-        said.append(f"YouTube links fail without {lacking}. Install it: {install}")
-    return said
-
-
-def ytdlp_summary(state: YtdlpState) -> str:
-    """One line: version and helpers."""
-    runtimes = ", ".join(f"{each.name} ({each.path})" for each in state.js_runtimes) or "none"
-    ejs, curl = ("yes" if has else "no" for has in (state.has_ejs, state.has_curl_cffi))
-    return f"yt-dlp {state.version}; JavaScript runtime: {runtimes}; yt-dlp-ejs: {ejs}; curl-cffi: {curl}"

@@ -157,7 +157,11 @@ async def check_feeds(settings: Settings) -> None:
         except SettingsError as error:
             lacking[source.id] = str(error)
     if len(lacking) == len(sources):
-        raise SettingsError("\n".join(lacking.values()) or "no score feed is switched on in FOOTY_FEEDS_FILE")
+        reasons = "; ".join(f"{feed}: {reason}" for feed, reason in lacking.items())
+        raise SettingsError(
+            f"no score feed can be used ({reasons or 'all are switched off in FOOTY_FEEDS_FILE'}). "
+            "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
+        )
 
 
 def build_feed(
@@ -176,7 +180,7 @@ def build_feed(
     match source.adapter:
         case "api_football":
             if settings.api_football_key is None:
-                raise SettingsError("API_FOOTBALL_KEY: given nothing; allowed is the key of your API-Football account")
+                raise SettingsError("API_FOOTBALL_KEY is not set")
             return ApiFootball(
                 said.get("base_url", settings.api_football_url),
                 settings.api_football_key.get_secret_value(),

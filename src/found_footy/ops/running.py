@@ -103,9 +103,14 @@ def worker_specs(settings: Settings) -> list[WorkerSpec]:
 
 
 def environment_of(settings: Settings) -> Mapping[str, str]:
-    """The settings as a child process reads them, so that it cannot differ from its parent."""
+    """The settings as a child process reads them, so that it cannot differ from its parent.
+
+    What was not set is left out: a default file that is missing is fine, one that was asked for is not.
+    """
     environment = {}
     for name, variable in environment_names().items():
+        if name not in settings.model_fields_set:
+            continue
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = value.get_secret_value()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime, timedelta
 
-from rich.table import Table
 from temporalio.client import WorkflowFailureError
 from temporalio.service import RPCError
 
@@ -53,16 +52,14 @@ async def _first_ingest(system: Running) -> str | None:
 
 def print_overview(overview: SetupOverview, pages: str | None, pending: str | None = None) -> None:
     """`pending` replaces the next match while it is not known yet."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("Following", overview.following)
-    table.add_row("Feeds", joined(overview.feeds))
-    table.add_row("Sources", joined(overview.sources))
-    table.add_row("Next", pending or next_text(overview))
-    if pages is not None:
-        table.add_row("Pages", pages)
-    out.print(table, markup=False, soft_wrap=not out.is_terminal)
+    rows = [
+        ("Following", overview.following),
+        ("Feeds", joined(overview.feeds)),
+        ("Sources", joined(overview.sources)),
+        ("Next", pending or next_text(overview)),
+    ]
+    for label, text in rows if pages is None else [*rows, ("Pages", pages)]:
+        out.print(f"{label:<10} {text}", markup=False, soft_wrap=True)
     for problem in overview.problems:
         out.print(problem, style="yellow", markup=False, soft_wrap=True)
 

@@ -10,6 +10,7 @@ import pytest
 from found_footy.adapters.social.bluesky import Bluesky, questions
 from found_footy.domain.discovery.query import SearchQuery
 from found_footy.domain.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.http_exchanges import record_exchanges
 from found_footy.simulator.social.bluesky import bluesky_routes, holds_all
 
 from .answers import SESSION, answer, answering, entry
@@ -95,6 +96,16 @@ async def test_one_login_serves_many_searches() -> None:
             await source.search(QUERY, SINCE)
         await source.aclose()
     assert methods(server).count(CREATE) == 1
+
+
+async def test_the_tokens_of_a_login_are_never_recorded() -> None:
+    async with answering("bluesky", answer("bluesky", [])) as server:
+        source = bluesky(server.url)
+        with record_exchanges() as exchanges:
+            await source.search(QUERY, SINCE)
+        await source.aclose()
+    assert any(CREATE in each.url for each in exchanges)
+    assert not any(SESSION["accessJwt"].encode() in each.body for each in exchanges)
 
 
 async def test_an_ended_login_is_renewed_once_for_all_who_wait() -> None:

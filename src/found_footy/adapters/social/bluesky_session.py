@@ -76,7 +76,7 @@ class BlueskySession:
         if token is None:
             return None
         self._heed_limit()
-        answer = await self._http.post(REFRESH, headers={"authorization": f"Bearer {token}"})
+        answer = await self._http.post(REFRESH, headers={"authorization": f"Bearer {token}"}, secret=True)
         self._note_limit(answer)
         # Where that has ended too, or was taken back, the password decides.
         return answer if answer.ok else None
@@ -85,7 +85,8 @@ class BlueskySession:
         self._heed_limit()
         if self._refused_until is not None and self._now() < self._refused_until:
             raise SourceLoggedOut(f"Bluesky refused the login of {self.handle}; not tried again for 5 minutes")
-        answer = await self._http.post(CREATE, {"identifier": self.handle, "password": self._password})
+        login = {"identifier": self.handle, "password": self._password}
+        answer = await self._http.post(CREATE, login, secret=True)
         self._note_limit(answer)
         if answer.status in (400, 401, 403) and not answer.is_page:
             self._refused_until = self._now() + REST

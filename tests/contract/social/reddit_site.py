@@ -85,7 +85,7 @@ async def reddit_site(said: Sequence[Said] = (GOAL,), **service: Any) -> AsyncIt
 
 def _counted(route: Route, site: Site) -> Route:
     async def endpoint(request: Request) -> Response:
-        if not request.url.path.startswith("/v/"):
+        if not request.url.path.startswith("/hosts/"):
             site.asked.append(request.url.path)
         answer: Response = await route.endpoint(request)
         return answer

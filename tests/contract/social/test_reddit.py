@@ -144,7 +144,7 @@ def test_a_link_leads_to_a_video_or_is_left_out(link: str, expected: bool) -> No
         ("https://x.com/goals/status/1234567890", False, True),
         ("https://twitter.com/i/status/1234567890", False, True),
         ("https://www.youtube.com/watch?v=abc", False, True),
-        ("https://youtu.be/abc", False, True),
+        ("https://youtu.be/abcdefghijk", False, True),
         ("https://x.com/goals", False, False),
         ("https://x.com.example.com/", False, False),
         ("https://www.youtube.com/@goals", False, False),

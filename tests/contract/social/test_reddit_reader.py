@@ -17,6 +17,7 @@ from found_footy.adapters.social.reddit_ways import WayName
 from found_footy.adapters.social.shared_cache import LocalCache
 from found_footy.adapters.storage.redis import RedisCache, RedisSharedCache
 from found_footy.domain.errors import CacheUnavailable, SourceRateLimited, SourceUnavailable
+from found_footy.simulator.social.clip_hosts import clip_host_link
 from found_footy.simulator.social.reddit import TOKEN
 
 from .places import NOW, QUERY, SINCE, Said
@@ -199,7 +200,7 @@ async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: WayN
         assert [each.id for each in found] == [f"p1/{mirror.id}/0", "p1"], "the mirror is newer"
         assert found[0].text == f"mirror of: {GOAL.text}"
         assert found[0].author == "mirror_bot"
-        assert found[0].media_url == f"{site.url}/v/{mirror.id}"
+        assert found[0].media_url == clip_host_link(mirror, site.url)
         assert found[0].url == f"{site.url}/r/soccer/comments/p1/comment/{mirror.id}/"
         assert found[0].posted_at == mirror.posted_at
         assert len([path for path in site.asked if "comments" in path]) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -42,6 +43,16 @@ settings.register_profile(
     "footy", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("footy")
+
+
+@pytest.fixture(autouse=True)
+def unchanged_logging() -> Iterator[None]:
+    """Commands that run in this process configure the root logger; the next test must not notice."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = [each for each in root.handlers if each in handlers or "pytest" in type(each).__module__]
 
 
 @pytest.fixture(scope="session")

@@ -81,6 +81,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+ANSWERED = """
+    insert into feed_states (feed, asked_at, answered_at) values ('espn', %(at)s, %(at)s) on conflict do nothing
+"""
+
+
 def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) -> None:
     """Matches under way, last heard of so many seconds ago."""
     at = now() - timedelta(seconds=age)
@@ -100,6 +105,8 @@ def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) ->
 def judged(engines: Engines, ages: list[float], when: datetime | None = None) -> None:
     """A watchdog's judgement, saved."""
     at = when or now()
+    with psycopg.connect(engines["DATABASE_URL"]) as connection:
+        connection.execute(ANSWERED, {"at": at})
     heard = {number: at - timedelta(seconds=age) for number, age in enumerate(ages)}
     judgement = judge(None, Measured(heard, max(heard.values(), default=None)), at, HealthRules())
     assert with_health(engines["DATABASE_URL"], lambda health: health.save(judgement.state, judgement.summary))

@@ -66,6 +66,7 @@ def test_the_commands_are_these() -> None:
         "goal",
         "health",
         "ingest",
+        "init",
         "recycle",
         "replay",
         "search",
@@ -100,6 +101,7 @@ def test_help_names_every_command_even_with_wrong_settings(footy: Footy) -> None
         "browser",
         "token",
         "feeds",
+        "follow",
         "library",
         "record",
     ]

@@ -139,7 +139,7 @@ def test_the_setting_for_espn_stands_for_the_leagues_of_a_feed_that_declares_non
 async def test_espn_follows_the_list_while_it_is_open() -> None:
     current = [following_of(["Premier League"])]
     feed = build_feed(Settings(), FeedSource("espn", "espn"), None, lambda: current[0])
-    assert feed.requests_for(1) == 1
+    assert feed.requests_for(1) == 3, "yesterday, today and tomorrow"
     current[0] = following_of(["top5"])
-    assert feed.requests_for(1) == 5
+    assert feed.requests_for(1) == 3 * 5
     await feed.aclose()

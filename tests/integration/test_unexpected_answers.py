@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -149,7 +149,7 @@ async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
     answers = PostgresUnexpectedAnswers(store.database, Redactor(), lambda: datetime.now(UTC))
     system = System(store, cache, objects, {"espn": build_feed(settings, FeedSource("espn", "espn"), None)})  # type: ignore[dict-item]
     ingest = IngestActivities(
-        store, system.listings, objects, system.registry, LIFECYCLE, Tracked(), AnswerKeeper(answers)
+        store, system.listings, objects, system.registry, LIFECYCLE, Tracked(), keeper=AnswerKeeper(answers)
     )
     with pytest.raises(ApplicationError):
         await ActivityEnvironment().run(
@@ -162,7 +162,7 @@ async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
 
 
 class ChangedFeed(ScriptedFeed):
-    async def fixtures_by_ids(self, ids: Sequence[int]) -> FeedAnswer:
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         noted()
         return FeedAnswer(failures={id_: FeedSchemaError("status", 7, "text") for id_ in ids})
 

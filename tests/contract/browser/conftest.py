@@ -24,7 +24,7 @@ Opens = Callable[..., AbstractAsyncContextManager[Searched]]
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def site() -> AsyncIterator[SimulatedX]:
-    x = SimulatedX("", XSiteState(), CrexSiteState())
+    x = SimulatedX("", XSiteState(), CrexSiteState(embedded=False))
     routes = [*x_routes(x.posts_of, x.state), *crex_routes(lambda: [cricket_match()], x.crex)]
     async with HttpServer(Starlette(routes=routes), name="the simulated sites") as server:
         x.url = server.url

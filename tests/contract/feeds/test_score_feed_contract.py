@@ -18,7 +18,7 @@ import pytest
 
 from found_footy.adapters.feeds.api_football import ApiFootball
 from found_footy.adapters.feeds.espn import Espn
-from found_footy.domain.errors import FeedError, FeedSchemaError, FeedUnauthorized, FeedUnavailable
+from found_footy.domain.errors import FeedError, FeedNotFound, FeedSchemaError, FeedUnauthorized, FeedUnavailable
 from found_footy.domain.feeds.unified import live_of, payload_of
 from found_footy.domain.fixtures.model import GoalKind, LiveFixture, Minute, Score, Side
 from found_footy.ports import ScoreFeed
@@ -204,7 +204,7 @@ async def test_the_check_says_what_the_feed_said(case: Case) -> None:
 
 
 async def test_the_check_fails_where_the_feed_does_not_let_us_in(case: Case) -> None:
-    refusal = {"api_football": FeedUnauthorized, "espn": FeedUnavailable}
+    refusal = {"api_football": FeedUnauthorized, "espn": FeedNotFound}
     with pytest.raises(FeedError) as raised:
         await case.feed(entitled=False).check()
     assert type(raised.value) is refusal[case.name]

@@ -234,7 +234,7 @@ def test_what_youtube_needs_is_a_warning_until_it_is_installed(
 ) -> None:
     _, finding = ytdlp_findings(YtdlpState("2026.11.01", runtimes, has_ejs, False), date(2026, 11, 18))
     assert (finding.state, words in finding.said) == (state, True)
-    assert ('pip install -U "yt-dlp[default,deno]"' in finding.advice) is (state == "warning")
+    assert ('pip install -U "yt-dlp[default,deno]>=2026.11.01"' in finding.advice) is (state == "warning")
 
 
 async def test_the_contact_for_wikidata_is_set(simulator: Simulator, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from found_footy.adapters.download.ytdlp_state import INSTALL_RUNTIME, MAX_AGE, RENEW, YtdlpState, ytdlp_state
+from found_footy.adapters.download.ytdlp_state import MAX_AGE, RENEW, YtdlpState, ytdlp_state
 from found_footy.adapters.storage.postgres.database import Database
 from found_footy.adapters.storage.postgres.migrate import inspect
 from found_footy.adapters.storage.postgres.service_checks import PostgresServiceChecks
@@ -294,7 +294,7 @@ def ytdlp_findings(state: YtdlpState, today: date) -> list[Finding]:
         runtimes = ", ".join(f"{each.name} ({each.path})" for each in state.js_runtimes)
         return [release, Finding("JavaScript runtime", "ok", runtimes)]
     lacking = "yt-dlp-ejs" if state.js_runtimes else "a JavaScript runtime (deno, or node 22 or newer)"
-    advice = f"Install it: `{INSTALL_RUNTIME}`."
+    advice = f"Install it: `{state.install_runtime}`."
     return [release, Finding("JavaScript runtime", "warning", f"YouTube links fail without {lacking}", advice)]
 
 

@@ -16,7 +16,6 @@ MAX_AGE = timedelta(days=30)
 RUNTIMES = ("deno", "node")
 """In order of preference: deno runs without permissions."""
 RENEW = f"{sys.executable} -m pip install -U yt-dlp"
-INSTALL_RUNTIME = f'{sys.executable} -m pip install -U "yt-dlp[default,deno]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,11 @@ class YtdlpState:
     has_ejs: bool
     """yt-dlp-ejs, the scripts that solve YouTube's challenges."""
     has_curl_cffi: bool
+
+    @property
+    def install_runtime(self) -> str:
+        """The command that adds what YouTube needs. It never replaces yt-dlp by an older release."""
+        return f'{sys.executable} -m pip install -U "yt-dlp[default,deno]>={self.version}"'
 
     def age(self, today: date) -> timedelta | None:
         return ytdlp_age(self.version, today)

@@ -270,7 +270,7 @@ def _binaries(settings: Settings) -> Finding:
         said = f"{find_binary()}, {packaged_binaries().postgres}, {valkey.find_binary()}"
         return Finding("embedded engines", "ok", said)
     except EngineError as error:
-        return Finding("embedded engines", "failed", str(error), "Run `make setup` again.")
+        return Finding("embedded engines", "failed", str(error), "Reinstall them: `make clean setup`.")
 
 
 def _installation(settings: Settings) -> list[Finding]:

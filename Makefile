@@ -4,8 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadgroup --no-loadscope-reorder
+# What needs no engine, no browser, no other program, no video decoding and no whole system.
+FAST := not engines and not chromium and not processes and not media and not system and not chaos
+# Where it is set, every process compiles the whole product again.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup setup-dev browser demo test lint types bench docs-check check lock clean
+.PHONY: help setup setup-dev browser demo test test-fast chaos coverage lint types bench docs-check lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,10 +49,19 @@ browser: ## install Chromium where it is missing
 demo: setup ## play a whole matchday on the embedded engines
 	$(BIN)/footy demo $(ARGS)
 
-test: setup-dev browser lint types ## every check and every test
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+test: setup-dev browser lint types ## lint, types and all tests (ten minutes on two cores)
+	$(PYTEST) --durations=15 $(ARGS)
 
-lint: setup-dev ## ruff and the layers
+test-fast: setup-dev ## rules and contracts without engines (under a minute)
+	$(PYTEST) -m "$(FAST)" $(ARGS)
+
+chaos: setup-dev browser ## kill matrices, outages and many more generated examples
+	HYPOTHESIS_PROFILE=chaos $(BIN)/python -m pytest -n 0 -m "chaos or property" $(ARGS)
+
+coverage: setup-dev browser ## lines that no test reaches, in htmlcov/
+	$(PYTEST) --cov --cov-report=html --cov-report=term:skip-covered $(ARGS)
+
+lint: setup-dev ## ruff and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -54,15 +69,15 @@ lint: setup-dev ## ruff and the layers
 types: setup-dev ## mypy --strict
 	$(BIN)/mypy
 
-bench: setup-dev ## the figures of docs/reference/performance.md
+bench: setup-dev ## measure the figures of docs/reference/performance.md
 	$(BIN)/python -m bench $(ARGS)
 
-docs-check: setup-dev ## links in the docs, and that every setting and command is described
-	$(BIN)/python -m pytest tests/architecture -q
+docs-check: setup-dev ## check links and that every setting and command is documented
+	$(BIN)/python -m pytest -n 0 tests/test_docs.py tests/test_source.py
 
-lock: setup-dev ## renew the hashed lock files after a change in pyproject.toml
+lock: setup-dev ## update the hashed lock files
 	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements-dev.lock
 
 clean: ## remove the environment and the caches; data folders stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov $${XDG_CACHE_HOME:-$$HOME/.cache}/found-footy/clips

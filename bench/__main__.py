@@ -1,4 +1,4 @@
-"""The figures of docs/reference/performance.md: `make bench`, or `make bench ARGS="poll_cycle"` for one of them."""
+"""Benchmarks of docs/reference/performance.md: `make bench`, or `make bench ARGS="poll_cycle"` for one of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Accuracy on the simulator's clips: is it that goal, and have we got it already
+"""Accuracy of verification and deduplication on the simulator's clips
 
-Every clip of the default matchday is rendered, looked at and hashed; the answers are held against what the simulator
-knows of each. The peer is the plain rule for duplicates (three pictures in a row within 10 of 64 bits, nothing else).
+Every clip of the default matchday is rendered, verified and hashed; the results are compared with the simulator's
+ground truth. The baseline is the plain rule for duplicates (three consecutive frames within 10 of 64 bits).
 """
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ from pathlib import Path
 import numpy as np
 
 from bench.table import table
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.adapters.vision.watch import watch
-from found_footy.domain.errors import MediaError
-from found_footy.domain.fixtures.model import Minute, Score
-from found_footy.domain.videos.readings import Expectation
-from found_footy.domain.videos.verification import validate_timestamp
-from found_footy.media.fingerprint import Fingerprint
-from found_footy.media.hash_match import IN_A_ROW, MOST_BITS, match, match_mirrored
-from found_footy.media.phash import hash_video
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import all_clips, goal_footage
+from footy_simulator.clips.truth import ClipTruth, clip_truth, seconds_in_common
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import Scenario
+from footy_simulator.truth import expected_outcome
+from found_footy.clips.frame_selection import read_clip
+from found_footy.clips.models import Expectation
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.clips.verification import validate_timestamp
+from found_footy.errors import MediaError
+from found_footy.fixtures.models import MatchMinute, Score
+from found_footy.media.fingerprint import Fingerprint, hash_video
+from found_footy.media.hash_match import MAX_HAMMING_DISTANCE, MIN_CONSECUTIVE_FRAMES, match, match_mirrored
 from found_footy.media.probe import probe
-from found_footy.simulator import load_scenario, truth
-from found_footy.simulator.clips.footage import goal_footage
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.clips.truth import ClipTruth, seconds_in_common, truth_of
-from found_footy.simulator.script import Scenario
 
 SHORTEST, LONGEST, LEAST_ASPECT = 3.0, 60.0, 1.33
 ENOUGH_SECONDS = 1.5
-"""Two clips that share less of a broadcast are duplicates for nobody; those between this and nothing do not count."""
+"""Shared broadcast time from which two clips count as duplicates. Pairs that share less, but some, are ignored."""
 CUT_OR_TURNED = ("mirrored", "crop", "no_clock")
-"""Alterations after which the picture is another one; reported apart."""
+"""Alterations that change the whole picture; reported separately."""
 REASONS = {
     "not soccer": "not_soccer",
     "filmed screen": "filmed_screen",
@@ -61,7 +60,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Of all pairs of clips: what was found, what was missed, what was invented."""
+    """True positives, false negatives and false positives over all pairs of clips."""
 
     found: int
     missed: tuple[str, ...]
@@ -88,7 +87,7 @@ async def evaluate(folder: Path) -> list[Judged]:
 
 
 async def _judge(scenario: Scenario, spec: ClipSpec, path: Path, vision: OcrVision) -> Judged:
-    shown = truth_of(spec)
+    shown = clip_truth(spec)
     try:
         info = probe(path)
         if info.duration < SHORTEST:
@@ -97,7 +96,7 @@ async def _judge(scenario: Scenario, spec: ClipSpec, path: Path, vision: OcrVisi
             return Judged(shown, "rejected", "too_long", None)
         if info.aspect < LEAST_ASPECT:
             return Judged(shown, "rejected", "portrait", None)
-        watched = await watch(vision, path)
+        watched = await read_clip(vision, path)
         fingerprint = hash_video(path)
     except MediaError as error:
         return Judged(shown, "rejected", {"NotAVideo": "not_a_video"}.get(error.kind, "broken"), None)
@@ -106,15 +105,17 @@ async def _judge(scenario: Scenario, spec: ClipSpec, path: Path, vision: OcrVisi
 
 
 def expectation_of(scenario: Scenario, spec: ClipSpec) -> Expectation:
-    """What the feed says in the end of the goal that a clip was posted for."""
+    """Return the feed's final data for the goal that a clip was posted for."""
     script = next(each for each in scenario.matches if each.id == spec.match)
     footage = goal_footage(script, spec.goal)
-    told = truth(scenario).match(spec.match).goals[spec.goal]
-    return Expectation(Minute(told.elapsed, told.extra), *footage.teams, Score(*footage.before), Score(*footage.after))
+    told = expected_outcome(scenario).match(spec.match).goals[spec.goal]
+    return Expectation(
+        MatchMinute(told.elapsed, told.extra), *footage.teams, Score(*footage.before), Score(*footage.after)
+    )
 
 
 def duplicates(judged: Sequence[Judged], same: Callable[[Fingerprint, Fingerprint], bool], *, altered: bool) -> Pairs:
-    """`altered`: only pairs with a mirrored or cropped copy in them, or only those without."""
+    """`altered` selects pairs that include a mirrored or cropped copy, or only pairs without one."""
     found, missed, invented = 0, [], []
     for one, other in _pairs(judged):
         if altered is not any(each in clip.truth.also for clip in (one, other) for each in CUT_OR_TURNED):
@@ -146,10 +147,10 @@ def ours(a: Fingerprint, b: Fingerprint) -> bool:
 
 
 def plain(a: Fingerprint, b: Fingerprint) -> bool:
-    """Three pictures in a row within ten bits, at any offset."""
-    close = np.argwhere(np.bitwise_count(a.hashes[:, None] ^ b.hashes) <= MOST_BITS)
+    """Match three consecutive frames within ten bits, at any offset."""
+    close = np.argwhere(np.bitwise_count(a.hashes[:, None] ^ b.hashes) <= MAX_HAMMING_DISTANCE)
     at = {(int(a.places[i]), int(b.places[j])) for i, j in close}
-    return any(all((x + n, y + n) in at for n in range(IN_A_ROW)) for x, y in at)
+    return any(all((x + n, y + n) in at for n in range(MIN_CONSECUTIVE_FRAMES)) for x, y in at)
 
 
 def false_verified(judged: Sequence[Judged]) -> list[str]:
@@ -157,13 +158,13 @@ def false_verified(judged: Sequence[Judged]) -> list[str]:
 
 
 def verified_share(judged: Sequence[Judged]) -> tuple[int, int]:
-    """Of the clips that show the goal with a clear clock: verified, and all."""
+    """Return verified clips and all clips, of those that show the goal with a clear clock."""
     right = [each for each in judged if each.truth.verdict == "verified" and each.truth.clock == "clear"]
     return sum(each.verdict == "verified" for each in right), len(right)
 
 
 async def main() -> None:
-    # Kept from run to run: clips are named by their content.
+    # Reused between runs: clips are named by content.
     judged = await evaluate(Path(tempfile.gettempdir()) / "found-footy-clips")
     verdicts = ("verified", "unverified", "rejected")
     confusion = Counter((each.truth.verdict, each.verdict) for each in judged)

@@ -1,7 +1,7 @@
-"""A Saturday's worst minute: 20 matches with two goals each within 60 seconds, and 10 copies of every goal.
+"""Scenario of a Saturday's busiest minute: 20 matches with two goals each within 60 seconds, 10 copies per goal.
 
-Two copies of each goal are rendered. The others are these files with a few bytes more, which makes them other files to
-whoever goes by content, with the same work to look at and to hash.
+Two copies of each goal are rendered. The others are these files with a few extra bytes, so their content hashes differ
+but verification and perceptual hashing cost the same.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 import yaml
 
 from bench.played import prepare
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.script import Scenario
+from footy_simulator.clips.plan import clips_for
+from footy_simulator.loader import parse_scenario
+from footy_simulator.scenario import Scenario
 
 MATCHES, COPIES = 20, 10
 GOALS = 2 * MATCHES
 SPEED = 10.0
-"""Ten minutes of play, with all goals in them, are a minute of real time."""
+"""Ten minutes of play, containing all goals, take one minute of real time."""
 KICKOFF_MINUTES = 4
-"""Minutes of play until kick-off: the engines need some seconds to start."""
+"""Minutes of play until kick-off: the engines take some seconds to start."""
 
 _TEAM_NAMES = (
     "Ashford Barnet Carlisle Dartford Eastleigh Farnham Gosport Halifax Ipswich Jarrow Kendal Lincoln Malden "
@@ -80,5 +80,5 @@ def prepare_burst(scenario: Scenario, folder: Path) -> None:
             path = folder / clip.file_name
             shutil.copyfile(folder / clips[number % 2].file_name, path)
             with path.open("ab") as file:
-                # A box of MP4 that every reader skips.
+                # An MP4 box that every reader skips.
                 file.write(struct.pack(">I4sI", 12, b"free", number))

@@ -1,8 +1,8 @@
-"""SQL statements and object-store calls for each clip and for each candidate, by step
+"""SQL statements and object-store calls per clip and per candidate, by step
 
-One goal with 10 posts: 5 become clips, 3 are copies of those, 2 are refused. The activities run in this process, in the
-order of the workflows, on the real store, sources, downloader, decoder and OCR; the object store is a folder, and its
-calls are counted where an S3 server would get requests.
+One goal with 10 posts: 5 become clips, 3 are copies of those, 2 are rejected. The activities run in this process, in
+the order of the workflows, on the real store, sources, downloader, decoder and OCR; the object store is a folder, whose
+calls are counted where an S3 server would receive requests.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,51 +24,49 @@ from tests.support.polling import System
 
 from bench.played import prepare
 from bench.table import table
-from found_footy.activities.aliases import AliasActivities
-from found_footy.activities.download import DownloadActivities
-from found_footy.activities.search import SearchActivities
-from found_footy.activities.upload import UploadActivities
-from found_footy.activities.vision import VisionActivities
-from found_footy.adapters.media.limited import LimitedMedia
-from found_footy.adapters.recordings.recorder import StoreRecorder
-from found_footy.adapters.storage.objects import ThreadedObjectStore
-from found_footy.adapters.storage.objects.backend import Backend
-from found_footy.adapters.storage.objects.folder import FolderObjects
-from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.adapters.vision.watch import watch
-from found_footy.bootstrap import Closable, build_downloader, build_knowledge, build_sources, search_rules
-from found_footy.bootstrap_feeds import build_feed
-from found_footy.config import Settings
-from found_footy.domain.feeds.source import FeedSource
-from found_footy.domain.fixtures.model import Sport
-from found_footy.domain.videos.filters import FilterRules
-from found_footy.domain.videos.readings import FrameReading
-from found_footy.ops.demo import demo_settings
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
-from found_footy.simulator import Simulator
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.loader import parse_scenario
-from found_footy.workflows.clip_contracts import (
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.loader import parse_scenario
+from footy_simulator.server import Simulator
+from found_footy.app import Closable, build_downloader, build_knowledge, build_sources, search_rules
+from found_footy.cli.demo import demo_settings
+from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
+from found_footy.clips.filters import FilterRules
+from found_footy.clips.frame_selection import read_clip
+from found_footy.clips.messages import (
     CandidateRef,
-    CloseOrder,
-    Fetched,
-    Found,
+    CloseRequest,
+    FetchResult,
     PoolPlan,
     PoolRef,
     SearchAttempt,
-    SettleOrder,
+    SearchOutcome,
+    SettleRequest,
     VideoRef,
-    VideoState,
+    VideoStatus,
 )
-from found_footy.workflows.contracts import EventWorkflow, IngestIds, Polled, PollInput, StillWanted
-from found_footy.workflows.feed_contracts import FeedPoll
-from found_footy.workflows.upload import POOLS
+from found_footy.clips.models import FrameReading
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.clips.store import ClipStore
+from found_footy.clips.workflow import POOLS
+from found_footy.config import Settings
+from found_footy.discovery.activities import AliasActivities, SearchActivities
+from found_footy.discovery.models import EventWorkflow, StillWanted
+from found_footy.feeds.models import FeedPollInput, FeedSource
+from found_footy.feeds.registry import build_feed
+from found_footy.fixtures.models import IngestIdsInput, PollInput, PollResult, Sport
+from found_footy.fixtures.store import PostgresStore
+from found_footy.media.processor import MediaProcessor
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.recordings.store import RecordingStore
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.storage.migrations import migrate
+from found_footy.storage.objects.backend import Backend
+from found_footy.storage.objects.folder import FolderObjects
+from found_footy.storage.objects.store import ThreadedObjectStore
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
 
 SCENARIO = """
 leagues:
@@ -96,7 +95,7 @@ matches:
           - portrait 360p
 """
 FATES = {"kept": 5, "replaced": 3, "refused": 1}
-"""Of the files; the tenth is refused before it is stored."""
+"""Outcomes of the files; the tenth is rejected before it is stored."""
 
 
 class Statements(AsyncCursor[Any]):
@@ -108,7 +107,7 @@ class Statements(AsyncCursor[Any]):
 
 
 class Counted:
-    """A backend whose calls are counted by name."""
+    """Backend that counts its calls by name."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -126,7 +125,7 @@ class Counted:
 
 @dataclass
 class Ledger:
-    """What each step has cost so far."""
+    """Accumulated cost of each step."""
 
     objects: Counted
     runs: Counter[str] = field(default_factory=Counter)
@@ -146,12 +145,12 @@ class Ledger:
 @dataclass(frozen=True)
 class Activities:
     store: PostgresStore
-    clips: PostgresClips
+    clips: ClipStore
     polling: System
     aliases: AliasActivities
     search: SearchActivities
     download: DownloadActivities
-    vision: VisionActivities
+    vision: VerificationActivities
     upload: UploadActivities
 
 
@@ -171,7 +170,7 @@ async def main() -> None:
             database = Database(engine.url, cursor_factory=Statements)
             await database.open()
             try:
-                # Each poll is a second of real time later, whatever the machine does.
+                # Each poll advances the clock by one second, regardless of the machine's speed.
                 async with Simulator(
                     scenario, clips_folder=folder / "clips", time_source=lambda: float(next(ticks))
                 ) as simulator:
@@ -187,15 +186,15 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
     counted = Counted(FolderObjects(folder))
     ledger = Ledger(counted)
     objects = ThreadedObjectStore(cast(Backend, counted))
-    store, clips = PostgresStore(database), PostgresClips(database)
-    media, vision = LimitedMedia(settings.media_memory_mb, settings.media_seconds), OcrVision()
+    store, clips = PostgresStore(database), ClipStore(database)
+    media, vision = MediaProcessor(settings.media_memory_mb, settings.media_seconds), OcrVision()
     feed = build_feed(settings, FeedSource("api_football", "api_football"), None)
     knowledge, downloader = build_knowledge(settings), build_downloader(settings)
-    recorder = StoreRecorder(PostgresRecordings(database), objects, {})
+    recorder = MatchRecorder(RecordingStore(database), objects, {})
     sources = build_sources(settings)
 
     async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
-        return (await watch(vision, path, media.pictures, sport)).readings
+        return (await read_clip(vision, path, media.frames_at, sport)).readings
 
     do = Activities(
         store,
@@ -204,7 +203,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
         AliasActivities(clips, knowledge, _now),
         SearchActivities(store, clips, objects, sources, search_rules(settings), _now, recorder),
         DownloadActivities(clips, objects, downloader, media, FilterRules(), _now),
-        VisionActivities(clips, objects, look, settings.clock_tolerance_minutes),
+        VerificationActivities(clips, objects, look, settings.clock_tolerance_minutes, nullcontext),
         UploadActivities(clips, objects),
     )
     try:
@@ -221,10 +220,10 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
 
 async def _certain_goal(do: Activities) -> str:
     run, polling = ActivityEnvironment().run, do.polling
-    await run(polling.ingest.ingest_fixtures, IngestIds([1395001], _now()))
+    await run(polling.ingest.ingest_fixtures, IngestIdsInput([1395001], _now()))
     for number in range(10):
-        await run(polling.feed_activities.poll_feed, FeedPoll("api_football", _now()))
-        polled: Polled = await run(polling.monitor.poll_active_fixtures, PollInput(f"monitor-{number}", _now()))
+        await run(polling.feed_activities.poll_feed, FeedPollInput("api_football", _now()))
+        polled: PollResult = await run(polling.monitor.poll_active_fixtures, PollInput(f"monitor-{number}", _now()))
         if polled.to_search:
             return polled.to_search[0]
     raise AssertionError("ten polls, and no goal is certain")
@@ -238,11 +237,11 @@ async def _way_of_the_clips(do: Activities, ledger: Ledger, event_id: str) -> No
         await ledger.run("look up a team's names", do.aliases.resolve_team_aliases, team)
     for attempt in range(1, still.plan.attempts + 1):
         order = SearchAttempt(event_id, attempt)
-        found: Found = await ledger.run("search", do.search.search_sources, order)
+        found: SearchOutcome = await ledger.run("search", do.search.search_sources, order)
         if found.keys:
             await _download(do, ledger, event_id, found.keys)
             await _upload(do, ledger, event_id)
-    await ledger.run("close", do.search.close_event, CloseOrder(event_id))
+    await ledger.run("close", do.search.close_event, CloseRequest(event_id))
     await ledger.run("sweep", do.search.sweep_event, me)
 
 
@@ -250,13 +249,13 @@ async def _download(do: Activities, ledger: Ledger, event_id: str, keys: Sequenc
     await ledger.run("register a download", do.download.register_download_workflow, EventWorkflow(event_id, "download"))
     files: dict[str, str] = {}
     for key in keys:
-        fetched: Fetched = await ledger.run("fetch", do.download.fetch_clip, CandidateRef(event_id, key))
+        fetched: FetchResult = await ledger.run("fetch", do.download.fetch_clip, CandidateRef(event_id, key))
         if fetched.md5:
             files[fetched.md5] = fetched.state
     for md5, state in files.items():
         clip = VideoRef(event_id, md5)
         if state == "staged":
-            seen: VideoState = await ledger.run("look", do.vision.look_at_clip, clip)
+            seen: VideoStatus = await ledger.run("look", do.vision.verify_clip, clip)
             if seen.state == "checked":
                 await ledger.run("hash", do.download.hash_clip, clip)
 
@@ -267,7 +266,7 @@ async def _upload(do: Activities, ledger: Ledger, event_id: str) -> None:
     ]
     for md5 in (md5 for plan in plans for md5 in plan.publish):
         await ledger.run("publish", do.upload.publish_clip, VideoRef(event_id, md5))
-    await ledger.run("settle", do.upload.settle_event, SettleOrder(event_id, plans, _now()))
+    await ledger.run("settle", do.upload.settle_event, SettleRequest(event_id, plans, _now()))
     await ledger.run("clean up", do.upload.clean_up_upload, EventWorkflow(event_id, "upload"))
 
 

@@ -1,9 +1,9 @@
-"""From a certain goal to its first and last clip, against the sum of what cannot be avoided
+"""Time from a stable goal to its first and last clip, against the unavoidable minimum
 
-Six goals, 8 s apart, in the demo's profile and without a browser. Of each, two copies are posted at once, and another
-part of the broadcast 4 s later. The clock runs from the start of the goal's search to the end of the step that
-publishes. What cannot be avoided: the waits between searches until the post is up, and a plain download, the look and
-the hash of the file, each measured alone in the same run; for the last clip, of all files of its batch.
+Six goals, 8 s apart, in the demo's profile and without a browser. For each, two copies are posted at once, and another
+part of the broadcast 4 s later. The time is measured from the start of the goal's search to the end of the publishing
+step. The minimum is the sum of the waits between searches until the post is up, and of download, verification and
+hashing of the file, each measured alone in the same run; for the last clip, of all files of its batch.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from bench.histories import History, history_of
 from bench.played import Played, played, prepare
 from bench.table import table
 from bench.unavoidable import Work, side_by_side, work_of
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.social.plan import media_of
-from found_footy.workflows.clip_contracts import download_id, upload_id, vision_id
-from found_footy.workflows.contracts import search_id
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.loader import parse_scenario
+from footy_simulator.posts import media_of
+from found_footy.clips.messages import download_id, upload_id
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.discovery.models import search_workflow_id
 
 LIMIT_SECONDS = 240
 GOAL = 1.3
@@ -61,12 +61,12 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Clip:
-    """One publication, and what came before it."""
+    """One publication and its preceding steps."""
 
     seconds: float
-    """From the start of the search to the end of the transaction that published it."""
+    """From the start of the search to the end of the transaction that published the clip."""
     waited: float
-    """By the profile: from the first search to the first one after the post was up."""
+    """Wait in the profile, from the first search to the first one after the post was up."""
     stages: Mapping[str, float]
 
 
@@ -74,13 +74,13 @@ class Clip:
 class Goal:
     name: str
     lead_in: float
-    """From the start of the poll that made it certain to the start of its search."""
+    """From the start of the poll that made the goal stable to the start of its search."""
     first: Clip
     first_floor: float
     last: Clip
     last_floor: float
     work: Work
-    """Of the first clip, alone."""
+    """Work for the first clip alone."""
 
 
 async def main() -> None:
@@ -99,7 +99,7 @@ async def measure(folder: Path) -> None:
 
 
 async def _searched(matchday: Played, goals: int) -> None:
-    """Until the search for every goal has ended."""
+    """Wait until the search for every goal has ended."""
     done = 0
     while done < goals:
         await asyncio.sleep(0.5)
@@ -115,7 +115,6 @@ async def _goals(matchday: Played, folder: Path) -> list[Goal]:
         "select c.event_id, c.key, c.source, c.posted_at, c.attempt, c.md5, v.published_at "
         "from candidates c join videos v using (event_id, md5) order by v.published_at, c.posted_at"
     )
-    looks = await history_of(matchday.system.client, vision_id(matchday.system.settings.task_queue))
     works = await _works(matchday, posts, folder)
     found = []
     for event in events:
@@ -123,12 +122,12 @@ async def _goals(matchday: Played, folder: Path) -> list[Goal]:
         attempts = {row["attempt"]: row["at"] for row in searches if row["event_id"] == event["id"]}
         published = [post for post in mine if post["published_at"] is not None]
         if published:
-            found.append(await _goal(matchday, event, mine, published, attempts, looks, works))
+            found.append(await _goal(matchday, event, mine, published, attempts, works))
     return found
 
 
 async def _works(matchday: Played, posts: Sequence[Row], folder: Path) -> Mapping[str, Work]:
-    """Each file alone, while nothing else is to be done."""
+    """Measure each file alone, while the system is idle."""
     vision = OcrVision()
     await vision.check()
     works: dict[str, Work] = {}
@@ -146,13 +145,12 @@ async def _goal(
     posts: Sequence[Row],
     published: Sequence[Row],
     attempts: Mapping[int, datetime],
-    looks: History,
     works: Mapping[str, Work],
 ) -> Goal:
     first, last = published[0], published[-1]
     batch = {post["md5"] for post in posts if post["attempt"] == last["attempt"]}
-    search = await history_of(matchday.system.client, search_id(event["id"]))
-    clips = [await _clip(matchday, post, attempts, search, looks) for post in (first, last)]
+    search = await history_of(matchday.system.client, search_workflow_id(event["id"]))
+    clips = [await _clip(matchday, post, attempts, search) for post in (first, last)]
     return Goal(
         name=f"{event['player_name']} {event['elapsed']}'",
         lead_in=(search.begun - event["stable_at"]).total_seconds(),
@@ -164,15 +162,15 @@ async def _goal(
     )
 
 
-async def _clip(matchday: Played, post: Row, attempts: Mapping[int, datetime], search: History, looks: History) -> Clip:
+async def _clip(matchday: Played, post: Row, attempts: Mapping[int, datetime], search: History) -> Clip:
     client, event_id, md5, taken = matchday.system.client, post["event_id"], post["md5"], post["attempt"]
     download = await history_of(client, download_id(event_id, taken))
     upload = await history_of(client, upload_id(event_id))
     searched = search.step("search_sources", attempt=taken)
     fetched = download.step("fetch_clip", key=post["key"])
-    looked = looks.step("look_at_clip", event_id=event_id, md5=md5)
+    looked = download.step("verify_clip", md5=md5)
     hashed = download.step("hash_clip", md5=md5)
-    handed = download.step("hand_over_to_upload")
+    handed = download.step("queue_videos_for_upload")
     settled = next(s for s in upload.steps if s.name == "settle_event" and _same(s.argument["at"], post))
     pools = [step for step in upload.steps if step.name == "deduplicate_pool" and step.wanted < settled.wanted]
     waited = (_first_after(attempts, post["posted_at"]) - 1) * matchday.system.settings.search_seconds
@@ -193,7 +191,7 @@ async def _clip(matchday: Played, post: Row, attempts: Mapping[int, datetime], s
 
 
 def _first_after(attempts: Mapping[int, datetime], posted_at: datetime) -> int:
-    """The number of the first search that could see a post."""
+    """Return the number of the first search after the post was up."""
     return next(attempt for attempt, at in sorted(attempts.items()) if at >= posted_at)
 
 

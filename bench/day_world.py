@@ -1,6 +1,6 @@
-"""Two score feeds over a whole day, with every kind of failure: `python -m bench.day_world SHARE_THAT_FAILS`.
+"""Two score feeds over a whole day, with every kind of failure: `python -m bench.day_world FAILURE_SHARE`.
 
-Prints its port. `PUT /now?seconds=…` says how far the day is; each answer is as of that moment.
+Prints its port. `PUT /now?seconds=…` sets the time of day; each answer is as of that moment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ START = datetime(2026, 8, 22, tzinfo=UTC)
 MATCHES = 72
 EVERY = timedelta(minutes=20)
 GOALS = (20, 60)
-"""Minutes of play; the first is the home side's."""
+"""Minutes of play; the first goal is the home side's."""
 ZEROS = gzip.compress(bytes(64 * 1024 * 1024))
 
 
@@ -82,7 +82,7 @@ STATUSES = {"NS": "SCHEDULED", "1H": "FIRST_HALF", "HT": "HALFTIME", "2H": "SECO
 
 
 def espn(match: int, now: datetime) -> dict[str, Any]:
-    now -= timedelta(seconds=40)  # it is the slower one
+    now -= timedelta(seconds=40)  # the slower feed
     names = teams(match)
     status, minute = moment(match, now)
     scored = [n for n, at in enumerate(GOALS) if minute is not None and minute >= at]
@@ -157,7 +157,7 @@ class World:
         async def scoreboard(request: Request) -> Response:
             events = [espn(match, self.now) for match in range(MATCHES)]
             body = {"leagues": [{"id": "23", "name": "Premier League"}], "events": events}
-            # A month is what an ingest asks for.
+            # An ingest requests a month.
             is_poll = len(request.query_params.get("dates", "")) == len("20261118")
             return await self.answer(body) if is_poll else JSONResponse(body)
 
@@ -173,7 +173,7 @@ class World:
 
 
 def _spoilt(body: dict[str, Any], score: Any) -> dict[str, Any]:
-    """The first match of an answer with a value that cannot be; None for a match that begins anew."""
+    """Give the first match of an answer an invalid score, or with None set it back to the first minute."""
     body = copy.deepcopy(body)
     for item in body.get("response", [])[:1]:
         if score is None:

@@ -1,7 +1,7 @@
-"""Three score feeds on loopback, in a process of their own: `python -m bench.feed_world MATCHES SHARE_THAT_FAILS`.
+"""Three score feeds on loopback, in a separate process: `python -m bench.feed_world MATCHES FAILURE_SHARE`.
 
-Two speak as API-Football does, one as ESPN; each with its own ids and delay. Prints its port. `GET /log` tells when
-each request began and ended, by feed, on the clock that all processes of the machine share.
+Two use API-Football's format, one ESPN's; each has its own ids and delay. Prints its port. `GET /log` returns the start
+and end of each request by feed, on the monotonic clock shared by all processes of the machine.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 LEAGUES = 20
-"""Of ESPN: so many requests a poll."""
+"""ESPN leagues, which is the number of requests per poll."""
 SYLLABLES = ("bar", "cel", "dor", "fen", "gal", "hul", "jor", "kal", "lim", "mon", "nor", "par", "quin", "ros", "sal")
 KICKOFF = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=30)
 DELAYS = {"one": 0.05, "two": 0.15, "espn": 0.1}
-"""Seconds that each feed takes for an answer."""
+"""Response time of each feed in seconds."""
 
 
 def team_name(number: int) -> str:
@@ -102,7 +102,7 @@ class World:
             number = int(request.path_params["league"].removeprefix("l"))
             events = [espn(match) for match in range(number, self.matches, LEAGUES)]
             body = {"leagues": [{"id": str(number + 1), "name": "Premier League"}], "events": events}
-            # A month is what an ingest asks for.
+            # An ingest requests a month.
             is_poll = len(request.query_params["dates"]) == len("20261118")
             return await self.answer("espn", body) if is_poll else JSONResponse(body)
 

@@ -1,8 +1,8 @@
 """First paint of the matchday with 50 matches and 150 goals, against the same bytes without a database
 
-The database holds a long season (`bench/large_world.py`); the day that is shown has 50 matches. Each load is a fresh
-headless Chromium profile, so nothing is in its cache; pictures of clips are not loaded. The floor is a server that
-returns the same bytes as constants. Layout shift is what the browser itself counts until a second after the load.
+The database holds a long season (`bench/large_world.py`); the displayed day has 50 matches. Each load uses a new
+headless Chromium profile with an empty cache; clip images are not loaded. The baseline is a server that returns the
+same bytes as constants. Layout shift is the browser's own measure until one second after the load.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from starlette.types import Receive, Scope, Send
 
 from bench.large_world import A_DAY, GOALS_EACH, LAST_DAY, fill
 from bench.table import table
-from found_footy.adapters.browser.chromium import find_chromium
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
+from found_footy.browser.chromium import find_chromium
 from found_footy.config import Settings
-from found_footy.http_server import HttpServer
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.migrations import migrate
 from found_footy.web.app import create_app
 
 LOADS = 9
@@ -60,7 +61,7 @@ class Load(NamedTuple):
 
 
 class Constants:
-    """An ASGI application that knows its answers by heart."""
+    """ASGI application with constant responses."""
 
     def __init__(self, answers: Mapping[str, tuple[bytes, str]]) -> None:
         self._answers = answers
@@ -102,7 +103,7 @@ async def _measure(url: str, folder: Path) -> None:
 
 
 async def _answers(url: str) -> dict[str, tuple[bytes, str]]:
-    """The page and all that it names; what its scripts ask for later is no part of it."""
+    """Fetch the page and the resources it references, without later requests of its scripts."""
     async with httpx.AsyncClient(base_url=url) as client:
         page = await client.get("/")
         assert page.text.count("data-fixture=") == A_DAY
@@ -130,7 +131,7 @@ def _bytes(files: list[bytes]) -> tuple[str, str]:
 async def _paints(browser: Browser, pages: str, floor: str) -> None:
     rows: list[list[object]] = []
     for screen in SCREENS:
-        # Turn by turn, so that whatever else the machine does meets both alike.
+        # Alternate the two, so that other load on the machine affects both alike.
         loads = [(await _load(browser, pages, screen), await _load(browser, floor, screen)) for _ in range(LOADS)]
         ours, theirs = ([pair[side] for pair in loads[1:]] for side in (0, 1))
         paint, least = _median(ours, "paint"), _median(theirs, "paint")

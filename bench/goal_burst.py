@@ -1,7 +1,7 @@
-"""40 goals within a minute with 10 copies each: clips a minute, and how late the polls get
+"""40 goals within a minute with 10 copies each: clips per minute, and delay of the polls
 
-In the demo's profile, without a browser, with everything on this machine: engines, workers, and the simulator too.
-The limit is what the processors could do with nothing but plain downloads, looks and hashes.
+In the demo's profile, without a browser, with everything on this machine: engines, workers and the simulator. The limit
+is the throughput of the processors with downloads, verification and hashing only.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bench.burst_scenario import COPIES, GOALS, KICKOFF_MINUTES, SPEED, burst, p
 from bench.played import CORES, Played, played
 from bench.table import table
 from bench.unavoidable import Work, work_of
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.script import Scenario
-from found_footy.simulator.social.plan import media_of
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.posts import media_of
+from footy_simulator.scenario import Scenario
+from found_footy.clips.ocr_vision import OcrVision
 
 LIMIT_SECONDS = 540.0
-"""From the first goal on; what is not done by then is counted as it is."""
+"""Time limit from the first goal on; unfinished work is counted as it is."""
 LOOK_SECONDS = 0.02
 PROGRESS_SECONDS = 15.0
 SAMPLES = 6
@@ -36,7 +36,7 @@ INTERVALS = {"demo": 1.0, "default": 30.0}
 
 @dataclass
 class Polls:
-    """When the feed was asked."""
+    """Times of the feed requests."""
 
     times: list[float] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Polls:
             await asyncio.sleep(LOOK_SECONDS)
 
     def gaps(self, begin: float, end: float) -> list[float]:
-        """Between polls; the one that is still to come when the time is over counts as far as it has got."""
+        """Return the times between polls; a poll still pending at the end counts with its waiting time so far."""
         before = max((moment for moment in self.times if moment < begin), default=begin)
         inside = [moment for moment in self.times if begin <= moment < end]
         return [later - earlier for earlier, later in pairwise([before, *inside, end])]

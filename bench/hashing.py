@@ -1,9 +1,9 @@
-"""Hashing a clip of 60 s, as a multiple of the time that it takes just to decode it
+"""Hashing a clip of 60 s, relative to decoding it
 
-H.264 with a keyframe every two seconds and the encoder's usual B-frames, a moving scene, made here. "Decode" is PyAV
-decoding every frame and doing nothing with it, with the same threads. The common way opens the file once for each
-sampled frame; in place of an `ffmpeg` process this peer seeks and decodes with PyAV in this process, which spares it
-the start of a program each time.
+The clip is H.264 with a keyframe every two seconds, default B-frames and a moving scene, generated here. "Decode" is
+PyAV decoding every frame and discarding it, with the same threads. The common approach opens the file once per sampled
+frame; instead of an `ffmpeg` process, this baseline seeks and decodes with PyAV in this process, which saves the
+process start each time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.table import table
-from found_footy.media.fingerprint import STEP
-from found_footy.media.phash import hash_video
+from found_footy.media.fingerprint import STEP, hash_video
 
 SECONDS, MADE_SECONDS, FPS = 60, 10, 25
 SIZES = {"480p": (854, 480), "720p": (1280, 720), "1080p": (1920, 1080)}
 ROUNDS = 3
 PEER_FRAMES = 12
-"""The common way is timed on so many frames, spread over the clip, and the time is multiplied."""
+"""Frames on which the common approach is timed, spread over the clip; the time is extrapolated."""
 
 
 async def main() -> None:
@@ -36,7 +35,7 @@ async def main() -> None:
         for name, (width, height) in SIZES.items():
             path = Path(folder) / f"{name}.mp4"
             _write(path, width, height)
-            # Turn by turn, so that whatever else runs on the machine hits both alike.
+            # Alternate the two, so that other load on the machine affects both alike.
             rounds = [(_time(lambda: _decode_all(path)), _time(lambda: hash_video(path))) for _ in range(ROUNDS)]  # noqa: B023
             decode, hashing = (min(each[n] for each in rounds) for n in (0, 1))
             common = _time(lambda: _frame_by_frame(path)) * SECONDS / STEP / PEER_FRAMES  # noqa: B023
@@ -73,7 +72,7 @@ def _frame_by_frame(path: Path) -> None:
 
 
 def _write(path: Path, width: int, height: int) -> None:
-    """Ten seconds are encoded and put into the file six times over: decoding costs the same, and making it less."""
+    """Encode ten seconds and write them six times: decoding costs the same, and generating is faster."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=FPS)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
@@ -96,7 +95,7 @@ def _frame(picture: NDArray[np.uint8]) -> av.VideoFrame:
 
 
 def _scene(width: int, height: int) -> Iterator[NDArray[np.uint8]]:
-    """A camera that pans over a textured ground with 22 players on it, and cuts every 5 s."""
+    """Yield frames of a camera panning over a textured pitch with 22 players, with a cut every 5 s."""
     chance = np.random.default_rng(3)
     coarse = cv2.resize(chance.integers(40, 200, (12, 20, 3), dtype=np.uint8), (width * 2, height * 2))
     fine = cv2.resize(chance.integers(0, 255, (height, width, 3), dtype=np.uint8), (width * 2, height * 2))

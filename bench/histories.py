@@ -1,4 +1,4 @@
-"""When each activity of a workflow was wanted, begun and done, read from Temporal's histories."""
+"""Schedule, start and completion times of activities, from Temporal's workflow histories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step:
     begun: datetime
     done: datetime
     worker: str
-    """Process and machine of whoever did it."""
+    """Process and machine that executed the activity."""
 
     def has(self, **values: Any) -> bool:
         return all(self.argument.get(name) == value for name, value in values.items())
@@ -30,10 +30,10 @@ class Step:
 class History:
     begun: datetime
     steps: tuple[Step, ...]
-    """Of all runs under one id, in the order in which they were wanted."""
+    """Steps of all runs with one workflow id, in the order they were scheduled."""
 
     def step(self, name: str, **values: Any) -> Step:
-        """The last one of this name with these arguments."""
+        """Return the last step with this name and these arguments."""
         return next(step for step in reversed(self.steps) if step.name == name and step.has(**values))
 
 

@@ -1,4 +1,4 @@
-"""A database as large as a long season: 10,000 matches, 30,000 goals, 100,000 videos, filled by a few statements.
+"""A database of a long season: 10,000 matches, 30,000 goals, 100,000 videos, filled by a few statements.
 
 `python -m bench.large_world URL` fills the migrated, empty database at that address.
 """
@@ -17,7 +17,7 @@ from found_footy.media.fingerprint import Fingerprint
 
 FIXTURES, GOALS_EACH, VIDEOS = 10_000, 3, 100_000
 A_DAY = 50
-"""Matches."""
+"""Matches per day."""
 LAST_DAY = date(2026, 8, 22)
 FIRST_KICKOFF = datetime(2026, 8, 22, 12, tzinfo=UTC) - timedelta(days=FIXTURES // A_DAY - 1)
 FIRST_FIXTURE = 100_001
@@ -121,7 +121,7 @@ _PROOF = """{"at": 2.0, "box": {"left": 0.05, "top": 0.06, "right": 0.13, "botto
 
 
 def _fingerprint(seed: int) -> bytes:
-    """Of ten seconds."""
+    """Return a fingerprint of ten seconds."""
     hashes = np.random.default_rng(seed).integers(0, 2**63, 40, dtype=np.uint64)
     return Fingerprint(np.arange(40), hashes).to_bytes()
 

@@ -1,7 +1,7 @@
-"""Search among 100,000 clips of the library: latency, and recall at 10 against the exact answer
+"""Search among 100,000 library clips: latency, and recall at 10 against the exact result
 
-Vectors have 576 numbers and lie in clusters (see library_world.py). A question is a clip as it looks after somebody
-cut, mirrored or compressed it. "All of it" is the way of a request: neighbours, moments, and what is known of each.
+Vectors have 576 dimensions and form clusters (see library_world.py). A query is a clip that was cut, mirrored or
+compressed. "All of it" covers a whole request: neighbours, moments and their details.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import psycopg
 
 from bench.library_world import CLIPS, VERSION, Shelves, Vectors, exact, fill, shelves
 from bench.table import table
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.library_search import EF_SEARCH, PostgresLibrarySearch
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.domain.clips.searching import Wanted, asked
-from found_footy.library_search import LibrarySearch
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.library.moments import SearchFilter, parse_query
+from found_footy.library.search import EF_SEARCH, LibrarySearch
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.storage.migrations import migrate
+from found_footy.storage.postgres import Database
 
 MODEL = "mobilenet_v3_small"
 INDEX = """
@@ -33,14 +33,14 @@ WARM_UP = 50
 
 
 class Named:
-    """A model of which only the name is needed."""
+    """A model that only provides its name."""
 
-    name, version, dimensions, has_text = MODEL, VERSION.decode(), 576, False
+    name, version, dimensions, supports_text = MODEL, VERSION.decode(), 576, False
 
-    async def pictures(self, bgr: Sequence[object]) -> Vectors:
+    async def embed_images(self, bgr: Sequence[object]) -> Vectors:
         raise NotImplementedError
 
-    async def text(self, words: str) -> Vectors:
+    async def embed_text(self, words: str) -> Vectors:
         raise NotImplementedError
 
     async def aclose(self) -> None: ...
@@ -69,21 +69,21 @@ async def _measure(url: str, world: Shelves) -> None:
     try:
         rows = []
         for ef_search in sorted({40, EF_SEARCH, 120, 200}):
-            store = PostgresLibrarySearch(database, ef_search=ef_search)
+            store = LibrarySearch(database, ef_search=ef_search)
             mark = ", the default" if ef_search == EF_SEARCH else ""
             rows.append([f"nearest {AT}, `ef_search` {ef_search}{mark}", *await _likeness(store, world, truth)])
-        store = PostgresLibrarySearch(database)
+        store = LibrarySearch(database)
         for name, wanted, keeps in _filtered():
             fitting = np.flatnonzero(keeps(np.arange(CLIPS)))
             right = fitting[exact(world.vectors[fitting], world.questions, AT) - 1] + 1
             rows.append([f"nearest {AT}, {name}", *await _likeness(store, world, right, wanted)])
-        search = LibrarySearch(store, [Named()])
+        search = LibrarySearch(database, [Named()])
 
         async def like(number: int) -> None:
-            await search.like_clip(number * 331 % CLIPS + 1, Wanted())
+            await search.similar_to_clip(number * 331 % CLIPS + 1, SearchFilter())
 
         async def words(number: int) -> None:
-            await search.by_words(Wanted(asked(f"player{number % 400:03} team{number % 100}")))
+            await search.by_text(SearchFilter(parse_query(f"player{number % 400:03} team{number % 100}")))
 
         rows.append(["all of it, like a clip", *_spread(await _timed(like)), ""])
         rows.append(["all of it, two words", *_spread(await _timed(words)), ""])
@@ -93,28 +93,28 @@ async def _measure(url: str, world: Shelves) -> None:
         await database.close()
 
 
-def _filtered() -> list[tuple[str, Wanted, Callable[[np.ndarray], np.ndarray]]]:
-    """Filters, and which clips pass them: a clip's number tells its source, and that all else."""
+def _filtered() -> list[tuple[str, SearchFilter, Callable[[np.ndarray], np.ndarray]]]:
+    """Return filters and their predicates on clip numbers: the number determines the source and all other fields."""
 
     def film(clip: np.ndarray) -> np.ndarray:
         return clip // 20
 
     return [
-        ("one half of all", Wanted(verified=True), lambda clip: film(clip) % 2 == 0),
-        ("one competition of 20", Wanted(competition="league03"), lambda clip: film(clip) % 20 == 3),
-        ("one scorer of 400", Wanted(player="player033"), lambda clip: film(clip) % 400 == 33),
+        ("one half of all", SearchFilter(verified=True), lambda clip: film(clip) % 2 == 0),
+        ("one competition of 20", SearchFilter(competition="league03"), lambda clip: film(clip) % 20 == 3),
+        ("one scorer of 400", SearchFilter(player="player033"), lambda clip: film(clip) % 400 == 33),
     ]
 
 
 async def _likeness(
-    store: PostgresLibrarySearch, world: Shelves, truth: np.ndarray, wanted: Wanted | None = None
+    store: LibrarySearch, world: Shelves, truth: np.ndarray, wanted: SearchFilter | None = None
 ) -> tuple[str, str, str]:
     right = 0
 
     async def ask(number: int) -> None:
         nonlocal right
         at = number % QUESTIONS
-        hits = await store.by_likeness(MODEL, VERSION.decode(), world.questions[at], wanted or Wanted(), AT)
+        hits = await store.nearest(MODEL, VERSION.decode(), world.questions[at], wanted or SearchFilter(), AT)
         right += len({hit.clip_id for hit in hits} & set(truth[at].tolist())) if number >= 0 else 0
 
     times = await _timed(ask)

@@ -1,6 +1,6 @@
-"""A library of 100,000 clips with vectors that lie as those of broadcasts do: in clusters, close to each other.
+"""A library of 100,000 clips with vectors distributed like those of broadcasts: in clusters, close to each other.
 
-Clips of one moment lie closest, those of one match further apart, and all in a narrow cone, since all show grass.
+Clips of one moment are closest, those of one match further apart, and all within a narrow cone, since all show grass.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 DIMENSIONS = 576
 MATCHES, MOMENTS, COPIES = 500, 20, 10
-"""So many matches, moments of each, and clips of each moment."""
+"""Matches, moments per match, and clips per moment."""
 CLIPS = MATCHES * MOMENTS * COPIES
 VERSION = b"bench-01"
 FREEDOM = 64
-"""Directions in which clips differ: far fewer than there are numbers."""
+"""Dimensions in which clips actually differ: far fewer than the vectors have."""
 
 Vectors = NDArray[np.float32]
 
@@ -41,18 +41,18 @@ order by s.id, n
 @dataclass(frozen=True)
 class Shelves:
     vectors: Vectors
-    """Of the clips, by their number less one."""
+    """Vectors of the clips, indexed by clip number minus one."""
     questions: Vectors
-    """As somebody asks: a clip, seen again cut, mirrored or compressed."""
+    """Query vectors: clips that were cut, mirrored or compressed."""
 
 
 def shelves(questions: int, seed: int = 7) -> Shelves:
     chance = np.random.default_rng(seed)
-    # Few directions tell most of it, as in real pictures.
+    # A few directions hold most of the variance, as in real images.
     weight = 1 / np.sqrt(np.arange(1, FREEDOM + 1, dtype=np.float32))[:, None]
     basis = (chance.normal(size=(FREEDOM, DIMENSIONS)) * weight / np.linalg.norm(weight)).astype(np.float32)
     middle = np.abs(chance.normal(size=DIMENSIONS)).astype(np.float32)
-    # A source is one film of a match: its clips are the match's moments, and the other films have the same ones.
+    # A source is one recording of a match: its clips are the match's moments, which the other recordings share.
     matches = chance.normal(size=(MATCHES, 1, 1, FREEDOM), scale=0.5)
     moments = chance.normal(size=(MATCHES, 1, MOMENTS, FREEDOM), scale=0.35)
     copies = chance.normal(size=(MATCHES, COPIES, MOMENTS, FREEDOM), scale=0.35)
@@ -83,7 +83,7 @@ async def fill(url: str, vectors: Vectors) -> None:
 
 
 def exact(vectors: Vectors, questions: Vectors, count: int) -> NDArray[np.int64]:
-    """The numbers of the clips that are most alike, for each question."""
+    """Return the indexes of the most similar clips for each query."""
     found = []
     for start in range(0, len(questions), 50):
         likeness = questions[start : start + 50] @ vectors.T
@@ -96,7 +96,7 @@ def _unit(vectors: Vectors) -> Vectors:
 
 
 def _rows(first: int, vectors: Vectors) -> bytes:
-    """In PostgreSQL's binary form: each field after its length."""
+    """Encode rows in PostgreSQL's binary COPY format: each field follows its length."""
     form = np.dtype(
         [("fields", ">i2"), ("a", ">i4"), ("id", ">i8"), ("b", ">i4"), ("size", ">i2"), ("none", ">i2"),
          ("vector", ">f4", DIMENSIONS), ("c", ">i4"), ("version", f"S{len(VERSION)}")]

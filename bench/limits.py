@@ -1,7 +1,7 @@
-"""What a feed's limits over all workers cost, and whether they hold: turns of several processes at one feed
+"""Cost and correctness of the shared semaphore: permits of several processes
 
-The peer is the lock of redis-py, which knows neither more than one at once, nor a pace, nor an order. A limit is
-exceeded where more turns were under way than may be, or where one was granted before the bucket had it.
+The baseline is redis-py's lock, which has one holder, no rate and no order. A limit is exceeded if more permits are
+held than allowed, or if one is granted before the token bucket has a token.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bench.table import table
-from found_footy.adapters.storage.redis import RedisCache, RedisTurns
-from found_footy.adapters.storage.redis.cache import Word
-from found_footy.domain.feeds.source import RateLimits
-from found_footy.domain.feeds.token_bucket import admit
-from found_footy.ops.engines import DataFolder, EmbeddedValkey
+from found_footy.feeds.models import RateLimits
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.storage.redis import RedisCache, Word
+from found_footy.storage.semaphore import LeaseSemaphore, RateLimit, take_token
 
-FREE = RateLimits(concurrent=1000)
 LIMITS = (RateLimits(8, 0.0, 1), RateLimits(8, 0.01, 10), RateLimits(2, 0.05, 1))
 ALONE, PROCESSES, EACH, HOLD_SECONDS = 500, 4, 50, 0.02
 
 
 class WatchedCache(RedisCache):
-    """Notes the server's own moment of each turn that it grants."""
+    """Cache that records the server's time of each granted permit."""
 
     granted = 0
 
     async def run_script(self, name: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
         answer = await super().run_script(name, keys, arguments)
-        if name == "take_turn" and answer[0] == 1:
+        if name == "acquire_lease" and answer[0] == 1:
             self.granted = int(answer[1])
         return answer
 
@@ -48,9 +47,9 @@ async def main() -> None:
             engine = EmbeddedValkey(folder)
             await engine.start()
             try:
-                table(["one worker, nobody else", "ms a turn"], await _alone(engine.url))
+                table(["one process, uncontended", "ms per permit"], await _alone(engine.url))
                 print()
-                head = ["limits", "turns", "seconds", "at least", "most at once", "too early"]
+                head = ["limits", "permits", "seconds", "at least", "most at once", "too early"]
                 table(head, [await _hammered(engine.url, limits) for limits in LIMITS])
             finally:
                 await engine.destroy()
@@ -58,10 +57,10 @@ async def main() -> None:
 
 async def _alone(url: str) -> list[list[str]]:
     cache, client = RedisCache(url), Redis.from_url(url)
-    turns, lock = RedisTurns(cache), client.lock("peer", timeout=30)
+    semaphore, lock = LeaseSemaphore(cache), client.lock("peer", timeout=30)
 
     async def ours() -> None:
-        async with turns.turn("alone", FREE):
+        async with semaphore.permit("alone", 1000, wait_seconds=20):
             pass
 
     async def peer() -> None:
@@ -106,17 +105,18 @@ def _most(holds: Sequence[Sequence[float]]) -> int:
 def _too_early(granted: Sequence[int], limits: RateLimits) -> int:
     full_at = found = 0
     for moment in granted:
-        said = admit(full_at, moment, round(limits.interval_seconds * 1_000_000), limits.burst)
-        full_at, found = said.full_at, found + (said.wait > 0)
+        bucket = take_token(full_at, moment, round(limits.interval_seconds * 1_000_000), limits.burst)
+        full_at, found = bucket.full_at, found + (bucket.wait > 0)
     return found
 
 
 async def _take(url: str, limits: RateLimits) -> None:
     cache = WatchedCache(url)
-    turns = RedisTurns(cache, patience=120)
+    semaphore = LeaseSemaphore(cache)
+    rate = RateLimit(limits.interval_seconds, limits.burst)
 
     async def one() -> None:
-        async with turns.turn(f"{limits}", limits):
+        async with semaphore.permit(f"{limits}", limits.concurrent, wait_seconds=120, rate=rate):
             granted, begin = cache.granted, time.monotonic()
             await asyncio.sleep(HOLD_SECONDS)
             print(json.dumps([begin, time.monotonic(), granted]), flush=True)

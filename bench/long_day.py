@@ -1,8 +1,8 @@
-"""Twenty-four hours in minutes, with every kind of failure: does anything grow?
+"""Twenty-four hours in minutes, with every kind of failure: growth of memory, files and cache
 
-72 matches over two feeds from midnight to midnight and the day after, in which they are archived. The polls come one
-after the other; time is that of the day, not of the clock on the wall. The adapters speak HTTP with a process of their
-own, of whose answers one in ten is a failure of some kind; poll, comparison, store and cache are the real ones.
+72 matches on two feeds from midnight to midnight, and the next day, in which they are archived. Polls run back to back
+on simulated time. The adapters send HTTP requests to a separate process, in which one response in ten fails in some
+way; poll, comparison, store and cache are the real ones.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ from tests.support.polling import System
 
 from bench.day_world import GOALS, MATCHES, START
 from bench.table import table
-from found_footy.adapters.feeds.api_football import ApiFootball
-from found_footy.adapters.feeds.espn import Espn
-from found_footy.adapters.storage.objects import open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.domain.feeds.retry import RetryRules
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
-from found_footy.workflows.contracts import EventWorkflow, IngestDay, PollInput
-from found_footy.workflows.feed_contracts import FeedPoll
+from found_footy.discovery.models import EventWorkflow
+from found_footy.feeds.api_football import ApiFootball
+from found_footy.feeds.espn import Espn
+from found_footy.feeds.models import FeedPollInput
+from found_footy.fixtures.models import IngestDayInput, PollInput
+from found_footy.fixtures.store import PostgresStore
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.runtime.retry import RetryRules
+from found_footy.storage.migrations import migrate
+from found_footy.storage.objects.store import open_object_store
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
 
 FAILING = 0.1
 POLL = timedelta(minutes=2)
 DAY, NEXT_DAY = 24 * 30, 27 * 12
-"""Polls: every two minutes of the day, and then each five minutes, until all are archived."""
+"""Number of polls: every two minutes of the day, then every five minutes until all matches are archived."""
 
 
 async def main() -> None:
@@ -77,12 +80,12 @@ class Day:
         order = PollInput(f"monitor-{self.number}", at)
         await system.call(system.monitor.pre_activate_upcoming_fixtures, order)
         for feed in system.feeds:
-            polled = await system.call(system.feed_activities.poll_feed, FeedPoll(feed, at))
+            polled = await system.call(system.feed_activities.poll_feed, FeedPollInput(feed, at))
             self.answered += polled.answered
             self.failed += polled.failed
         await system.call(system.monitor.poll_staging_fixtures, order)
         found = await system.call(system.monitor.poll_active_fixtures, order)
-        for event in found.to_search:  # nobody searches here: a goal that is certain is done
+        for event in found.to_search:  # no search runs here: a stable goal is done
             mark = EventWorkflow(event, f"search-{event}")
             await system.call(system.search.set_monitor_complete, mark)
             await system.call(system.search.set_download_complete, mark)
@@ -105,7 +108,7 @@ async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: 
     async with httpx.AsyncClient(base_url=url) as client:
         day = Day(system, client)
         for date in (START, START + timedelta(days=1)):
-            await system.call(system.ingest.ingest_day, IngestDay(date.date().isoformat(), START))
+            await system.call(system.ingest.ingest_day, IngestDayInput(date.date().isoformat(), START))
         for number in range(DAY + NEXT_DAY + 1):
             over = max(0, number - DAY)
             await day.poll(min(number, DAY) * POLL + over * timedelta(minutes=5))

@@ -1,8 +1,8 @@
-"""A thousand live matches over three feeds, of whose answers one in twenty fails: how fresh, and within the limits?
+"""A thousand live matches on three feeds with 5 % failing responses: data age and rate limits
 
-The whole system runs (engines, two workers, watchdog, pages); the feeds are a process of their own on loopback. The
-age of what is known is measured against the interval of the polls, which is what nobody can be better than; requests
-are counted where they arrive, and held against what `sources.yaml` allows.
+The whole system runs (engines, two workers, watchdog, pages); the feeds are a separate process on loopback. The age of
+the data is compared with the poll interval, which is the lower bound; requests are counted where they arrive and
+compared with the limits in `sources.yaml`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from pydantic import SecretStr
 
 from bench.feed_world import LEAGUES
 from bench.table import table
-from found_footy.bootstrap_feeds import feed_memory, open_cache
-from found_footy.bootstrap_stores import open_store
+from found_footy.app import Running, running
 from found_footy.config import Settings
-from found_footy.domain.feeds.source import RateLimits
-from found_footy.ops.running import Running, running
+from found_footy.feeds.cache import FeedCache
+from found_footy.feeds.models import RateLimits
+from found_footy.feeds.registry import open_cache
+from found_footy.fixtures.store import open_store
 
 MATCHES = 1_000
 FAILING = 0.05
@@ -40,9 +41,10 @@ LIMITS = {
     "espn": RateLimits(concurrent=4, interval_seconds=0.5, burst=10),
 }
 JITTER = 0.05
-"""Seconds by which two requests may come closer on their way than they were let go: each is let go by the cache, and
-counted where it arrives. It is less than any interval, so that not one request too many hides behind it. What the cache
-lets go, by its own clock and without any tolerance, is measured by `limits`."""
+"""Seconds by which two requests may arrive closer together than they were permitted: permits are granted by the cache,
+and requests are counted on arrival. Smaller than any interval, so that it cannot hide an excess request. `limits`
+measures the permits themselves, on the cache's clock and without tolerance.
+"""
 
 
 async def main() -> None:
@@ -63,7 +65,7 @@ async def main() -> None:
 async def _measure(url: str, folder: Path) -> None:
     settings = _settings(url, folder)
     async with running(settings) as system, open_cache(system.settings) as cache, open_store(system.settings) as store:
-        freshness = feed_memory(cache).freshness
+        freshness = FeedCache(cache).freshness
         while True:
             found = await store.fixtures(stage="active")
             if len(found) == MATCHES and all(len(each["_feeds"]) == len(LIMITS) for each in found):
@@ -132,7 +134,7 @@ def _settings(url: str, folder: Path) -> Settings:
 
 
 def _requests(feed: str, log: Sequence[tuple[str, float, float, bool]], began: float, ended: float) -> list[object]:
-    """The limits are held against all requests from the first one on; the others count those of the measured time."""
+    """Limits are checked for all requests; the other columns count those of the measured period."""
     limits = LIMITS[feed]
     starts = sorted(start for _, start, _, _ in log)
     moments = sorted([(start, 1) for _, start, _, _ in log] + [(end, -1) for _, _, end, _ in log])
@@ -148,9 +150,9 @@ def _requests(feed: str, log: Sequence[tuple[str, float, float, bool]], began: f
 
 
 def _beyond(starts: Sequence[float], limits: RateLimits) -> list[float]:
-    """For each request, how many too many had come in the worst stretch that ends with it; below 0 none.
+    """Return, for each request, the excess in the worst period that ends with it; negative if within the limits.
 
-    A stretch of so many seconds may have a burst, and one request more for each interval in it.
+    A period may contain one burst, plus one request per interval.
     """
     found, lowest = [], math.inf
     for number, start in enumerate(starts):
@@ -161,7 +163,7 @@ def _beyond(starts: Sequence[float], limits: RateLimits) -> list[float]:
 
 
 def _cpu_seconds(system: Running) -> Mapping[str, float]:
-    """By process, with what it has started and waited for."""
+    """Return the CPU time by process, including its terminated children."""
     ticks = os.sysconf("SC_CLK_TCK")
     found = {}
     for child in system.supervisor.status():

@@ -1,7 +1,7 @@
-"""Matching hashes: two clips of 60 s, and one against 10,000, beside a plain Python version of the same rule
+"""Matching hashes: two clips of 60 s, and one against 10,000, compared with plain Python
 
-The clips are made of hashes that change from picture to picture as much as those of real broadcasts do (about 10 of
-64 bits). Most pairs of clips are unrelated, so that is what is measured first; copies are measured on their own.
+The clips consist of hashes that change from frame to frame as much as those of real broadcasts (about 10 of 64 bits).
+Most pairs of clips are unrelated, so those are measured first, and copies separately.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from bench.table import table
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.hash_match import (
-    IN_A_ROW,
-    MOST_BITS,
-    NEARBY,
+    AMBIGUITY_PENALTY,
+    MAX_HAMMING_DISTANCE,
+    MIN_CONSECUTIVE_FRAMES,
     NEW_PICTURE_BITS,
-    ORDINARY,
+    OFFSET_NEIGHBOURHOOD,
     POINTS_NEEDED,
     TRIED,
-    Library,
+    FingerprintIndex,
     match,
     match_many,
 )
@@ -31,7 +31,7 @@ PICTURES = 240
 CLIPS = 10_000
 COPIES = 20
 PLAIN_CLIPS = 20
-"""The plain version is timed on so many clips, and the time is multiplied."""
+"""Clips on which the plain version is timed; the time is extrapolated."""
 
 
 async def main() -> None:
@@ -45,7 +45,7 @@ async def main() -> None:
 
     apart, same = _median(lambda: match(one, unrelated), 200), _median(lambda: match(one, copy), 50)
     plain_apart, plain_same = _median(lambda: _plain(one, unrelated), 3), _median(lambda: _plain(one, copy), 3)
-    library = Library.of(others)
+    library = FingerprintIndex.of(others)
     many = _median(lambda: match_many(one, library), 3)
     found = match_many(one, library)
     plain_many = sum(_median(lambda each=each: _plain(one, each), 1) for each in others[:PLAIN_CLIPS])  # type: ignore[misc]
@@ -81,7 +81,7 @@ def _clip(chance: np.random.Generator) -> Fingerprint:
 
 
 def _copy(clip: Fingerprint, chance: np.random.Generator) -> Fingerprint:
-    """Starts up to 30 s later, and is 3 bits off in every picture."""
+    """Return a copy that starts up to 30 s later, with 3 different bits in every frame."""
     part = clip.hashes[chance.integers(0, PICTURES // 2) :]
     return Fingerprint(np.arange(part.size), part ^ _flips(chance, part.size, 3))
 
@@ -92,19 +92,19 @@ def _flips(chance: np.random.Generator, count: int, bits: int) -> np.ndarray[tup
 
 
 def _plain(a: Fingerprint, b: Fingerprint) -> bool:
-    """The rule of `hash_match`, as one would write it down."""
+    """Straightforward implementation of the `hash_match` rule."""
     first = dict(zip(a.places.tolist(), a.hashes.tolist(), strict=True))
     second = dict(zip(b.places.tolist(), b.hashes.tolist(), strict=True))
     alike: dict[int, dict[int, int]] = defaultdict(dict)
     for place, one in first.items():
         for other_place, other in second.items():
             bits = (one ^ other).bit_count()
-            if bits <= MOST_BITS:
-                alike[other_place - place][place] = MOST_BITS + 1 - bits
+            if bits <= MAX_HAMMING_DISTANCE:
+                alike[other_place - place][place] = MAX_HAMMING_DISTANCE + 1 - bits
     totals = Counter({offset: sum(found.values()) for offset, found in alike.items()})
     for offset, total in totals.most_common(TRIED):
         found = alike[offset]
-        if not any(all(place + n in found for n in range(IN_A_ROW)) for place in found):
+        if not any(all(place + n in found for n in range(MIN_CONSECUTIVE_FRAMES)) for place in found):
             continue
         best: dict[int, int] = {}
         for place, close in sorted(found.items()):
@@ -116,7 +116,10 @@ def _plain(a: Fingerprint, b: Fingerprint) -> bool:
                     break
             else:
                 best[place] = close
-        elsewhere = max((sum_ for other, sum_ in totals.items() if abs(other - offset) > NEARBY), default=0) / total
-        if sum(best.values()) >= POINTS_NEEDED * (1 + ORDINARY * min(1.0, elsewhere)):
+        elsewhere = (
+            max((sum_ for other, sum_ in totals.items() if abs(other - offset) > OFFSET_NEIGHBOURHOOD), default=0)
+            / total
+        )
+        if sum(best.values()) >= POINTS_NEEDED * (1 + AMBIGUITY_PENALTY * min(1.0, elsewhere)):
             return True
     return False

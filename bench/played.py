@@ -1,4 +1,4 @@
-"""A scripted matchday in the demo's profile, without a browser; its clips are rendered before the clock starts."""
+"""Run a scripted matchday in the demo's profile, without a browser; clips are rendered before it starts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap_stores import open_store
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.scenario import Scenario
+from footy_simulator.server import Simulator
+from found_footy.app import Running, running
+from found_footy.cli.demo import clear, demo_settings
 from found_footy.config import Settings
-from found_footy.ops.demo import clear, demo_settings
-from found_footy.ops.running import Running, running
-from found_footy.simulator import Simulator
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.script import Scenario
+from found_footy.fixtures.store import PostgresStore, open_store
 
 CORES = os.cpu_count() or 1
 
@@ -38,7 +37,7 @@ class Played:
 
 @asynccontextmanager
 async def played(scenario: Scenario, folder: Path, clips: Path, **options: Any) -> AsyncIterator[Played]:
-    """Engines, workers and simulator, until the block is left; the options are the simulator's."""
+    """Run engines, workers and simulator within the block; the options are the simulator's."""
     logging.disable(logging.WARNING)
     async with Simulator(scenario, clips_folder=clips, **options) as simulator:
         settings = demo_settings(Settings(_env_file=None), simulator).model_copy(
@@ -52,7 +51,7 @@ async def played(scenario: Scenario, folder: Path, clips: Path, **options: Any) 
 
 
 def prepare(specs: Iterable[ClipSpec], folder: Path) -> None:
-    """Renders what is not there yet, on all cores; copies of one master go together, as it is made once."""
+    """Render missing clips on all cores; copies of one master share a task, because it is rendered once."""
     groups: dict[str, list[ClipSpec]] = {}
     for spec in specs:
         groups.setdefault(spec.master.key if spec.has_picture else spec.key, []).append(spec)

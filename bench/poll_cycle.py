@@ -1,7 +1,7 @@
 """One poll cycle: SQL statements and time, against the same work fixture by fixture
 
-The feed is a process of its own on loopback; adapter, cache, comparison and store are the real ones. The
-peer does what one would write first: load, decide and save each fixture in a transaction of its own.
+The feed is a separate process on loopback; adapter, cache, comparison and store are the real ones. The baseline is the
+naive implementation: load, decide and save each fixture in a separate transaction.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from tests.support.polling import System
 
 from bench.static_feed import fixture
 from bench.table import table
-from found_footy.adapters.feeds.api_football import ApiFootball
-from found_footy.adapters.feeds.api_football_schema import parse_fixture
-from found_footy.adapters.storage.objects import open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.domain.fixtures.comparison import CertaintyRules, Poll
-from found_footy.domain.fixtures.lifecycle import LifecycleRules
-from found_footy.domain.fixtures.polling import apply_poll
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
-from found_footy.workflows.contracts import PollInput
-from found_footy.workflows.feed_contracts import FeedPoll
+from found_footy.feeds.api_football import ApiFootball, parse_fixture
+from found_footy.feeds.models import FeedPollInput
+from found_footy.fixtures.comparison import apply_poll
+from found_footy.fixtures.lifecycle import LifecycleRules
+from found_footy.fixtures.models import DebounceRules, Poll, PollInput
+from found_footy.fixtures.store import PostgresStore
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.storage.migrations import migrate
+from found_footy.storage.objects.store import open_object_store
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
 
 SIZES = (100, 1_000, 10_000)
 INTERVAL = 30.0
@@ -93,7 +93,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
         store = PostgresStore(database)
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
         await follow(store, fixtures, START)
-        rules = (CertaintyRules(), LifecycleRules())
+        rules = (DebounceRules(), LifecycleRules())
         place = Path(folder, "objects").as_uri()
         objects = open_object_store(place, endpoint=None, region="", access_key=None, secret_key=None)
         cache = RedisCache(cache_url, prefix=f"{size}:")
@@ -105,10 +105,10 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
                 Counting.statements = 0
                 began = time.perf_counter()
                 order = PollInput(f"monitor-{number}", START + timedelta(seconds=INTERVAL * number))
-                await system.call(system.feed_activities.poll_feed, FeedPoll("api_football", order.at))
+                await system.call(system.feed_activities.poll_feed, FeedPollInput("api_football", order.at))
                 result = await system.call(system.monitor.poll_active_fixtures, order)
                 assert result.answered == size
-                if number >= 3:  # the first three make the goals certain
+                if number >= 3:  # the first three make the goals stable
                     times.append(time.perf_counter() - began)
                     counts.append(Counting.statements)
         began = time.perf_counter()
@@ -135,7 +135,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
 
 
 async def _one_by_one(
-    store: PostgresStore, size: int, certainty: CertaintyRules, life: LifecycleRules
+    store: PostgresStore, size: int, certainty: DebounceRules, life: LifecycleRules
 ) -> tuple[int, float]:
     poll = Poll("peer", START + timedelta(hours=1))
     sample = min(size, 1_000)

@@ -1,6 +1,6 @@
-"""Rendering the simulator's clips: CPU seconds for a second of clip
+"""Rendering the simulator's clips: CPU seconds per second of clip
 
-A master is rendered once a goal; each copy is made from it. One process, one core; below 1 is faster than it plays.
+A master is rendered once per goal; each copy is made from it. One process, one core; below 1 is faster than real time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from pathlib import Path
 import yaml
 
 from bench.table import table
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.plan import all_clips, clips_for
-from found_footy.simulator.clips.rendering import master_of, render
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.loader import parse_scenario
+from footy_simulator.clips.encode import master_of, render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import all_clips, clips_for
+from footy_simulator.loader import load_scenario, parse_scenario
 
 COPIES = (
     "copy",

@@ -1,9 +1,9 @@
-"""Requests to the pages and the API, beside a bare FastAPI route that returns a constant of the same size
+"""Requests to the pages and the API, compared with a bare FastAPI route returning a constant of the same size
 
-The database holds 10,000 matches, 30,000 goals and 100,000 videos. The server is a process of its own with uvloop and
-httptools, as `footy web` runs it; the load comes from this one: 16 connections that are kept open, each asking again
-as soon as it has its answer. "The same" asks for one thing over and over, as everybody does after a goal; "others"
-asks for another one each time, out of all of them, so that nothing can be kept from the request before.
+The database holds 10,000 matches, 30,000 goals and 100,000 videos. The server is a separate process with uvloop and
+httptools, as `footy web` runs it; this process generates the load on 16 keep-alive connections, each of which sends its
+next request after the response. "The same" repeats one request, as clients do after a goal; "others" requests a
+different resource each time, so that nothing can be cached.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from starlette.responses import Response
 
 from bench.large_world import LAST_DAY, fill
 from bench.table import table
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
 from found_footy.config import Settings
-from found_footy.http_server import HttpServer
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.migrations import migrate
 from found_footy.web.app import create_app
 
 CONNECTIONS = 16
 WARM_UP, MEASURED = 1.0, 3.0
-"""Seconds."""
+"""In seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ async def _measure(url: str, folder: str) -> None:
 
 
 async def load(port: int, paths: Iterator[str]) -> Load:
-    """Raises RuntimeError for anything but a good answer."""
+    """Raises RuntimeError for any unsuccessful response."""
     times: list[float] = []
     sizes: list[int] = []
     start = time.perf_counter() + WARM_UP
@@ -131,7 +132,7 @@ async def load(port: int, paths: Iterator[str]) -> Load:
     )
 
 
-# --- the server, in a process of its own
+# --- The server, in a separate process
 
 
 @asynccontextmanager

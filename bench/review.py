@@ -1,9 +1,9 @@
-"""From a key press to the next clip on the screen of the review page, against what the browser itself needs
+"""Review page: time from a key press to the next clip, against the browser's minimum
 
-A source of many clips is approved with the key `a`, at most four a second. The page's own clock measures: from the time
-stamp of the key press to the second animation frame after the next clip's picture is on the stage, when it has been
-painted. The floor is the same for a key that only changes one attribute. Beside it: the time until the server had
-answered the action, which the reviewer does not wait for.
+A source with many clips is approved with the key `a`, at most four per second. The page measures from the timestamp of
+the key press to the second animation frame after the next clip's image is on the stage, when it has been painted. The
+baseline is the same for a key that only changes one attribute. Also shown: the time until the server answered the
+action, which the reviewer does not wait for.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from playwright.async_api import Page, async_playwright
 from tests.support.review_site import review_site
 
 from bench.table import table
-from found_footy.adapters.browser.chromium import find_chromium
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
+from found_footy.browser.chromium import find_chromium
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.storage.migrations import migrate
 
 CLIPS = 42
 WARM = 2

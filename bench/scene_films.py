@@ -1,4 +1,4 @@
-"""Films whose cuts are known: recorded ones that were looked at, the simulator's, and mixtures of its shots."""
+"""Videos with known cuts: manually annotated recordings, the simulator's, and mixtures of its shots."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.cut_truth import cuts_of_master
-from found_footy.simulator.clips.footage import goal_footage
-from found_footy.simulator.clips.master import write_master
-from found_footy.simulator.clips.spec import Master
-from found_footy.simulator.clips.timeline import WIPE
+from footy_simulator.clips.broadcast import WIPE
+from footy_simulator.clips.encode import write_master
+from footy_simulator.clips.models import MasterSpec
+from footy_simulator.clips.plan import goal_footage
+from footy_simulator.clips.truth import cuts_of_master
+from footy_simulator.loader import load_scenario
 
 RECORDED = Path(__file__).parents[2] / "shared" / "testdata" / "video"
 HEIGHT, FPS = 360, 25
 GOALS = 4
 MIXTURES, SHOTS = 6, 10
 FLASHES = 0.3
-"""Of the shots of a mixture, those with a camera's flash in them."""
+"""Share of the shots of a mixture that contain a camera flash."""
 
 Picture = NDArray[np.uint8]
 
@@ -34,7 +34,7 @@ Picture = NDArray[np.uint8]
 class Cut:
     frame: int
     slow: bool = False
-    """A fade, a dissolve or a wipe: its middle, or the last black frame, cannot be told to the frame."""
+    """A fade, dissolve or wipe: its middle, or the last black frame, is not exact to the frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ LOOKED_AT = {
     "football/rma-sev-04m.mp4": (Cut(129, True),),
     "football/zsc-asc-85m.mp4": (Cut(386), Cut(471), Cut(579, True), Cut(591), Cut(601, True)),
 }
-"""Frame by frame, by eye."""
+"""Annotated manually, frame by frame."""
 
 
 def recorded() -> list[Film]:
@@ -64,11 +64,11 @@ def recorded() -> list[Film]:
 
 
 def simulated(folder: Path) -> list[Film]:
-    """The broadcast of the first goals of the matchday: two hard cuts and two wipes each."""
+    """Return the broadcasts of the first goals of the matchday: two hard cuts and two wipes each."""
     films = []
     matches = [match for match in load_scenario("matchday").matches if match.goals]
     for number, match in enumerate(matches[:GOALS]):
-        master = Master(goal_footage(match, 0), HEIGHT, FPS, 8.0, 32.0)
+        master = MasterSpec(goal_footage(match, 0), HEIGHT, FPS, 8.0, 32.0)
         path = folder / f"simulated-{number}.mp4"
         write_master(master, path)
         films.append(Film("simulator", path, tuple(Cut(cut.frame, cut.wiped) for cut in cuts_of_master(master))))
@@ -76,7 +76,7 @@ def simulated(folder: Path) -> list[Film]:
 
 
 def mixed(folder: Path, films: list[Film]) -> list[Film]:
-    """Their shots in other orders, with what the simulator has none of: dissolves, fades, plain wipes, flashes."""
+    """Return their shots in other orders, with effects the simulator lacks: dissolves, fades, plain wipes, flashes."""
     shots = [shot for film in films for shot in _shots(film)]
     made = []
     for number in range(MIXTURES):

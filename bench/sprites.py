@@ -1,9 +1,9 @@
-"""Sheets for scrubbing: seconds for each minute of video, beside one `ffmpeg` call with its `tile` filter
+"""Scrub sprites: seconds per minute of video, compared with one `ffmpeg` call with its `tile` filter
 
-H.264 with a keyframe every two seconds and the encoder's usual B-frames, a moving scene, made here; a clip of 60 s and
-one of 10 s out of the middle of it. The peer makes the same pictures of the same frames, scales them with the same
-filter, seeks to the clip's start and writes WebP with the same effort. "Processor" is the time of all threads
-together: on a machine that does other things besides, it says more than the clock.
+The video is H.264 with a keyframe every two seconds, default B-frames and a moving scene, generated here; a clip of 60
+s, and one of 10 s from its middle. The peer produces the same images of the same frames, scales them with the same
+filter, seeks to the clip's start and writes WebP with the same effort. "Processor" is the CPU time of all threads: on a
+busy machine, it is more meaningful than wall time.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import imageio_ffmpeg  # type: ignore[import-untyped]
 
 from bench.hashing import FPS, SIZES, _write
 from bench.table import table
-from found_footy.media.mastering import make_master
-from found_footy.media.opening import Limits
-from found_footy.media.sprites import COLUMNS, METHOD, QUALITY, layout, make_sheet
+from found_footy.media.container import DecodeLimits
+from found_footy.media.master import make_master
+from found_footy.media.sprites import COLUMNS, METHOD, QUALITY, layout, make_sprite_sheet
 
 CLIPS = {"60 s": (0, 60 * FPS), "10 s": (25 * FPS, 35 * FPS)}
 ROUNDS = 3
@@ -34,7 +34,7 @@ async def main() -> None:
         for name, (width, height) in SIZES.items():
             made, master = Path(folder) / f"{name}.mp4", Path(folder) / f"{name}.master.mp4"
             _write(made, width, height)
-            make_master(made, master, lambda _: None, Limits())
+            make_master(made, master, lambda _: None, DecodeLimits())
             for clip, (first, end) in CLIPS.items():
                 rows.append([f"{name}, {clip}", *_row(master, first, end, width, height, Path(folder))])
     head = ["clip", "tiles", "ours", "processor", "ffmpeg", "processor", "ours / ffmpeg", "sheet", "ffmpeg's"]
@@ -45,10 +45,10 @@ def _row(master: Path, first: int, end: int, width: int, height: int, folder: Pa
     ours, theirs = folder / "ours.webp", folder / "theirs.webp"
     sheet = layout(end - first, width, height, Fraction(FPS))
     command = _peer(master, first, end, sheet.every, (sheet.width, sheet.height), sheet.rows, theirs)
-    # Turn by turn, so that whatever else runs on the machine hits both alike.
+    # Alternate the two, so that other load on the machine affects both alike.
     rounds = [
         (
-            _timed(lambda: make_sheet(master, first, end, ours)),
+            _timed(lambda: make_sprite_sheet(master, first, end, ours)),
             _timed(lambda: subprocess.run(command, check=True, stdin=subprocess.DEVNULL)),
         )
         for _ in range(ROUNDS)
@@ -74,7 +74,7 @@ def _peer(master: Path, first: int, end: int, every: int, size: tuple[int, int],
 
 
 def _timed(run: Callable[[], object]) -> tuple[float, float]:
-    """Seconds by the clock, and of processors, also those of a program that was run."""
+    """Return wall time and CPU time in seconds, including child processes."""
     began, used = time.perf_counter(), _used()
     run()
     return time.perf_counter() - began, _used() - used

@@ -1,7 +1,7 @@
-"""From `footy up` to ready, against the slowest engine alone
+"""Time from `footy up` to ready, against the slowest engine alone
 
-Cold is an empty data folder, warm the same folder again. The floor is what cannot be avoided: the slower of the two
-engines, started by hand.
+Cold is an empty data folder, warm the same folder again. The baseline is the slower of the two engines, started
+separately.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import time
 from pathlib import Path
 
 from bench.table import table
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal
-from found_footy.simulator import Simulator, load_scenario
+from footy_simulator.loader import load_scenario
+from footy_simulator.server import Simulator
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 
 FOOTY = str(Path(sys.executable).parent / "footy")
 

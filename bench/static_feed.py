@@ -1,7 +1,7 @@
-"""A feed that answers at once, in a process of its own: `python -m bench.static_feed FIXTURES`.
+"""A feed that responds immediately, in a separate process: `python -m bench.static_feed FIXTURES`.
 
-Prints its port. Each fixture has five goals; `PUT /changed?step=…` moves one goal's minute in one fixture of a
-hundred, which is what a poll cycle finds changed.
+Prints its port. Each fixture has five goals; `PUT /changed?step=…` moves one goal's minute in one of a hundred
+fixtures, which is the change that a poll cycle finds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Live updates to 1,000 listeners, beside a bare server that broadcasts the same bytes
+"""Live updates to 1,000 listeners, compared with a bare server that broadcasts the same bytes
 
-The delay is from the commit of a message to the moment at which the last of the listeners has it: PostgreSQL's
-NOTIFY, placing and reading the news, and a thousand writes. The listeners are sockets of one other process, which
-reads for all of them, so that its own work is in both figures. The bare server has the bytes already and does nothing
-but write them; its delay is from its order to the last listener. Both use uvloop. The server's processor time does
-not depend on what else the machine does meanwhile, as the delays do.
+The delay is measured from the commit of a message until the last listener has received it: PostgreSQL's NOTIFY,
+publishing and reading the outbox, and a thousand writes. The listeners are sockets of one separate process that reads
+for all of them, so its overhead is part of both figures. The bare server already holds the bytes and only writes them;
+its delay is measured from the send command to the last listener. Both use uvloop. Unlike the delays, the server's CPU
+time does not depend on other load on the machine.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from bench.table import table
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.domain.announcing.news import NewsItem
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres
-from found_footy.web.live.messages import message_of
+from found_footy.notifications.models import OutboxMessage
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.storage.migrations import migrate
+from found_footy.web.live import stream_message
 
 LISTENERS = 1_000
 MESSAGES = 50
@@ -39,10 +40,10 @@ GOAL = "7001_40_306_Goal_1"
 ADD = "insert into outbox (topic, fixture_id, event_id, payload) values ('clip.published', 7001, %s, %s)"
 
 Figures = tuple[list[float], float, float]
-"""Delays in seconds, kB of the server for each listener, and its processor time for each write in microseconds."""
+"""Delays in seconds, server memory per listener in kB, and CPU time per write in microseconds."""
 
 Send = Callable[[int], Awaitable[float]]
-"""Sends the message of this number, and returns when it went."""
+"""Sends the message with this number and returns the time of sending."""
 
 
 async def main() -> None:
@@ -95,7 +96,7 @@ async def _ours(url: str, folder: Path) -> tuple[Figures, bytes]:
             delays, processor = await _delays(server, listeners, commit)
             found = await connection.execute("select position, at, topic, fixture_id, event_id, payload from outbox")
             rows = await found.fetchall()
-    return (delays, memory, processor), message_of(NewsItem(*rows[-1])).content
+    return (delays, memory, processor), stream_message(OutboxMessage(*rows[-1])).content
 
 
 async def _bare(content: bytes) -> Figures:
@@ -126,7 +127,7 @@ async def _delays(server: Process, listeners: Process, send: Send) -> tuple[list
         went = await send(number)
         heard, at = (await asyncio.wait_for(listeners.stdout.readline(), 30)).split()
         assert int(heard) == number
-        if number > 5:  # the first ones warm up
+        if number > 5:  # warm-up
             delays.append(float(at) - went)
     return delays, 1e6 * (_processor_seconds(server.pid) - before) / (number * LISTENERS)
 

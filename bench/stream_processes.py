@@ -1,7 +1,8 @@
-"""The processes around `bench/stream.py`, each started as `python -m bench.stream_processes ROLE`.
+"""Processes of `bench/stream.py`, each started as `python -m bench.stream_processes ROLE`.
 
-`serve URL FOLDER` is the web process; `bare` writes each line of its standard input to all who are connected. Both
-print their port. `listen PORT NUMBER PATH` connects so many, and tells when the last of them has each message.
+`serve URL FOLDER` is the web process; `bare` writes each line of its standard input to all connections. Both print
+their port. `listen PORT NUMBER PATH` opens that many connections, and prints when the last of them has received each
+message.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import cast
 import uvloop
 from pydantic import SecretStr
 
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
 from found_footy.config import Settings
-from found_footy.http_server import HttpServer
+from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 
 HOST = "127.0.0.1"
@@ -36,7 +37,7 @@ async def serve(url: str, folder: str) -> None:
 
 
 async def bare() -> None:
-    """Nothing but sockets: no HTTP, no database, no bounds."""
+    """Plain sockets, without HTTP, database or limits."""
     everybody: set[asyncio.WriteTransport] = set()
 
     class Connection(asyncio.Protocol):
@@ -58,7 +59,7 @@ async def bare() -> None:
 
 
 async def listen(port: int, number: int, path: str) -> None:
-    """Prints `ready` when all are connected, and for each message its id and when the last one had it."""
+    """Print `ready` when all are connected, and for each message its id and the time of the last receipt."""
     loop = asyncio.get_running_loop()
     heard: Counter[int] = Counter()
     connected = 0

@@ -1,7 +1,7 @@
-"""From a goal in the first feed to its certainty: one feed, and two that agree
+"""Time from a goal in the first feed until it is stable: one feed, and two that agree
 
-The scripted feeds say what they are told; poll, comparison, store and cache are the real ones. Counted in polls, since
-seconds are polls times the interval.
+The feeds are scripted; poll, comparison, store and cache are the real ones. Measured in polls, because the seconds
+depend on the interval.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from tests.support.football import START, match
 from tests.support.polling import System
 
 from bench.table import table
-from found_footy.adapters.storage.objects import open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.domain.fixtures.model import Team
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedValkey
-from found_footy.workflows.contracts import IngestDay
+from found_footy.fixtures.models import IngestDayInput, Team
+from found_footy.fixtures.store import PostgresStore
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.storage.migrations import migrate
+from found_footy.storage.objects.store import open_object_store
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
 
 LATE = (0, 1, 2, 3)
-"""Polls by which the second feed is later than the first."""
+"""Delay of the second feed in polls."""
 INTERVAL = 30
 
 
@@ -52,7 +53,7 @@ async def main() -> None:
 
 
 async def _polls(database_url: str, cache_url: str, folder: Path, late: int | None) -> int:
-    """How many polls, the first that lists it counted, until the goal is handed to the search."""
+    """Return the number of polls until the goal is handed to the search, including the first that lists it."""
     database = Database(database_url)
     await database.open()
     cache = RedisCache(cache_url, prefix=f"late-{late}:")
@@ -67,7 +68,7 @@ async def _polls(database_url: str, cache_url: str, folder: Path, late: int | No
         if late is not None:
             feeds["two"].days[day] = [other]
         system = System(PostgresStore(database), cache, objects, feeds)
-        await system.call(system.ingest.ingest_day, IngestDay(day.isoformat(), START))
+        await system.call(system.ingest.ingest_day, IngestDayInput(day.isoformat(), START))
         await system.poll()
         for poll in range(10):
             if late is not None and poll >= late:

@@ -1,4 +1,4 @@
-"""What a clip costs with nothing around it: one plain download, the look and the hash, alone on the machine."""
+"""Minimum cost of a clip: one download, verification and hashing, alone on the machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import httpx
 
 from bench.played import CORES
-from found_footy.adapters.vision.watch import watch
-from found_footy.media.phash import hash_video
+from found_footy.clips.frame_selection import read_clip
+from found_footy.media.fingerprint import hash_video
 from found_footy.ports import Vision
 
 
 @dataclass(frozen=True)
 class Work:
-    """Seconds of each step."""
+    """Duration of each step in seconds."""
 
     download: float
     look: float
@@ -30,9 +30,9 @@ class Work:
 
 @dataclass
 class Watch:
-    """The time since it was last asked: on the wall or of the processor, whichever is less.
+    """Stopwatch that returns the lesser of wall time and CPU time since the last call.
 
-    Where other programs are busy meanwhile, the wall's is too long for what is to be a lower bound.
+    On a busy machine, wall time is too long for a lower bound.
     """
 
     wall: float = 0.0
@@ -48,17 +48,17 @@ class Watch:
 async def work_of(url: str, vision: Vision, folder: Path) -> Work:
     path, clock = folder / "alone.mp4", Watch()
     async with httpx.AsyncClient() as client:
-        await client.get(url)  # so that the connection is there
+        await client.get(url)  # open the connection
         clock.lap()
         path.write_bytes((await client.get(url)).raise_for_status().content)
         downloaded = clock.lap()
-    await watch(vision, path)
+    await read_clip(vision, path)
     looked = clock.lap()
     hash_video(path)
     return Work(downloaded, looked, clock.lap())
 
 
 def side_by_side(works: Iterable[Work]) -> float:
-    """The least that several clips take on this machine: their work shared out evenly, and none faster than alone."""
+    """Return the minimum time for several clips: work evenly distributed, and none faster than alone."""
     seconds = [work.seconds for work in works]
     return max(max(seconds), sum(seconds) / CORES)

@@ -1,7 +1,7 @@
-"""Reading the clock by OCR: milliseconds a frame, first and later frames
+"""Reading the clock by OCR: milliseconds per frame, first and later frames
 
-The first frame is searched for the scoreboard; in later ones only its place is read. Beside them, RapidOCR with its
-own settings on the whole frame, which is the common way. Frames are drawn here; medians of several runs.
+The first frame is searched for the scoreboard; in later ones only its region is read. The baseline is RapidOCR with
+default settings on the whole frame, the common approach. Frames are generated here; medians of several runs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import cv2
 import numpy as np
 
 from bench.table import table
-from found_footy.adapters.vision.ocr import OcrClip
-from found_footy.adapters.vision.ocr_engine import OcrEngine
-from found_footy.domain.videos.looking import minute_of
-from found_footy.media.pitch import pitch_share
-from found_footy.media.screen_signs import looks_filmed
-from found_footy.ports import Picture
+from found_footy.clips.ocr_vision import OcrClip
+from found_footy.clips.verification import minute_of
+from found_footy.media.frame_features import is_filmed_screen, pitch_share
+from found_footy.media.models import Frame
+from found_footy.media.ocr import OcrEngine
 
 SIZES = ((640, 360), (1280, 720), (1920, 1080))
 RUNS = 7
@@ -40,7 +39,7 @@ async def main() -> None:
 
 
 def _measured(engine: OcrEngine, width: int, height: int) -> list[str]:
-    pictures = [[Picture(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
+    pictures = [[Frame(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
 
     def first(number: int) -> None:
         assert minute_of(OcrClip(engine).look_now(pictures[number])) == 67
@@ -52,12 +51,12 @@ def _measured(engine: OcrEngine, width: int, height: int) -> list[str]:
         assert minute_of(clip.look_now(pictures[number])) == 67
 
     def signs(number: int) -> None:
-        pitch_share(pictures[number][0].bgr)
-        looks_filmed(pictures[number][0].bgr)
+        pitch_share(pictures[number][0].pixels)
+        is_filmed_screen(pictures[number][0].pixels)
 
     common = _as_it_comes()
     found, read, seen = (_median(step, RUNS) for step in (first, later, signs))
-    whole = _median(lambda number: common(pictures[number][0].bgr), 2)
+    whole = _median(lambda number: common(pictures[number][0].pixels), 2)
     return [f"{width}x{height}", f"{found:.0f}", f"{read:.0f}", f"{seen:.0f}", f"{whole:.0f}", f"{found / read:.1f}"]
 
 
@@ -78,7 +77,7 @@ def _as_it_comes() -> Callable[[np.ndarray], Any]:
 
 
 def _picture(width: int, height: int, board: str) -> np.ndarray:
-    """A pitch under a stand, with a scoreboard that is as large as broadcasters make them."""
+    """Draw a pitch and a stand, with a scoreboard of the size that broadcasters use."""
     chance = np.random.default_rng(0)
     frame = np.clip(np.array((40, 130, 60)) + chance.normal(0, 5, (height, width, 1)), 0, 255).astype(np.uint8)
     frame[: height // 3] = chance.integers(40, 110, (height // 3, width, 3))

@@ -1,6 +1,6 @@
-"""One clip through probe, vision and hash: seconds of one core for each second of clip
+"""One clip through probe, vision and hash: CPU seconds per second of clip
 
-A clip of the simulator in three sizes. The floor is what PyAV needs just to decode it all, on one thread.
+A clip of the simulator in three sizes. The baseline is PyAV decoding the whole clip on one thread.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from pathlib import Path
 import av
 
 from bench.table import table
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.adapters.vision.watch import watch
-from found_footy.media.phash import hash_video
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.loader import load_scenario
+from found_footy.clips.frame_selection import read_clip
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.media.fingerprint import hash_video
 from found_footy.media.probe import probe
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.clips.rendering import render
 
 
 async def main() -> None:
     vision = OcrVision()
-    await vision.check()  # the models are loaded once a process, not once a clip
+    await vision.check()  # models are loaded once per process, not per clip
     spec = next(clip for clip in all_clips(load_scenario("matchday")) if clip.kind == "copy")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ async def main() -> None:
             probe(path)
             steps.append(time.process_time() - began)
             began = time.process_time()
-            await watch(vision, path)
+            await read_clip(vision, path)
             steps.append(time.process_time() - began)
             began = time.process_time()
             hash_video(path)

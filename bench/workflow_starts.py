@@ -1,6 +1,6 @@
-"""Workflow starts per second that the embedded Temporal holds, against the same server with its defaults
+"""Workflow starts per second of the embedded Temporal, against the same server with its defaults
 
-Each workflow runs one activity and ends, as a search without sources does; one worker in this process.
+Each workflow runs one activity and completes, like a search without sources; one worker in this process.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from bench.table import table
-from found_footy.ops.engines import DataFolder, EmbeddedTemporal
-from found_footy.ops.engines.ports import free_port
-from found_footy.ops.engines.temporal import find_binary
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_temporal import EmbeddedTemporal, find_binary
+from found_footy.runtime.engine import free_port
 
 COUNT = 300
 AT_ONCE = 20

@@ -1,4 +1,4 @@
-"""Real engines for the whole run, and a database of its own for each test."""
+"""Real engines for the whole run, and a database for each test."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ import itertools
 import logging
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import HealthCheck, settings
 from temporalio.client import Client
 
-from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.migrate import migrate
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.bootstrap_stores import build_objects, open_store
 from found_footy.config import Settings
-from found_footy.ops.engines import DataFolder, EmbeddedPostgres, EmbeddedTemporal, EmbeddedValkey
+from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.runtime.embedded_temporal import NAMESPACE
+from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
+from found_footy.storage.stores import build_objects
 from tests.support.databases import Databases
-from tests.support.web_world import World, populate_at, settings_for
+from tests.support.engines import VALKEY_DATABASES, EngineHost, client_in_namespace, only_process, request_engine
+
+if TYPE_CHECKING:
+    from tests.support.web_world import World
 
 _numbers = itertools.count(1)
 
@@ -36,13 +41,72 @@ os.environ.setdefault("FOOTY_FXTWITTER_URL", "http://127.0.0.1:9")
 # Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
 os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
 
-# A busy machine must not decide over a property: an example may take its time, and so may their making. At a desk, each
-# run tries new examples, and chance finds bugs; elsewhere a change must not fail by the chance of another's: there they
-# are always the same ones.
-settings.register_profile(
-    "footy", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
+# No deadlines: an example may take its time on a busy machine. In CI the examples are always the same, so that a change
+# does not fail by chance.
+_UNHURRIED = settings(
+    deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("footy")
+settings.register_profile("footy", _UNHURRIED, max_examples=30)
+settings.register_profile("chaos", _UNHURRIED, max_examples=300)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "footy"))
+
+ROOT = Path(__file__).parent
+ENGINE_FIXTURES = {
+    "postgres_server",
+    "valkey_server",
+    "temporal_address",
+    "shared_engines",
+    "seaweed",
+    "postgres",
+    "temporal",
+}
+MEDIA_FIXTURES = {"ocr_engine", "vision", "llama_url", "media"}
+FOLDER_MARKERS = {
+    "browser": "chromium",
+    "chaos": "system",
+    "cli": "processes",
+    "e2e": "system",
+    "media": "media",
+    "runtime": "processes",
+    "simulator/clips": "media",
+    "simulator/social": "processes",
+    "storage": "engines",
+    "web/pages": "chromium",
+}
+ONE_GROUP = ("browser", "web/pages")
+"""Folders whose tests share a browser."""
+GROUP_ORDER = ("system", "browser", "web/pages", "media", "clips", "web", "library", "cli")
+"""What takes longest starts first, so that no worker is left with it at the end."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Derive markers from folders and fixtures, and decide which tests run in one process."""
+    groups: dict[str, str] = {}
+    for item in items:
+        folder = item.path.parent.relative_to(ROOT).as_posix()
+        markers = {marker for prefix, marker in FOLDER_MARKERS.items() if f"{folder}/".startswith(f"{prefix}/")}
+        used = set(getattr(item, "fixturenames", ()))
+        if used & ENGINE_FIXTURES:
+            markers.add("engines")
+        if used & MEDIA_FIXTURES:
+            markers.add("media")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            markers.add("property")
+        for marker in sorted(markers):
+            item.add_marker(marker)
+        if "system" in markers:
+            group = "system"
+        else:
+            group = next((name for name in ONE_GROUP if folder == name), f"{folder}/{item.path.stem}")
+        item.add_marker(pytest.mark.xdist_group(group))
+        groups[item.nodeid] = group
+
+    def rank(item: pytest.Item) -> int:
+        group = groups[item.nodeid]
+        return next((n for n, name in enumerate(GROUP_ORDER) if f"{group}/".startswith(f"{name}/")), len(GROUP_ORDER))
+
+    items.sort(key=rank)
 
 
 @pytest.fixture(autouse=True)
@@ -55,23 +119,54 @@ def unchanged_logging() -> Iterator[None]:
     root.handlers[:] = [each for each in root.handlers if each in handlers or "pytest" in type(each).__module__]
 
 
-@pytest.fixture(scope="session")
-def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataFolder]:
-    folder = DataFolder(tmp_path_factory.mktemp("engines"))
-    with folder.lock():
-        yield folder
+HOST = pytest.StashKey[EngineHost]()
+
+
+def pytest_configure_node(node: Any) -> None:
+    """A hook of xdist, called in the process that owns the engines for each of its workers."""
+    node.workerinput["engines"] = str(_engines(node.config))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if HOST in config.stash:
+        config.stash[HOST].close()
+
+
+def _engines(config: pytest.Config) -> Path:
+    if HOST not in config.stash:
+        config.stash[HOST] = EngineHost()
+    return config.stash[HOST].folder
+
+
+@dataclass(frozen=True)
+class SharedEngines:
+    """The engines that all test processes share; `worker` is the number of this one."""
+
+    folder: Path
+    worker: int
+
+    def address(self, name: str) -> Any:
+        return request_engine(self.folder, name)
+
+    @property
+    def namespace(self) -> str:
+        """Workflow ids repeat from test to test, so each process has a namespace."""
+        return f"test-{self.worker}" if self.worker else NAMESPACE
 
 
 @pytest.fixture(scope="session")
-def postgres_server(engine_folder: DataFolder) -> Iterator[str]:
-    """The URL of a migrated database that serves as a template; nobody may stay connected to it."""
-    engine = EmbeddedPostgres(engine_folder)
-    asyncio.run(engine.start())
-    try:
-        asyncio.run(migrate(engine.url))
-        yield engine.url
-    finally:
-        asyncio.run(engine.destroy())
+def shared_engines(pytestconfig: pytest.Config) -> SharedEngines:
+    given: dict[str, Any] | None = getattr(pytestconfig, "workerinput", None)
+    if given is None:
+        return SharedEngines(_engines(pytestconfig), 0)
+    return SharedEngines(Path(given["engines"]), int(given["workerid"].removeprefix("gw")))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(shared_engines: SharedEngines) -> str:
+    """URL of a migrated database that serves as a template; nothing may stay connected to it."""
+    url: str = shared_engines.address("postgres")
+    return url
 
 
 @pytest.fixture(scope="session")
@@ -89,13 +184,18 @@ def database_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def worlds(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Databases, Path]]:
-    """The small world of `tests/support/web_world.py`: databases with it, and its files."""
-    folder = tmp_path_factory.mktemp("world")
-    with databases.borrowed() as url:
-        asyncio.run(populate_at(url, folder))
-        with contextlib.closing(Databases(url)) as opened:
-            yield opened, folder
+def worlds(postgres_server: str, shared_engines: SharedEngines) -> Iterator[tuple[Databases, Path]]:
+    """The small world of `tests/support/web_world.py`: databases with it, and its files. One process fills it."""
+    from tests.support.web_world import populate_at
+
+    url, folder = urlsplit(postgres_server)._replace(path="/small_world").geturl(), shared_engines.folder / "world"
+    with only_process(shared_engines.folder / "world.lock"):
+        if not folder.exists():
+            made = Path(tempfile.mkdtemp(dir=shared_engines.folder))
+            asyncio.run(populate_at(Databases(postgres_server).create("small_world"), made))
+            made.rename(folder)
+    with contextlib.closing(Databases(url)) as opened:
+        yield opened, folder
 
 
 @dataclass(frozen=True)
@@ -115,6 +215,9 @@ async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIt
 
 @contextlib.asynccontextmanager
 async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+    # The web stack takes seconds to load, and most test modules do without.
+    from tests.support.web_world import World, settings_for
+
     copies, files = worlds
     shutil.copytree(files / "objects", tmp_path / "objects")
     with copies.borrowed() as url:
@@ -142,11 +245,10 @@ async def objects(tmp_path: Path) -> AsyncIterator[ThreadedObjectStore]:
 
 
 @pytest.fixture(scope="session")
-def valkey_server(engine_folder: DataFolder) -> Iterator[str]:
-    engine = EmbeddedValkey(engine_folder)
-    asyncio.run(engine.start())
-    yield engine.environment()["REDIS_URL"]
-    asyncio.run(engine.destroy())
+def valkey_server(shared_engines: SharedEngines) -> str:
+    """URL of a numbered database that no other test process uses."""
+    server, number = divmod(shared_engines.worker, VALKEY_DATABASES)
+    return urlsplit(shared_engines.address(f"valkey-{server}"))._replace(path=f"/{number}").geturl()
 
 
 @pytest.fixture
@@ -158,13 +260,17 @@ async def cache(valkey_server: str) -> AsyncIterator[RedisCache]:
 
 
 @pytest.fixture(scope="session")
-def temporal_address(engine_folder: DataFolder) -> Iterator[str]:
-    engine = EmbeddedTemporal(engine_folder)
-    asyncio.run(engine.start())
-    yield engine.address
-    asyncio.run(engine.destroy())
+def temporal_address(shared_engines: SharedEngines) -> str:
+    address: str = shared_engines.address("temporal")
+    asyncio.run(client_in_namespace(address, shared_engines.namespace))
+    return address
+
+
+@pytest.fixture(scope="session")
+def temporal_settings(temporal_address: str, shared_engines: SharedEngines) -> dict[str, str]:
+    return {"temporal_address": temporal_address, "temporal_namespace": shared_engines.namespace}
 
 
 @pytest.fixture
-async def temporal(temporal_address: str) -> Client:
-    return await Client.connect(temporal_address)
+async def temporal(temporal_address: str, shared_engines: SharedEngines) -> Client:
+    return await Client.connect(temporal_address, namespace=shared_engines.namespace)

@@ -1,9 +1,4 @@
-"""All settings in one class, each with its default, its limits and what it is for.
-
-A setting `poll_seconds` is read from the environment as FOOTY_POLL_SECONDS, or from a file `.env` in the current
-folder. A few well-known names go without the prefix (DATABASE_URL, TEMPORAL_ADDRESS, API_FOOTBALL_KEY, LOG_FORMAT,
-LOG_LEVEL).
-"""
+"""Settings: types, defaults, limits, and error messages that name the environment variable."""
 
 from __future__ import annotations
 
@@ -13,30 +8,203 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from found_footy.config_feeds import FeedSettings
-from found_footy.config_library import LibrarySettings
-from found_footy.config_types import (
-    PREFIX,
-    Address,
-    AutoBool,
-    HttpUrl,
-    Key,
-    Names,
-    PostgresUrl,
-    RedditWays,
-    Sources,
-    well_known,
-)
-from found_footy.domain.errors import SettingsError
-from found_footy.domain.fixtures.comparison import CertaintyRules
-from found_footy.domain.fixtures.lifecycle import LifecycleRules
+from found_footy.errors import FollowUnknown, SettingsError
+from found_footy.fixtures.following import DEFAULT_ENTRIES, parse_entries
+from found_footy.fixtures.lifecycle import LifecycleRules
+from found_footy.fixtures.models import DebounceRules
+
+PREFIX = "FOOTY_"
+
+
+def _split(value: Any) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _http_url(text: str) -> str:
+    if not re.match(r"https?://[^\s/]", text):
+        raise ValueError("a URL that starts with http:// or https://")
+    return text
+
+
+def _postgres_url(url: SecretStr) -> SecretStr:
+    """Reject URLs that the driver cannot parse: its error messages would quote them, password included."""
+    text = url.get_secret_value()
+    if not text:
+        return url
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = None
+    readable = parts is not None and parts.scheme in ("postgresql", "postgres") and parts.netloc.count("@") <= 1
+    if not readable or not text.isprintable() or re.search(r"%(?![0-9A-Fa-f]{2})", text):
+        raise ValueError(
+            "postgresql://user:password@host:port/database, with the special characters of the password as %xx"
+        )
+    return url
+
+
+def _redis_url(url: SecretStr) -> SecretStr:
+    if url.get_secret_value() and not re.match(r"(redis|rediss|unix)://\S+$", url.get_secret_value()):
+        raise ValueError("redis://:password@host:port/number, or rediss:// for TLS")
+    return url
+
+
+def _key(key: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
+        raise ValueError("a key of letters, digits and signs of ASCII, without spaces and line ends")
+    return key
+
+
+def _address(text: str) -> str:
+    if text and not re.fullmatch(r"[^\s/]+:\d{1,5}", text):
+        raise ValueError("host:port, such as 127.0.0.1:7233")
+    return text
+
+
+def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        parse_entries(entries)
+    except FollowUnknown as error:
+        raise ValueError(f"{error}\n{error.hint}") from None
+    return entries
+
+
+Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
+SourceName = Literal["fxtwitter", "reddit", "bluesky", "x", "folder"]
+ALL_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
+Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
+RedditWayName = Literal["oauth", "fragment", "atom"]
+RedditWays = Annotated[tuple[RedditWayName, ...], NoDecode, BeforeValidator(_split)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
+RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
+Key = Annotated[SecretStr, AfterValidator(_key)]
+Address = Annotated[str, AfterValidator(_address)]
+
+
+def _auto(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "auto" else value
+
+
+AutoBool = Annotated[bool | None, BeforeValidator(_auto)]
+"""`auto`, true or false; None means automatic."""
+
+
+def well_known(name: str) -> AliasChoices:
+    return AliasChoices(name, PREFIX + name)
+
+
+# --- Score feeds: connection, polling, freshness.
+
+
+class FeedSettings(BaseSettings):
+    redis_url: RedisUrl | None = Field(
+        None,
+        validation_alias=well_known("REDIS_URL"),
+        description="Redis or Valkey; where it is not set, `footy up` starts an embedded one.",
+    )
+    feeds_file: Path = Field(
+        Path("config/sources.yaml"), description="The file that declares the score feeds; read again when it changes."
+    )
+    feed: Literal["api_football", "espn"] | None = Field(
+        None, description="Only this score feed, whatever that file declares."
+    )
+    api_football_url: HttpUrl = Field("https://v3.football.api-sports.io", description="Base URL of API-Football.")
+    api_football_key: Key | None = Field(
+        None, validation_alias=well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
+    )
+    espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
+    espn_leagues: Names = Field(
+        (),
+        description="ESPN leagues to read and follow, by slug and comma-separated; by default the follow list decides.",
+    )
+    feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
+    follow: FollowList = Field(
+        DEFAULT_ENTRIES,
+        description="Competitions, teams and presets to follow, by name, comma-separated; `footy follow` changes it.",
+    )
+    tracked_teams: Numbers = Field((), description="Team ids of API-Football to follow in addition.")
+    tracked_leagues: Numbers = Field((), description="League ids of API-Football to follow in addition.")
+    feed_patience_seconds: float = Field(
+        8, gt=0, le=300, description="How long a poll waits for its feeds; who comes later counts at the next poll."
+    )
+    retry_seconds: float = Field(
+        2, ge=0, le=30, description="Shortest wait before a feed is asked a second time; twice that before a third."
+    )
+    turn_seconds: float = Field(20, gt=0, le=300, description="How long a request waits for its turn at a feed.")
+    navigation_seconds: float = Field(15, gt=0, le=120, description="How long a page of a feed may take to open.")
+    scrape_seconds: float = Field(45, gt=0, le=300, description="How long reading one page may take in all.")
+    pause_failures: int = Field(5, ge=1, le=100, description="Failures in a row that pause a match at a feed.")
+    pause_seconds: float = Field(120, gt=0, le=86400, description="How long such a pause lasts.")
+    completed_poll_seconds: float = Field(300, gt=0, le=86400, description="Between two looks at a match that is over.")
+    archive_hours: float = Field(24, gt=0, le=8760, description="How long a match that is over is looked at.")
+    stale_seconds: float = Field(
+        45, gt=0, le=3600, description="Age at which what is known of a match under way is shown as stale."
+    )
+
+    health_seconds: float = Field(15, gt=0, le=300, description="Between two judgements of the feeds' health.")
+    fresh_seconds: float = Field(60, gt=0, le=3600, description="Median or p95 age that makes them DEGRADED.")
+    failing_seconds: float = Field(120, gt=0, le=7200, description="Age of any match that makes them FAILING.")
+    stall_seconds: float = Field(90, gt=0, le=7200, description="Time without any answer that makes them FAILING.")
+    recovery_seconds: float = Field(120, gt=0, le=3600, description="After a recovery, how long until it is judged.")
+    recovery_pause_seconds: float = Field(
+        900, gt=0, le=86400, description="Between two recoveries, while the feeds do not come back."
+    )
+
+
+# --- Clip library.
+
+
+class LibrarySettings(BaseSettings):
+    library_seconds: float = Field(5, gt=0, le=600, description="How often the library looks for work.")
+    library_at_once: int = Field(
+        2, ge=1, le=64, description="How many pieces of the library's work a worker does at once."
+    )
+    library_queue_most: int = Field(
+        100, ge=1, le=10_000, description="How many pieces of work of one stage are handed to Temporal at a time."
+    )
+    undo_seconds: float = Field(60, gt=0, le=3600, description="How long an action of review can be undone.")
+    claim_seconds: float = Field(
+        120, gt=0, le=3600, description="How long a clip stays with a reviewer who gives no sign of life."
+    )
+    source_mb: int = Field(20_000, ge=1, le=500_000, description="Largest source that is taken, in megabytes.")
+    source_hours: float = Field(6, gt=0, le=48, description="Longest source that is taken.")
+    source_media_seconds: float = Field(
+        18_000, gt=0, le=86_400, description="How long one pass over a source, or over a clip of it, may take."
+    )
+    scene_seconds_least: float = Field(0.6, ge=0, le=60, description="Shortest scene; sooner cuts are left out.")
+    keyframes: Names = Field(
+        ("25%", "50%", "75%", "sharpest"),
+        description="Which keyframes are taken: shares of the clip, `sharpest`, `informative`.",
+    )
+    embedding_models: Names = Field(
+        ("mobilenet_v3_small",),
+        description="Models that embed clips: mobilenet_v3_small, clip_file, server. Searches use the first.",
+    )
+    embedding_file: Path | None = Field(
+        None, description="ONNX file of the picture side of a CLIP or SigLIP model, for clip_file."
+    )
+    embedding_text_file: Path | None = Field(None, description="ONNX file of its text side.")
+    embedding_tokenizer_file: Path | None = Field(None, description="Its `tokenizer.json`.")
+    embedding_url: HttpUrl | None = Field(
+        None, description="A server that embeds, for server: the address before `/embeddings`."
+    )
+    embedding_server_model: str = Field("default", min_length=1, description="The model's name at that server.")
+    embedding_server_dimensions: int = Field(512, ge=1, le=2000, description="Numbers in a vector of that model.")
+
+
+# --- All settings.
+
 
 ENV_FILE = ".env"
 
@@ -101,7 +269,7 @@ class Settings(FeedSettings, LibrarySettings):
         24, ge=1, le=168, description="Time between two live checks of every feed, source and service."
     )
 
-    # --- from a certain goal to clips
+    # --- Search and clips.
     wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
     wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")
     wikidata_contact: str | None = Field(
@@ -191,9 +359,14 @@ class Settings(FeedSettings, LibrarySettings):
     clock_tolerance_minutes: int = Field(3, ge=0, le=30, description="How far a clip's clock may be from the feed's.")
     media_memory_mb: int = Field(2048, ge=512, le=65536, description="Address space of a process that decodes a file.")
     media_seconds: float = Field(60, gt=0, le=900, description="How long decoding a file may take.")
-    vision_calls: int = Field(2, ge=1, le=64, description="Clips that are looked at at once, over all workers.")
+    vision_calls: int = Field(
+        2, ge=1, le=64, description="Maximum number of concurrent vision checks across all workers."
+    )
     vision_patience_seconds: float = Field(
-        1800, gt=0, le=86400, description="How long a clip waits for a vision engine that does not answer."
+        1800,
+        gt=0,
+        le=86400,
+        description='How long to retry the vision check before a clip is rejected as "not checked".',
     )
     upload_idle_seconds: float = Field(300, gt=0, le=86400, description="After so long without work an uploader ends.")
 
@@ -219,7 +392,7 @@ class Settings(FeedSettings, LibrarySettings):
     )
     browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
 
-    # --- pages, API and what is sent to others
+    # --- Web, API and notifications.
     web_host: str = Field("127.0.0.1", min_length=1, description="Address that `footy web` binds to.")
     web_port: int = Field(8000, ge=0, le=65535, description="Its port; 0 takes any.")
     public_url: HttpUrl | None = Field(
@@ -242,8 +415,8 @@ class Settings(FeedSettings, LibrarySettings):
     )
 
     @property
-    def certainty(self) -> CertaintyRules:
-        return CertaintyRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
+    def certainty(self) -> DebounceRules:
+        return DebounceRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
 
     @property
     def lifecycle(self) -> LifecycleRules:
@@ -277,11 +450,11 @@ DEMO: dict[str, Any] = {
     "upload_idle_seconds": 20.0,
     "library_seconds": 1.0,
 }
-"""The demo's waiting times; a setting that is given explicitly wins."""
+"""Intervals and timeouts of the demo; explicit settings take precedence."""
 
 
 def environment_names() -> dict[str, str]:
-    """Field name to the environment variable that the documentation names."""
+    """Map each field name to its documented environment variable."""
     names = {}
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -290,9 +463,9 @@ def environment_names() -> dict[str, str]:
 
 
 def load_settings(overrides: Mapping[str, str] | None = None) -> Settings:
-    """The settings, or a SettingsError that names each wrong one, what was given and what is allowed.
+    """Load the settings. Raises SettingsError, which lists each invalid setting with its value and the allowed values.
 
-    `overrides` are values by the name of their environment variable; they win over the environment and the file.
+    `overrides` maps environment variables to values that take precedence over the environment and `.env`.
     """
     _refuse_unknown()
     fields = {variable: field for field, variable in environment_names().items()}
@@ -313,7 +486,7 @@ def as_demo(settings: Settings) -> Settings:
 
 
 def _given() -> Mapping[str, str | None]:
-    """What the environment and `.env` set; the environment wins."""
+    """Values from the environment and `.env`; the environment takes precedence."""
     try:
         return {**dotenv_values(ENV_FILE), **os.environ}
     except UnicodeDecodeError as error:
@@ -321,7 +494,7 @@ def _given() -> Mapping[str, str | None]:
 
 
 def _refuse_unknown() -> None:
-    """A misspelt setting that is silently ignored is worse than one that stops the start."""
+    """Reject misspelt settings instead of ignoring them."""
     known = {name.upper() for name in Settings.model_fields}
     for name in sorted(_given()):
         short = name.upper().removeprefix(PREFIX)
@@ -332,7 +505,7 @@ def _refuse_unknown() -> None:
 
 
 def _explain(problem: Any) -> str:
-    """The setting, what was given and what is allowed. Secrets are not shown."""
+    """Name the setting, the given value (never a secret) and the allowed values."""
     place = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
     field = Settings.model_fields[place]
     given = "a value that is not shown" if _is_secret(field) else _without_password(repr(problem["input"]))
@@ -342,7 +515,7 @@ def _explain(problem: Any) -> str:
 
 
 def _name_given(place: str, field: FieldInfo) -> str:
-    """The spelling that was used, of those that there are."""
+    """Return the variable that was set, if a field has more than one."""
     used = {name.upper() for name in _given()}
     alias = field.validation_alias
     spellings = [str(each) for each in alias.choices] if isinstance(alias, AliasChoices) else []
@@ -358,7 +531,7 @@ def _without_password(text: str) -> str:
 
 
 def _allowed(field: FieldInfo, problem: Any) -> str:
-    """In full, where the types tell it: the library's own message names only the limit that was crossed."""
+    """Describe all allowed values if the type defines them: pydantic's message names only the violated limit."""
     kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not type(None)]
     if len(kinds) == 1 and get_origin(kinds[0]) is Literal:  # or nothing
         kinds = list(get_args(kinds[0]))

@@ -1,51 +1,47 @@
-"""What the rest of the system needs of the outside world. Adapters fill these; `bootstrap.py` chooses them."""
+"""Interfaces to the outside world. Adapters implement them; `app.py` selects the adapters."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from found_footy.domain.discovery.choosing import Choice, Waiting
-from found_footy.domain.discovery.goal import SoughtGoal
-from found_footy.domain.discovery.posts import Post
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.discovery.team_names import TeamName
-from found_footy.domain.errors import FeedError, FootyError
-from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.fixtures.model import LiveFixture, Sport, Stage
-from found_footy.domain.fixtures.polling import FixtureOutcome, FixtureState
-from found_footy.domain.videos.dedup import Video
-from found_footy.domain.videos.keeping import Copy, Settlement
-from found_footy.domain.videos.readings import FrameReading
-from found_footy.domain.videos.verification import Verification
+from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
+from found_footy.clips.models import FrameReading
+from found_footy.clips.verification import Verification
+from found_footy.discovery.goal import SoughtGoal
+from found_footy.discovery.models import Post, TeamName
+from found_footy.discovery.query import SearchQuery
+from found_footy.discovery.selection import Choice, Waiting
+from found_footy.errors import FeedError, FootyError
+from found_footy.feeds.models import ReconciledFixture
+from found_footy.feeds.scheduling import Quota
+from found_footy.fixtures.models import FixtureOutcome, FixtureStage, FixtureState, LiveFixture, Sport
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from found_footy.media.fingerprint import Fingerprint
+    from found_footy.media.models import Frame
     from found_footy.media.probe import VideoInfo
 
 
 @dataclass(frozen=True, slots=True)
 class FeedAnswer:
-    """What came of asking a feed. A fixture that was asked for is in exactly one of the three."""
+    """Result of a feed request. Each requested fixture is in exactly one of `fixtures`, `failures` and `unknown`."""
 
     fixtures: tuple[LiveFixture, ...] = ()
     failures: Mapping[int, FootyError] = field(default_factory=dict)
-    """Fixtures whose answer failed or did not fit, each with its reason."""
+    """Fixtures whose response failed or was invalid, with the error."""
     unknown: tuple[int, ...] = ()
-    """Fixtures that the feed left out of its answer."""
+    """Fixtures missing from the response."""
     errors: tuple[FeedError, ...] = ()
-    """Parts of the feed, such as a league, that gave nothing; what else came is above."""
+    """Parts of the feed, such as a league, that returned nothing."""
 
 
 class ScoreFeed(Protocol):
-    """A source of scores. Methods raise a FeedError when the feed as a whole gives nothing usable."""
+    """A source of scores. Methods raise FeedError if the feed as a whole returns nothing usable."""
 
     @property
     def name(self) -> str: ...
@@ -55,56 +51,58 @@ class ScoreFeed(Protocol):
 
     @property
     def ids_per_request(self) -> int | None:
-        """How many fixtures one request can ask for; None where one answer has them all."""
+        """Fixtures per request; None if one response contains them all."""
 
     def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
-        """How many requests a poll of so many fixtures costs. `locators` are those that are known, one per fixture."""
+        """Number of requests to poll this many fixtures. `locators` are the known ones, one per fixture."""
 
     async def fixtures_on(self, day: date) -> FeedAnswer: ...
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
-        """`locators`: where the feed listed each match before (`LiveFixture.locator`), by id. None may be known."""
+        """`locators` maps ids to where the feed last listed the match (`LiveFixture.locator`); it may be incomplete."""
 
     async def check(self) -> str:
-        """One cheap call that proves that the feed answers and takes the key; returns what it said."""
+        """Verify with one cheap call that the feed responds and accepts the key; return a description."""
 
     async def aclose(self) -> None: ...
 
 
-class PollTransaction(Protocol):
-    """One transaction: the active fixtures are locked, decided upon and saved."""
+class PollStore(Protocol):
+    """Transaction that locks the active fixtures and saves their new state."""
 
     async def load(self, fixture_ids: Sequence[int]) -> list[FixtureState]: ...
 
-    async def release(self, fixture_ids: Sequence[int], stage: Stage, at: datetime) -> None:
-        """Moves fixtures that the feed has lost out of the active ones."""
+    async def release(self, fixture_ids: Sequence[int], stage: FixtureStage, at: datetime) -> None:
+        """Move fixtures that the feed no longer lists out of the active stage."""
 
-    async def save(self, outcomes: Sequence[FixtureOutcome]) -> Mapping[int, FootyError]:
-        """Saves all that can be saved; returns the fixtures whose values the store refused."""
+    async def save(
+        self, outcomes: Sequence[FixtureOutcome], reconciled: Mapping[int, ReconciledFixture] | None = None
+    ) -> Mapping[int, FootyError]:
+        """Save what the store accepts; return the fixtures with rejected values."""
 
 
 class FixtureStore(Protocol):
     """The system of record for fixtures and their events."""
 
     async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
-        """Fresh data for fixtures in staging, with the stage each belongs in now; returns how many moved."""
+        """Update fixtures in staging and move each to its stage; return how many moved."""
 
     async def activate_due(self, now: datetime, lead: timedelta) -> list[int]: ...
 
-    def poll(self) -> AbstractAsyncContextManager[PollTransaction]: ...
+    def poll(self) -> AbstractAsyncContextManager[PollStore]: ...
 
     async def record_failures(self, failures: Mapping[int, FootyError], now: datetime) -> None: ...
 
     async def events_to_search(self, silent_since: datetime) -> list[str]:
-        """Certain events whose search never began, or has given no sign of life since then without having ended."""
+        """Return certain events whose search never started, or is open without a heartbeat since `silent_since`."""
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str) -> bool:
-        """False where the event is gone or withdrawn: then nobody should search for it."""
+        """Return False if the event is gone or withdrawn and must not be searched for."""
 
     async def set_download_complete(self, event_id: str) -> None: ...
 
     async def older_than(self, before: datetime) -> list[int]:
-        """Fixtures that are past retention."""
+        """Return fixtures past retention."""
 
     async def delete_older_than(self, before: datetime) -> int: ...
 
@@ -119,7 +117,7 @@ class FixtureStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of a match's goals have clips."""
+    """Number of a match's goals that have clips."""
 
     fixture_id: int
     home: str
@@ -131,7 +129,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class FeedState:
-    """How a feed was when it was last asked, whoever asked."""
+    """State of a feed after the last request by any worker."""
 
     quota: Quota | None
     asked_at: datetime
@@ -139,23 +137,13 @@ class FeedState:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """One frame of a clip."""
-
-    at: float
-    """Seconds from the clip's start."""
-    bgr: NDArray[np.uint8]
-    """Height, width, and blue, green and red."""
-
-
 class ClipVision(Protocol):
-    """Looks at one clip, and may remember what it has seen of it: a scoreboard's place does not change."""
+    """Reads frames of one clip. May keep state between them: the scoreboard does not move."""
 
-    async def look(self, pictures: Sequence[Picture]) -> FrameReading:
-        """Reads one moment, shown by one or more pictures close together; the middle one counts most.
+    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
+        """Read one moment from one or more adjacent frames; the middle one counts most.
 
-        Raises a VisionError where nobody could look, which is never the same as having seen nothing.
+        Raises VisionError if no reading was possible, which is not an empty reading.
         """
 
 
@@ -166,38 +154,38 @@ class Vision(Protocol):
     def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision: ...
 
     async def check(self) -> str:
-        """One cheap call that proves that the engine works; returns what it is."""
+        """Verify with one cheap call that the engine works; return a description."""
 
     async def aclose(self) -> None: ...
 
 
 class ClipWatcher(Protocol):
-    """Shows as many moments of a file as it takes to a vision engine."""
+    """Reads as many moments of a file as a verdict needs, with a vision engine."""
 
     async def __call__(self, path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
-        """Raises a MediaError, or a VisionError where nobody could look."""
+        """Raises MediaError, or VisionError if no reading was possible."""
 
 
 class SocialSource(Protocol):
-    """A place where people post clips."""
+    """A source of posts with clips."""
 
     @property
     def name(self) -> str: ...
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        """Posts with a video that match, newest first, at most some hundred; older ones than `since` may be left out.
+        """Return matching posts with a video, newest first, at most a few hundred. May omit posts older than `since`.
 
-        An empty answer means that nothing was posted. Whatever else there is raises a SourceError.
+        An empty result means that nothing was posted; any failure raises SourceError.
         """
 
     async def check(self) -> str:
-        """One cheap call that proves that the source answers and takes the login; returns what it said."""
+        """Verify with one cheap call that the source responds and accepts the login; return a description."""
 
     async def aclose(self) -> None: ...
 
 
 class SharedCache(Protocol):
-    """Small values and locks that expire, shared by all workers. Methods raise CacheUnavailable."""
+    """Expiring values and locks, shared by all workers. Methods raise CacheUnavailable."""
 
     async def get(self, key: str) -> bytes | None: ...
 
@@ -207,76 +195,26 @@ class SharedCache(Protocol):
         """Hold the key for `seconds`. Returns 0 if it was free, otherwise the seconds until it expires."""
 
     async def extend(self, key: str, seconds: float) -> None:
-        """Hold the key for at least `seconds` from now, whoever holds it."""
+        """Hold the key for at least `seconds` from now, regardless of its holder."""
 
     async def release(self, key: str) -> None: ...
 
 
 class Downloader(Protocol):
     async def fetch(self, media_url: str, to: Path) -> None:
-        """Gets the video into the given file, within its bounds of bytes, seconds and redirects.
+        """Download the video to `to`, limited in bytes, seconds and redirects.
 
-        Raises ClipLost where it will never come, with the class of the loss, and DownloadUnavailable where it may.
+        Raises CandidateRejected if it can never succeed, DownloadUnavailable if a retry may help.
         """
 
     async def aclose(self) -> None: ...
 
 
-class MediaReader(Protocol):
-    """Decodes files of strangers where they can do no harm. All methods raise a MediaError."""
-
-    async def probe(self, path: Path) -> VideoInfo: ...
-
-    async def pictures(self, path: Path, fractions: Sequence[float]) -> list[Picture]:
-        """The pictures at these shares of the clip's length."""
-
-    async def fingerprint(self, path: Path) -> Fingerprint: ...
-
-    async def aclose(self) -> None: ...
-
-
 class Knowledge(Protocol):
-    """What the world calls a team."""
+    """Team names in common use."""
 
     async def names_of(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
-        """Labels, aliases, nicknames and short names; nothing where the team is unknown. Raises KnowledgeError."""
-
-    async def check(self) -> str: ...
-
-    async def aclose(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class StoredObject:
-    key: str
-    size: int
-    modified: datetime
-
-
-class ObjectStore(Protocol):
-    """Files by key, such as `1380101/1380101_40_306_Goal_1/0cc175b9….mp4`. All methods raise an ObjectStoreError."""
-
-    async def put(
-        self, key: str, path: Path, *, content_type: str = "video/mp4", metadata: Mapping[str, str] | None = None
-    ) -> None:
-        """Stores a file, whole or not at all, over whatever was there. Metadata may be any text."""
-
-    async def get(self, key: str, to: Path) -> None:
-        """Raises ObjectMissing."""
-
-    async def copy(self, key: str, to: str) -> None:
-        """On the server's side, with the metadata; over whatever was there. Raises ObjectMissing."""
-
-    async def delete(self, keys: Sequence[str]) -> None:
-        """Safe to repeat: what is not there is deleted already."""
-
-    def list(self, prefix: str = "") -> AsyncIterator[StoredObject]:
-        """Everything below a prefix such as `staging/`, however many pages that takes."""
-
-    async def head(self, key: str) -> StoredObject | None: ...
-
-    async def metadata(self, key: str) -> Mapping[str, str]:
-        """As it was given. Raises ObjectMissing."""
+        """Return labels, aliases, nicknames and short names; empty if the team is unknown. Raises KnowledgeError."""
 
     async def check(self) -> str: ...
 
@@ -285,7 +223,7 @@ class ObjectStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """How one search of one source ended: so many posts, or an error."""
+    """Result of one search of one source: the number of posts, or an error."""
 
     source: str
     found: int | None
@@ -304,11 +242,11 @@ class CandidateState:
 class Pool:
     """The videos of one pool of an event, with their fingerprints."""
 
-    kept: tuple[Video, ...]
-    new: tuple[Video, ...]
-    copies: tuple[Copy, ...]
+    kept: tuple[DedupCandidate, ...]
+    new: tuple[DedupCandidate, ...]
+    copies: tuple[Duplicate, ...]
     fingerprints: Mapping[str, Fingerprint]
-    """Of the kept and the new ones."""
+    """Of both kept and new videos."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,13 +268,13 @@ class TeamToName:
     country: str | None
 
 
-class ClipStore(Protocol):
-    """The system of record for what was searched, found, refused and kept."""
+class ClipStorage(Protocol):
+    """The system of record for searches, candidates, rejections and clips."""
 
     async def goal(self, event_id: str) -> SoughtGoal:
         """Raises NotFound."""
 
-    async def note_sign_of_life(self, event_id: str, now: datetime) -> None: ...
+    async def touch(self, event_id: str, now: datetime) -> None: ...
 
     async def note_search(
         self,
@@ -349,23 +287,23 @@ class ClipStore(Protocol):
     ) -> None: ...
 
     async def take(self, event_id: str, attempt: int, choose: Callable[[Sequence[Waiting]], Choice]) -> Sequence[str]:
-        """The posts that this attempt downloads; chosen once, however often it is asked."""
+        """Return the posts that this attempt downloads. Idempotent: the choice is made once."""
 
     async def register_download(self, event_id: str, workflow_id: str) -> bool:
-        """False where the goal is not wanted any more."""
+        """Return False if the goal is no longer wanted."""
 
     async def candidate(self, event_id: str, key: str) -> CandidateState: ...
 
-    async def lose_candidate(self, event_id: str, key: str, loss: str, detail: str) -> None: ...
+    async def reject_candidate(self, event_id: str, key: str, loss: str, detail: str) -> None: ...
 
     async def video_state(self, event_id: str, md5: str) -> str | None: ...
 
     async def add_video(self, event_id: str, key: str, md5: str, info: VideoInfo | None, now: datetime) -> str:
-        """Links a post to its file, and returns the file's state. `info` is needed for a file that is new."""
+        """Link a post to its file and return the file's state. A new file needs `info`."""
 
-    async def save_look(self, event_id: str, md5: str, seen: Verification) -> None: ...
+    async def save_verification(self, event_id: str, md5: str, seen: Verification) -> None: ...
 
-    async def refuse_video(
+    async def reject_video(
         self, event_id: str, md5: str, loss: str, detail: str, seen: Verification | None = None
     ) -> None: ...
 
@@ -373,15 +311,15 @@ class ClipStore(Protocol):
 
     async def pool(self, event_id: str, name: str) -> Pool: ...
 
-    async def settle(self, event_id: str, settlements: Sequence[Settlement], now: datetime) -> bool:
-        """Who stays, who gave way, popularity and ranks, and the news of it; False where the goal is withdrawn."""
+    async def settle(self, event_id: str, settlements: Sequence[DedupPlan], now: datetime) -> bool:
+        """Save the winners and losers of deduplication, popularity, ranks and outbox entries; False if withdrawn."""
 
     async def video_states(self, event_id: str) -> Mapping[str, str]: ...
 
     async def open_work(self, event_id: str) -> OpenWork: ...
 
     async def close(self, event_id: str, detail: str) -> None:
-        """Ends whatever is open, and says of each post why; then the event is complete."""
+        """Close all open work with a reason per post, and mark the event complete."""
 
     async def aliases(self, team_ids: Sequence[int]) -> Mapping[int, tuple[str, ...]]: ...
 

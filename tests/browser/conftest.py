@@ -1,81 +1,68 @@
-"""A real Chromium in front of the small world. Whatever a page complains of fails the test."""
-
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
+import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from starlette.applications import Starlette
 
-from found_footy.adapters.browser.chromium import find_chromium
-from found_footy.web.services import Services
-from tests.conftest import WorldCopy, world_copy
-from tests.support.databases import Databases
-from tests.support.web_world import served
+from footy_simulator.crex import CrexSiteState, crex_routes
+from footy_simulator.x import XSiteState, x_routes
+from found_footy.browser.service import BrowserService
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.source_limits import SourceLimits
+from tests.browser.simulated import Searched, SimulatedX, cricket_match, options
 
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-
-OpenPage = Callable[..., Awaitable[Page]]
-
-# What comes to pass at all is seen at once; only what does not takes so long. Five seconds are short on a busy machine.
-expect.set_options(timeout=30_000)
-
-in_one_loop = partial(pytest_asyncio.fixture, loop_scope="package")
-"""All tests of this folder share a browser, which belongs to one loop: so they, and what they are given, run in it."""
+Opens = Callable[..., AbstractAsyncContextManager[Searched]]
 
 
-@in_one_loop(scope="package")
-async def running_chromium() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        flags = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
-        browser = await playwright.chromium.launch(executable_path=str(find_chromium(None)), args=flags)
-        yield browser
-        await browser.close()
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def site() -> AsyncIterator[SimulatedX]:
+    x = SimulatedX("", XSiteState(), CrexSiteState(embedded=False))
+    routes = [*x_routes(x.posts_of, x.state), *crex_routes(lambda: [cricket_match()], x.crex)]
+    async with HttpServer(Starlette(routes=routes), name="the simulated sites") as server:
+        x.url = server.url
+        yield x
 
 
-@in_one_loop()
-async def chromium(running_chromium: Browser) -> AsyncIterator[Browser]:
-    yield running_chromium
-    for context in running_chromium.contexts:
-        await context.close()
+@asynccontextmanager
+async def opened(
+    x: SimulatedX, folder: Path, limits: SourceLimits | None = None, **changes: Any
+) -> AsyncIterator[Searched]:
+    async with (
+        BrowserService(replace(options(x.url, folder), **changes), limits=limits) as service,
+        httpx.AsyncClient(base_url=service.url, timeout=60) as client,
+    ):
+        yield Searched(service, client)
 
 
-@in_one_loop()
-async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
-    async with world_copy(worlds, tmp_path) as copy:
-        yield copy
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def shared(site: SimulatedX, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Searched]:
+    async with opened(site, tmp_path_factory.mktemp("browser")) as searched:
+        yield searched
 
 
-@in_one_loop()
-async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, Services]]:
-    """The address of the pages, and what is behind them."""
-    async with served(small_world.settings) as (running, services):
-        yield running.url, services
+@pytest.fixture
+def x(site: SimulatedX) -> SimulatedX:
+    """As new: a few posts, and nothing wrong."""
+    site.reset()
+    return site
 
 
-@in_one_loop()
-async def visit(chromium: Browser, site: tuple[str, Services]) -> AsyncIterator[OpenPage]:
-    """`await visit("/path", phone=True, dark=True)`: a page that has loaded."""
-    complaints: list[str] = []
+@pytest.fixture
+def search(x: SimulatedX, shared: Searched) -> Searched:
+    """The one service that all tests share, since a browser takes its time to start."""
+    shared.hurry(40)
+    shared.patience(navigation_seconds=40, scrape_seconds=90, quiet_seconds=4)
+    return shared
 
-    async def open_page(path: str = "/", *, phone: bool = False, dark: bool = False, **more: Any) -> Page:
-        context = await chromium.new_context(
-            base_url=site[0],
-            viewport=PHONE if phone else DESKTOP,
-            color_scheme="dark" if dark else "light",
-            has_touch=phone,
-            **more,
-        )
-        page = await context.new_page()
-        page.on("pageerror", lambda error: complaints.append(f"{path}: {error}"))
-        page.on("console", lambda said: complaints.append(f"{path}: {said.text}") if said.type == "error" else None)
-        await page.goto(path)
-        return page
 
-    yield open_page
-    # What a browser says of an answer such as 410 is no fault of the page.
-    faults = [said for said in complaints if "Failed to load resource" not in said]
-    assert faults == []
+@pytest.fixture
+def open_service(x: SimulatedX, tmp_path: Path) -> Opens:
+    """Opens services of the test's own."""
+    return lambda **changes: opened(x, tmp_path, **changes)

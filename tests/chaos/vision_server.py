@@ -1,67 +1,88 @@
-"""A vision model's server for tests: it speaks the protocol, reads with the embedded OCR, and can go away."""
+"""A vision model's server in a process of its own: it speaks the protocol and reads with the embedded OCR.
+
+`python -m tests.chaos.vision_server PORT FOLDER` serves until it is killed. Where FOLDER holds a file named `kill`, it
+kills itself after its next answer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import json
-import socket
-from types import TracebackType
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import cv2
+import httpx
 import numpy as np
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from found_footy.adapters.vision.ocr import OcrVision
-from found_footy.ports import Picture
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.media.models import Frame
+from found_footy.runtime.engine import free_port
 
 
 class VisionServer:
-    def __init__(self) -> None:
-        self._vision = OcrVision()
-        self._port = _free_port()
-        self._server: uvicorn.Server | None = None
-        self._serving: asyncio.Task[None] | None = None
-        self.asked = 0
+    """The process, as a test sees it: it keeps its address over kills and starts."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self._folder = folder
+        self._port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
-        config = uvicorn.Config(app, host="127.0.0.1", port=self._port, log_config=None, lifespan="off", ws="none")
-        self._server = uvicorn.Server(config)
-        self._server.capture_signals = _nothing  # type: ignore[method-assign]
-        self._serving = asyncio.create_task(self._server.serve())
+        """Returns once it answers."""
+        self._process = self._spawn()
+        async with asyncio.timeout(120), httpx.AsyncClient(base_url=self.url, trust_env=False) as client:
+            while True:
+                assert self._process.poll() is None, (self._folder / "log").read_text()
+                try:
+                    (await client.get("/health")).raise_for_status()
+                    return
+                except httpx.TransportError:
+                    await asyncio.sleep(0.05)
 
-    async def stop(self) -> None:
-        assert self._server is not None
-        assert self._serving is not None
-        self._server.should_exit = True
-        await self._serving
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        with (self._folder / "log").open("ab") as log:
+            command = [sys.executable, "-m", __name__, str(self._port), str(self._folder)]
+            return subprocess.Popen(command, stdout=log, stderr=log)
 
-    async def __aenter__(self) -> VisionServer:
-        await self.start()
-        return self
+    async def killed_after_an_answer(self) -> None:
+        """Returns once the process has killed itself after an answer."""
+        assert self._process is not None
+        (self._folder / "kill").touch()
+        while self._process.poll() is None:
+            await asyncio.sleep(0.05)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
-    async def _answer(self, request: Request) -> JSONResponse:
-        self.asked += 1
+
+def _app(folder: Path) -> Starlette:
+    vision = OcrVision()
+
+    async def answer(request: Request) -> JSONResponse:
         content = (await request.json())["messages"][0]["content"]
         jpeg = base64.b64decode(content[1]["image_url"]["url"].partition(",")[2])
         bgr = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
-        seen = await self._vision.open_clip().look([Picture(0.0, bgr)])
-        answer: dict[str, Any] = {
+        seen = await vision.open_clip().look([Frame(0.0, bgr)])
+        document: dict[str, Any] = {
             "soccer": seen.soccer,
             "screen": seen.screen,
             "clock": seen.clock,
@@ -72,21 +93,19 @@ class VisionServer:
             "home_goals": seen.score.home if seen.score else None,
             "away_goals": seen.score.away if seen.score else None,
         }
-        return JSONResponse({"choices": [{"message": {"role": "assistant", "content": json.dumps(answer)}}]})
+        message = {"message": {"role": "assistant", "content": json.dumps(document)}}
+        return JSONResponse({"choices": [message]}, background=BackgroundTask(kill_if_told))
+
+    def kill_if_told() -> None:
+        if (folder / "kill").exists():
+            (folder / "kill").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async def health(_: Request) -> Response:
+        return Response(status_code=204)
+
+    return Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"]), Route("/health", health)])
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-class _nothing:
-    """Stands for uvicorn's handling of signals, which are pytest's here."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
+if __name__ == "__main__":
+    uvicorn.run(_app(Path(sys.argv[2])), host="127.0.0.1", port=int(sys.argv[1]), log_level="error", ws="none")

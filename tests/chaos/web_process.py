@@ -7,9 +7,9 @@ import signal
 
 import uvloop
 
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
 from found_footy.config import load_settings
-from found_footy.http_server import HttpServer
+from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 
 

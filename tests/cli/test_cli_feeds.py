@@ -14,20 +14,20 @@ from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.health import PostgresHealth
-from found_footy.adapters.storage.redis import RedisCache, RedisFreshness, RedisMonitorRecords
-from found_footy.domain.feeds.health import HealthRules, Measured, judge
-from found_footy.domain.feeds.health_values import Recovery, RecoveryAction, RecoveryOutcome
-from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
+from found_footy.feeds.cache import RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
+from found_footy.operations.feed_health import FeedMeasurement, HealthRules, next_state
+from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
+from found_footy.operations.store import PostgresHealth
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
+from tests.cli.conftest import FOOTY, Footy
+from tests.support.cli import clear_redis
 from tests.support.watching import ACTIVE
-
-from .conftest import FOOTY, Footy
 
 T = TypeVar("T")
 
@@ -42,16 +42,12 @@ Engines = dict[str, str]
 
 @pytest.fixture
 def engines(database_url: str, valkey_server: str, tmp_path: Path) -> Iterator[Engines]:
-    """The settings of a system of its own; the cache's is a numbered one, which is empty."""
-    redis_url = urlsplit(valkey_server)._replace(path="/7").geturl()
-    empty(redis_url)
+    """The settings of a system of its own; its cache is empty."""
+    redis_url = valkey_server
+    clear_redis(redis_url)
     (tmp_path / "sources.yaml").write_text(SOURCES)
     yield {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "FOOTY_FEEDS_FILE": str(tmp_path / "sources.yaml")}
-    empty(redis_url)
-
-
-def empty(redis_url: str) -> None:
-    with_cache(redis_url, lambda cache: cache.run("FLUSHDB"))
+    clear_redis(redis_url)
 
 
 def with_cache(redis_url: str, do: Callable[[RedisCache], Awaitable[T]]) -> T:
@@ -95,8 +91,8 @@ def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) ->
     async def fill(cache: RedisCache) -> None:
         await RedisFreshness(cache).expect(dict.fromkeys(ids, at))
         given = {"updated_at": at, "asked_at": at, **record}
-        life = given.pop("life", MatchLife.ACTIVE)
-        records = [MonitorRecord("espn", id_, life, Priority.LIVE, at, **given) for id_ in ids]
+        state = given.pop("state", MonitoringState.ACTIVE)
+        records = [MatchMonitoringRecord("espn", id_, state, MatchPriority.LIVE, at, **given) for id_ in ids]
         await RedisMonitorRecords(cache).save(records)
 
     with_cache(engines["REDIS_URL"], fill)
@@ -108,7 +104,7 @@ def judged(engines: Engines, ages: list[float], when: datetime | None = None) ->
     with psycopg.connect(engines["DATABASE_URL"]) as connection:
         connection.execute(ANSWERED, {"at": at})
     heard = {number: at - timedelta(seconds=age) for number, age in enumerate(ages)}
-    judgement = judge(None, Measured(heard, max(heard.values(), default=None)), at, HealthRules())
+    judgement = next_state(None, FeedMeasurement(heard, max(heard.values(), default=None)), at, HealthRules())
     assert with_health(engines["DATABASE_URL"], lambda health: health.save(judgement.state, judgement.summary))
 
 
@@ -138,7 +134,7 @@ def test_a_feed_is_switched_and_given_back_to_the_file(footy: Footy, engines: En
         (spare,) = json.loads(done.out)
         assert (spare["feed"], spare["on"], spare["switched"], spare["enabled"]) == ("spare", on, switched, False)
     words = footy("feeds", "off", "espn", **engines).out
-    assert "off espn  espn, precedence 80, switched by hand (the file says on)" in words
+    assert "off espn  espn, precedence 80, set by hand (feeds file: on)" in words
 
 
 def test_a_feed_that_is_not_declared_cannot_be_switched(footy: Footy, engines: Engines) -> None:
@@ -177,7 +173,7 @@ def test_a_doubtful_pairing_is_shown_and_confirmed(footy: Footy, engines: Engine
     shown = footy("feeds", "pairings", **engines)
     assert shown.code == 0, shown.err
     assert "espn 77: Man [red]United – City[2J" in shown.out, "nothing in a name commands the terminal"
-    assert "60% sure: names are alike; the hour differs" in shown.out
+    assert "60% confident: names are alike; the hour differs" in shown.out
     assert "footy feeds same espn 77 5" in shown.out
     done = footy("feeds", "same", "espn", "77", "5", **engines)
     assert (done.code, joined(engines)) == (0, [(77, 5)]), done.err
@@ -189,7 +185,7 @@ def test_a_doubtful_pairing_is_denied_and_asked_about_no_more(footy: Footy, engi
     assert (row["feed_id"], row["fixture_id"], row["home_name"]) == (77, 5, "Home 5")
     done = footy("feeds", "different", "espn", "77", "5", **engines)
     assert (done.code, joined(engines)) == (0, []), done.err
-    assert "no pairing is in doubt" in footy("feeds", "pairings", **engines).out
+    assert "no uncertain pairings" in footy("feeds", "pairings", **engines).out
 
 
 # --- health
@@ -198,20 +194,22 @@ def test_a_doubtful_pairing_is_denied_and_asked_about_no_more(footy: Footy, engi
 def test_health_before_anybody_judged_is_not_good(footy: Footy, engines: Engines) -> None:
     ended = footy("health", **engines)
     assert ended.code == 6, ended.err
-    assert "nobody has judged yet; does `footy watchdog` run?" in ended.out
+    assert "No health check yet. Is `footy watchdog` running?" in ended.out
 
 
 def test_health_tells_the_grade_each_feed_and_what_is_old(footy: Footy, engines: Engines) -> None:
-    follow(engines, [5, 6], age=75, failures_in_a_row=5, error="FeedUnavailable: [bold]no", life=MatchLife.PAUSED)
+    follow(
+        engines, [5, 6], age=75, failures_in_a_row=5, error="FeedUnavailable: [bold]no", state=MonitoringState.PAUSED
+    )
     judged(engines, [75.0, 75.0])
     ended = footy("health", **engines)
     assert ended.code == 0, "degraded is not failing"
     words = " ".join(ended.out.split())
-    assert "DEGRADED for " in words
-    assert "2 matches followed: median 75 s, p95 75 s, max 75 s old" in words
+    assert "feeds DEGRADED for " in words
+    assert "2 matches in play: updates are median 75 s, p95 75 s, max 75 s old" in words
     assert re.search(r"espn on \d+ s ago", words)
     assert "FeedUnavailable: [bold]no" in words
-    assert "stale 5 Home 5 – Away, last heard of " in words
+    assert "stale 5 Home 5 – Away, last update " in words
 
     report = json.loads(footy("health", "--json", **engines).out)
     assert (report["summary"]["grade"], report["judged"]) == ("degraded", True)
@@ -243,7 +241,7 @@ def test_watching_prints_lines_where_there_is_no_terminal_and_ends_with_ctrl_c(
         [FOOTY, "health", "--watch"], cwd=tmp_path, env=environment | engines, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        assert "degraded; 1 matches, median 75 s" in process.stdout.readline()
+        assert "degraded; system degraded; 1 match, median 75 s" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
 
@@ -260,7 +258,7 @@ def test_whoever_watches_goes_on_watching_while_the_database_is_away(
     ) as process:
         os.close(inner)
         shown = b""
-        while b"StoreUnavailable" not in shown:
+        while b"PostgreSQL is unreachable" not in shown:
             shown += os.read(outer, 4096)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
@@ -274,7 +272,7 @@ def test_whoever_watches_goes_on_watching_while_the_database_is_away(
 
 def test_only_known_parts_are_started_anew(footy: Footy) -> None:
     ended = footy("recycle", "universe")
-    assert (ended.code, "'universe' is none of browser, poller" in ended.words) == (2, True)
+    assert (ended.code, "invalid value 'universe': expected one of browser, poller" in ended.words) == (2, True)
 
 
 def test_recycle_tells_each_step_and_the_audit_log_who_wanted_it(footy: Footy, engines: Engines) -> None:

@@ -10,8 +10,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from found_footy.cli import EXIT_CODES, app
-from found_footy.domain.errors import EngineError, FollowUnknown
+from found_footy.cli.main import EXIT_CODES, app
+from found_footy.errors import EngineError, FollowUnknown
 
 
 @pytest.fixture

@@ -11,15 +11,15 @@ from typing import TypeVar
 
 import pytest
 
-from found_footy.adapters.storage.objects import ThreadedObjectStore, open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.library import PostgresLibrary
-from found_footy.cli_submit import size_of
-from found_footy.domain.clips.stages import stage_called
-from found_footy.domain.errors import BadRequest, FootyError, NotFound
+from found_footy.cli.library import size_of
+from found_footy.errors import BadRequest, FootyError, NotFound
+from found_footy.library.stages import stage_named
+from found_footy.library.store import LibraryStore
+from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
+from found_footy.storage.postgres import Database
+from tests.cli.conftest import Footy
+from tests.support.library_rows import pending
 from tests.support.library_world import Filmed, film
-
-from .conftest import Footy
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ def engines(database_url: str, tmp_path: Path) -> dict[str, str]:
     return {"DATABASE_URL": database_url, "FOOTY_OBJECT_STORE_URL": (tmp_path / "objects").as_uri()}
 
 
-def inside(engines: dict[str, str], do: Callable[[PostgresLibrary, ThreadedObjectStore], Awaitable[T]]) -> T:
+def inside(engines: dict[str, str], do: Callable[[LibraryStore, ThreadedObjectStore], Awaitable[T]]) -> T:
     async def body() -> T:
         database = Database(engines["DATABASE_URL"])
         await database.open()
@@ -37,7 +37,7 @@ def inside(engines: dict[str, str], do: Callable[[PostgresLibrary, ThreadedObjec
             engines["FOOTY_OBJECT_STORE_URL"], endpoint=None, region="", access_key=None, secret_key=None
         )
         try:
-            return await do(PostgresLibrary(database), objects)
+            return await do(LibraryStore(database), objects)
         finally:
             await objects.aclose()
             await database.close()
@@ -56,7 +56,7 @@ def test_a_file_and_an_address_are_handed_in_and_listed(footy: Footy, engines: d
     assert (document["id"], document["kind"], document["title"], document["state"]) == (2, "url", "Derby", "new")
     assert "secret" not in ended.out
 
-    async def look(library: PostgresLibrary, objects: ThreadedObjectStore) -> bytes:
+    async def look(library: LibraryStore, objects: ThreadedObjectStore) -> bytes:
         source = await library.source(1)
         assert (source.facts, source.submitted_by) == ({"player": "Ana"}, "footy submit")
         assert source.upload_key is not None
@@ -73,12 +73,12 @@ def test_a_file_and_an_address_are_handed_in_and_listed(footy: Footy, engines: d
 @pytest.mark.parametrize(
     ("what", "kind", "said"),
     [
-        ("missing.mp4", NotFound, "there is no file"),
-        (".", BadRequest, "is no file"),
+        ("missing.mp4", NotFound, "not found"),
+        (".", BadRequest, "is not a file"),
         ("empty.mp4", BadRequest, "is empty"),
         ("large.mp4", BadRequest, "FOOTY_SOURCE_MB allows 1"),
-        ("nul\0.mp4", NotFound, "there is no file"),
-        ("x" * 300, BadRequest, "cannot be looked at"),
+        ("nul\0.mp4", NotFound, "not found"),
+        ("x" * 300, BadRequest, "cannot read"),
     ],
 )
 def test_a_file_that_cannot_be_taken_says_why(
@@ -113,16 +113,16 @@ def test_a_source_is_shown_with_its_clips_and_what_failed_is_tried_again(
 
     footy("submit", "https://films.example/gone", **engines)
 
-    async def fail(library: PostgresLibrary, _: ThreadedObjectStore) -> None:
-        assert await library.begin(stage_called("download"), 2, now)
-        await library.fail(stage_called("download"), 2, "gone for good", "ClipLost", False, now)
+    async def fail(library: LibraryStore, _: ThreadedObjectStore) -> None:
+        assert await library.begin(stage_named("download"), 2, now)
+        await library.fail(stage_named("download"), 2, "gone for good", "CandidateRejected", False, now)
 
     inside(engines, fail)
-    assert "ClipLost: gone for good" in footy("library", "list", "--state", "download_failed", **engines).out
+    assert "CandidateRejected: gone for good" in footy("library", "list", "--state", "download_failed", **engines).out
     assert footy("library", "retry", "2", **engines).code == 0
 
-    async def work(library: PostgresLibrary, _: ThreadedObjectStore) -> list[int]:
-        return await library.work_for(stage_called("download"), {}, datetime.now(UTC), 5)
+    async def work(library: LibraryStore, _: ThreadedObjectStore) -> list[int]:
+        return await pending(library, "download", {}, datetime.now(UTC))
 
     assert inside(engines, work) == [2]
 
@@ -136,21 +136,21 @@ def test_a_source_is_removed_by_who_is_sure(footy: Footy, engines: dict[str, str
     ended = footy("library", "remove", "1", "--yes", "--json", **engines)
     assert ended.code == 0, ended.err
     assert json.loads(ended.out) == {"source": 1, "deleted": False, "clips": 2, "action": 1}
-    assert "were archived already" in footy("library", "remove", "1", "--yes", **engines).out
+    assert "are already archived" in footy("library", "remove", "1", "--yes", **engines).out
     footy("submit", "https://films.example/wrong", **engines)
-    assert footy("library", "remove", "2", "--yes", **engines).out == "source 2 is removed\n"
+    assert footy("library", "remove", "2", "--yes", **engines).out == "source 2 removed\n"
     assert footy("library", "remove", "2", "--yes", **engines).code == 3
 
 
 def test_rows_and_objects_are_compared_both_ways(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
-    assert "nothing is left to delete" in footy("library", "leftovers", **engines).out
+    assert "nothing to delete" in footy("library", "leftovers", **engines).out
     filmed: Filmed = inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=datetime.now(UTC)))
     (tmp_path / "stray").write_bytes(b"nobody knows me")
 
-    async def disturb(library: PostgresLibrary, objects: ThreadedObjectStore) -> list[str]:
+    async def disturb(library: LibraryStore, objects: ThreadedObjectStore) -> list[str]:
         await objects.delete([f"library/1/{filmed.clips[0]}.webp"])
         await objects.put("library/1/stray.mp4", tmp_path / "stray")
-        return await library.forget_files(filmed.clips[1])
+        return await library.release_files(filmed.clips[1])
 
     leaving = inside(engines, disturb)
     ended = footy("library", "scrub", "--json", **engines)

@@ -5,22 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import cv2
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from found_footy.adapters.vision import watch as watching
-from found_footy.cli_media_clock import register
-from found_footy.domain.errors import VisionUnavailable
-from found_footy.domain.fixtures.model import Score, Sport
-from found_footy.domain.videos.readings import Box, FrameReading
-from found_footy.media.frames import Frame
-from found_footy.ports import Picture
+from found_footy.cli import media
+from found_footy.clips import frame_selection as watching
+from found_footy.clips.models import FrameReading
+from found_footy.errors import VisionUnavailable
+from found_footy.fixtures.models import Score, Sport
+from found_footy.media.models import Frame, RelativeBox
 from tests.media.pictures import grass
 
-SEEN = FrameReading(0.0, True, False, "67:23", "+4", None, ("ARS", "CHE"), Score(2, 1), Box(0.1, 0.1, 0.2, 0.2))
+SEEN = FrameReading(0.0, True, False, "67:23", "+4", None, ("ARS", "CHE"), Score(2, 1), RelativeBox(0.1, 0.1, 0.2, 0.2))
 
 
 class FixedVision:
@@ -35,10 +34,10 @@ class FixedVision:
     def open_clip(self, sport: Sport = Sport.FOOTBALL) -> FixedVision:
         return self
 
-    async def look(self, pictures: Sequence[Picture]) -> FrameReading:
+    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
         if self._seen is None:
             raise VisionUnavailable("nobody is there")
-        return replace(self._seen, at=pictures[1].at)
+        return replace(self._seen, at=pictures[1].seconds)
 
     async def check(self) -> str:
         return self.name
@@ -58,9 +57,9 @@ def clip(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def called(*arguments: str, seen: FrameReading | None = SEEN, code: int = 0) -> str:
-    app, vision = typer.Typer(), FixedVision(seen)
-    register(app, lambda: vision)
-    result = CliRunner().invoke(app, arguments)
+    vision = FixedVision(seen)
+    with patch.object(media, "open_vision", lambda: vision):
+        result = CliRunner().invoke(media.media, arguments)
     assert result.exit_code == code, result.output
     assert vision.closed or arguments[0] == "parse-clock" or code == 2
     return result.stdout
@@ -141,8 +140,7 @@ def test_a_proof_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 
 def test_nobody_there_is_an_error_and_no_answer() -> None:
-    app = typer.Typer()
-    register(app, lambda: FixedVision(None))
-    result = CliRunner().invoke(app, ["clock", "clip.mp4", "--json"])
+    with patch.object(media, "open_vision", lambda: FixedVision(None)):
+        result = CliRunner().invoke(media.media, ["clock", "clip.mp4", "--json"])
     assert isinstance(result.exception, VisionUnavailable)
     assert result.stdout == ""

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from found_footy.cli_media_files import register
-from found_footy.domain.errors import MediaBroken, NotAVideo, NotFound
+from found_footy.cli.media import media
+from found_footy.errors import MediaBroken, NotAVideo, NotFound
 from found_footy.media.fingerprint import Fingerprint
 from tests.media.made_clips import write_scene
 
@@ -30,9 +29,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    app = typer.Typer(pretty_exceptions_enable=False)
-    register(app)
-    return CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=True)
+    return CliRunner().invoke(media, [str(each) for each in arguments], catch_exceptions=True)
 
 
 def answer(*arguments: object) -> Any:
@@ -70,8 +67,8 @@ def test_compare_says_the_same_or_not_and_which_to_keep(clips: Path, a: str, b: 
 
 def test_compare_in_words(clips: Path) -> None:
     same = run("compare", clips / "part.mp4", clips / "whole.mp4").stdout.replace("\n", "")
-    assert "the same: the first starts at +1.00 s of the second; 12 frames; keep" in same
-    assert run("compare", clips / "whole.mp4", clips / "other.mp4").stdout == "not the same\n"
+    assert "same moment: the first starts at +1.00 s of the second; 12 frames match; keep" in same
+    assert run("compare", clips / "whole.mp4", clips / "other.mp4").stdout == "different\n"
 
 
 def test_duplicates_lists_all_pairs_the_groups_and_what_cannot_be_read(clips: Path) -> None:
@@ -94,7 +91,7 @@ def test_duplicates_in_words_names_the_one_to_keep(clips: Path, tmp_path: Path) 
         shutil.copy(clips / f"{name}.mp4", tmp_path)
     words = run("duplicates", tmp_path / "whole.mp4", tmp_path / "part.mp4").stdout.replace("\n", " ")
     assert f"keep {tmp_path / 'whole.mp4'}" in words
-    assert "2 files, 1 groups of duplicates, 0 not readable" in words
+    assert "2 files, 1 groups of duplicates, 0 unreadable" in words
 
 
 def test_a_file_that_is_named_twice_is_read_once(clips: Path) -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Footy
 from tests.media.made_clips import write
 from tests.media.made_films import joined, shot
-
-from .conftest import Footy
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.feeds.unified import payload_of
-from found_footy.domain.fixtures.model import Stage
-from found_footy.domain.recordings.packing import canonical, unpack
-from found_footy.ports_recording import NewAnswer
+from found_footy.feeds.snapshot import payload_of
+from found_footy.fixtures.models import FixtureStage
+from found_footy.fixtures.store import PostgresStore
+from found_footy.recordings.file_format import canonical_json, unpack
+from found_footy.recordings.models import SnapshotToRecord
+from found_footy.recordings.store import RecordingStore
+from found_footy.storage.postgres import Database
+from tests.cli.conftest import Footy
 from tests.support.following import follow
 from tests.support.football import START, match
 from tests.support.recordings import at
-
-from .conftest import Footy
 
 
 @pytest.fixture
@@ -30,9 +29,9 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
     async def prepare() -> None:
         database = Database(database_url)
         await database.open()
-        await follow(PostgresStore(database), [(match(), Stage.ACTIVE)], START)
-        body = zlib.compress(canonical(payload_of(match())))
-        await PostgresRecordings(database).add_answers("test", [NewAnswer(5000, "sum", body)], at(1))
+        await follow(PostgresStore(database), [(match(), FixtureStage.ACTIVE)], START)
+        body = zlib.compress(canonical_json(payload_of(match())))
+        await RecordingStore(database).add_answers("test", [SnapshotToRecord(5000, at(1), "sum", body)])
         await database.close()
 
     asyncio.run(prepare())
@@ -41,9 +40,9 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
 
 def test_recording_is_on_for_all_and_can_be_switched(footy: Footy, recorded: dict[str, str]) -> None:
     words = footy("record", "list", **recorded).out
-    assert "every match is recorded" in words
+    assert "recording every match" in words
     assert "Liverpool - Manchester City" in words
-    assert "on, 1 answers, 0 searches" in words
+    assert "on, 1 responses, 0 searches" in words
     assert footy("record", "off", **recorded).out == "every match: recording is off\n"
     assert footy("record", "on", "5000", **recorded).out == "fixture 5000: recording is on\n"
     told = json.loads(footy("record", "list", "--json", **recorded).out)

@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.storage.objects import open_object_store
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.cli_search import line
-from found_footy.domain.clips.searching import FoundClip, FoundMoment
-from found_footy.domain.clips.states import ClipState
-from tests.contract.embeddings.drawn import compressed, drawn, mirrored
-from tests.contract.library_search.shelf import GOAL, Shelf
+from found_footy.cli.search import line
+from found_footy.library.models import ClipState
+from found_footy.library.moments import ClipResult, MomentResult
+from found_footy.storage.objects.store import open_object_store
+from found_footy.storage.postgres import Database
+from tests.cli.conftest import Footy
+from tests.library.drawn import compressed, drawn, mirrored
+from tests.library.shelf import GOAL, Shelf
 from tests.media.made_clips import write
 from tests.support.library_search import jpeg, shelve
-
-from .conftest import Footy
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ def test_nothing_found_is_said_and_is_no_failure(footy: Footy, shelved: Shelved)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--like", "999"), 3, "there is no clip 999"),
-        (("--like", "nowhere.jpg"), 3, "neither the number of a clip nor a file"),
+        (("--like", "999"), 3, "clip 999 not found"),
+        (("--like", "nowhere.jpg"), 3, "neither a clip id nor a file"),
         (("--place", "gone"), 2, "library, review, skipped"),
         (("--from", "yesterday"), 2, "YYYY-MM-DD"),
     ],
@@ -106,5 +105,5 @@ def test_a_file_that_is_no_picture_is_refused(footy: Footy, shelved: Shelved, tm
 
 def test_a_goal_that_was_withdrawn_is_told_as_one() -> None:
     facts = {"player": "E. Haaland", "minute": "31'", "home": "A", "away": "B", "score": "0–1", "withdrawn": True}
-    clip = FoundClip(7, 1, 0, 100, Fraction(25), ClipState.EMBEDDED, "a title", facts=facts)
-    assert line(FoundMoment(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"
+    clip = ClipResult(7, 1, 0, 100, Fraction(25), ClipState.EMBEDDED, "a title", facts=facts)
+    assert line(MomentResult(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"

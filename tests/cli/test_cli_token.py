@@ -1,4 +1,4 @@
-"""`footy token` as a program."""
+"""`footy token`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from found_footy.domain.access import parse_token
-
-from .conftest import Footy
+from found_footy.access.models import parse_token
+from tests.cli.conftest import Footy
 
 
 def test_a_token_is_made_listed_and_revoked(footy: Footy, database_url: str) -> None:
@@ -24,7 +23,7 @@ def test_a_token_is_made_listed_and_revoked(footy: Footy, database_url: str) -> 
     plain = footy("token", "create", "--name", "Eye", "--role", "reader", **settings)
     assert plain.code == 0
     assert parse_token(plain.out.strip()) is not None, "only the token goes to the first stream"
-    assert "it is not shown again" in plain.words
+    assert "it will not be shown again" in plain.words
 
     listed = footy("token", "list", "--json", **settings)
     assert [each["name"] for each in json.loads(listed.out)] == ["Desk ü", "Eye"]
@@ -49,10 +48,10 @@ def test_an_empty_list_says_how_to_make_one(footy: Footy, database_url: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["create", "--name", "x", "--role", "king"], "'king' is none of reader, editor, operator"),
-        (["create", "--name", " ", "--role", "reader"], "1 to 100 characters"),
-        (["create", "--name", "x" * 101, "--role", "reader"], "1 to 100 characters"),
-        (["create", "--name", "a\nb", "--role", "reader"], "1 to 100 characters"),
+        (["create", "--name", "x", "--role", "king"], "invalid value 'king': expected one of reader, editor, operator"),
+        (["create", "--name", " ", "--role", "reader"], "1 to 100 printable characters"),
+        (["create", "--name", "x" * 101, "--role", "reader"], "1 to 100 printable characters"),
+        (["create", "--name", "a\nb", "--role", "reader"], "1 to 100 printable characters"),
         (["create", "--name", "x", "--role", "reader", "--days", "0"], "--days"),
         (["create", "--role", "reader"], "--name"),
         (["revoke"], "id"),

@@ -1,4 +1,4 @@
-"""The command as a program: exit codes, what goes to which stream, and its JSON. No engines run here."""
+"""The `footy` command: exit codes, streams, JSON, start-up cost. No engines run here."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import asyncio
 import json
 import re
 import signal
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import httpx
 import pytest
 from typer.main import get_command_name
-from typer.testing import CliRunner
 
-from found_footy.cli import app
-from found_footy.simulator import Simulator, load_scenario
-
-from .conftest import FOOTY, Footy
+from footy_simulator.loader import load_scenario
+from footy_simulator.server import Simulator
+from found_footy.cli.main import app
+from tests.cli.conftest import FOOTY, Footy
 
 COMMANDS = sorted(get_command_name(each.callback.__name__) for each in app.registered_commands if each.callback)
 NEED_SETTINGS = [
@@ -80,16 +81,53 @@ def test_the_commands_are_these() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_is_there_for_each_command_even_with_wrong_settings(environment: dict[str, str], command: str) -> None:
-    """Without a process for each, which would take longer than all the rest."""
-    told = CliRunner().invoke(
-        app, [command, "--help"], prog_name="footy", env=environment | {"FOOTY_WORKERS": "none"}, catch_exceptions=False
-    )
-    assert (told.exit_code, told.stderr) == (0, "")
-    assert f"Usage: footy {command}" in told.stdout
+def test_each_command_has_help_even_with_wrong_settings(footy: Footy, command: str) -> None:
+    ended = footy(command, "--help", FOOTY_WORKERS="none")
+    assert (ended.code, ended.err) == (0, "")
+    assert f"Usage: footy {command}" in ended.out
     described = next(each.callback for each in app.registered_commands if each.callback.__name__ == command)  # type: ignore[union-attr]
     assert described.__doc__ is not None
-    assert " ".join(described.__doc__.split()) in " ".join(told.stdout.split())
+    assert " ".join(described.__doc__.split()) in " ".join(ended.out.split())
+
+
+HEAVY = ("temporalio", "cv2", "numpy", "av", "playwright", "fastapi", "psycopg", "redis", "httpx", "footy_simulator")
+PROGRAM = """
+import sys
+from found_footy.cli.main import main
+try:
+    main()
+except SystemExit as ended:
+    print(",".join(name for name in sys.argv[-1].split(",") if name in sys.modules))
+    raise
+"""
+
+
+def test_help_imports_no_heavy_module(environment: dict[str, str]) -> None:
+    """`footy --help` must start at once: each command imports what it needs when it runs."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "--help", ",".join(HEAVY)], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_a_reading_command_imports_neither_temporal_nor_media(environment: dict[str, str], database_url: str) -> None:
+    code = PROGRAM.replace("main()\n", "main()\n    raise SystemExit\n")
+    heavy = ",".join(name for name in HEAVY if name != "psycopg")
+    program = f"import sys; sys.argv[1:] = ['token', 'list', '--json']\n{code}".replace("sys.argv[-1]", repr(heavy))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | {"DATABASE_URL": database_url},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["[]", ""]), done.stderr
+
+
+def test_the_installed_program_uses_exit_codes_and_streams(environment: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run([FOOTY, "fixtures", "--json"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert json.loads(done.stderr)["error"]["class"] == "EngineError"
 
 
 def test_help_names_every_command_even_with_wrong_settings(footy: Footy) -> None:
@@ -97,17 +135,17 @@ def test_help_names_every_command_even_with_wrong_settings(footy: Footy) -> None
     assert (ended.code, ended.err) == (0, "")
     assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
         *(each.callback.__name__ for each in app.registered_commands if each.callback),
-        "media",
-        "browser",
-        "token",
         "feeds",
         "follow",
         "library",
+        "media",
         "record",
+        "browser",
+        "token",
     ]
 
 
-def test_it_tells_its_version_even_with_wrong_settings(footy: Footy) -> None:
+def test_version_is_shown_even_with_wrong_settings(footy: Footy) -> None:
     ended = footy("--version", FOOTY_WORKERS="none")
     assert (ended.code, ended.out, ended.err) == (0, f"found-footy {version('found-footy')}\n", "")
 
@@ -117,9 +155,9 @@ def test_it_tells_its_version_even_with_wrong_settings(footy: Footy) -> None:
     [
         (["nonsense"], "No such command 'nonsense'"),
         (["fixtures", "--nonsense"], "No such option: --nonsense"),
-        (["fixtures", "--stage", "over"], "'over' is none of staging, active, completed"),
-        (["ingest", "--date", "nonsense"], "'nonsense' is no date; write it as YYYY-MM-DD"),
-        (["ingest", "--date", "2026-13-01"], "'2026-13-01' is no date"),
+        (["fixtures", "--stage", "over"], "invalid value 'over': expected one of staging, active, completed"),
+        (["ingest", "--date", "nonsense"], "invalid date 'nonsense': expected YYYY-MM-DD"),
+        (["ingest", "--date", "2026-13-01"], "invalid date '2026-13-01'"),
         (["ingest", "--fixture", "abc"], "integer"),
         (["fixture", "abc"], "integer"),
         (["fixture"], "fixture_id"),
@@ -139,7 +177,7 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(footy: Footy, arguments:
 def test_a_wrong_date_of_fixtures_is_wrong_usage_also_without_engines(footy: Footy) -> None:
     ended = footy("fixtures", "--date", "nonsense")
     assert ended.code == 2
-    assert "'nonsense' is no date" in ended.words
+    assert "invalid date 'nonsense'" in ended.words
 
 
 @pytest.mark.parametrize("command", NEED_SETTINGS, ids=lambda command: command[0])
@@ -170,7 +208,9 @@ def test_without_engines_the_command_ends_with_4_and_says_how_to_start_them(
 ) -> None:
     ended = footy(*command)
     assert (ended.code, ended.out) == (4, "")
-    assert f"EngineError: no engines run on the data folder {tmp_path / 'data'}; start `footy up`" in ended.words
+    assert (
+        f"EngineError: no engines are running on the data folder {tmp_path / 'data'}; start `footy up`" in ended.words
+    )
     assert "Run `footy doctor`" in ended.words
     assert "Traceback" not in ended.err
     assert list(tmp_path.iterdir()) == []

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.ops.cricket_lines import is_cricket, overs, runs
-from found_footy.ops.terminal import clock, minute, score
+from found_footy.cli.match_view import clock, is_cricket, minute, overs, runs, score
 
 
 def innings(batting: str, runs_: int, wickets: int) -> dict[str, Any]:

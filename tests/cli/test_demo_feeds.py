@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.feeds.sources import load_sources
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import Scenario
+from footy_simulator.server import Simulator
+from found_footy.cli.demo import demo_settings, simulator_environment, with_feeds, write_sources
 from found_footy.config import Settings
-from found_footy.ops.demo import demo_settings, simulator_environment, with_feeds
-from found_footy.ops.demo_feeds import write_sources
-from found_footy.simulator import Simulator, load_scenario
-from found_footy.simulator.script import Scenario
+from found_footy.feeds.sources_file import load_sources
 
 URL = "http://127.0.0.1:4711"
 LEAGUES = ["eng.1", "esp.1", "ger.1", "fra.1", "ita.1", "uefa.champions"]

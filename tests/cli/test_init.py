@@ -11,10 +11,9 @@ from click.testing import Result
 from dotenv import dotenv_values
 from typer.testing import CliRunner
 
-from found_footy.cli import app
-from found_footy.config import environment_names, load_settings
-from found_footy.config_types import PREFIX
-from found_footy.domain.errors import SettingsError
+from found_footy.cli.main import app
+from found_footy.config import PREFIX, environment_names, load_settings
+from found_footy.errors import SettingsError
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("found_footy.cli_init.is_terminal", lambda: True)
+    monkeypatch.setattr("found_footy.cli.init.is_terminal", lambda: True)
     return tmp_path
 
 
@@ -87,7 +86,7 @@ def test_other_lines_of_the_file_stay(folder: Path) -> None:
 
 
 def test_without_a_terminal_it_says_how_to_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("found_footy.cli_init.is_terminal", lambda: False)
+    monkeypatch.setattr("found_footy.cli.init.is_terminal", lambda: False)
     with pytest.raises(SettingsError, match="--yes"):
         init()
     assert not (folder / ".env").exists()

@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from found_footy.command import EXIT_NOT_STOPPED
+from found_footy.cli.common import EXIT_NOT_STOPPED
 
 PROGRAM = """
 import asyncio
-from found_footy.command import run, stop_signal
+from found_footy.cli.common import run, stop_event
 
 async def body():
-    stop = stop_signal(give_up_after={patience})
+    stop = stop_event({timeout})
     print("ready", flush=True)
     await stop.wait()
     {then}
@@ -26,15 +26,15 @@ run(body, when_stopped=0)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize(
-    ("then", "patience", "code"),
+    ("then", "timeout", "code"),
     [
         ("await asyncio.sleep(0.1)", 60, 0),
         ("await asyncio.Event().wait()", 1, EXIT_NOT_STOPPED),
         ("import time; time.sleep(600)", 1, EXIT_NOT_STOPPED),
     ],
 )
-def test_it_ends_in_time(number: signal.Signals, then: str, patience: int, code: int) -> None:
-    program = PROGRAM.format(then=then, patience=patience)
+def test_it_ends_in_time(number: signal.Signals, then: str, timeout: int, code: int) -> None:
+    program = PROGRAM.format(then=then, timeout=timeout)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"

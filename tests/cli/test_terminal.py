@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from found_footy.domain.videos.goal_way import way, why_no_clip
-from found_footy.ops.goal_page import clips_list, goal_page
-from found_footy.ops.terminal import (
-    fixture_page,
-    fixtures_list,
+from found_footy.cli.match_view import (
+    clips_view,
+    fixture_view,
+    fixtures_view,
     goal_line,
     goal_state,
+    goal_view,
     matchday_table,
     printable,
 )
+from found_footy.clips.progress import progress_line, why_no_clip
 
 AT = "2026-08-22T14:12:30+00:00"
 
@@ -146,7 +147,7 @@ def test_the_line_of_a_goal(fields: dict[str, Any], line: str) -> None:
     ],
 )
 def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
-    text = printed(fixtures_list([document(**fields)], 3))
+    text = printed(fixtures_view([document(**fields)], 3))
     for part in parts:
         assert part in text
 
@@ -173,7 +174,7 @@ def test_a_goal_in_the_matchdays_table(fields: dict[str, Any], chip: str) -> Non
 
 def test_the_page_of_a_fixture() -> None:
     error = {"class": "FeedUnavailable", "message": "did not answer", "at": AT}
-    assert printed(fixture_page(document(error=error), 3)).splitlines() == [
+    assert printed(fixture_view(document(error=error), 3)).splitlines() == [
         "Liverpool 1–0 Manchester City",
         "Premier League, England, 1",
         "1H 30' · kick-off 2026-08-22 14:12:30 · active · last poll 2026-08-22 14:12:30",
@@ -181,17 +182,17 @@ def test_the_page_of_a_fixture() -> None:
         "   12' 1–0 Mohamed Salah seen 2/3",
         "       1_40_306_Goal_1",
     ]
-    assert printed(fixture_page(document(events=[], last_poll_at=None), 3)).splitlines()[-1] == "no goals"
+    assert printed(fixture_view(document(events=[], last_poll_at=None), 3)).splitlines()[-1] == "no goals"
 
 
 def test_the_page_of_a_goal() -> None:
     changed = {"player": {"from": None, "to": "Mohamed Salah"}, "minute": {"from": "11'", "to": "12'"}}
     withdrawn = {"_removed": True, "_removed_at": AT, "_removed_reason": "the feed no longer lists it (VAR)"}
     page = goal(_stable_at=AT, _attributions=[{"at": AT, "changed": changed}], **withdrawn)
-    assert printed(goal_page(page, 3, 10)).splitlines() == [
+    assert printed(goal_view(page, 3, 10)).splitlines() == [
         "12' Mohamed Salah (Normal Goal) for Liverpool: 0–0 → 1–0",
         "Liverpool – Manchester City, Premier League, 2026-08-22 14:12:30",
-        "withdrawn · first seen 2026-08-22 14:12:30 · certain 2026-08-22 14:12:30"
+        "withdrawn · first seen 2026-08-22 14:12:30 · stable 2026-08-22 14:12:30"
         " · withdrawn 2026-08-22 14:12:30: the feed no longer lists it (VAR)",
         "  2026-08-22 14:12:30 player None → Mohamed Salah, minute 11' → 12'",
     ]
@@ -213,7 +214,7 @@ def test_the_page_of_a_goal_with_clips_explains_every_post() -> None:
         _s3_videos=[clip()],
         _proofs={clip()["md5"]: {"at": 1.5, "readings": [READING | {"at": 0.5}, READING]}},
     )
-    text = printed(goal_page(page, 3, 10))
+    text = printed(goal_view(page, 3, 10))
     for part in (
         "2 searches for Salah (Liverpool OR LFC)",
         "3 found · 1 duplicate · 1 wrong minute · 1 verified",
@@ -292,12 +293,12 @@ def test_no_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> N
     ],
 )
 def test_the_way_of_a_goal(fields: dict[str, Any], steps: str) -> None:
-    assert way(event(**fields), 10) == steps
+    assert progress_line(event(**fields), 10) == steps
 
 
 def test_the_list_of_clips() -> None:
     names = {"home": "Liverpool", "away": "Manchester City", "player": None, "minute": 90, "extra": 3}
-    assert "Liverpool – Manchester City 90+3' ?     1  ✓ 12'" in printed(clips_list([clip(**names)]))
+    assert "Liverpool – Manchester City 90+3' ?     1  ✓ 12'" in printed(clips_view([clip(**names)]))
 
 
 def named(name: str) -> list[RenderableType]:
@@ -318,12 +319,12 @@ def named(name: str) -> list[RenderableType]:
     listed = clip(home=name, away=name, player=name, minute=1, extra=None)
     page = mine | {"_fixture": fixture, "_attributions": changed, "_removed": True, "_removed_at": AT}
     return [
-        fixtures_list([whole], 3),
+        fixtures_view([whole], 3),
         matchday_table([whole], 3, 10),
-        fixture_page(whole, 3),
-        goal_page(page | {"_removed_reason": name}, 3, 10),
+        fixture_view(whole, 3),
+        goal_view(page | {"_removed_reason": name}, 3, 10),
         goal_line(mine, 3),
-        clips_list([listed]),
+        clips_view([listed]),
     ]
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.config import environment_names
-from found_footy.config_types import PREFIX
+from found_footy.config import PREFIX, environment_names
 
 
 @pytest.fixture(autouse=True)

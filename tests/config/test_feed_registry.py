@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.adapters.storage.redis.switches import RedisSwitches
-from found_footy.bootstrap_feeds import SOURCES, build_feed, check_feeds, declared_feeds
 from found_footy.config import Settings
-from found_footy.domain.errors import SettingsError
-from found_footy.feed_registry import FeedRegistry
+from found_footy.errors import SettingsError
+from found_footy.feeds.registry import SOURCES, FeedRegistry, FeedSwitches, build_feed, check_feeds, declared_feeds
+from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 
 FILE = """
@@ -36,7 +34,7 @@ def settings(file: Path, *, key: str | None = "key") -> Settings:
 
 def registry(cache: RedisCache, file: Path, **given: str | None) -> FeedRegistry:
     told = settings(file, **given)
-    return FeedRegistry(declared_feeds(told), lambda source: build_feed(told, source, None), RedisSwitches(cache))
+    return FeedRegistry(declared_feeds(told), lambda source: build_feed(told, source, None), FeedSwitches(cache))
 
 
 def rewrite(file: Path, text: str | None) -> None:
@@ -54,7 +52,7 @@ async def on(feeds: FeedRegistry) -> list[str]:
 async def test_the_most_trusted_comes_first_and_what_is_off_is_not_asked(cache: RedisCache, file: Path) -> None:
     feeds = registry(cache, file)
     assert await on(feeds) == ["api_football", "espn"]
-    assert [each.id_space == 0 for each in await feeds.feeds()] == [True, False]
+    assert [each.id_offset == 0 for each in await feeds.feeds()] == [True, False]
     await feeds.aclose()
 
 
@@ -66,7 +64,7 @@ async def test_a_feed_without_its_key_is_left_out_and_says_what_it_lacks(cache: 
 
 
 async def test_the_file_and_the_operator_switch_feeds_while_everything_runs(cache: RedisCache, file: Path) -> None:
-    feeds, switches = registry(cache, file), RedisSwitches(cache)
+    feeds, switches = registry(cache, file), FeedSwitches(cache)
     await on(feeds)
     rewrite(file, FILE.replace("enabled: false", "enabled: true"))
     assert await on(feeds) == ["api_football", "second", "espn"]
@@ -115,7 +113,7 @@ async def test_a_feed_whose_declaration_changes_is_built_anew_and_the_old_one_cl
             closed.append("closed")
 
     told = settings(file)
-    feeds = FeedRegistry(declared_feeds(told), lambda source: Watched(), RedisSwitches(cache))
+    feeds = FeedRegistry(declared_feeds(told), lambda source: Watched(), FeedSwitches(cache))
     (first, _), (again, _) = await feeds.feeds(), await feeds.feeds()
     assert first.feed is again.feed
     rewrite(file, FILE.replace("precedence_weight: 100", "precedence_weight: 99"))
@@ -157,7 +155,7 @@ def test_feeds_that_ask_the_same_address_have_one_origin_also_where_the_file_doe
         "{domain_id: recording, metadata: {path: a.gz}}",
     ]
     rewrite(file, "sources:\n" + "".join(f"  - {entry}\n" for entry in entries))
-    assert [source.origin for source in declared_feeds(settings(file))()] == [
+    assert [source.vendor for source in declared_feeds(settings(file))()] == [
         "espn@site.api.espn.com",
         "espn@site.api.espn.com",
         "espn@espn.example",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.adapters.feeds.sources import ADAPTERS, load_sources, parse_sources
-from found_footy.domain.errors import SettingsError
-from found_footy.domain.feeds.source import FeedSource, RateLimits
+from found_footy.errors import SettingsError
+from found_footy.feeds.models import FeedSource, RateLimits
+from found_footy.feeds.sources_file import ADAPTERS, load_sources, parse_sources
 
 SHIPPED = Path(__file__).parents[2] / "config" / "sources.yaml"
 
@@ -70,7 +70,7 @@ def test_what_is_left_out_has_its_default() -> None:
         ("domain_id: crex", "crex"),
         ("domain_id: first, adapter: api_football", "api_football"),
         ("domain_id: first, adapter_class: adapters.crex_adapter.CrexAdapter", "crex"),
-        ("domain_id: first, adapter_class: found_footy.adapters.feeds.api_football.ApiFootball", "api_football"),
+        ("domain_id: first, adapter_class: found_footy.feeds.api_football.ApiFootball", "api_football"),
         ("domain_id: first, adapter: espn, adapter_class: EspnAdapter", "espn"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from found_footy.config import Settings, environment_names, load_settings
-from found_footy.domain.errors import SettingsError
+from found_footy.errors import SettingsError
 
 SECRET = "s3cr3t-value"
 

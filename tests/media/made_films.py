@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 import cv2
 import numpy as np
 
-from .made_clips import HEIGHT, WIDTH, Picture, scene
+from tests.media.made_clips import HEIGHT, WIDTH, Picture, scene
 
 FPS = 25
 

@@ -12,13 +12,13 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from found_footy.media.opening import Limits
+from found_footy.media.container import DecodeLimits
 
 Picture = NDArray[np.uint8]
 
 WIDTH, HEIGHT, RATE, HEARD = 160, 90, 25, 48_000
 BEEP_SECONDS = 0.06
-LONG = Limits(frames=10_000_000, seconds=21_600, wall_seconds=120)
+LONG = DecodeLimits(frames=10_000_000, seconds=21_600, wall_seconds=120)
 """As for a source of hours."""
 
 

@@ -10,13 +10,12 @@ import av
 import numpy as np
 import pytest
 
-from found_footy.domain.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
-from found_footy.media.copying import begins_anew, ranks, span, stored_length
-from found_footy.media.cutting import cut
-from found_footy.media.mastering import make_master
-from found_footy.media.opening import Limits
-
-from .numbered_films import (
+from found_footy.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
+from found_footy.media.container import DecodeLimits
+from found_footy.media.cut import cut
+from found_footy.media.master import make_master
+from found_footy.media.mp4 import copyable_span, is_idr, ranks, stored_length
+from tests.media.numbered_films import (
     LONG,
     beeps,
     beeps_in,
@@ -145,7 +144,7 @@ def test_what_is_no_master_is_refused(film: Path, tmp_path: Path) -> None:
         with pytest.raises(kind):
             cut(path, 10, 115, tmp_path / "clip.mp4")
     with pytest.raises(MediaTooLarge):
-        cut(film, 1, 100, tmp_path / "clip.mp4", Limits(wall_seconds=0))
+        cut(film, 1, 100, tmp_path / "clip.mp4", DecodeLimits(wall_seconds=0))
 
 
 # Packets in the order of decoding: a keyframe, then a picture that two others between them refer to.
@@ -172,7 +171,7 @@ def test_which_packets_can_be_copied(
     numbers: list[int], keyframes: set[int], first: int, end: int, found: tuple[int, int] | None
 ) -> None:
     key = np.array([number in keyframes for number in numbers])
-    assert span(np.array(numbers), key, first, end) == found
+    assert copyable_span(np.array(numbers), key, first, end) == found
 
 
 def test_the_place_of_each_packet_in_the_order_of_showing() -> None:
@@ -191,7 +190,7 @@ def test_the_place_of_each_packet_in_the_order_of_showing() -> None:
     ],
 )
 def test_a_packet_says_whether_decoding_begins_anew(data: bytes, anew: bool) -> None:
-    assert begins_anew(data, 4) is anew
+    assert is_idr(data, 4) is anew
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.media.cutting import cut
-from found_footy.media.mastering import make_master
+from found_footy.media.cut import cut
+from found_footy.media.master import make_master
+from tests.media.numbered_films import LONG, tell_nobody
 from tests.support.frame_counter import check_frames, counter
-
-from .numbered_films import LONG, tell_nobody
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from found_footy.media.frames import frames_at, sample
-from found_footy.media.opening import Limits
-from found_footy.media.sampling_plan import plan
-from found_footy.media.timeline import Timeline, timeline_of
+from found_footy.media.container import DecodeLimits, FrameTimeline, timeline_from_packets
+from found_footy.media.frames import frames_at, plan_decode, sample_grey
+from tests.media.made_clips import HEIGHT, WIDTH, Picture, scene, write, write_scene
 from tests.support.recorded import recorded
-
-from .made_clips import HEIGHT, WIDTH, Picture, scene, write, write_scene
 
 
 def counted(number: int) -> Picture:
@@ -61,14 +58,14 @@ def test_pictures_are_turned_as_a_player_turns_them(tmp_path: Path, rotation: in
     path = write(tmp_path / "clip.mp4", [upright] * 10, rotation=rotation, crf="10")
     (frame,) = frames_at(path, [0.5])
     assert difference(frame.pixels, np.rot90(upright, turns)) < 4
-    (small, *_) = sample(path, 0.25, 64)
+    (small, *_) = sample_grey(path, 0.25, 64)
     assert small.pixels.shape == ((64, 36) if turns % 2 else (36, 64))
 
 
 @pytest.mark.parametrize("fps", [4, 10, 24, 25, 30, 50, 59.94])
 def test_samples_come_every_quarter_of_a_second_at_any_frame_rate(tmp_path: Path, fps: float) -> None:
     path = write(tmp_path / "clip.mp4", (counted(n) for n in range(round(2 * fps))), fps, bf="2")
-    samples = list(sample(path, 0.25, 64))
+    samples = list(sample_grey(path, 0.25, 64))
     assert [frame.seconds for frame in samples] == [n * 0.25 for n in range(len(samples))]
     assert len(samples) == int(round(2 * fps) / fps * 4 - 1e-6) + 1
     for frame in samples:
@@ -78,14 +75,14 @@ def test_samples_come_every_quarter_of_a_second_at_any_frame_rate(tmp_path: Path
 def test_over_uneven_times_the_picture_on_screen_is_taken(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.08, 0.9, 0.94, 0.98, 1.02]
     path = write(tmp_path / "clip.mp4", (counted(n * 10) for n in range(7)), times=times)
-    taken = [number_in(frame.pixels) // 10 for frame in sample(path, 0.25, 64)]
+    taken = [number_in(frame.pixels) // 10 for frame in sample_grey(path, 0.25, 64)]
     assert taken[:5] == [0, 2, 2, 2, 5]
 
 
 def test_a_file_without_times_is_counted_through(tmp_path: Path) -> None:
     path = tmp_path / "clip.avi"
     write(path, (counted(n) for n in range(50)), codec="mpeg4", bf="2")
-    assert [number_in(frame.pixels) for frame in sample(path, 0.5, 64)] == pytest.approx([0, 12, 25, 38], abs=1)
+    assert [number_in(frame.pixels) for frame in sample_grey(path, 0.5, 64)] == pytest.approx([0, 12, 25, 38], abs=1)
 
 
 def test_samples_keep_one_size_where_the_resolution_changes(tmp_path: Path) -> None:
@@ -94,7 +91,7 @@ def test_samples_keep_one_size_where_the_resolution_changes(tmp_path: Path) -> N
     second = write(tmp_path / "b.ts", large, times=[1 + n / 25 for n in range(25)])
     path = tmp_path / "both.ts"
     path.write_bytes(first.read_bytes() + second.read_bytes())
-    samples = list(sample(path, 0.25, 64))
+    samples = list(sample_grey(path, 0.25, 64))
     assert len(samples) == 8
     assert {frame.pixels.shape for frame in samples} == {(36, 64)}
 
@@ -104,16 +101,16 @@ def test_samples_keep_one_size_where_the_resolution_changes(tmp_path: Path) -> N
 )
 def test_real_clips_are_sampled_to_their_end(name: str) -> None:
     path = recorded("video", *name.split("/"))
-    duration = timeline_of(path, Limits()).duration
-    samples = list(sample(path, 0.25, 64))
+    duration = timeline_from_packets(path, DecodeLimits()).duration
+    samples = list(sample_grey(path, 0.25, 64))
     assert [frame.seconds for frame in samples] == [n * 0.25 for n in range(len(samples))]
     assert samples[-1].seconds == pytest.approx(duration, abs=0.25)
 
 
-def timeline(seconds: list[float], keys: list[int]) -> Timeline:
+def timeline(seconds: list[float], keys: list[int]) -> FrameTimeline:
     moments = np.array(seconds)
     key = np.isin(np.arange(len(seconds)), keys)
-    return Timeline((moments * 1000).astype(np.int64), moments, key, np.ones(len(seconds), bool), True, 10.0)
+    return FrameTimeline((moments * 1000).astype(np.int64), moments, key, np.ones(len(seconds), bool), True, 10.0)
 
 
 TENTHS = [n / 10 for n in range(10)]
@@ -137,7 +134,7 @@ TENTHS = [n / 10 for n in range(10)]
 def test_only_what_is_needed_is_decoded(
     seconds: list[float], keys: list[int], asked: list[float], wanted: list[int], needed: list[int]
 ) -> None:
-    todo = plan(timeline(seconds, list(keys)), asked)
+    todo = plan_decode(timeline(seconds, list(keys)), asked)
     assert np.flatnonzero(todo.wanted).tolist() == wanted
     assert np.flatnonzero(todo.needed).tolist() == needed
     assert all(a < b for a, b in pairwise(sorted(todo.moments)))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from found_footy.media.fingerprint import Fingerprint, mirrored
-from found_footy.media.hash_match import Library, Match, match, match_many, match_mirrored
+from found_footy.media.hash_match import FingerprintIndex, HashMatch, match, match_many, match_mirrored
 
 
 def moving(seed: int, count: int, change: int = 10) -> list[int]:
@@ -116,8 +116,8 @@ def test_nothing_matches_an_empty_hash() -> None:
     empty = clip([])
     assert match(empty, empty) is None
     assert match(empty, clip(moving(1, 9))) is None
-    assert match_many(empty, Library.of([empty, clip(moving(1, 9))])) == []
-    assert match_many(clip(moving(1, 9)), Library.of([])) == []
+    assert match_many(empty, FingerprintIndex.of([empty, clip(moving(1, 9))])) == []
+    assert match_many(clip(moving(1, 9)), FingerprintIndex.of([])) == []
 
 
 def test_hashes_at_other_steps_are_not_compared() -> None:
@@ -144,7 +144,7 @@ def test_one_against_many_gives_what_one_by_one_gives() -> None:
     library[59] = clip(moving(99, 10) + moving(30, 80)[:12])
     expected = [(place, found) for place, each in enumerate(library) if (found := match(one, each)) is not None]
     assert [place for place, _ in expected] == [7, 59]
-    assert match_many(one, Library.of(library)) == expected
+    assert match_many(one, FingerprintIndex.of(library)) == expected
 
 
 # Few different hashes, so that repeats, ties and partial matches come up all the time.
@@ -161,14 +161,14 @@ def test_match_is_symmetric_and_its_offset_antisymmetric(a: Fingerprint, b: Fing
     assert (there is None) == (back is None)
     if there is not None and back is not None:
         assert there.offset_seconds == -back.offset_seconds
-        assert there == Match(-back.offset_seconds, back.matched_frames)
+        assert there == HashMatch(-back.offset_seconds, back.matched_frames)
 
 
 @settings(max_examples=100, deadline=None)
 @given(clips, st.lists(clips, max_size=6))
 def test_one_against_many_agrees_with_one_by_one(one: Fingerprint, library: list[Fingerprint]) -> None:
     expected = [(place, found) for place, each in enumerate(library) if (found := match(one, each)) is not None]
-    assert match_many(one, Library.of(library)) == expected
+    assert match_many(one, FingerprintIndex.of(library)) == expected
 
 
 @settings(deadline=None)

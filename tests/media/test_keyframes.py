@@ -10,15 +10,20 @@ import cv2
 import numpy as np
 import pytest
 
-from found_footy.domain.errors import MediaError, NotAVideo, SettingsError
-from found_footy.media.keyframe_wishes import frame_at, parse_wishes, samples
-from found_footy.media.keyframes import choose, information, sharpness, take_keyframes
-from found_footy.media.mastering import make_master
-from found_footy.media.phash import hash_video
-from found_footy.media.range_hash import hash_range, hashed_frames
-
-from .made_clips import scene, write
-from .numbered_films import LONG, number_in, numbered, tell_nobody, write_film
+from found_footy.errors import MediaError, NotAVideo, SettingsError
+from found_footy.media.fingerprint import hash_range, hash_video, hashed_frames
+from found_footy.media.keyframes import (
+    choose,
+    extract_keyframes,
+    frame_at,
+    information,
+    parse_rules,
+    samples,
+    sharpness,
+)
+from found_footy.media.master import make_master
+from tests.media.made_clips import scene, write
+from tests.media.numbered_films import LONG, number_in, numbered, tell_nobody, write_film
 
 
 @pytest.mark.parametrize(
@@ -41,7 +46,7 @@ def test_the_frames_that_are_looked_at_lie_within_the_clip(first: int, end: int,
 @pytest.mark.parametrize("wanted", [[], ["101%"], ["-5%"], ["25"], ["sharp"], [""], ["%"], ["1e1%"], ["50%"] * 33])
 def test_a_wish_that_nobody_understands_is_refused(wanted: Sequence[str]) -> None:
     with pytest.raises(SettingsError, match="keyframes"):
-        parse_wishes(wanted)
+        parse_rules(wanted)
 
 
 def pictures_of(kind: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -68,7 +73,7 @@ def test_the_picture_that_shows_more_is_the_more_informative_one(worse: str) -> 
 
 def test_no_frame_is_chosen_for_two_wishes() -> None:
     looked_at = {3: pictures_of("blurred"), 5: pictures_of("sharp"), 8: pictures_of("black")}
-    wishes = parse_wishes(["sharpest", "50%", "informative", "50%", "0%"])
+    wishes = parse_rules(["sharpest", "50%", "informative", "50%", "0%"])
     assert choose(wishes, looked_at, 0, 11) == {5: "sharpest", 0: "0%"}
 
 
@@ -80,7 +85,7 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_files_are_the_frames(film: Path, tmp_path: Path) -> None:
-    taken = take_keyframes(film, 50, 151, ["25%", "50%", "0%", "100%", "50%"], tmp_path)
+    taken = extract_keyframes(film, 50, 151, ["25%", "50%", "0%", "100%", "50%"], tmp_path)
     assert [(each.frame, each.chosen_by) for each in taken] == [(75, "25%"), (100, "50%"), (50, "0%"), (150, "100%")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.jpg", "1.jpg", "2.jpg", "3.jpg"]
     for number, each in enumerate(taken):
@@ -91,14 +96,14 @@ def test_the_files_are_the_frames(film: Path, tmp_path: Path) -> None:
 
 
 def test_of_a_clip_of_one_frame_there_is_one_keyframe(film: Path, tmp_path: Path) -> None:
-    taken = take_keyframes(film, 7, 8, ["25%", "sharpest", "75%", "informative"], tmp_path)
+    taken = extract_keyframes(film, 7, 8, ["25%", "sharpest", "75%", "informative"], tmp_path)
     assert [(each.frame, each.chosen_by) for each in taken] == [(7, "25%")]
 
 
 def test_large_pictures_are_reduced(tmp_path: Path) -> None:
     film = write(tmp_path / "film.mp4", [np.full((1080, 1920, 3), 90, np.uint8)] * 2)
     make_master(film, tmp_path / "master.mp4", tell_nobody, LONG)
-    taken = take_keyframes(tmp_path / "master.mp4", 0, 2, ["0%"], tmp_path)
+    taken = extract_keyframes(tmp_path / "master.mp4", 0, 2, ["0%"], tmp_path)
     assert (taken[0].width, taken[0].height) == (1280, 720)
 
 
@@ -109,13 +114,13 @@ def test_the_sharpest_of_a_film_is_found(tmp_path: Path) -> None:
         for number, picture in enumerate(scene(4))
     ]
     make_master(write(tmp_path / "film.mp4", pictures), tmp_path / "master.mp4", tell_nobody, LONG)
-    taken = take_keyframes(tmp_path / "master.mp4", 0, 100, ["sharpest", "informative"], tmp_path)
+    taken = extract_keyframes(tmp_path / "master.mp4", 0, 100, ["sharpest", "informative"], tmp_path)
     assert all(40 <= each.frame < 65 for each in taken)
 
 
 @pytest.mark.parametrize(("first", "end"), [(5, 5), (9, 3), (-1, 5), (0, 201)])
 def test_frames_that_are_not_there_are_refused(film: Path, tmp_path: Path, first: int, end: int) -> None:
-    for use in (lambda: take_keyframes(film, first, end, ["50%"], tmp_path), lambda: hash_range(film, first, end)):
+    for use in (lambda: extract_keyframes(film, first, end, ["50%"], tmp_path), lambda: hash_range(film, first, end)):
         with pytest.raises(MediaError, match="are not among its 200"):
             use()
 
@@ -123,7 +128,7 @@ def test_frames_that_are_not_there_are_refused(film: Path, tmp_path: Path, first
 def test_what_is_no_film_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("no film")
     with pytest.raises(NotAVideo):
-        take_keyframes(tmp_path / "text.mp4", 0, 1, ["50%"], tmp_path)
+        extract_keyframes(tmp_path / "text.mp4", 0, 1, ["50%"], tmp_path)
     with pytest.raises(NotAVideo):
         hash_range(tmp_path / "text.mp4", 0, 1)
 

@@ -10,11 +10,9 @@ import av
 import numpy as np
 import pytest
 
-from found_footy.media.mastering import make_master
-from tests.support.recorded import recorded
-
-from .made_clips import scene, write
-from .numbered_films import (
+from found_footy.media.master import make_master
+from tests.media.made_clips import scene, write
+from tests.media.numbered_films import (
     LONG,
     RATE,
     beeps,
@@ -27,6 +25,7 @@ from .numbered_films import (
     times,
     write_film,
 )
+from tests.support.recorded import recorded
 
 
 def streams(path: Path) -> tuple[Any, ...]:

@@ -11,13 +11,12 @@ import av
 import numpy as np
 import pytest
 
-from found_footy.domain.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
-from found_footy.media.mastering import make_master
-from found_footy.media.opening import Limits
-
-from .made_clips import remux, write
-from .numbered_films import LONG, beeps, lumas, number_in, numbered, tell_nobody, times, write_film
-from .test_probe_bad_input import (
+from found_footy.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
+from found_footy.media.container import DecodeLimits
+from found_footy.media.master import make_master
+from tests.media.made_clips import remux, write
+from tests.media.numbered_films import LONG, beeps, lumas, number_in, numbered, tell_nobody, times, write_film
+from tests.media.test_probe_bad_input import (
     claims_to_be_huge,
     cut_off,
     garbage_pictures,
@@ -28,7 +27,7 @@ from .test_probe_bad_input import (
     text,
     wide,
 )
-from .test_probe_bad_input import sound as sound_only
+from tests.media.test_probe_bad_input import sound as sound_only
 
 
 def one_picture(path: Path) -> None:
@@ -67,9 +66,11 @@ def test_what_is_no_film_is_refused_with_a_reason(
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(seconds=1), Limits(frames=20), Limits(wall_seconds=0), Limits(side_pixels=100)], ids=str
+    "limits",
+    [DecodeLimits(seconds=1), DecodeLimits(frames=20), DecodeLimits(wall_seconds=0), DecodeLimits(side_pixels=100)],
+    ids=str,
 )
-def test_each_limit_holds(tmp_path: Path, limits: Limits) -> None:
+def test_each_limit_holds(tmp_path: Path, limits: DecodeLimits) -> None:
     film = write_film(tmp_path / "film.mp4", numbered(60))
     with pytest.raises(MediaTooLarge):
         make_master(film, tmp_path / "master.mp4", tell_nobody, limits)
@@ -88,7 +89,7 @@ def test_four_hours_are_taken_and_take_no_memory(tmp_path: Path) -> None:
     assert (made.frames, made.rate) == (4 * 3600, Fraction(1))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
     with pytest.raises(MediaTooLarge):
-        make_master(film, tmp_path / "master.mp4", tell_nobody, Limits(seconds=3600))
+        make_master(film, tmp_path / "master.mp4", tell_nobody, DecodeLimits(seconds=3600))
 
 
 def test_a_film_without_usable_times_is_counted(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from found_footy.media.encoding import Shape, matrix_of, shape_of
-from found_footy.media.film_look import Look, why_encoded
-from found_footy.media.pacing import chosen_rate, constant_rate, places, ticks
+from found_footy.media.encode import OutputFormat, matrix_of, output_format
+from found_footy.media.mp4 import chosen_rate, constant_rate, places, ticks
+from found_footy.media.probe import Playability, reencode_reason
 
 NTSC, FILM = Fraction(30000, 1001), Fraction(24000, 1001)
 
@@ -110,7 +110,7 @@ def test_a_frame_lasts_a_whole_number_of_units(rate: Fraction) -> None:
 def test_the_shape_in_which_it_is_encoded(
     stored: tuple[int, int], aspect: Fraction, turns: int, shown: tuple[int, int]
 ) -> None:
-    shape = shape_of(*stored, aspect, turns, interlaced=False)
+    shape = output_format(*stored, aspect, turns, interlaced=False)
     assert (shape.width, shape.height) == shown
 
 
@@ -122,7 +122,7 @@ def test_colours_are_guessed_only_where_nothing_is_told(told: int, height: int, 
     assert matrix_of(told, height) == name
 
 
-FINE = Look(
+FINE = Playability(
     codec="h264",
     kind=(1280, 720, "yuv420p"),
     stored=True,
@@ -131,7 +131,7 @@ FINE = Look(
     all_shown=True,
     keyframe_first=True,
     square=True,
-    shape=Shape(1280, 720),
+    shape=OutputFormat(1280, 720),
     start=0.0,
 )
 
@@ -151,11 +151,11 @@ FINE = Look(
         ({"all_shown": False}, "hidden"),
         ({"keyframe_first": False}, "keyframe"),
         ({"square": False}, "square"),
-        ({"shape": Shape(720, 1280, turns=1)}, "turned"),
-        ({"shape": Shape(1280, 720, interlaced=True)}, "interlaced"),
+        ({"shape": OutputFormat(720, 1280, turns=1)}, "turned"),
+        ({"shape": OutputFormat(1280, 720, interlaced=True)}, "interlaced"),
     ],
 )
 def test_why_a_film_cannot_stay_as_it_is(change: dict[str, Any], words: str | None) -> None:
-    reason = why_encoded(replace(FINE, **change))
+    reason = reencode_reason(replace(FINE, **change))
     assert (reason is None) == (words is None)
     assert words is None or words in str(reason)

@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from found_footy.media.borders import Box, picture_box
-from found_footy.media.fingerprint import Fingerprint, mirrored
-from found_footy.media.phash import fingerprint_of, hash_video
-
-from .made_clips import Alter, Picture, scene, write, write_copy, write_scene
+from found_footy.media.fingerprint import CropBox, Fingerprint, content_box, fingerprint_of, hash_video, mirrored
+from tests.media.made_clips import Alter, Picture, scene, write, write_copy, write_scene
 
 PATTERNS = {
     "brighter to the right": (lambda x, y: x, "ffffffffffffffff"),
@@ -83,7 +80,7 @@ BARS: list[tuple[str, Alter, tuple[float, float, float, float]]] = [
 def test_bars_and_borders_are_found(name: str, alter: Alter, expected: tuple[float, float, float, float]) -> None:
     frames = np.stack([_small(alter(picture)) for picture in scene(4, fps=5)])
     scale = frames.shape[1] / len(alter(next(scene(1))))
-    box = picture_box(frames)
+    box = content_box(frames)
     cut = (box.top, frames.shape[1] - box.bottom, box.left, frames.shape[2] - box.right)
     assert cut == pytest.approx([side * scale for side in expected], abs=2.5)
 
@@ -91,11 +88,11 @@ def test_bars_and_borders_are_found(name: str, alter: Alter, expected: tuple[flo
 def test_a_dark_moment_does_not_move_the_borders() -> None:
     pictures = [picture if 5 < n < 10 else picture // 50 for n, picture in enumerate(scene(4, fps=5))]
     frames = np.stack([_small(picture) for picture in pictures])
-    assert picture_box(frames) == Box(0, frames.shape[1], 0, frames.shape[2])
+    assert content_box(frames) == CropBox(0, frames.shape[1], 0, frames.shape[2])
 
 
 def test_a_clip_that_is_black_throughout_is_not_cut_to_nothing() -> None:
-    assert picture_box(np.zeros((10, 108, 192), dtype=np.uint8)) == Box(0, 108, 0, 192)
+    assert content_box(np.zeros((10, 108, 192), dtype=np.uint8)) == CropBox(0, 108, 0, 192)
 
 
 def _small(picture: Picture) -> Picture:

@@ -12,12 +12,10 @@ import cv2
 import numpy as np
 import pytest
 
-from found_footy.media.fingerprint import Fingerprint
+from found_footy.media.fingerprint import Fingerprint, hash_video
 from found_footy.media.hash_match import match, match_mirrored
-from found_footy.media.phash import hash_video
+from tests.media.made_clips import HEIGHT, WIDTH, Alter, Picture, scene, write, write_copy, write_scene
 from tests.support.recorded import recorded
-
-from .made_clips import HEIGHT, WIDTH, Alter, Picture, scene, write, write_copy, write_scene
 
 
 def resized(width: int, height: int) -> Alter:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from found_footy.media.probe import probe
+from tests.media.made_clips import Picture, scene, write, write_scene
 from tests.support.recorded import recorded
-
-from .made_clips import Picture, scene, write, write_scene
 
 
 def test_a_plain_clip_is_described_in_full(tmp_path: Path) -> None:

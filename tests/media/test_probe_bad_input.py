@@ -15,13 +15,12 @@ import cv2
 import numpy as np
 import pytest
 
-from found_footy.domain.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
+from found_footy.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
+from found_footy.media.container import DecodeLimits
+from found_footy.media.fingerprint import hash_video
 from found_footy.media.frames import frames_at
-from found_footy.media.opening import Limits
-from found_footy.media.phash import hash_video
 from found_footy.media.probe import probe
-
-from .made_clips import remux, scene, write, write_scene
+from tests.media.made_clips import remux, scene, write, write_scene
 
 
 def a_zip(path: Path) -> None:
@@ -187,15 +186,15 @@ def test_the_name_of_an_address_is_never_opened_as_one() -> None:
 @pytest.mark.parametrize(
     "limits",
     [
-        Limits(frames=20),
-        Limits(seconds=1.5),
-        Limits(side_pixels=300),
-        Limits(frame_pixels=10_000),
-        Limits(wall_seconds=0),
+        DecodeLimits(frames=20),
+        DecodeLimits(seconds=1.5),
+        DecodeLimits(side_pixels=300),
+        DecodeLimits(frame_pixels=10_000),
+        DecodeLimits(wall_seconds=0),
     ],
     ids=str,
 )
-def test_each_limit_holds(tmp_path: Path, limits: Limits) -> None:
+def test_each_limit_holds(tmp_path: Path, limits: DecodeLimits) -> None:
     path = write_scene(tmp_path / "clip.mp4", 11)
     with pytest.raises(MediaTooLarge):
         probe(path, limits)

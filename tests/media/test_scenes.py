@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from found_footy.media.scenes import DETECTOR, find_cuts
-
-from .made_clips import Picture, write
-from .made_films import (
+from tests.media.made_clips import Picture, write
+from tests.media.made_films import (
     banner,
     blended,
     captioned,

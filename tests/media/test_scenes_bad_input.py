@@ -10,13 +10,12 @@ from typing import Any
 import av
 import pytest
 
-from found_footy.domain.errors import FootyError, MediaBroken, MediaTooLarge, NotAVideo, NotFound
-from found_footy.media.opening import Limits
+from found_footy.errors import FootyError, MediaBroken, MediaTooLarge, NotAVideo, NotFound
+from found_footy.media.container import DecodeLimits
 from found_footy.media.scenes import find_cuts
-
-from .made_clips import write
-from .made_films import joined, shot
-from .test_probe_bad_input import (
+from tests.media.made_clips import write
+from tests.media.made_films import joined, shot
+from tests.media.test_probe_bad_input import (
     claims_to_be_huge,
     cut_off,
     cut_off_matroska,
@@ -137,9 +136,9 @@ def test_a_stream_that_ends_early_is_a_value_or_broken(tmp_path: Path, share: fl
 
 @pytest.mark.parametrize(
     "limits",
-    [Limits(frames=20), Limits(seconds=1.5), Limits(side_pixels=300), Limits(wall_seconds=0)],
+    [DecodeLimits(frames=20), DecodeLimits(seconds=1.5), DecodeLimits(side_pixels=300), DecodeLimits(wall_seconds=0)],
     ids=str,
 )
-def test_each_limit_holds(tmp_path: Path, limits: Limits) -> None:
+def test_each_limit_holds(tmp_path: Path, limits: DecodeLimits) -> None:
     with pytest.raises(MediaTooLarge):
         find_cuts(write(tmp_path / "film.mp4", FILM * 4), limits=limits)

@@ -11,34 +11,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from found_footy.media.scene_cuts import cuts_of
-from found_footy.media.scene_signal import HEIGHT, WIDTH, Meter, Signal
-from found_footy.media.scene_turns import Around, Tiny, turn_strength
+from found_footy.media.scenes import HEIGHT, WIDTH, Around, SceneSignal, SignalMeter, Tiny, cuts_of, transition_strength
 
 LAGS = 5
 
 
-def signal_of(frames: int, **given: list[float]) -> Signal:
+def signal_of(frames: int, **given: list[float]) -> SceneSignal:
     """Nothing happens but what is given."""
     columns = {"spread": 0.5, "light": 100.0, "contrast": 40.0, "turn": 0.0, "half": 8.0}
     rows = {name: np.array(given.get(name, [usual] * frames), np.float32) for name, usual in columns.items()}
     near = np.tile(np.array(given.get("near", [0.0] * frames), np.float32)[:, None], (1, LAGS))
-    return Signal(near, rows["spread"], rows["light"], rows["contrast"], rows["turn"], rows["half"].astype(np.uint8))
+    return SceneSignal(
+        near, rows["spread"], rows["light"], rows["contrast"], rows["turn"], rows["half"].astype(np.uint8)
+    )
 
 
 @st.composite
-def any_signal(draw: st.DrawFn) -> Signal:
+def any_signal(draw: st.DrawFn) -> SceneSignal:
     """Mostly calm, so that what happens in it counts."""
     frames = draw(st.integers(0, 60))
     level = st.floats(0, 255, width=32)
     values = draw(arrays(np.float32, (frames, LAGS + 4), elements=level, fill=st.sampled_from([0.0, 1.0, 100.0])))
     half = draw(arrays(np.uint8, frames, elements=st.integers(1, 64), fill=st.just(8)))
     spread, light, contrast, turn = values[:, LAGS:].T
-    return Signal(values[:, :LAGS], spread / 255, light, contrast, turn, half)
+    return SceneSignal(values[:, :LAGS], spread / 255, light, contrast, turn, half)
 
 
 @given(any_signal(), st.integers(0, 40))
-def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: Signal, least: int) -> None:
+def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: SceneSignal, least: int) -> None:
     cuts = cuts_of(signal, least)
     edges = [0, *cuts, signal.frames]
     assert list(cuts) == sorted(set(cuts))
@@ -55,7 +55,7 @@ def test_where_nothing_changes_there_is_no_cut(frames: int, light: float, contra
 @settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(0, 255), st.floats(1, 240))
 def test_a_still_picture_has_no_cut_at_any_rate(frames: int, shade: int, rate: float) -> None:
-    meter = Meter(rate)
+    meter = SignalMeter(rate)
     for _ in range(frames):
         meter.take(np.full((3, HEIGHT, WIDTH), shade, np.uint8))
     assert cuts_of(meter.done(), 1) == ()
@@ -69,7 +69,7 @@ def at(frames: int, **places: float) -> list[float]:
     return values
 
 
-def leap(frames: int, cut: int, height: float) -> Signal:
+def leap(frames: int, cut: int, height: float) -> SceneSignal:
     """A cut as it is measured: each frame after it is far from each before it, and near to its own."""
     signal = signal_of(frames)
     for lag in range(LAGS):
@@ -77,7 +77,7 @@ def leap(frames: int, cut: int, height: float) -> Signal:
     return signal
 
 
-JUMPS: list[tuple[str, Signal, tuple[int, ...]]] = [
+JUMPS: list[tuple[str, SceneSignal, tuple[int, ...]]] = [
     ("a leap", leap(60, 30, 20.0), (30,)),
     ("a small one", leap(60, 30, 3.9), ()),
     ("at the first frame", leap(60, 0, 20.0), ()),
@@ -89,7 +89,7 @@ JUMPS: list[tuple[str, Signal, tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize(("signal", "cuts"), [row[1:] for row in JUMPS], ids=[row[0] for row in JUMPS])
-def test_a_leap_is_a_cut(signal: Signal, cuts: tuple[int, ...]) -> None:
+def test_a_leap_is_a_cut(signal: SceneSignal, cuts: tuple[int, ...]) -> None:
     assert cuts_of(signal, 10) == cuts
 
 
@@ -105,14 +105,14 @@ def test_a_leap_among_others_is_motion() -> None:
     assert cuts_of(signal, 10) == ()
 
 
-def dark(frames: int, first: int, end: int, level: float) -> Signal:
+def dark(frames: int, first: int, end: int, level: float) -> SceneSignal:
     """Flat between these frames, a picture before and after."""
     light, contrast = [100.0] * frames, [40.0] * frames
     light[first:end], contrast[first:end] = [level] * (end - first), [0.0] * (end - first)
     return signal_of(frames, light=light, contrast=contrast)
 
 
-FADES: list[tuple[str, Signal, tuple[int, ...]]] = [
+FADES: list[tuple[str, SceneSignal, tuple[int, ...]]] = [
     ("through black", dark(60, 25, 31, 16.0), (30,)),
     ("through white", dark(60, 25, 31, 240.0), (30,)),
     ("through grey", dark(60, 25, 31, 120.0), ()),
@@ -123,7 +123,7 @@ FADES: list[tuple[str, Signal, tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize(("signal", "cuts"), [row[1:] for row in FADES], ids=[row[0] for row in FADES])
-def test_a_fade_is_cut_at_the_last_flat_frame(signal: Signal, cuts: tuple[int, ...]) -> None:
+def test_a_fade_is_cut_at_the_last_flat_frame(signal: SceneSignal, cuts: tuple[int, ...]) -> None:
     assert cuts_of(signal, 10) == cuts
 
 
@@ -204,4 +204,4 @@ def test_a_slow_change_is_told_from_what_a_camera_does(way: Callable[[float], Ti
     inside = [0.0, 0.25, 0.49, 0.5, 0.51, 0.75, 1.0]
     outside = (-0.5, 1.5) if way is turning else (0.0, 1.0)
     around = Around(*(way(share) for share in (outside[0], *inside, outside[1])))
-    assert (turn_strength(around) > 0) is expected
+    assert (transition_strength(around) > 0) is expected

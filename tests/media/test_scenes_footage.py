@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from footy_simulator.clips.broadcast import broadcast_timeline
+from footy_simulator.clips.encode import render, write_master
+from footy_simulator.clips.models import ClipSpec, MasterSpec
+from footy_simulator.clips.plan import clips_for
+from footy_simulator.clips.truth import cuts_of, cuts_of_master
+from footy_simulator.loader import load_scenario
 from found_footy.media.scenes import find_cuts
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.cut_truth import cuts_of, cuts_of_master
-from found_footy.simulator.clips.master import write_master
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec, Master
-from found_footy.simulator.clips.timeline import timeline_of
 
 TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "video"
 
@@ -44,9 +43,9 @@ def spec() -> ClipSpec:
 
 
 def test_the_simulators_cut_and_wipe_are_found(tmp_path: Path, spec: ClipSpec) -> None:
-    shots = timeline_of(spec.footage).shots
+    shots = broadcast_timeline(spec.footage).shots
     # From the last second of the first shot, over the second, into the first replay.
-    master = Master(spec.footage, 180, 25, float(int(shots[1].start) - 1), float(int(shots[2].start) + 2))
+    master = MasterSpec(spec.footage, 180, 25, float(int(shots[1].start) - 1), float(int(shots[2].start) + 2))
     write_master(master, tmp_path / "master.mp4")
     hard, wiped = cuts_of_master(master)
     assert (hard.wiped, wiped.wiped) == (False, True)
@@ -58,8 +57,8 @@ def test_the_simulators_cut_and_wipe_are_found(tmp_path: Path, spec: ClipSpec) -
 
 @pytest.mark.parametrize("fps", [25, 30])
 def test_a_copy_cuts_where_its_master_does(tmp_path: Path, spec: ClipSpec, fps: int) -> None:
-    cut = timeline_of(spec.footage).shots[1].start
-    master = Master(spec.footage, 180, 25, float(int(cut) - 1), float(int(cut) + 2))
+    cut = broadcast_timeline(spec.footage).shots[1].start
+    master = MasterSpec(spec.footage, 180, 25, float(int(cut) - 1), float(int(cut) + 2))
     copy = replace(spec, master=master, start=master.start + 0.3, length=2.5, height=180, fps=fps, kbit=400)
     (truth,) = cuts_of(copy)
     assert find_cuts(render(copy, tmp_path)).cuts == (truth.frame,)

@@ -4,11 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from found_footy.domain.videos.readings import Box
-from found_footy.media.jpeg import to_jpeg
-from found_footy.media.pitch import colours_tell, pitch_share
-from found_footy.media.proof import draw_proof
-from found_footy.media.scoreboard import ROW_HEIGHT, SEARCH_WIDTH, row_strip, search_parts, without_bars
+from found_footy.media.frame_features import has_colour, pitch_share
+from found_footy.media.images import draw_proof, to_jpeg
+from found_footy.media.models import RelativeBox
+from found_footy.media.ocr import ROW_HEIGHT, SEARCH_WIDTH, row_strip, scoreboard_crops, without_bars
 from tests.media.pictures import Frame, grass, noise
 
 
@@ -24,13 +23,13 @@ def test_black_bars_are_left_out(top: int, left: int) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (8, 600), (600, 8), (144, 256), (1080, 1920)])
 def test_pictures_of_any_size_can_be_searched(shape: tuple[int, int]) -> None:
-    for part in search_parts(np.zeros((*shape, 3), np.uint8)):
+    for part in scoreboard_crops(np.zeros((*shape, 3), np.uint8)):
         assert part.image.shape[1] <= SEARCH_WIDTH + 1
 
 
 def test_small_pictures_are_enlarged_and_large_ones_reduced() -> None:
-    assert [round(part.scale, 2) for part in search_parts(grass(426, 240))] == [3.0, 3.0]
-    assert [round(part.scale, 2) for part in search_parts(grass(1920, 1080))] == [0.67, 0.67]
+    assert [round(part.scale, 2) for part in scoreboard_crops(grass(426, 240))] == [3.0, 3.0]
+    assert [round(part.scale, 2) for part in scoreboard_crops(grass(1920, 1080))] == [0.67, 0.67]
 
 
 @pytest.mark.parametrize("box", [(10, 10, 200, 30), (-50, -5, 50, 20), (600, 350, 900, 400), (5000, 0, 5100, 10)])
@@ -79,7 +78,7 @@ def _with_people(frame: Frame) -> Frame:
     ids=["match", "only grass", "grey", "sepia"],
 )
 def test_a_picture_without_colours_denies_no_pitch(frame: Frame, tell: bool) -> None:
-    assert colours_tell(frame) is tell
+    assert has_colour(frame) is tell
 
 
 def test_a_green_wall_is_no_pitch() -> None:
@@ -90,7 +89,9 @@ def test_a_green_wall_is_no_pitch() -> None:
 
 def test_a_proof_is_a_png_with_the_box_drawn_and_the_caption_below() -> None:
     frame = grass(640, 360)
-    png = cv2.imdecode(np.frombuffer(draw_proof(frame, Box(0.1, 0.1, 0.3, 0.2), ["67:23", "Müller"]), np.uint8), 1)
+    png = cv2.imdecode(
+        np.frombuffer(draw_proof(frame, RelativeBox(0.1, 0.1, 0.3, 0.2), ["67:23", "Müller"]), np.uint8), 1
+    )
     assert png is not None
     assert png.shape[1] == 640
     assert png.shape[0] > 360

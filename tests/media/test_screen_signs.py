@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from found_footy.media.frame_features import MOIRE, OUTLINED, is_filmed_screen, moire, outline
 from found_footy.media.frames import frames_at
-from found_footy.media.screen_signs import MOIRE, OUTLINED, looks_filmed, moire, outline
 from tests.media.pictures import Frame, filmed, grass, match_picture, noise
 from tests.support.recorded import recorded
 
@@ -26,13 +26,13 @@ def _boxed(frame: Frame, bars: int) -> Frame:
     ids=["match", "grass", "noise", "letterbox", "black"],
 )
 def test_what_was_not_filmed_shows_no_sign(frame: Frame) -> None:
-    assert not looks_filmed(frame)
+    assert not is_filmed_screen(frame)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("pattern", "frame"), [(0.1, 0.03), (0.1, 0.0), (0.0, 0.03)])
 def test_a_filmed_screen_shows(pattern: float, frame: float, seed: int) -> None:
-    assert looks_filmed(filmed(match_picture(), moire=pattern, bezel=frame, seed=seed))
+    assert is_filmed_screen(filmed(match_picture(), moire=pattern, bezel=frame, seed=seed))
 
 
 def test_a_leaning_outline_is_found_and_bars_are_none() -> None:
@@ -47,10 +47,10 @@ def test_a_pattern_stands_out_of_the_spectrum() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (40, 200), (64, 64)])
 def test_small_pictures_show_nothing(shape: tuple[int, int]) -> None:
-    assert not looks_filmed(np.zeros((*shape, 3), np.uint8))
+    assert not is_filmed_screen(np.zeros((*shape, 3), np.uint8))
 
 
 @pytest.mark.parametrize("name", ["zsc-asc-85m", "kra-oly-27m", "rma-sev-04m"])
 def test_no_frame_of_a_real_broadcast_looks_filmed(name: str) -> None:
     path = recorded("video", "football", f"{name}.mp4")
-    assert not [frame.seconds for frame in frames_at(path, [0.1, 0.3, 0.5, 0.7, 0.9]) if looks_filmed(frame.pixels)]
+    assert not [frame.seconds for frame in frames_at(path, [0.1, 0.3, 0.5, 0.7, 0.9]) if is_filmed_screen(frame.pixels)]

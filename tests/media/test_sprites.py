@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from found_footy.domain.clips.values import Sprite
-from found_footy.domain.errors import MediaBroken, MediaError, NotAVideo
-from found_footy.media.mastering import make_master
-from found_footy.media.sprites import TILES, layout, make_sheet
-from found_footy.media.stretches import master_file, pictures
+from found_footy.errors import MediaBroken, MediaError, NotAVideo
+from found_footy.media.cut import frames_by_number, open_master
+from found_footy.media.master import make_master
+from found_footy.media.models import SpriteSheet
+from found_footy.media.sprites import TILES, layout, make_sprite_sheet
+from tests.media.made_clips import remux, write
+from tests.media.numbered_films import LONG, lumas, number_in, numbered, tell_nobody, write_film
 from tests.support.recorded import recorded
-
-from .made_clips import remux, write
-from .numbered_films import LONG, lumas, number_in, numbered, tell_nobody, write_film
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "master.mp4"
 
 
-def tiles(path: Path, sheet: Sprite) -> list[NDArray[np.uint8]]:
+def tiles(path: Path, sheet: SpriteSheet) -> list[NDArray[np.uint8]]:
     picture = cv2.imread(str(path))
     assert picture is not None
     assert picture.shape == (sheet.rows * sheet.height, sheet.columns * sheet.width, 3)
@@ -70,7 +69,7 @@ def tiles(path: Path, sheet: Sprite) -> list[NDArray[np.uint8]]:
 
 @pytest.mark.parametrize(("first", "end"), [(0, 400), (0, 1), (37, 300), (399, 400), (120, 280)])
 def test_each_tile_shows_its_frame(film: Path, tmp_path: Path, first: int, end: int) -> None:
-    sheet = make_sheet(film, first, end, tmp_path / "sheet.webp")
+    sheet = make_sprite_sheet(film, first, end, tmp_path / "sheet.webp")
     assert (sheet.frames, sheet.rate) == (end - first, Fraction(25))
     shown = [number_in(tile[..., 1]) for tile in tiles(tmp_path / "sheet.webp", sheet)]
     assert shown == list(range(first, end, sheet.every))
@@ -89,16 +88,16 @@ def test_colours_are_those_of_the_film(tmp_path: Path) -> None:
                 out.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="bgr24")))
             out.mux(stream.encode(None))
         make_master(tmp_path / "film.mkv", tmp_path / "master.mp4", tell_nobody, LONG)
-        sheet = make_sheet(tmp_path / "master.mp4", 0, 3, tmp_path / "sheet.webp")
+        sheet = make_sprite_sheet(tmp_path / "master.mp4", 0, 3, tmp_path / "sheet.webp")
         for tile, colour in zip(tiles(tmp_path / "sheet.webp", sheet), colours, strict=True):
             assert np.abs(tile.mean(axis=(0, 1)) - colour).max() < 12
 
 
 def test_wanted_frames_come_in_order_however_far_apart(film: Path) -> None:
     wanted = [0, 3, 49, 50, 51, 99, 301, 399]
-    with master_file(film, LONG) as master:
-        assert [number for number, _ in pictures(master, wanted)] == wanted
-        assert [number for number, _ in pictures(master, [])] == []
+    with open_master(film, LONG) as master:
+        assert [number for number, _ in frames_by_number(master, wanted)] == wanted
+        assert [number for number, _ in frames_by_number(master, [])] == []
 
 
 def test_a_long_film_is_not_read_through(tmp_path: Path) -> None:
@@ -106,7 +105,7 @@ def test_a_long_film_is_not_read_through(tmp_path: Path) -> None:
     short = write(tmp_path / "short.mp4", numbered(2, 64, 36), fps=1, g="1", bf="0")
     film = remux(short, tmp_path / "film.mp4", repeat=1800, format="mp4", shift=1000)
     make_master(film, tmp_path / "master.mp4", tell_nobody, LONG)
-    sheet = make_sheet(tmp_path / "master.mp4", 0, 3600, tmp_path / "sheet.webp")
+    sheet = make_sprite_sheet(tmp_path / "master.mp4", 0, 3600, tmp_path / "sheet.webp")
     assert (sheet.every, sheet.count) == (23, 157)
     assert {number_in(tile[..., 1]) for tile in tiles(tmp_path / "sheet.webp", sheet)} == {0, 1}
 
@@ -114,21 +113,21 @@ def test_a_long_film_is_not_read_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("first", "end"), [(5, 5), (9, 3), (-1, 5), (0, 401), (400, 401)])
 def test_frames_that_are_not_there_are_refused(film: Path, tmp_path: Path, first: int, end: int) -> None:
     with pytest.raises(MediaError, match="are not among its 400"):
-        make_sheet(film, first, end, tmp_path / "sheet.webp")
+        make_sprite_sheet(film, first, end, tmp_path / "sheet.webp")
 
 
 def test_what_is_no_master_is_refused(film: Path, tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("no film")
     (tmp_path / "half.mp4").write_bytes(film.read_bytes()[: film.stat().st_size // 2])
     with pytest.raises(NotAVideo):
-        make_sheet(tmp_path / "text.mp4", 0, 10, tmp_path / "sheet.webp")
+        make_sprite_sheet(tmp_path / "text.mp4", 0, 10, tmp_path / "sheet.webp")
     with pytest.raises(MediaBroken):
-        make_sheet(tmp_path / "half.mp4", 0, 400, tmp_path / "sheet.webp")
+        make_sprite_sheet(tmp_path / "half.mp4", 0, 400, tmp_path / "sheet.webp")
 
 
 def test_the_sheet_of_a_real_film(tmp_path: Path) -> None:
     make_master(recorded("video", "scenes", "testvideo.mp4"), tmp_path / "master.mp4", tell_nobody, LONG)
-    sheet = make_sheet(tmp_path / "master.mp4", 90, 210, tmp_path / "sheet.webp")
+    sheet = make_sprite_sheet(tmp_path / "master.mp4", 90, 210, tmp_path / "sheet.webp")
     assert (sheet.every, sheet.count, sheet.width, sheet.height) == (1, 120, 240, 136)
     frames = lumas(tmp_path / "master.mp4", 210)
     for place, tile in list(enumerate(tiles(tmp_path / "sheet.webp", sheet)))[::17]:

@@ -11,14 +11,14 @@ import cv2
 import numpy as np
 import pytest
 
-from found_footy.adapters.media.stills import LimitedStills
-from found_footy.domain.errors import MediaError, MediaTooLarge, NotAVideo
-from tests.contract.embeddings.drawn import drawn
+from found_footy.errors import MediaError, MediaTooLarge, NotAVideo
+from found_footy.media.processor import MediaProcessor
+from tests.library.drawn import drawn
 
 
 @pytest.fixture
-async def stills() -> AsyncIterator[LimitedStills]:
-    opened = LimitedStills(512)
+async def stills() -> AsyncIterator[MediaProcessor]:
+    opened = MediaProcessor(512, 10)
     yield opened
     await opened.aclose()
 
@@ -37,17 +37,17 @@ def png(width: int, height: int, data: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(data, 9)) + chunk(b"IEND", b"")
 
 
-async def test_pictures_of_each_kind_are_read(stills: LimitedStills) -> None:
+async def test_pictures_of_each_kind_are_read(stills: MediaProcessor) -> None:
     kinds = [".jpg", ".png", ".webp", ".bmp"]
-    found = await asyncio.gather(*(stills.picture(encoded(kind)) for kind in kinds))
+    found = await asyncio.gather(*(stills.decode_image(encoded(kind)) for kind in kinds))
     for picture in found:
         assert picture.shape == (360, 640, 3)
         assert float(np.abs(picture.astype(int) - drawn(1)).mean()) < 12
 
 
-async def test_a_large_picture_is_handed_on_small(stills: LimitedStills) -> None:
+async def test_a_large_picture_is_handed_on_small(stills: MediaProcessor) -> None:
     large = cv2.imencode(".jpg", np.zeros((3000, 4000, 3), np.uint8))[1].tobytes()
-    assert (await stills.picture(large)).shape == (960, 1280, 3)
+    assert (await stills.decode_image(large)).shape == (960, 1280, 3)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ async def test_a_large_picture_is_handed_on_small(stills: LimitedStills) -> None
     ],
     ids=["empty", "a zero", "text", "a drawing", "a playlist", "a JPEG of nothing", "the head of a PNG", "a PDF"],
 )
-async def test_what_is_no_picture_is_refused(stills: LimitedStills, content: bytes) -> None:
+async def test_what_is_no_picture_is_refused(stills: MediaProcessor, content: bytes) -> None:
     with pytest.raises(MediaError):
-        await stills.picture(content)
+        await stills.decode_image(content)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ async def test_what_is_no_picture_is_refused(stills: LimitedStills, content: byt
     ids=["claims much", "claims a long line", "a bomb"],
 )
 async def test_a_picture_of_too_many_pixels_is_refused_before_they_are_made(
-    stills: LimitedStills, content: bytes
+    stills: MediaProcessor, content: bytes
 ) -> None:
     with pytest.raises((MediaTooLarge, NotAVideo)):
-        await stills.picture(content)
+        await stills.decode_image(content)

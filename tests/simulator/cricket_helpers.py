@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from found_footy.simulator.cricket_script import CricketMatch
+from footy_simulator.scenario import ScriptedCricketMatch
 
 BOWLER = {"key": "C1", "name": "A. Bowler"}
 
@@ -33,5 +33,5 @@ T20: dict[str, Any] = {
 }
 
 
-def played(**fields: Any) -> CricketMatch:
-    return CricketMatch.model_validate({**T20, **fields})
+def played(**fields: Any) -> ScriptedCricketMatch:
+    return ScriptedCricketMatch.model_validate({**T20, **fields})

@@ -11,14 +11,14 @@ from typing import Any
 import yaml
 from sim_helpers import LEAGUE
 
-from found_footy.adapters.feeds.api_football import ApiFootball
-from found_footy.adapters.feeds.espn import Espn
-from found_footy.domain.feeds.retry import RetryRules
-from found_footy.domain.fixtures.model import LiveFixture
+from footy_simulator.loader import parse_scenario
+from footy_simulator.scenario import Scenario
+from footy_simulator.server import Simulator
+from found_footy.feeds.api_football import ApiFootball
+from found_footy.feeds.espn import Espn
+from found_footy.fixtures.models import LiveFixture
 from found_footy.ports import FeedAnswer, ScoreFeed
-from found_footy.simulator import Simulator
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.script import Scenario
+from found_footy.runtime.retry import RetryRules
 
 ONCE = RetryRules(attempts=1)
 SLUGS = ("eng.1",)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from found_footy.simulator.script import League, Match
-from found_footy.simulator.timeline import fixture_at
+from footy_simulator.football import fixture_at
+from footy_simulator.scenario import ScriptedLeague, ScriptedMatch
 
 START = datetime(2025, 11, 22, 15, 0, tzinfo=UTC)
-LEAGUE = League(id=39, name="Premier League", country="England", season=2025, round="Regular Season - 12")
+LEAGUE = ScriptedLeague(id=39, name="Premier League", country="England", season=2025, round="Regular Season - 12")
 SALAH = {"id": 306, "name": "M. Salah"}
 FODEN = {"id": 631, "name": "P. Foden"}
 TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "feeds"
@@ -37,15 +37,15 @@ def script(**fields: Any) -> dict[str, Any]:
     }
 
 
-def match(**fields: Any) -> Match:
-    return Match.model_validate(script(**fields))
+def match(**fields: Any) -> ScriptedMatch:
+    return ScriptedMatch.model_validate(script(**fields))
 
 
 def goal(minute: int | str, side: str = "home", **fields: Any) -> dict[str, Any]:
     return {"minute": minute, "side": side, "player": SALAH, **fields}
 
 
-def at(played: Match, minutes: float) -> dict[str, Any]:
+def at(played: ScriptedMatch, minutes: float) -> dict[str, Any]:
     """The fixture so many minutes after the matchday's start."""
     return fixture_at(played, LEAGUE, START, minutes * 60)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.simulator.clock import MatchdayClock
+from footy_simulator.matchday import MatchdayClock
 
 
 class Wall:

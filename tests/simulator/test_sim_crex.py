@@ -8,20 +8,17 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from found_footy.domain.fixtures.model import Side, WicketKind
-from found_footy.domain.fixtures.statuses import PHASES
-from found_footy.simulator.crex_data import decision_of, list_data, match_data, path_of
-from found_footy.simulator.crex_site import CrexSiteState, crex_routes
-from found_footy.simulator.crex_traps import CrexMode
-from found_footy.simulator.cricket import CricketInnings, CricketNow, CricketPlayer, CricketSide, CricketWicket
+from footy_simulator.crex import CrexMode, CrexSiteState, crex_routes, decision_of, list_data, match_data, path_of
+from footy_simulator.cricket import CricketInnings, CricketPlayer, CricketSide, CricketState, CricketWicket
+from found_footy.fixtures.models import PHASES, Side, WicketKind
 
 START = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
 PATEL, HALE, ORR = CricketPlayer("6BS", "Arun Patel"), CricketPlayer("7C", "Tom Hale"), CricketPlayer("7D", "Max Orr")
 WICKET = CricketWicket(1, 2, 3, 14, PATEL, HALE, WicketKind.CAUGHT, ORR, 9, 11)
 
 
-def match(status: str = "LIVE", code: str = "sim1") -> CricketNow:
-    return CricketNow(
+def match(status: str = "LIVE", code: str = "sim1") -> CricketState:
+    return CricketState(
         code=code,
         home=CricketSide("1F", "Harbour Lions", "HBL"),
         away=CricketSide("2G", "Valley Kites", "VKT"),

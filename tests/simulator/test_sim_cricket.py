@@ -13,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sim_helpers import START, script
 
-from found_footy.domain.fixtures.model import Innings, Score, Side, Sport, Toss, WicketKind
-from found_footy.domain.fixtures.statuses import Phase, phase_of
-from found_footy.simulator import Simulator, load_scenario, truth
-from found_footy.simulator.crex_traps import CrexMode
-from found_footy.simulator.cricket import CricketNow
-from found_footy.simulator.cricket_course import cricket_course
-from found_footy.simulator.cricket_now import cricket_at, cricket_settled_from, runs_after
-from found_footy.simulator.cricket_script import CricketMatch, parse_ball
-from found_footy.simulator.espn_names import espn_match_id
+from footy_simulator.crex import CrexMode
+from footy_simulator.cricket import CricketState, cricket_settled_from, cricket_state_at, cricket_timeline, runs_after
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import ScriptedCricketMatch, parse_ball
+from footy_simulator.server import Simulator
+from footy_simulator.team_facts import espn_match_id
+from footy_simulator.truth import expected_outcome
+from found_footy.fixtures.models import Innings, Phase, Score, Side, Sport, Toss, WicketKind, phase_of
 
 PAUSED = innings("home", wickets=[wicket(4.3)], breaks=[{"after": 10, "status": "DRINKS", "lasts": 3}])
 TEST = played(
@@ -46,8 +45,8 @@ TEST = played(
 )
 
 
-def at(match: CricketMatch, minutes: float) -> CricketNow:
-    return cricket_at(match, START, minutes * 60)
+def at(match: ScriptedCricketMatch, minutes: float) -> CricketState:
+    return cricket_state_at(match, START, minutes * 60)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_the_toss_is_known_shortly_before_the_first_ball(minutes: float, winner:
 
 
 def test_a_test_match_has_days_and_breaks_that_are_no_end() -> None:
-    stretches = cricket_course(TEST).stretches
+    stretches = cricket_timeline(TEST).stretches
     breaks = [(each.status, each.day) for each in stretches if each.status not in ("LIVE", "NS")]
     assert breaks == [
         ("LUNCH", 1),
@@ -111,7 +110,7 @@ def test_runs_go_through_what_the_script_tells() -> None:
 
 @given(st.integers(0, 100 * 60), st.integers(0, 100 * 60))
 def test_nothing_ever_goes_back(one: int, other: int) -> None:
-    earlier, later = (cricket_at(TEST, START, offset) for offset in sorted((one, other)))
+    earlier, later = (cricket_state_at(TEST, START, offset) for offset in sorted((one, other)))
     assert len(earlier.innings) <= len(later.innings)
     for before, after in zip(earlier.innings, later.innings, strict=False):
         assert (before.runs, before.overs, before.balls) <= (after.runs, after.overs, after.balls) or before.over
@@ -131,7 +130,7 @@ def test_what_is_no_ball(text: object) -> None:
 
 
 def test_the_truth_counts_wickets_for_the_side_in_the_field() -> None:
-    (match,) = truth(scenario(cricket=[T20])).matches
+    (match,) = expected_outcome(scenario(cricket=[T20])).matches
     assert (match.sport, match.status, match.stage, match.score) == ("cricket", "RESULT", "completed", (1, 2))
     assert match.id == int("sim1", 36)
     assert [(g.side, g.player, g.kind, g.elapsed, g.extra, g.innings, g.score_after) for g in match.goals] == [
@@ -145,8 +144,8 @@ def test_the_truth_counts_wickets_for_the_side_in_the_field() -> None:
 def test_the_bundled_matches_end_as_their_truth_says(name: str) -> None:
     whole = load_scenario(name)
     for match in whole.cricket:
-        final = cricket_at(match, START, cricket_settled_from(match))
-        known = truth(whole).match(match.id)
+        final = cricket_state_at(match, START, cricket_settled_from(match))
+        known = expected_outcome(whole).match(match.id)
         fallen = [
             (number, wicket.batter.name, wicket.kind.value, wicket.over, wicket.ball)
             for number, each in enumerate(final.innings, start=1)

@@ -11,10 +11,11 @@ import httpx
 import pytest
 from sim_helpers import recorded
 
-from found_footy.domain.errors import ScenarioError
-from found_footy.simulator import Simulator, load_scenario, truth
-from found_footy.simulator.espn_recording import Recording
-from found_footy.simulator.espn_truth import minute_of
+from footy_simulator.espn_recording import EspnRecording, minute_of
+from footy_simulator.loader import load_scenario
+from footy_simulator.server import Simulator
+from footy_simulator.truth import expected_outcome
+from found_footy.errors import ScenarioError
 
 HONEST = {"user-agent": "a-test/1.0 (+https://example.invalid)"}
 SCOREBOARD = "/apis/site/v2/sports/soccer/fifa.world/scoreboard"
@@ -98,7 +99,7 @@ async def test_each_request_gets_the_next_poll_and_the_last_one_stays(scenario_f
 
 
 def test_the_truth_is_the_last_poll(scenario_file: Path) -> None:
-    (match,) = truth(load_scenario(scenario_file)).matches
+    (match,) = expected_outcome(load_scenario(scenario_file)).matches
     assert (match.id, match.home, match.away, match.status, match.stage, match.score) == (
         77,
         "France",
@@ -143,11 +144,11 @@ def test_a_broken_recording_is_told_at_load(scenario_file: Path, name: str, cont
 
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="no files named"):
-        Recording.load(tmp_path)
+        EspnRecording.load(tmp_path)
 
 
 def test_the_real_recording_tells_a_consistent_truth() -> None:
-    recording = Recording.load(recorded("espn-worldcup-2026"))
+    recording = EspnRecording.load(recorded("espn-worldcup-2026"))
     assert (recording.league, len(recording.answers)) == ("fifa.world", 43)
     played = [match for match in recording.truth.matches if match.stage == "completed"]
     assert len(played) == 25

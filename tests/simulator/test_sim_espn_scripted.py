@@ -10,12 +10,14 @@ import pytest
 from feed_helpers import feeds_of, scenario
 from sim_helpers import FODEN, goal, recorded, script
 
-from found_footy.domain.fixtures.model import GoalKind, Score, Side
-from found_footy.simulator import Simulator, load_scenario, truth
-from found_footy.simulator.espn_event import STATUSES, espn_event
-from found_footy.simulator.espn_names import PLAYERS, TEAMS, espn_league, espn_match_id
-from found_footy.simulator.espn_recording import Recording
-from found_footy.simulator.script import League, Match
+from footy_simulator.espn import STATUSES, espn_event
+from footy_simulator.espn_recording import EspnRecording
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import ScriptedLeague, ScriptedMatch
+from footy_simulator.server import Simulator
+from footy_simulator.team_facts import PLAYERS, TEAMS, espn_league, espn_match_id
+from footy_simulator.truth import expected_outcome
+from found_footy.fixtures.models import GoalKind, Score, Side
 
 PLAYED = script(
     kickoff="-20m",
@@ -187,7 +189,7 @@ async def test_a_whole_matchday_leads_to_its_truth(name: str) -> None:
         await feeds.poll(feeds.espn, *(espn_match_id(match.id) for match in played.matches))
         answer = await feeds.poll(feeds.espn, *(espn_match_id(match.id) for match in played.matches), minutes=200)
     found = {fixture.id: fixture for fixture in answer.fixtures}
-    for match in truth(played).matches:
+    for match in expected_outcome(played).matches:
         fixture = found.get(espn_match_id(match.id))
         if fixture is None:
             assert match.status == "NS", "tomorrow's is beyond the days that are asked for"
@@ -216,15 +218,15 @@ def missing_keys(made: Any, real: Any, path: str = "") -> list[str]:
 
 
 def test_an_event_has_the_shape_of_a_real_one() -> None:
-    recording = Recording.load(recorded("espn-worldcup-2026"))
+    recording = EspnRecording.load(recorded("espn-worldcup-2026"))
     real = next(e for e in recording.answers[-1].body["events"] if e["competitions"][0]["details"])
-    league = League(id=39, name="Premier League", country="England", season=2025, round="Round 1")
-    made = espn_event(Match.model_validate(PLAYED), league, datetime(2025, 11, 22, tzinfo=UTC), 3600)
+    league = ScriptedLeague(id=39, name="Premier League", country="England", season=2025, round="Round 1")
+    made = espn_event(ScriptedMatch.model_validate(PLAYED), league, datetime(2025, 11, 22, tzinfo=UTC), 3600)
     assert missing_keys(made, real) == []
 
 
 def test_the_statuses_of_the_recording_have_the_numbers_of_the_real_ones() -> None:
-    recording = Recording.load(recorded("espn-worldcup-2026"))
+    recording = EspnRecording.load(recorded("espn-worldcup-2026"))
     real = {
         (int(kind["id"]), kind["name"], kind["state"], kind["description"])
         for answer in recording.answers

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from sim_helpers import at, goal, match, pair
 
-from found_footy.simulator.api_football_faults import corrupted
-from found_footy.simulator.faults import FaultSchedule
-from found_footy.simulator.feed_script import Fault, Limits
-from found_footy.simulator.quota import Quota
+from footy_simulator.api_football import RequestQuota, corrupted
+from footy_simulator.faults import FaultSchedule
+from footy_simulator.scenario import ScriptedFault, ScriptedLimits
 
 
 def kinds(schedule: FaultSchedule, offset: float, *match_ids: int) -> list[str]:
@@ -14,13 +13,13 @@ def kinds(schedule: FaultSchedule, offset: float, *match_ids: int) -> list[str]:
 
 
 def test_a_fault_lasts_its_polls_whatever_the_time() -> None:
-    schedule = FaultSchedule([Fault(at="+1m", kind="server_error", polls=2)])
+    schedule = FaultSchedule([ScriptedFault(at="+1m", kind="server_error", polls=2)])
     seen = [kinds(schedule, offset, 1) for offset in (0, 59, 60, 60, 60, 5000)]
     assert seen == [[], [], ["server_error"], ["server_error"], [], []]
 
 
 def test_a_fault_of_a_match_waits_for_polls_that_ask_for_it() -> None:
-    schedule = FaultSchedule([Fault(at="+1m", kind="wrong_score", match=7)])
+    schedule = FaultSchedule([ScriptedFault(at="+1m", kind="wrong_score", match=7)])
     assert [kinds(schedule, 60, 1), kinds(schedule, 120, 1, 7), kinds(schedule, 180, 7)] == [
         [],
         ["wrong_score"],
@@ -29,14 +28,14 @@ def test_a_fault_of_a_match_waits_for_polls_that_ask_for_it() -> None:
 
 
 def test_faults_of_the_feed_come_one_after_the_other() -> None:
-    schedule = FaultSchedule([Fault(at="+2m", kind="html"), Fault(at="+1m", kind="truncated", polls=2)])
+    schedule = FaultSchedule([ScriptedFault(at="+2m", kind="html"), ScriptedFault(at="+1m", kind="truncated", polls=2)])
     assert [kinds(schedule, 300, 1) for _ in range(4)] == [["truncated"], ["truncated"], ["html"], []]
 
 
 def test_what_the_faults_of_a_match_do() -> None:
     fixture = at(match(goals=[goal(9)]), 20)
     wrong = [
-        corrupted(fixture, [Fault(at="+0m", kind=kind, match=1)])
+        corrupted(fixture, [ScriptedFault(at="+0m", kind=kind, match=1)])
         for kind in ("wrong_score", "bad_schema", "unknown_status")
     ]
     assert pair(wrong[0]["goals"]) == (2, 0)
@@ -44,12 +43,12 @@ def test_what_the_faults_of_a_match_do() -> None:
     assert wrong[1]["fixture"]["status"]["elapsed"] == "abc"
     assert wrong[2]["fixture"]["status"]["short"] == "XYZ"
     assert pair(fixture["goals"]) == (1, 0), "the original is left alone"
-    assert corrupted(fixture, [Fault(at="+0m", kind="bad_schema", match=2)]) == fixture
+    assert corrupted(fixture, [ScriptedFault(at="+0m", kind="bad_schema", match=2)]) == fixture
 
 
 def test_the_limits() -> None:
     now = 0.0
-    quota = Quota(Limits(per_day=5, per_minute=2), lambda: now)
+    quota = RequestQuota(ScriptedLimits(per_day=5, per_minute=2), lambda: now)
     assert [quota.take(), quota.take()] == [{}, {}]
     assert quota.take() == {"rateLimit": "Too many requests. Your rate limit is 2 requests per minute."}
     assert quota.headers()["x-ratelimit-remaining"] == "0"

@@ -9,8 +9,8 @@ import yaml
 from cricket_helpers import T20, innings, wicket
 from sim_helpers import LEAGUE, script
 
-from found_footy.domain.errors import ScenarioError
-from found_footy.simulator.loader import parse_scenario
+from footy_simulator.loader import parse_scenario
+from found_footy.errors import ScenarioError
 
 
 def problem(**fields: Any) -> str:

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, script
 
-from found_footy.domain.errors import EngineError
-from found_footy.simulator import Simulator, load_scenario, serve_forever
-from found_footy.simulator.feed_script import Fault, Limits
-from found_footy.simulator.script import Match, Scenario
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import Scenario, ScriptedFault, ScriptedLimits, ScriptedMatch
+from footy_simulator.server import Simulator, serve_forever
+from found_footy.errors import EngineError
 
 
 class Wall:
@@ -51,7 +51,7 @@ ROWS = [
     script(id=2, kickoff="+2h", home={"id": 42, "name": "Arsenal"}, away={"id": 47, "name": "Tottenham"}),
     script(id=3, kickoff="+1d", home={"id": 33, "name": "Manchester United"}, away={"id": 45, "name": "Everton"}),
 ]
-SCENARIO = Scenario(leagues={"pl": LEAGUE}, matches=tuple(Match.model_validate(row) for row in ROWS))
+SCENARIO = Scenario(leagues={"pl": LEAGUE}, matches=tuple(ScriptedMatch.model_validate(row) for row in ROWS))
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ async def test_only_polls_move_the_matchday(consumer: Consumer) -> None:
     assert consumer.simulator.state().offset_seconds == 60
 
 
-@pytest.mark.parametrize("scenario", [SCENARIO.model_copy(update={"limits": Limits(per_minute=2, per_day=3)})])
+@pytest.mark.parametrize("scenario", [SCENARIO.model_copy(update={"limits": ScriptedLimits(per_minute=2, per_day=3)})])
 async def test_too_many_requests(consumer: Consumer) -> None:
     answers = [(await consumer.poll()).json()["errors"] for _ in range(3)]
     assert answers == [[], [], {"rateLimit": "Too many requests. Your rate limit is 2 requests per minute."}]
@@ -208,12 +208,12 @@ async def test_too_many_requests(consumer: Consumer) -> None:
 FAULTY = SCENARIO.model_copy(
     update={
         "faults": (
-            Fault(at="+1m", kind="server_error"),
-            Fault(at="+2m", kind="truncated"),
-            Fault(at="+3m", kind="html"),
-            Fault(at="+4m", kind="rate_limit"),
-            Fault(at="+5m", kind="wrong_score", match=1),
-            Fault(at="+5m", kind="bad_schema", match=1),
+            ScriptedFault(at="+1m", kind="server_error"),
+            ScriptedFault(at="+2m", kind="truncated"),
+            ScriptedFault(at="+3m", kind="html"),
+            ScriptedFault(at="+4m", kind="rate_limit"),
+            ScriptedFault(at="+5m", kind="wrong_score", match=1),
+            ScriptedFault(at="+5m", kind="bad_schema", match=1),
         )
     }
 )
@@ -235,7 +235,7 @@ async def test_faults_of_the_feed(consumer: Consumer) -> None:
     assert last.json()["response"][0]["goals"] == {"home": 1, "away": 1}
 
 
-HOLDING = SCENARIO.model_copy(update={"faults": (Fault(at="+0m", kind="timeout", seconds=60),)})
+HOLDING = SCENARIO.model_copy(update={"faults": (ScriptedFault(at="+0m", kind="timeout", seconds=60),)})
 
 
 @pytest.mark.parametrize("scenario", [HOLDING])

@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.simulator.notation import Minute, parse_minute, parse_moment
+from footy_simulator.scenario import ScriptedMinute, parse_minute, parse_moment
 
 
 @pytest.mark.parametrize(
-    ("text", "minute"), [(1, Minute(1)), ("67", Minute(67)), ("90+3", Minute(90, 3)), ("105+1", Minute(105, 1))]
+    ("text", "minute"),
+    [
+        (1, ScriptedMinute(1)),
+        ("67", ScriptedMinute(67)),
+        ("90+3", ScriptedMinute(90, 3)),
+        ("105+1", ScriptedMinute(105, 1)),
+    ],
 )
-def test_a_minute_of_play(text: object, minute: Minute) -> None:
+def test_a_minute_of_play(text: object, minute: ScriptedMinute) -> None:
     assert parse_minute(text) == minute
 
 

@@ -9,9 +9,8 @@ import pytest
 import yaml
 from sim_helpers import FODEN, LEAGUE, SALAH, goal, script
 
-from found_footy.domain.errors import ScenarioError
-from found_footy.simulator import bundled_names, load_scenario
-from found_footy.simulator.loader import parse_scenario
+from footy_simulator.loader import bundled_scenarios, load_scenario, parse_scenario
+from found_footy.errors import ScenarioError
 
 KICKS = [{"side": "home", "player": SALAH, "scored": True}]
 
@@ -28,7 +27,7 @@ def problem(text: str) -> str:
 
 
 def test_the_bundled_ones_are_found_by_name() -> None:
-    assert bundled_names() == ["matchday", "quick"]
+    assert bundled_scenarios() == ["matchday", "quick"]
     assert len(load_scenario("matchday").matches) == 10
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sim_helpers import FODEN, SALAH, at, goal, match, recorded
 
-from found_footy.simulator import load_scenario
-from found_footy.simulator.teams import find_teams
+from footy_simulator.api_football import find_teams
+from footy_simulator.loader import load_scenario
 
 OPTIONAL = {"extra"}
 """Older recordings have no `status.extra`; newer ones do."""

@@ -9,19 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, match, script
 
-from found_footy.simulator import bundled_names, load_scenario, truth
-from found_footy.simulator.cricket_now import cricket_settled_from
-from found_footy.simulator.script import Match, Scenario
-from found_footy.simulator.timeline import fixture_at, settled_from
+from footy_simulator.cricket import cricket_settled_from
+from footy_simulator.football import fixture_at, settled_from
+from footy_simulator.loader import bundled_scenarios, load_scenario
+from footy_simulator.scenario import Scenario, ScriptedMatch
+from footy_simulator.truth import expected_outcome
 
 Listed = tuple[str, str | None, str, int, int | None]
 
 
-def poll_through(played: Match, until: int) -> list[dict[str, Any]]:
+def poll_through(played: ScriptedMatch, until: int) -> list[dict[str, Any]]:
     return [fixture_at(played, LEAGUE, START, offset) for offset in range(0, until + 60, 60)]
 
 
-def listed_goals(played: Match, fixture: dict[str, Any]) -> list[Listed]:
+def listed_goals(played: ScriptedMatch, fixture: dict[str, Any]) -> list[Listed]:
     """The goals as a careful consumer reads them."""
     return [
         (
@@ -37,7 +38,7 @@ def listed_goals(played: Match, fixture: dict[str, Any]) -> list[Listed]:
 
 
 def check_against_truth(scenario: Scenario) -> None:
-    known = truth(scenario)
+    known = expected_outcome(scenario)
     for played in scenario.matches:
         expected = known.match(played.id)
         polls = poll_through(played, max(settled_from(played), 0))
@@ -56,7 +57,7 @@ def check_against_truth(scenario: Scenario) -> None:
         assert (penalty["home"], penalty["away"]) == (expected.penalties or (None, None))
 
 
-@pytest.mark.parametrize("name", bundled_names())
+@pytest.mark.parametrize("name", bundled_scenarios())
 def test_the_bundled_scenarios_lead_to_their_truth(name: str) -> None:
     check_against_truth(load_scenario(name))
 
@@ -82,7 +83,7 @@ def test_any_script_leads_to_its_truth(goals: list[dict[str, Any]]) -> None:
 
 def test_the_default_matchday_has_everything() -> None:
     scenario = load_scenario("matchday")
-    known = truth(scenario)
+    known = expected_outcome(scenario)
     goals = [g for m in known.matches for g in m.goals]
     assert len(known.matches) >= 8
     assert len([g for g in goals if g.state == "stable"]) >= 20
@@ -118,8 +119,8 @@ def test_the_quick_one_is_quick_and_has_something_to_poll_at_once() -> None:
 
 
 def test_the_truth_as_json() -> None:
-    played = Match.model_validate(script(goals=[goal(9, cancelled_after=2), goal("45+2")], stoppage=[2, 0]))
-    known = truth(Scenario(leagues={"pl": LEAGUE}, matches=(played,))).to_json()
+    played = ScriptedMatch.model_validate(script(goals=[goal(9, cancelled_after=2), goal("45+2")], stoppage=[2, 0]))
+    known = expected_outcome(Scenario(leagues={"pl": LEAGUE}, matches=(played,))).to_json()
     assert known["matches"][0]["score"] == (1, 0)
     also = {"also": (), "type": "Goal", "innings": None}
     assert known["matches"][0]["goals"] == (

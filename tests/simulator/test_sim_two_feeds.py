@@ -8,7 +8,8 @@ import pytest
 from feed_helpers import Feeds, feeds_of, scenario
 from sim_helpers import goal, script
 
-from found_footy.domain.errors import (
+from footy_simulator.team_facts import espn_match_id
+from found_footy.errors import (
     FeedBlocked,
     FeedError,
     FeedMalformed,
@@ -19,9 +20,8 @@ from found_footy.domain.errors import (
     FootyError,
     UnknownStatus,
 )
-from found_footy.domain.fixtures.model import LiveFixture, Minute, Score
+from found_footy.fixtures.models import LiveFixture, MatchMinute, Score
 from found_footy.ports import FeedAnswer, ScoreFeed
-from found_footy.simulator.espn_names import espn_match_id
 
 FEEDS = ("api_football", "espn")
 OTHER = {"home": {"id": 42, "name": "Arsenal"}, "away": {"id": 47, "name": "Tottenham"}}
@@ -134,7 +134,7 @@ async def test_a_match_that_goes_back_in_time(name: str) -> None:
     async with feeds_of(scenario(*MATCHES, **with_faults(name, fault))) as feeds:
         feed, ids = named(feeds, name)
         seen = [fixture_of(await feeds.poll(feed, *ids), ids[0]).minute for _ in range(3)]
-    assert seen == [Minute(30), Minute(11), Minute(32)]
+    assert seen == [MatchMinute(30), MatchMinute(11), MatchMinute(32)]
 
 
 async def test_an_outage_lasts_a_while_however_often_it_is_asked() -> None:

@@ -9,13 +9,14 @@ from cricket_helpers import T20
 from feed_helpers import scenario
 from sim_helpers import goal, script
 
-from found_footy.simulator import GroundTruth, truth
-from found_footy.simulator.verdict import has_settled, judge
+from footy_simulator.checks import check_fixtures, has_settled
+from footy_simulator.expectations import ExpectedOutcome
+from footy_simulator.truth import expected_outcome
 
 Documents = list[dict[str, Any]]
 
 TWICE = {"home": {"id": 33, "name": "Manchester United"}, "away": {"id": 45, "name": "Everton"}}
-KNOWN = truth(
+KNOWN = expected_outcome(
     scenario(
         script(
             goals=[goal(9), goal(20, "away", player={"id": 1100, "name": "E. Haaland"}), goal(30, cancelled_after=3)]
@@ -43,7 +44,7 @@ def event(number: int, line: Any) -> dict[str, Any]:
     }
 
 
-def documents(known: GroundTruth = KNOWN) -> Documents:
+def documents(known: ExpectedOutcome = KNOWN) -> Documents:
     """What a consumer without fault has in the end."""
     return [
         {
@@ -61,13 +62,13 @@ def documents(known: GroundTruth = KNOWN) -> Documents:
 
 
 def found(told: Documents) -> list[tuple[str, str, str]]:
-    return [(each.what, each.expected, each.got) for each in judge(KNOWN, told).mismatches]
+    return [(each.what, each.expected, each.got) for each in check_fixtures(KNOWN, told).mismatches]
 
 
 def test_a_perfect_consumer_is_passed() -> None:
-    verdict = judge(KNOWN, documents())
+    verdict = check_fixtures(KNOWN, documents())
     assert verdict.mismatches == ()
-    assert (verdict.matches, verdict.goals, verdict.wickets, verdict.withdrawn, verdict.doubted) == (4, 2, 3, 1, 0)
+    assert (verdict.matches, verdict.goals, verdict.wickets, verdict.withdrawn, verdict.unconfirmed) == (4, 2, 3, 1, 0)
     assert has_settled(KNOWN, documents())
 
 
@@ -86,7 +87,7 @@ def test_two_meetings_of_the_same_teams_are_told_apart_by_their_order() -> None:
     told[1]["_id"], told[2]["_id"] = 1003, 1002
     told[1]["events"] = [{**event(9, KNOWN.matches[0].goals[0])}]
     told[1]["goals"] = {"home": 1, "away": 0}
-    (score, invented) = judge(KNOWN, told).mismatches
+    (score, invented) = check_fixtures(KNOWN, told).mismatches
     assert (score.match, invented.match) == (2, 2), "the earlier one is the one that began earlier"
 
 
@@ -100,7 +101,7 @@ def test_a_fixture_that_nobody_scripted_and_one_of_the_wrong_sport() -> None:
     told = documents()
     told.append({**told[0], "_id": 88, "teams": {"home": {"name": "Nobody"}, "away": {"name": "Liverpool"}}})
     told.append({**told[3], "_id": 89, "sport": "football"})
-    assert found(told) == [("match", "none", "one that is not scripted")] * 2
+    assert found(told) == [("match", "none", "an unscripted match")] * 2
 
 
 def test_a_fixture_that_is_missing() -> None:
@@ -115,7 +116,7 @@ def lie(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fields", "mismatches", "doubted"),
+    ("fields", "mismatches", "unconfirmed"),
     [
         ({"_removed": True, "_debounce_complete": False}, 0, 1),
         ({"_removed": True}, 1, 0),  # it was believed once, and has been announced
@@ -123,12 +124,12 @@ def lie(**fields: Any) -> dict[str, Any]:
         ({"_debounce_complete": False}, 1, 0),  # it is still there
     ],
 )
-def test_a_lie_may_be_heard_but_not_believed(fields: dict[str, Any], mismatches: int, doubted: int) -> None:
+def test_a_lie_may_be_heard_but_not_believed(fields: dict[str, Any], mismatches: int, unconfirmed: int) -> None:
     told = documents()
     told[0]["events"].append(lie(**fields))
-    verdict = judge(KNOWN, told)
-    assert (len(verdict.mismatches), verdict.doubted) == (mismatches, doubted)
-    assert verdict.withdrawn == 1 + (bool(fields.get("_removed")) and not doubted)
+    verdict = check_fixtures(KNOWN, told)
+    assert (len(verdict.mismatches), verdict.unconfirmed) == (mismatches, unconfirmed)
+    assert verdict.withdrawn == 1 + (bool(fields.get("_removed")) and not unconfirmed)
 
 
 @pytest.mark.parametrize(

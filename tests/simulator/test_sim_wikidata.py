@@ -9,10 +9,10 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from found_footy.simulator import load_scenario
-from found_footy.simulator.script import Scenario
-from found_footy.simulator.team_facts import FACTS
-from found_footy.simulator.wikidata import names_for, wikidata_routes
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import Scenario
+from footy_simulator.team_facts import FACTS
+from footy_simulator.wikidata import names_for, wikidata_routes
 
 
 def asking(scenario: Scenario) -> httpx.AsyncClient:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,27 +12,28 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from found_footy.activities.download import DownloadActivities
-from found_footy.activities.search import SearchActivities, SearchRules
-from found_footy.activities.upload import UploadActivities
-from found_footy.activities.vision import VisionActivities
-from found_footy.adapters.recordings.recorder import StoreRecorder
-from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.discovery.posts import Post
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.discovery.team_names import TeamName
-from found_footy.domain.errors import KnowledgeError
-from found_footy.domain.fixtures.model import Score, Sport
-from found_footy.domain.videos.filters import FilterRules
-from found_footy.domain.videos.readings import FrameReading
-from found_footy.ports import MediaReader, ObjectStore
-from found_footy.workflows.clip_contracts import CandidateRef, Fetched, PoolRef, SettleOrder, VideoRef
-from found_footy.workflows.contracts import EventWorkflow
+from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
+from found_footy.clips.filters import FilterRules
+from found_footy.clips.messages import CandidateRef, FetchResult, PoolRef, SearchAttempt, SettleRequest, VideoRef
+from found_footy.clips.models import FrameReading
+from found_footy.clips.store import ClipStore
+from found_footy.discovery.activities import SearchActivities, SearchRules
+from found_footy.discovery.models import EventWorkflow, Post, TeamName
+from found_footy.discovery.query import SearchQuery
+from found_footy.errors import KnowledgeError
+from found_footy.fixtures.models import Score, Sport
+from found_footy.fixtures.store import PostgresStore
+from found_footy.media.processor import MediaProcessor
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.recordings.store import RecordingStore
+from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clips import GOAL, NOW, found, post
 
 ME = EventWorkflow(GOAL, f"search-{GOAL}")
+
+
+async def _queue_nothing(order: SearchAttempt) -> None:
+    """Tests call the upload's steps themselves."""
 
 
 class Source:
@@ -107,19 +109,19 @@ class Names:
 
 
 class System:
-    def __init__(self, store: PostgresStore, objects: ObjectStore, media: MediaReader, clip: bytes) -> None:
+    def __init__(self, store: PostgresStore, objects: ObjectStore, media: MediaProcessor, clip: bytes) -> None:
         self.store, self.objects = store, objects
-        self.clips = PostgresClips(store.database)
+        self.clips = ClipStore(store.database)
         self.sources: list[Source] = []
         self.downloads, self.eyes, self.clip = Downloads(), Eyes(), clip
         self.now = NOW
         self.download = DownloadActivities(self.clips, objects, self.downloads, media, FilterRules(), lambda: self.now)
-        self.vision = VisionActivities(self.clips, objects, self.eyes, 3)
-        self.upload = UploadActivities(self.clips, objects)
+        self.vision = VerificationActivities(self.clips, objects, self.eyes, 3, nullcontext)
+        self.upload = UploadActivities(self.clips, objects, _queue_nothing)
 
     @property
     def search(self) -> SearchActivities:
-        recorder = StoreRecorder(PostgresRecordings(self.store.database), self.objects, {})
+        recorder = MatchRecorder(RecordingStore(self.store.database), self.objects, {})
         rules = SearchRules()
         return SearchActivities(self.store, self.clips, self.objects, self.sources, rules, lambda: self.now, recorder)
 
@@ -133,7 +135,7 @@ class System:
         """A file that is in staging, by a post of that name."""
         (key,) = await found(self.clips, len(self.downloads.fetched) + 1, post(name))
         self.downloads.files[post(name).media_url] = content or self.clip
-        answer: Fetched = await self.call(self.download.fetch_clip, CandidateRef(GOAL, key))
+        answer: FetchResult = await self.call(self.download.fetch_clip, CandidateRef(GOAL, key))
         assert answer.state == "staged"
         return answer.md5
 
@@ -148,5 +150,5 @@ class System:
         plans = [await self.call(self.upload.deduplicate_pool, PoolRef(GOAL, p)) for p in ("verified", "unverified")]
         for name in (name for plan in plans for name in plan.publish):
             await self.call(self.upload.publish_clip, VideoRef(GOAL, name))
-        await self.call(self.upload.settle_event, SettleOrder(GOAL, plans, NOW))
+        await self.call(self.upload.settle_event, SettleRequest(GOAL, plans, NOW))
         await self.call(self.upload.clean_up_upload, ME)

@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.discovery.choosing import Choice, ChoosingRules, choose
-from found_footy.domain.discovery.posts import Post
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.fixtures.lifecycle import LifecycleRules
-from found_footy.domain.fixtures.model import Stage
-from found_footy.domain.fixtures.polling import apply_poll
-from found_footy.domain.videos.verification import Reason, Status, Verification
+from found_footy.clips.store import ClipStore
+from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
+from found_footy.discovery.models import Post
+from found_footy.discovery.query import SearchQuery
+from found_footy.discovery.selection import Choice, ChoosingRules, choose
+from found_footy.fixtures.comparison import apply_poll
+from found_footy.fixtures.lifecycle import LifecycleRules
+from found_footy.fixtures.models import FixtureStage
+from found_footy.fixtures.store import PostgresStore
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
 from found_footy.ports import SourceReport
@@ -30,7 +30,7 @@ QUERY = SearchQuery(("Seven",), ("Liverpool", "LFC"))
 
 async def certain_goal(store: PostgresStore) -> str:
     """A goal of player 7 in minute 23 that three polls have seen."""
-    await follow(store, [(match(), Stage.ACTIVE)], START)
+    await follow(store, [(match(), FixtureStage.ACTIVE)], START)
     await polled(store, "23 home 7", numbers=range(1, 4))
     return GOAL
 
@@ -76,8 +76,10 @@ def info(duration: float = 10.0, file_size: int = 1000) -> VideoInfo:
     )
 
 
-def seen(status: Status = Status.VERIFIED) -> Verification:
-    return Verification(status, 23, None if status is Status.VERIFIED else Reason.NO_CLOCK, None)
+def seen(status: VerificationStatus = VerificationStatus.VERIFIED) -> Verification:
+    return Verification(
+        status, 23, None if status is VerificationStatus.VERIFIED else VerificationReason.NO_CLOCK, None
+    )
 
 
 def fingerprint(moment: str, start: float = 0.0, seconds: float = 10.0) -> Fingerprint:
@@ -95,24 +97,24 @@ def takes(now: datetime = NOW, most: int = 5):  # type: ignore[no-untyped-def]
     return chosen
 
 
-async def found(clips: PostgresClips, attempt: int, *posts: Post) -> list[str]:
+async def found(clips: ClipStore, attempt: int, *posts: Post) -> list[str]:
     """What a search activity does; returns the posts that it takes."""
     await clips.note_search(GOAL, attempt, QUERY, [SourceReport("bluesky", len(posts))], posts, NOW)
     return list(await clips.take(GOAL, attempt, takes()))
 
 
 async def checked(
-    clips: PostgresClips,
+    clips: ClipStore,
     name: str,
     key: str,
     pictures: Fingerprint,
     *,
     file_size: int = 1000,
     duration: float = 10.0,
-    status: Status = Status.VERIFIED,
+    status: VerificationStatus = VerificationStatus.VERIFIED,
 ) -> str:
     """A file that is fetched, looked at and hashed: ready for the uploader."""
     await clips.add_video(GOAL, key, md5(name), info(duration, file_size), NOW)
-    await clips.save_look(GOAL, md5(name), seen(status))
+    await clips.save_verification(GOAL, md5(name), seen(status))
     await clips.save_fingerprint(GOAL, md5(name), pictures)
     return md5(name)

@@ -70,14 +70,18 @@ class Databases:
             else:
                 self._free.append(again)
 
+    def create(self, name: str) -> str:
+        """A copy that stays, for all test processes."""
+        template = self._template.path.lstrip("/")
+        self._do(sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(template)))
+        return self._template._replace(path=f"/{name}").geturl()
+
     def close(self) -> None:
         while self._free:
             self._drop(self._free.pop().url)
 
     def _new(self) -> _Copy:
-        name, template = f"test_{os.getpid()}_{next(_numbers)}", self._template.path.lstrip("/")
-        self._do(sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(template)))
-        url = self._template._replace(path=f"/{name}").geturl()
+        url = self.create(f"test_{os.getpid()}_{next(_numbers)}")
         with psycopg.connect(url) as connection:
             restore = _remember(connection)
             return _Copy(url, _one(connection, SHAPE), restore)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
-from found_footy.domain.errors import FeedError
-from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.errors import FeedError
+from found_footy.feeds.scheduling import Quota
+from found_footy.fixtures.models import LiveFixture
 from found_footy.ports import FeedAnswer
 
 

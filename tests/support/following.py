@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from found_footy.adapters.storage.postgres.listings import PostgresListings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.feeds.listing import Pairing, Sameness
-from found_footy.domain.feeds.placing import listing_of
-from found_footy.domain.fixtures.model import LiveFixture
+from found_footy.feeds.match_pairing import listing_of
+from found_footy.feeds.models import Pairing, PairingVerdict
+from found_footy.feeds.store import PostgresListings
+from found_footy.fixtures.models import LiveFixture
+from found_footy.fixtures.store import PostgresStore
 
 
 async def follow(store: PostgresStore, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
@@ -17,7 +17,8 @@ async def follow(store: PostgresStore, fixtures: Sequence[tuple[LiveFixture, str
     async with PostgresListings(store.database).registering() as registering:
         added = await registering.add(fixtures, now)
         founded = [
-            (listing_of(live.feed, live), Pairing(Sameness.SAME, live.id, confidence=1.0), True) for live, _ in fixtures
+            (listing_of(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)
+            for live, _ in fixtures
         ]
         await registering.join(founded, now)
     return added

@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from found_footy.domain.fixtures.comparison import CertaintyRules, EventDecision, Poll, compare
-from found_footy.domain.fixtures.model import (
+from found_footy.fixtures.comparison import compare
+from found_footy.fixtures.models import (
+    DebounceRules,
+    EventDecision,
     GoalKind,
     KnownEvent,
     League,
     LiveFixture,
     LiveGoal,
-    Minute,
-    Person,
+    MatchMinute,
+    Player,
+    Poll,
     Score,
     Side,
     Team,
 )
 
 START = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
-RULES = CertaintyRules()
+RULES = DebounceRules()
 HOME, AWAY = Team(40, "Liverpool"), Team(50, "Manchester City")
 
 
@@ -33,8 +36,8 @@ def goal(text: str, kind: GoalKind = GoalKind.NORMAL) -> LiveGoal:
     """`23 home 7` is a goal of the home side by player 7 in minute 23; `90+3 away ?` has no scorer yet."""
     minute, side, player = text.split()
     elapsed, _, extra = minute.partition("+")
-    person = Person() if player == "?" else Person(int(player), f"Player {player}")
-    return LiveGoal(Side(side), Minute(int(elapsed), int(extra) if extra else None), person, kind)
+    person = Player() if player == "?" else Player(int(player), f"Player {player}")
+    return LiveGoal(Side(side), MatchMinute(int(elapsed), int(extra) if extra else None), person, kind)
 
 
 def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fixture_id: int = 5000) -> LiveFixture:
@@ -56,7 +59,7 @@ def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fi
         home=HOME,
         away=AWAY,
         score=total,
-        minute=Minute(45),
+        minute=MatchMinute(45),
         goals=listed,
     )
 
@@ -64,7 +67,7 @@ def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fi
 class Monitor:
     """Polls a match and remembers, as the store does."""
 
-    def __init__(self, rules: CertaintyRules = RULES) -> None:
+    def __init__(self, rules: DebounceRules = RULES) -> None:
         self.rules = rules
         self.events: dict[str, KnownEvent] = {}
         self.last: Poll | None = None

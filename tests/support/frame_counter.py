@@ -10,7 +10,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from found_footy.adapters.vision.ocr_engine import OcrEngine
+from found_footy.media.ocr import OcrEngine
 from tests.support.recorded import recorded
 
 

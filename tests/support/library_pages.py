@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from found_footy.domain.access import Role
-from found_footy.domain.clips.review import Reviewer
-from found_footy.web.services import Services
+from found_footy.access.models import Role
+from found_footy.library.review import Reviewer
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_world import Filmed, film
 from tests.support.web_access import bearer, make_token
@@ -22,7 +22,7 @@ MATCH = 7002
 @dataclass(frozen=True)
 class Library:
     web: httpx.AsyncClient
-    services: Services
+    services: WebServices
     first: Filmed
     """Of four scenes, each of a second."""
     whole: Filmed
@@ -35,7 +35,7 @@ class Library:
         return bearer(self.token)
 
 
-async def filled_library(services: Services, web: httpx.AsyncClient, world: WorldCopy) -> Library:
+async def filled_library(services: WebServices, web: httpx.AsyncClient, world: WorldCopy) -> Library:
     store, objects = services.library.store, world.world.objects
     first = await film(store, objects, (1.0, 1.0, 1.0, 1.0))
     facts = {

@@ -16,42 +16,39 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.routing import Route
 
-from found_footy.adapters.embeddings.mobilenet import MobileNet
-from found_footy.adapters.media.stills import LimitedStills
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.library_search import PostgresLibrarySearch
-from found_footy.adapters.storage.postgres.vectors import PostgresVectors
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
 from found_footy.config import Settings
-from found_footy.domain.clips.keys import keyframe_key
-from found_footy.http_server import HttpServer
-from found_footy.library_search import LibrarySearch
-from found_footy.ports import ObjectStore
-from found_footy.web.api import library_search
+from found_footy.library.embedding_store import EmbeddingStore
+from found_footy.library.models import keyframe_key
+from found_footy.library.onnx_embedders import MobileNetEmbedder
+from found_footy.library.search import LibrarySearch
+from found_footy.media.processor import MediaProcessor
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.postgres import Database
+from found_footy.web.api import library as library_search
 from found_footy.web.app import create_app
-from found_footy.web.library_services import LibraryServices
 from found_footy.web.pages import search as search_page
-from found_footy.web.search.finding import SearchServices
-from found_footy.web.services import Services
-from tests.contract.library_search.shelf import GOAL, Shelf
+from found_footy.web.services import LibrarySearchServices, LibraryServices, WebServices
+from tests.library.shelf import GOAL, Shelf
 from tests.support.web_world import NOW
 
 Picture = NDArray[np.uint8]
-MODEL = MobileNet()
+MODEL = MobileNetEmbedder()
 
 
 @dataclass(frozen=True, slots=True)
 class Searchable(LibraryServices):
-    search: SearchServices | None = None
+    search: LibrarySearchServices | None = None
 
 
 @asynccontextmanager
 async def served_library(
     settings: Settings, database: Database, now: datetime = NOW
-) -> AsyncIterator[tuple[HttpServer, Services]]:
+) -> AsyncIterator[tuple[HttpServer, WebServices]]:
     """The whole application over real HTTP."""
-    stills = LimitedStills(512)
-    search = SearchServices(LibrarySearch(PostgresLibrarySearch(database), [MODEL]), stills)
+    stills = MediaProcessor(512, 10)
+    search = LibrarySearchServices(LibrarySearch(database, [MODEL]), stills)
     try:
         async with open_web(settings) as opened:
             given = {field.name: getattr(opened.library, field.name) for field in fields(opened.library)}
@@ -59,7 +56,7 @@ async def served_library(
             services = replace(opened, now=lambda: now, library=library)
             app = create_app(services)
             known = {getattr(route, "path", "") for route in app.router.routes}
-            for router in (library_search.router, search_page.picture_router):
+            for router in (library_search.router_library_search, search_page.picture_router):
                 if not known.issuperset(route.path for route in router.routes if isinstance(route, Route)):
                     app.router.routes.extend(router.routes)
             async with HttpServer(app, grace_seconds=1) as server:
@@ -80,8 +77,8 @@ async def shelve(
 ) -> list[int]:
     """A source whose clips are in the library, each with a keyframe and a vector."""
     clips = await Shelf(database).put(title, facts, ["embedded"] * len(pictures))
-    vectors = PostgresVectors(database)
-    for clip, picture, vector in zip(clips, pictures, await MODEL.pictures(pictures), strict=True):
+    vectors = EmbeddingStore(database)
+    for clip, picture, vector in zip(clips, pictures, await MODEL.embed_images(pictures), strict=True):
         await vectors.save(clip, MODEL.name, MODEL.version, vector)
         async with database.connection() as connection:
             cursor = await connection.execute(

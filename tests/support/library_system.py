@@ -20,28 +20,23 @@ from psycopg import sql
 from temporalio.client import Client, WorkflowExecution
 from temporalio.testing import ActivityEnvironment
 
-from found_footy.activities.boundary import activities_of
-from found_footy.activities.library_clips import LibraryClipActivities
-from found_footy.activities.library_desk import LibraryDesk
-from found_footy.activities.library_disk import LibraryDisk
-from found_footy.activities.library_embedding import LibraryEmbeddingActivities
-from found_footy.activities.library_sources import LibrarySourceActivities, SourceRules
-from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.adapters.download.source_fetcher import open_source_fetcher
-from found_footy.adapters.embeddings.mobilenet import MobileNet
-from found_footy.adapters.media.workshop import LimitedWorkshop
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.library import PostgresLibrary
-from found_footy.adapters.storage.postgres.review import PostgresReview
-from found_footy.adapters.storage.postgres.vectors import PostgresVectors
-from found_footy.domain.clips.keys import upload_key
-from found_footy.domain.clips.review import Reviewer
-from found_footy.domain.clips.stages import stage_called
-from found_footy.domain.clips.values import Clip, SourceKind
-from found_footy.ports import ObjectStore
-from found_footy.ports_library import Submission
-from found_footy.workflows.library_contracts import StageInput
+from found_footy.clips.download_http import DownloadLimits
+from found_footy.library.activities import DispatchActivities, StageActivities, StageRules
+from found_footy.library.embedding_store import EmbeddingStore
+from found_footy.library.master_cache import MasterCache
+from found_footy.library.models import LibraryClip, SourceKind, Submission, upload_key
+from found_footy.library.onnx_embedders import MobileNetEmbedder
+from found_footy.library.review import Reviewer
+from found_footy.library.review_store import ReviewStore
+from found_footy.library.source_download import open_source_fetcher
+from found_footy.library.stages import StageInput, stage_named
+from found_footy.library.store import LibraryStore
+from found_footy.media.processor import MediaProcessor
+from found_footy.runtime.worker import activities_of
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.postgres import Database
 from tests.media.made_clips import scene, write
+from tests.support.library_rows import pending
 
 START = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 KEYFRAMES = ("25%", "75%")
@@ -73,13 +68,13 @@ class Clock:
 
 @dataclass
 class LibrarySystem:
-    store: PostgresLibrary
-    review: PostgresReview
+    store: LibraryStore
+    review: ReviewStore
     objects: ObjectStore
-    disk: LibraryDisk
+    disk: MasterCache
     activities: dict[str, Any]
-    desk: LibraryDesk
-    workshop: LimitedWorkshop
+    dispatch: DispatchActivities
+    workshop: MediaProcessor
     models: dict[str, str]
     clock: Clock
     embedder: CountedMobileNet
@@ -101,20 +96,20 @@ class LibrarySystem:
 
     async def run(self, stage: str, item: int) -> bool:
         """The stage's activity, once."""
-        work = self.activities[stage_called(stage).activity]
+        work = self.activities[stage_named(stage).activity]
         return bool((await ActivityEnvironment().run(work, StageInput(stage, item))).done)
 
     async def due(self, stage: str) -> list[int]:
-        return await self.store.work_for(stage_called(stage), self.models, self.clock(), 100)
+        return await pending(self.store, stage, self.models, self.clock())
 
-    async def spliced(self, content: bytes | None = None, name: str = "film") -> list[Clip]:
+    async def spliced(self, content: bytes | None = None, name: str = "film") -> list[LibraryClip]:
         """The clips of a new source, waiting for their sheets."""
         source = await self.submitted(content, name)
         assert await self.run("download", source)
         assert await self.run("splice", source)
         return await self.store.clips_of(source)
 
-    async def in_review(self) -> list[Clip]:
+    async def in_review(self) -> list[LibraryClip]:
         clips = await self.spliced()
         for clip in clips:
             assert await self.run("sprites", clip.id)
@@ -124,7 +119,7 @@ class LibrarySystem:
         return sorted([each.key async for each in self.objects.list("library/")])
 
     async def named(self) -> list[str]:
-        return sorted([key async for key in self.store.keys()])  # noqa: SIM118 - no dictionary
+        return sorted([key async for key in self.store.expected_keys()])
 
 
 @asynccontextmanager
@@ -133,7 +128,7 @@ async def library_system(
 ) -> AsyncIterator[LibrarySystem]:
     async with AsyncExitStack() as stack:
         clock = Clock()
-        workshop = LimitedWorkshop(2048, 120, at_once=2, most_seconds=60, most_bytes=10_000_000)
+        workshop = MediaProcessor(2048, 120, max_processes=2, max_video_seconds=60, max_video_bytes=10_000_000)
         stack.push_async_callback(workshop.aclose)
         limits = DownloadLimits(10_000_000, 60, 3, private_hosts)
         fetcher = open_source_fetcher(
@@ -145,25 +140,28 @@ async def library_system(
         )
         stack.push_async_callback(fetcher.aclose)
         # Nothing is kept, so that a test sees what happens when an object is gone.
-        disk = LibraryDisk(objects, folder, kept=0)
+        disk = MasterCache(objects, folder, max_idle=0)
         stack.push_async_callback(disk.aclose)
         embedder = CountedMobileNet()
         stack.push_async_callback(embedder.aclose)
-        store, vectors = PostgresLibrary(database), PostgresVectors(database)
-        rules = SourceRules(10_000_000, 0.6)
+        store, vectors = LibraryStore(database), EmbeddingStore(database)
+        rules = StageRules(10_000_000, 0.6, KEYFRAMES)
         models = {embedder.name: embedder.version}
-        owners = (
-            LibrarySourceActivities(store, objects, disk, workshop, fetcher, rules, clock),
-            LibraryClipActivities(store, objects, disk, workshop, KEYFRAMES, clock),
-            LibraryEmbeddingActivities(store, objects, disk, [embedder], vectors, clock),
+        stages = StageActivities(store, objects, disk, workshop, fetcher, [embedder], vectors, rules, clock)
+        named = {getattr(each, "__temporal_activity_definition").name: each for each in activities_of(stages)}
+        review = ReviewStore(database)
+        dispatch = DispatchActivities(
+            store,
+            review,
+            objects,
+            cast(Client, NothingRuns()),
+            models,
+            clock,
+            poll_seconds=0.05,
+            max_per_stage=50,
+            long_poll_seconds=0.1,
         )
-        named = {getattr(each, "__temporal_activity_definition").name: each for each in activities_of(*owners)}
-        desk = LibraryDesk(
-            store, objects, cast(Client, NothingRuns()), models, clock, seconds=0.05, queue_most=50, wait=0.1
-        )
-        yield LibrarySystem(
-            store, PostgresReview(database), objects, disk, named, desk, workshop, models, clock, embedder
-        )  # fmt: skip
+        yield LibrarySystem(store, review, objects, disk, named, dispatch, workshop, models, clock, embedder)
 
 
 async def with_ids_of_its_own(database: Database) -> None:
@@ -176,12 +174,12 @@ async def with_ids_of_its_own(database: Database) -> None:
             )
 
 
-class CountedMobileNet(MobileNet):
+class CountedMobileNet(MobileNetEmbedder):
     asked = 0
 
-    async def pictures(self, bgr: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+    async def embed_images(self, bgr: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         self.asked += 1
-        return await super().pictures(bgr)
+        return await super().embed_images(bgr)
 
 
 class NothingRuns:

@@ -21,11 +21,19 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from found_footy.domain.clips.keys import clip_file_key, master_key, sprite_key, upload_key
-from found_footy.domain.clips.stages import stage_called
-from found_footy.domain.clips.values import Clip, Master, SourceKind, Sprite
-from found_footy.ports import ObjectStore
-from found_footy.ports_library import LibraryStore, Submission
+from found_footy.library.models import (
+    LibraryClip,
+    SourceKind,
+    Submission,
+    clip_file_key,
+    master_key,
+    sprite_key,
+    upload_key,
+)
+from found_footy.library.stages import stage_named
+from found_footy.library.store import LibraryStore
+from found_footy.media.models import MasterVideo, SpriteSheet
+from found_footy.storage.objects.backend import ObjectStore
 from tests.media.made_clips import scene, write
 from tests.support.clips import fingerprint
 
@@ -78,16 +86,16 @@ async def film(
     key = upload_key(f"test-{seed}")
     source_id = await library.submit(Submission(SourceKind.FILE, title, facts, upload_key=key, by="test"), now)
     for stage in ("download", "splice"):
-        assert await library.begin(stage_called(stage), source_id, now)
+        assert await library.begin(stage_named(stage), source_id, now)
         if stage == "download":
             await put(objects, master_key(source_id), content)
             md5 = hashlib.md5(content + str(source_id).encode(), usedforsecurity=False).hexdigest()
             height, width = pictures[0].shape[:2]
-            master = Master(len(pictures), RATE, width, height, False, len(content), md5)
+            master = MasterVideo(len(pictures), RATE, width, height, False, len(content), md5)
             await library.save_master(source_id, master)
         else:
             assert await library.save_scenes(source_id, md5, DETECTOR, edges[1:-1]) == len(scenes)
-        assert await library.finish(stage_called(stage), source_id, now)
+        assert await library.finish(stage_named(stage), source_id, now)
     clips = await library.clips_of(source_id)
     if ready:
         for clip in clips:
@@ -96,11 +104,11 @@ async def film(
 
 
 async def prepare(
-    library: LibraryStore, objects: ObjectStore, clip: Clip, scenes: tuple[float, ...], seed: int = 1,
+    library: LibraryStore, objects: ObjectStore, clip: LibraryClip, scenes: tuple[float, ...], seed: int = 1,
     now: datetime = NOW,
 ) -> None:  # fmt: skip
     """What the stage `sprites` does for a clip."""
-    stage = stage_called("sprites")
+    stage = stage_named("sprites")
     assert await library.begin(stage, clip.id, now)
     whole = clip.frames == edges_of(scenes)[-1]
     if not whole:
@@ -147,7 +155,7 @@ def _film(scenes: tuple[float, ...], seed: int, first: int, end: int) -> bytes:
 
 
 @cache
-def _sheet(scenes: tuple[float, ...], seed: int, first: int, end: int) -> tuple[bytes, Sprite]:
+def _sheet(scenes: tuple[float, ...], seed: int, first: int, end: int) -> tuple[bytes, SpriteSheet]:
     every = max(1, (end - first) // 24)
     chosen = [cv2.resize(picture, (SHEET_WIDTH, SHEET_HEIGHT)) for picture in _numbered(scenes, seed)[first:end:every]]
     columns = min(SHEET_COLUMNS, len(chosen))
@@ -157,4 +165,4 @@ def _sheet(scenes: tuple[float, ...], seed: int, first: int, end: int) -> tuple[
         top, left = number // columns * SHEET_HEIGHT, number % columns * SHEET_WIDTH
         sheet[top : top + SHEET_HEIGHT, left : left + SHEET_WIDTH] = picture
     content = cv2.imencode(".webp", sheet, [cv2.IMWRITE_WEBP_QUALITY, 70])[1].tobytes()
-    return content, Sprite(columns, rows, SHEET_WIDTH, SHEET_HEIGHT, len(chosen), every, end - first, RATE)
+    return content, SpriteSheet(columns, rows, SHEET_WIDTH, SHEET_HEIGHT, len(chosen), every, end - first, RATE)

@@ -14,11 +14,11 @@ import httpx
 import psycopg
 from psycopg.types.json import Jsonb
 
-from found_footy.adapters.storage.postgres.news_reader import PostgresNews
-from found_footy.bootstrap_web import open_web
-from found_footy.http_server import HttpServer
+from found_footy.app import open_web
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.outbox import OutboxReader
 from found_footy.web.app import create_app
-from found_footy.web.live.hub import Hub
+from found_footy.web.live import Hub
 from tests.support.web_world import settings_for
 
 
@@ -107,7 +107,7 @@ async def station(database_url: str, folder: Path, **options: Any) -> AsyncItera
     limits = httpx.Limits(max_connections=None)
     async with (
         open_web(settings_for(database_url, folder)) as services,
-        PostgresNews(database_url) as news,
+        OutboxReader(database_url) as news,
         Hub(news, **options) as hub,
         HttpServer(create_app(replace(services, live=hub)), grace_seconds=2) as server,
         httpx.AsyncClient(base_url=server.url, limits=limits) as client,

@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from found_footy.domain.feeds.health_values import (
+from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
+from found_footy.feeds.scheduling import Quota
+from found_footy.operations.findings import assess
+from found_footy.operations.health import HealthService
+from found_footy.operations.models import (
+    AnswersCounted,
+    BrowserSeen,
+    CacheFacts,
+    DatabaseFacts,
+    Deliveries,
+    Disk,
+    Doubt,
+    EngineStatus,
+    FeedDeclaration,
+    FeedUse,
+    FieldConflict,
     FreshnessStats,
     HealthGrade,
+    HealthKnown,
+    HealthLimits,
+    HealthReport,
+    HealthSpan,
     HealthSummary,
+    Hour,
+    LiveMatch,
+    MatchFeed,
+    Measurement,
+    OpenGoal,
+    Queue,
     Recovery,
     RecoveryAction,
     RecoveryOutcome,
-)
-from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
-from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.operations.feeds_measured import (
-    AnswersCounted,
-    BrowserSeen,
-    Cached,
-    Declared,
-    Dispute,
-    Doubt,
-    FeedUse,
-    HealthKnown,
-    HealthSpan,
-    MatchFeed,
-)
-from found_footy.domain.operations.measured import (
-    Deliveries,
-    Disk,
-    Engine,
-    GoalInWork,
-    Hour,
-    LiveMatch,
-    Measured,
-    Queue,
-    Recorded,
     ScheduleState,
     SourceUse,
     TemporalState,
     Worker,
 )
-from found_footy.domain.operations.service_checks import CheckKind, ServiceCheck
+from found_footy.operations.service_checks import CheckKind, ServiceCheck
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 
@@ -59,8 +59,8 @@ def a_match(number: int = 7001, polled_seconds: float | None = 12, **more: Any) 
     return replace(LiveMatch(number, *names, "2H", polled, ago(hours=2), listings=listings), **more)
 
 
-def a_goal(event_id: str = "7001_40_306_Goal_1", **more: Any) -> GoalInWork:
-    made = GoalInWork(
+def a_goal(event_id: str = "7001_40_306_Goal_1", **more: Any) -> OpenGoal:
+    made = OpenGoal(
         event_id=event_id,
         fixture_id=int(event_id.partition("_")[0]),
         home="Liverpool",
@@ -105,12 +105,12 @@ def a_feed(**more: Any) -> FeedUse:
 
 def a_record(
     number: int = 7001, feed: str = "api_football", heard_seconds: float | None = 12, **more: Any
-) -> MonitorRecord:
-    made = MonitorRecord(
+) -> MatchMonitoringRecord:
+    made = MatchMonitoringRecord(
         feed,
         number,
-        MatchLife.ACTIVE,
-        Priority.LIVE,
+        MonitoringState.ACTIVE,
+        MatchPriority.LIVE,
         ago(hours=2),
         updated_at=None if heard_seconds is None else ago(seconds=heard_seconds),
         asked_at=ago(seconds=12),
@@ -120,9 +120,9 @@ def a_record(
     return replace(made, **more)
 
 
-def paused(number: int = 407_001, feed: str = "espn", **more: Any) -> MonitorRecord:
+def paused(number: int = 407_001, feed: str = "espn", **more: Any) -> MatchMonitoringRecord:
     given = {
-        "life": MatchLife.PAUSED,
+        "state": MonitoringState.PAUSED,
         "failures_in_a_row": 5,
         "paused_until": NOW + timedelta(seconds=80),
         "error": "FeedUnavailable: no answer within 10 s",
@@ -131,8 +131,8 @@ def paused(number: int = 407_001, feed: str = "espn", **more: Any) -> MonitorRec
     return a_record(number, feed, 300, **given)
 
 
-def cached(**more: Any) -> Cached:
-    made = Cached(
+def cached(**more: Any) -> CacheFacts:
+    made = CacheFacts(
         records=(a_record(), a_record(7002, heard_seconds=9), a_record(407_001, "espn", 20)),
         queues={"api_football": {"live": 1, "imminent": 2, "completed": 0, "active": 1}, "espn": {"live": 2}},
         heard={7001: ago(seconds=12), 7002: ago(seconds=9), 7003: ago(seconds=25)},
@@ -195,17 +195,17 @@ def health(**more: Any) -> HealthKnown:
     return replace(HealthKnown(a_summary(), spans(), (a_recovery(),)), **more)
 
 
-def declared(**espn: Any) -> tuple[Declared, ...]:
+def declared(**espn: Any) -> tuple[FeedDeclaration, ...]:
     return (
-        Declared("api_football", "api_football", 100, True, True),
-        replace(Declared("espn", "espn", 80, True, True), **espn),
-        Declared("crex", "crex", 60, False, False),
+        FeedDeclaration("api_football", "api_football", 100, True, True),
+        replace(FeedDeclaration("espn", "espn", 80, True, True), **espn),
+        FeedDeclaration("crex", "crex", 60, False, False),
     )
 
 
-def a_dispute(**more: Any) -> Dispute:
+def a_dispute(**more: Any) -> FieldConflict:
     said = {"api_football": {"home": 2, "away": 1}, "espn": {"home": 1, "away": 1}}
-    made = Dispute(
+    made = FieldConflict(
         7001, "Liverpool", "Manchester City", "score", said, "api_football", ago(minutes=4), ago(seconds=12), 8
     )
     return replace(made, **more)
@@ -247,8 +247,8 @@ def hours() -> tuple[Hour, ...]:
     return tuple(one(number) for number in range(24))
 
 
-def recorded(**more: Any) -> Recorded:
-    made = Recorded(
+def recorded(**more: Any) -> DatabaseFacts:
+    made = DatabaseFacts(
         matches=(a_match(), a_match(7002, 9), a_match(7003, 25)),
         goals=(
             a_goal(),
@@ -283,7 +283,7 @@ def temporal(**more: Any) -> TemporalState:
     made = TemporalState(
         "found-footy",
         (a_queue(), a_queue("activity")),
-        {"SearchWorkflow": 2, "MonitorWorkflow": 0, "VisionWorkflow": 1},
+        {"SearchWorkflow": 2, "MonitorWorkflow": 0, "UploadWorkflow": 1},
         0,
         (
             ScheduleState("ingest-daily", False, None, ago(hours=15), NOW + timedelta(hours=9)),
@@ -293,9 +293,9 @@ def temporal(**more: Any) -> TemporalState:
     return replace(made, **more)
 
 
-def measured(**more: Any) -> Measured:
-    engines = tuple(Engine(name, "ok") for name in ("database", "cache", "temporal", "object store"))
-    made = Measured(
+def measured(**more: Any) -> Measurement:
+    engines = tuple(EngineStatus(name, "ok") for name in ("database", "cache", "temporal", "object store"))
+    made = Measurement(
         NOW,
         engines,
         recorded(),
@@ -312,13 +312,18 @@ def measured(**more: Any) -> Measured:
 
 
 @dataclass(frozen=True)
-class FixedWatch:
-    """Stands in for `Watch`: somebody else has measured."""
+class FixedHealth(HealthService):
+    """Reports on a given measurement."""
 
-    found: Measured
+    found: Measurement
+    limits: HealthLimits = field(default_factory=HealthLimits)
 
-    async def measured(self, now: datetime) -> Measured:
-        return self.found
+    async def report(self, now: datetime) -> HealthReport:
+        return assess(self.found, self.limits)
 
-    async def ready(self) -> list[str]:
+    async def readiness(self) -> list[str]:
         return []
+
+
+def report(**more: Any) -> HealthReport:
+    return assess(measured(**more), HealthLimits())

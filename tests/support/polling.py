@@ -8,35 +8,30 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from found_footy.activities.feed_asking import AskingRules, Desk
-from found_footy.activities.feed_poll import FeedActivities
-from found_footy.activities.ingest import IngestActivities
-from found_footy.activities.monitor import MonitorActivities
-from found_footy.activities.search import SearchActivities, SearchRules
-from found_footy.adapters.recordings.recorder import StoreRecorder
-from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.listings import PostgresListings
-from found_footy.adapters.storage.postgres.recordings import PostgresRecordings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.adapters.storage.redis.cache import RedisCache
-from found_footy.adapters.storage.redis.switches import RedisSwitches
-from found_footy.bootstrap_feeds import feed_memory
-from found_footy.domain.feeds.lives import LifeRules
-from found_footy.domain.feeds.scheduling import SchedulingRules
-from found_footy.domain.feeds.source import FeedSource
-from found_footy.domain.fixtures.lifecycle import LifecycleRules
-from found_footy.domain.fixtures.model import LiveFixture, Stage
-from found_footy.domain.fixtures.tracking import Tracked
-from found_footy.feed_registry import FeedRegistry
-from found_footy.follow_book import FollowBook
-from found_footy.ports import ObjectStore
-from found_footy.workflows.contracts import Polled, PollInput
-from found_footy.workflows.feed_contracts import FeedPoll, FeedPolled
+from found_footy.clips.store import ClipStore
+from found_footy.discovery.activities import SearchActivities, SearchRules
+from found_footy.feeds.activities import FeedActivities, PollContext, PollRules
+from found_footy.feeds.cache import FeedCache
+from found_footy.feeds.models import FeedPollInput, FeedPollResult, FeedSource
+from found_footy.feeds.poll_state import MonitoringRules
+from found_footy.feeds.registration import TrackedIds
+from found_footy.feeds.registry import FeedRegistry, FeedSwitches
+from found_footy.feeds.scheduling import SchedulingRules
+from found_footy.feeds.store import PostgresListings
+from found_footy.fixtures.activities import IngestActivities, MonitorActivities
+from found_footy.fixtures.follow_list import FollowBook
+from found_footy.fixtures.lifecycle import LifecycleRules
+from found_footy.fixtures.models import FixtureStage, LiveFixture, PollInput, PollResult
+from found_footy.fixtures.store import PostgresStore
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.recordings.store import RecordingStore
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 from tests.support.football import RULES, START
 
 LIFECYCLE = LifecycleRules()
-ASKING = AskingRules(timedelta(seconds=30), timedelta(seconds=8), SchedulingRules(), LifeRules())
+ASKING = PollRules(timedelta(seconds=30), timedelta(seconds=8), SchedulingRules(), MonitoringRules())
 POLL = timedelta(seconds=30)
 
 
@@ -53,18 +48,20 @@ class System:
         cache: RedisCache,
         objects: ObjectStore,
         feeds: Mapping[str, ScriptedFeed],
-        tracked: Tracked | None = None,
+        tracked: TrackedIds | None = None,
         follows: FollowBook | None = None,
     ) -> None:
         self.store, self.cache, self.objects = store, cache, objects
         self.feeds = dict(feeds)
         self.sources = sources_of(feeds)
-        self.memory = feed_memory(cache)
+        self.memory = FeedCache(cache)
         self.listings = PostgresListings(store.database)
-        self.switches = RedisSwitches(cache)
+        self.switches = FeedSwitches(cache)
         self.registry = FeedRegistry(lambda: self.sources, lambda source: self.feeds[source.id], self.switches)
-        recorder = StoreRecorder(PostgresRecordings(store.database), objects, {})
-        self.feed_activities = FeedActivities(self.registry, self.listings, Desk(store, self.memory, recorder, ASKING))
+        recorder = MatchRecorder(RecordingStore(store.database), objects, {})
+        self.feed_activities = FeedActivities(
+            self.registry, self.listings, PollContext(store, self.memory, recorder, ASKING)
+        )
         self.monitor = MonitorActivities(
             store,
             self.listings,
@@ -73,15 +70,15 @@ class System:
             RULES,
             LIFECYCLE,
             recorder,
-            fresh_for=ASKING.lasts(Stage.ACTIVE),
+            fresh_for=ASKING.snapshot_ttl(FixtureStage.ACTIVE),
             search_silence=timedelta(days=-9999),
         )
         self.ingest = IngestActivities(
-            store, self.listings, objects, self.registry, LIFECYCLE, tracked or Tracked(), follows
+            store, self.listings, objects, self.registry, LIFECYCLE, tracked or TrackedIds(), follows
         )
         self.search = SearchActivities(
             store,
-            PostgresClips(store.database),
+            ClipStore(store.database),
             objects,
             [],
             SearchRules(),
@@ -102,17 +99,19 @@ class System:
     def order(self) -> PollInput:
         return PollInput(f"monitor-{self.number}", START + self.number * POLL)
 
-    async def ask(self, feeds: Sequence[str] | None = None) -> dict[str, FeedPolled]:
+    async def ask(self, feeds: Sequence[str] | None = None) -> dict[str, FeedPollResult]:
         """The feeds that are on, or these, at the time of the current poll."""
         on = (await self.call(self.feed_activities.feeds_on, self.order)).feeds if feeds is None else feeds
-        return {feed: await self.call(self.feed_activities.poll_feed, FeedPoll(feed, self.order.at)) for feed in on}
+        return {
+            feed: await self.call(self.feed_activities.poll_feed, FeedPollInput(feed, self.order.at)) for feed in on
+        }
 
-    async def poll(self, *answers: LiveFixture) -> Polled:
+    async def poll(self, *answers: LiveFixture) -> PollResult:
         """The next poll of everything. The first feed says these answers from now on."""
         self.feed.says(*answers)
         self.number += 1
         await self.ask()
-        result: Polled = await self.call(self.monitor.poll_active_fixtures, self.order)
+        result: PollResult = await self.call(self.monitor.poll_active_fixtures, self.order)
         return result
 
     async def states(self, fixture_id: int = 5000) -> list[int]:

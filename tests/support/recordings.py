@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from found_footy.domain.discovery.posts import Post
-from found_footy.domain.errors import FootyError
-from found_footy.domain.fixtures.model import LiveFixture
-from found_footy.domain.recordings.recording import (
-    RecordedAnswer,
+from found_footy.discovery.models import Post
+from found_footy.errors import FootyError
+from found_footy.fixtures.models import LiveFixture
+from found_footy.recordings.models import (
     RecordedError,
     RecordedFeed,
     RecordedSearch,
+    RecordedSnapshot,
     Recording,
-    SourceAnswer,
+    SourceResult,
 )
 from tests.support.football import START
 
@@ -40,14 +40,14 @@ def at(poll: float) -> datetime:
 
 def said(
     what: LiveFixture | FootyError, polls: Iterable[float], feed: str = "espn", feed_id: int = 5000
-) -> RecordedAnswer:
+) -> RecordedSnapshot:
     times = tuple(at(number) for number in polls)
     if isinstance(what, FootyError):
-        return RecordedAnswer(feed, feed_id, times, error=RecordedError(what.kind, str(what)))
-    return RecordedAnswer(feed, feed_id, times, what)
+        return RecordedSnapshot(feed, feed_id, times, error=RecordedError(what.kind, str(what)))
+    return RecordedSnapshot(feed, feed_id, times, what)
 
 
-def recording(*answers: RecordedAnswer, **more: Any) -> Recording:
+def recording(*answers: RecordedSnapshot, **more: Any) -> Recording:
     feeds = {answer.feed for answer in answers}
     given: dict[str, Any] = {
         "feeds": tuple(RecordedFeed(feed, 80, founding=number == 0) for number, feed in enumerate(sorted(feeds))),
@@ -73,8 +73,8 @@ def search(
         players,
         ("Liverpool", "LFC"),
         (
-            SourceAnswer("bluesky", len([post for post in posts if post.source == "bluesky"])),
-            SourceAnswer("x", None if error else len([post for post in posts if post.source == "x"]), error),
+            SourceResult("bluesky", len([post for post in posts if post.source == "bluesky"])),
+            SourceResult("x", None if error else len([post for post in posts if post.source == "x"]), error),
         ),
         posts,
     )

@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 from playwright.async_api import Browser, BrowserContext
 
-from found_footy.adapters.storage.postgres.library import PostgresLibrary
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap_stores import build_objects, open_store
-from found_footy.bootstrap_web import open_web
-from found_footy.domain.access import Role
-from found_footy.http_server import HttpServer
-from found_footy.ports import ObjectStore
+from found_footy.access.models import Role
+from found_footy.app import open_web
+from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.library.store import LibraryStore
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.stores import build_objects
 from found_footy.web.app import create_app
 from tests.support.library_world import SALAH, TITLE, Filmed, film
 from tests.support.web_access import bearer, make_token
@@ -29,7 +29,7 @@ from tests.support.web_world import settings_for
 class ReviewSite:
     url: str
     store: PostgresStore
-    library: PostgresLibrary
+    library: LibraryStore
     objects: ObjectStore
     ahead: timedelta = timedelta(0)
     """How far the server's clock goes before the real one."""
@@ -71,7 +71,7 @@ async def review_site(database_url: str, folder: Path, **settings: object) -> As
         aclosing(build_objects(chosen)) as objects,
         open_web(chosen) as services,
     ):
-        site = ReviewSite("", store, PostgresLibrary(store.database), objects)
+        site = ReviewSite("", store, LibraryStore(store.database), objects)
         async with HttpServer(create_app(replace(services, now=site.now)), grace_seconds=1) as server:
             site.url = server.url
             try:

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sysconfig
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, Self
 
 import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
-from found_footy.ops.engines.ports import HOST, free_port, is_free
+from found_footy.runtime.engine import HOST, free_port, is_free
 
 _SERVERS = ("s3", "master", "volume", "filer")
 _START_SECONDS = 120.0
@@ -35,6 +37,17 @@ class SeaweedServer:
         self.access_key = secrets.token_hex(10)
         self.secret_key = secrets.token_hex(20)
         self._ports = _choose_ports()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"folder": str(self._folder), "keys": [self.access_key, self.secret_key], "ports": self._ports}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """The same server, as seen by another process."""
+        server = cls(Path(value["folder"]))
+        server.access_key, server.secret_key = value["keys"]
+        server._ports = value["ports"]
+        return server
 
     @property
     def endpoint(self) -> str:

@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from found_footy.domain.feeds.merging import GoalList, merged
-from found_footy.domain.feeds.reconcile import reconcile
-from found_footy.domain.feeds.reconciled import Heard, Match, Reconciled
-from found_footy.domain.fixtures.comparison import CertaintyRules, EventDecision, Poll, compare
-from found_footy.domain.fixtures.model import KnownEvent, LiveFixture, LiveGoal, Minute, Person, Side, Team
+from found_footy.feeds.models import FeedReport, FixtureIdentity, ReconciledFixture
+from found_footy.feeds.reconcile import GoalList, merge_goals, reconcile
+from found_footy.fixtures.comparison import compare
+from found_footy.fixtures.models import (
+    DebounceRules,
+    EventDecision,
+    KnownEvent,
+    LiveFixture,
+    LiveGoal,
+    MatchMinute,
+    Player,
+    Poll,
+    Side,
+    Team,
+)
 from tests.support.football import AWAY, HOME, RULES, START, match, poll
 
-OURS = Match(5000, HOME, AWAY)
+OURS = FixtureIdentity(5000, HOME, AWAY)
 PRECEDENCE = {"a": 90, "b": 50, "c": 20}
 
 
@@ -21,8 +31,8 @@ def named(text: str) -> LiveGoal:
     """`23 home Mohamed Salah`, `90+3 away ?`."""
     minute, side, name = text.split(maxsplit=2)
     elapsed, _, extra = minute.partition("+")
-    person = Person() if name == "?" else Person(None, name)
-    return LiveGoal(Side(side), Minute(int(elapsed), int(extra) if extra else None), person)
+    person = Player() if name == "?" else Player(None, name)
+    return LiveGoal(Side(side), MatchMinute(int(elapsed), int(extra) if extra else None), person)
 
 
 def goal_list(feed: str, *goals: str, score: str | None = "") -> GoalList:
@@ -36,17 +46,17 @@ def told(goals: Sequence[LiveGoal]) -> list[str]:
 
 
 def merge(*lists: GoalList) -> list[str]:
-    return told(merged(lists))
+    return told(merge_goals(lists))
 
 
-def _minute(minute: Minute) -> str:
+def _minute(minute: MatchMinute) -> str:
     return f"{minute.elapsed}+{minute.extra}" if minute.extra else str(minute.elapsed)
 
 
 def heard(
     feed: str, live: LiveFixture, at: datetime = START, *, founding: bool | None = None, swapped: bool = False
-) -> Heard:
-    return Heard(
+) -> FeedReport:
+    return FeedReport(
         feed, PRECEDENCE[feed], live, at, swapped=swapped, founding=feed == "a" if founding is None else founding
     )
 
@@ -58,7 +68,7 @@ def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", min
     return replace(
         live,
         feed=feed,
-        minute=Minute(minute),
+        minute=MatchMinute(minute),
         home=Team(HOME.id + other, HOME.name),
         away=Team(AWAY.id + other, AWAY.name),
     )
@@ -67,14 +77,14 @@ def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", min
 class Newsroom:
     """Hears one or more feeds at each poll, and remembers as the store does."""
 
-    def __init__(self, rules: CertaintyRules = RULES, origins: Mapping[str, str] | None = None) -> None:
+    def __init__(self, rules: DebounceRules = RULES, vendors: Mapping[str, str] | None = None) -> None:
         self.rules = rules
-        self.origins = origins or {}
+        self.vendors = vendors or {}
         self.events: dict[str, KnownEvent] = {}
         self.last: Poll | None = None
         self.polls = 0
         self.decisions: list[EventDecision] = []
-        self.heard: Reconciled | None = None
+        self.heard: ReconciledFixture | None = None
 
     def hears(self, *answers: LiveFixture, times: int = 1) -> list[EventDecision]:
         for _ in range(times):
@@ -83,7 +93,7 @@ class Newsroom:
             if not answers:
                 return []
             words = [heard(answer.feed, answer, at.at) for answer in answers]
-            words = [replace(word, origin=self.origins.get(word.feed, "")) for word in words]
+            words = [replace(word, vendor=self.vendors.get(word.feed, "")) for word in words]
             self.heard = reconcile(OURS, words)
             self.decisions = compare(self.heard.live, list(self.events.values()), at, self.rules, self.last)
             self.events |= {decision.event.id: decision.event for decision in self.decisions}

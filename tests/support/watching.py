@@ -9,25 +9,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from found_footy.adapters.storage.postgres.database import Database
-from found_footy.adapters.storage.postgres.health import PostgresHealth
-from found_footy.adapters.storage.postgres.leadership import Leadership
-from found_footy.adapters.storage.redis import (
-    RedisCache,
-    RedisFeedCounters,
-    RedisFreshness,
-    RedisHealthCache,
-    RedisMonitorRecords,
-)
-from found_footy.domain.errors import EngineError
-from found_footy.domain.feeds.health import HealthRules, Judgement
-from found_footy.domain.feeds.health_values import Recovery
-from found_footy.domain.feeds.monitoring import MatchLife, MonitorRecord, Priority
-from found_footy.ops.browser_recycles import BrowserRecycles
-from found_footy.ops.health_measuring import Measuring
-from found_footy.ops.watchdog import Watchdog
-from found_footy.ports_health import BrowserControl, Restarting
-from found_footy.recovering import Recovering
+from found_footy.errors import EngineError
+from found_footy.feeds.cache import RedisFeedCounters, RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
+from found_footy.operations.feed_health import HealthRules, HealthTransition
+from found_footy.operations.models import Recovery
+from found_footy.operations.ports import BrowserControl, Restarting
+from found_footy.operations.probe import FeedMeasurer
+from found_footy.operations.recovery import BrowserRecycles, Recovering
+from found_footy.operations.store import PostgresHealth, RedisHealthCache
+from found_footy.operations.watchdog import Watchdog
+from found_footy.storage.postgres import AdvisoryLock, Database
+from found_footy.storage.redis import RedisCache
 
 START = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
 LAG = timedelta(seconds=68)
@@ -75,7 +68,7 @@ class Watched:
         self.copies = RedisHealthCache(self.cache)
         self.freshness = RedisFreshness(self.cache)
         self.records = RedisMonitorRecords(self.cache)
-        self.leading = Leadership(self.url)
+        self.leading = AdvisoryLock(self.url)
         self.recovering = self.make_recovering()
         self.watchdog = self.make_watchdog()
 
@@ -90,8 +83,8 @@ class Watched:
             records=self.records,
         )
 
-    def make_watchdog(self, leading: Leadership | None = None, interval: float = 0.01) -> Watchdog:
-        measuring = Measuring(self.store, self.freshness, self.records, RedisFeedCounters(self.cache), LAG)
+    def make_watchdog(self, leading: AdvisoryLock | None = None, interval: float = 0.01) -> Watchdog:
+        measuring = FeedMeasurer(self.store, self.freshness, self.records, RedisFeedCounters(self.cache), LAG)
         recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
         return Watchdog(
             self.store,
@@ -129,11 +122,13 @@ class Watched:
         async with self.database.connection() as connection:
             await connection.execute(SAVED, {"ids": list(ids), "at": self.now})
 
-    def record(self, id_: int, **more: Any) -> MonitorRecord:
+    def record(self, id_: int, **more: Any) -> MatchMonitoringRecord:
         given = {"updated_at": self.now, "asked_at": self.now, **more}
-        return MonitorRecord("espn", id_, given.pop("life", MatchLife.ACTIVE), Priority.LIVE, START, **given)
+        return MatchMonitoringRecord(
+            "espn", id_, given.pop("state", MonitoringState.ACTIVE), MatchPriority.LIVE, START, **given
+        )
 
-    async def after(self, seconds: float) -> Judgement:
+    async def after(self, seconds: float) -> HealthTransition:
         """The judgement at a later moment, after those that come every 15 s before it."""
         for _ in range(math.ceil(seconds / 15) - 1):
             self.now += timedelta(seconds=15)

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import httpx
 
-from found_footy.adapters.storage.postgres.access import PostgresAccess
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.access import ID_LENGTH, SECRET_BYTES, Role, new_token
+from found_footy.access.models import ID_LENGTH, SECRET_BYTES, Role, new_token
+from found_footy.access.store import TokenStore
+from found_footy.fixtures.store import PostgresStore
 from tests.support.web_world import NOW
 
 PAGE = {"accept": "text/html"}
@@ -26,7 +26,7 @@ async def make_token(
     revoked: bool = False,
 ) -> str:
     """The text of a new token."""
-    access = PostgresAccess(store.database)
+    access = TokenStore(store.database)
     random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
     token, text = new_token(name, role, now, random, secret, holds)
     await access.add_token(token)

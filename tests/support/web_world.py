@@ -14,40 +14,40 @@ from tempfile import TemporaryDirectory
 
 from pydantic import SecretStr
 
-from found_footy.adapters.storage.objects import ThreadedObjectStore
-from found_footy.adapters.storage.postgres.clips import PostgresClips
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.bootstrap_stores import build_objects, open_store
-from found_footy.bootstrap_web import open_web
+from found_footy.app import open_web
+from found_footy.clips.dedup import DedupPlan, Duplicate
+from found_footy.clips.models import Expectation, FrameReading, Proof, clip_key
+from found_footy.clips.store import ClipStore
+from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.config import Settings
-from found_footy.domain.discovery.choosing import Choice
-from found_footy.domain.discovery.posts import Post
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.errors import FootyError, SourceRateLimited
-from found_footy.domain.fixtures.comparison import Poll
-from found_footy.domain.fixtures.lifecycle import LifecycleRules
-from found_footy.domain.fixtures.model import (
+from found_footy.discovery.models import Post
+from found_footy.discovery.query import SearchQuery
+from found_footy.discovery.selection import Choice
+from found_footy.errors import FootyError, SourceRateLimited
+from found_footy.fixtures.comparison import apply_poll
+from found_footy.fixtures.lifecycle import LifecycleRules
+from found_footy.fixtures.models import (
+    FixtureStage,
     GoalKind,
     League,
     LiveFixture,
     LiveGoal,
-    Minute,
-    Person,
+    MatchMinute,
+    Player,
+    Poll,
     Score,
     Side,
-    Stage,
     Team,
 )
-from found_footy.domain.fixtures.polling import apply_poll
-from found_footy.domain.videos.keeping import Copy, Settlement
-from found_footy.domain.videos.keys import clip_key
-from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof
-from found_footy.domain.videos.verification import Reason, Status, Verification
-from found_footy.http_server import HttpServer
+from found_footy.fixtures.store import PostgresStore, open_store
 from found_footy.media.fingerprint import Fingerprint
+from found_footy.media.models import RelativeBox
 from found_footy.ports import SourceReport
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.objects.store import ThreadedObjectStore
+from found_footy.storage.stores import build_objects
 from found_footy.web.app import create_app
-from found_footy.web.services import Services
+from found_footy.web.services import WebServices
 from tests.media.made_clips import scene, write
 from tests.support.clips import fingerprint, info
 from tests.support.following import follow
@@ -99,12 +99,12 @@ class Clip:
 class World:
     def __init__(self, store: PostgresStore, objects: ThreadedObjectStore, first_poll: int = 0) -> None:
         self.store, self.objects = store, objects
-        self.clips = PostgresClips(store.database)
+        self.clips = ClipStore(store.database)
         self._polls = first_poll
 
     # --- matches
 
-    async def add(self, *matches: LiveFixture, stage: str = Stage.ACTIVE) -> None:
+    async def add(self, *matches: LiveFixture, stage: str = FixtureStage.ACTIVE) -> None:
         await follow(self.store, [(match, stage) for match in matches], KICKOFF - timedelta(hours=2))
 
     async def poll(self, match: LiveFixture, times: int = 1, at: datetime | None = None) -> None:
@@ -139,7 +139,7 @@ class World:
         for post in posts:
             facts = info(clip.seconds, len(clip.content))
             await self.clips.add_video(event_id, post.key, md5, facts, NOW)
-        await self.clips.save_look(event_id, md5, looked(clip.verified))
+        await self.clips.save_verification(event_id, md5, looked(clip.verified))
         await self.clips.save_fingerprint(event_id, md5, pictures_of(clip.name))
         with TemporaryDirectory() as folder:
             path = Path(folder, "clip.mp4")
@@ -153,11 +153,11 @@ class World:
         kept = [md5 for md5, state in (await self.clips.video_states(event_id)).items() if state == "kept"]
         stays = (*kept, *(names[clip.name] for clip in clips if clip.copy_of is None))
         copies = tuple(
-            Copy(names[clip.name], names[clip.copy_of], clip.offset, False)
+            Duplicate(names[clip.name], names[clip.copy_of], clip.offset, False)
             for clip in clips
             if clip.copy_of is not None
         )
-        assert await self.clips.settle(event_id, [Settlement(stays, copies)], NOW)
+        assert await self.clips.settle(event_id, [DedupPlan(stays, copies)], NOW)
         return names
 
     async def complete(self, event_id: str) -> None:
@@ -174,21 +174,21 @@ def post_of(name: str, text: str = "What a goal!", source: str = "bluesky") -> P
 
 
 def looked(verified: bool) -> Verification:
-    expected = Expectation(Minute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
-    box = Box(0.05, 0.06, 0.13, 0.11)
+    expected = Expectation(MatchMinute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
+    box = RelativeBox(0.05, 0.06, 0.13, 0.11)
     reading = FrameReading(
         1.0, soccer=True, screen=False, clock="22:41" if verified else None, teams=("LIV", "MCI"), score=Score(0, 0),
         box=box if verified else None,
     )  # fmt: skip
     proof = Proof(1.0, box if verified else None, (reading, replace(reading, at=3.0)), expected)
     if verified:
-        return Verification(Status.VERIFIED, 23, None, proof)
-    return Verification(Status.UNVERIFIED, None, Reason.NO_CLOCK, proof)
+        return Verification(VerificationStatus.VERIFIED, 23, None, proof)
+    return Verification(VerificationStatus.UNVERIFIED, None, VerificationReason.NO_CLOCK, proof)
 
 
 def goal(minute: str, side: Side, player: int, name: str, kind: GoalKind = GoalKind.NORMAL) -> LiveGoal:
     elapsed, _, extra = minute.partition("+")
-    return LiveGoal(side, Minute(int(elapsed), int(extra) if extra else None), Person(player, name), kind)
+    return LiveGoal(side, MatchMinute(int(elapsed), int(extra) if extra else None), Player(player, name), kind)
 
 
 def match(
@@ -198,7 +198,7 @@ def match(
     away: Team,
     *goals: LiveGoal,
     status: str = "2H",
-    minute: Minute | None = None,
+    minute: MatchMinute | None = None,
     kickoff: datetime = KICKOFF,
 ) -> LiveFixture:
     score: Score | None = None if status == "NS" else Score(0, 0)
@@ -220,7 +220,7 @@ async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
         goal("45+2", away, 1100, "Erling Haaland", GoalKind.PENALTY),
         goal("60", home, 51617, "Darwin Núñez"),
     )
-    classic = match(7001, PREMIER, LIVERPOOL, CITY, minute=Minute(67))
+    classic = match(7001, PREMIER, LIVERPOOL, CITY, minute=MatchMinute(67))
     await world.add(classic)
     await world.poll(replace(classic, goals=(salah, haaland, nunez), score=Score(2, 1)), times=3)
     await world.publish(
@@ -236,7 +236,7 @@ async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
     await world.search(HAALAND, 2)
     await world.search(NUNEZ, 1, [post_of("waiting")])
 
-    liga = match(7002, LIGA, BARCELONA, SEVILLA, status="1H", minute=Minute(31))
+    liga = match(7002, LIGA, BARCELONA, SEVILLA, status="1H", minute=MatchMinute(31))
     await world.add(liga)
     offside = goal("12", home, 521, "Robert Lewandowski")
     await world.poll(replace(liga, goals=(offside,), score=Score(1, 0)), times=3)
@@ -249,15 +249,15 @@ async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
     kane = goal("88", home, 184, "Harry Kane")
     await world.poll(replace(bayern, goals=(kane,), score=Score(1, 0), status="2H"), times=3)
     await world.search(NO_CLIP, 1, [post_of("gone"), post_of("short")])
-    await world.clips.lose_candidate(NO_CLIP, post_of("gone").key, "gone", "HTTP 404")
-    await world.clips.lose_candidate(NO_CLIP, post_of("short").key, "too short", "2.1 s, at least 3 s")
+    await world.clips.reject_candidate(NO_CLIP, post_of("gone").key, "gone", "HTTP 404")
+    await world.clips.reject_candidate(NO_CLIP, post_of("short").key, "too short", "2.1 s, at least 3 s")
     await world.clips.close(NO_CLIP, "the search ended")
-    await world.poll(replace(bayern, goals=(kane,), score=Score(1, 0), status="FT", minute=Minute(90)), times=3)
+    await world.poll(replace(bayern, goals=(kane,), score=Score(1, 0), status="FT", minute=MatchMinute(90)), times=3)
 
     later = match(
         7004, PREMIER, Team(42, "Arsenal"), Team(49, "Chelsea"), status="NS", kickoff=NOW + timedelta(hours=3)
     )
-    await world.add(later, stage=Stage.STAGING)
+    await world.add(later, stage=FixtureStage.STAGING)
 
     strange = match(7005, League(999, HOSTILE), Team(999001, HOSTILE), Team(999002, "\u202eمنتخب\u202c 🔥"))
     await world.add(strange)
@@ -265,11 +265,11 @@ async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
     await world.poll(replace(strange, goals=(own,), score=Score(1, 0)), times=3)
     await world.clip(HOSTILE_GOAL, Clip("hostile", clip_bytes(6)), text=HOSTILE_TEXT)
     md5 = hashlib.md5(clip_bytes(6), usedforsecurity=False).hexdigest()
-    await world.clips.settle(HOSTILE_GOAL, [Settlement((md5,), ())], NOW)
+    await world.clips.settle(HOSTILE_GOAL, [DedupPlan((md5,), ())], NOW)
 
     yesterday = match(7006, PREMIER, CITY, Team(42, "Arsenal"), status="2H", kickoff=KICKOFF - timedelta(days=1))
     await world.add(yesterday)
-    await world.poll(replace(yesterday, status="FT", minute=Minute(90)), times=3)
+    await world.poll(replace(yesterday, status="FT", minute=MatchMinute(90)), times=3)
     await populate_feeds(world, KICKOFF, NOW)
     return world
 
@@ -286,7 +286,7 @@ def settings_for(database_url: str, folder: Path, **more: object) -> Settings:
 
 
 @asynccontextmanager
-async def served(settings: Settings, now: datetime | None = NOW) -> AsyncIterator[tuple[HttpServer, Services]]:
+async def served(settings: Settings, now: datetime | None = NOW) -> AsyncIterator[tuple[HttpServer, WebServices]]:
     """The web application over real HTTP."""
     async with open_web(settings) as services:
         if now is not None:

@@ -1,19 +1,21 @@
-"""Workers for tests: the real workflows, with activities of the test's own under the real names."""
+"""Workers for tests: the real workflows, with fake activities under the real names."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, get_type_hints
 from uuid import uuid4
 
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from found_footy.workflows.contracts import Call
-from found_footy.workflows.registry import WORKFLOWS
+from found_footy.app import WORKFLOWS
+from found_footy.fixtures.messages import Call
+from found_footy.runtime.worker import pipeline_worker
 
 Fake = Callable[[Any], Awaitable[Any]]
 
@@ -26,16 +28,34 @@ def faked(call: Call[Any, Any], argument: type, fake: Fake) -> Callable[..., Any
     return activity.defn(name=call.name)(run)
 
 
+def fake_activity(method: Callable[..., Any], fake: Fake) -> Callable[..., Any]:
+    """An activity with the name and the types of `method` (`Owner.method`) that calls `fake`."""
+
+    async def run(argument: Any) -> Any:
+        return await fake(argument)
+
+    *_, argument, result = get_type_hints(method).values()
+    run.__annotations__ = {"argument": argument, "return": result}
+    return activity.defn(name=getattr(method, "__temporal_activity_definition").name)(run)
+
+
+@activity.defn(dynamic=True)
+async def _not_faked(_: Sequence[RawValue]) -> None:
+    """An activity without a fake fails at once, instead of being retried until its policy gives up."""
+    raise ApplicationError(f"{activity.info().activity_type} has no fake", non_retryable=True)
+
+
 def sandbox() -> SandboxedWorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules("found_footy"))
 
 
 @asynccontextmanager
-async def worker_with(client: Client, fakes: Mapping[Call[Any, Any], tuple[type, Fake]]) -> AsyncIterator[str]:
-    """Yields the task queue."""
+async def worker_with(client: Client, fakes: Mapping[Any, Any]) -> AsyncIterator[str]:
+    """Yields the task queue. `fakes` maps activity methods to the coroutine functions that stand in for them."""
     queue = f"test-{uuid4()}"
-    activities = [faked(call, argument, fake) for call, (argument, fake) in fakes.items()]
-    async with Worker(
-        client, task_queue=queue, workflows=list(WORKFLOWS), activities=activities, workflow_runner=sandbox()
-    ):
+    activities = [
+        faked(key, *fake) if isinstance(key, Call) else fake_activity(key, fake) for key, fake in fakes.items()
+    ]
+    activities.append(_not_faked)
+    async with pipeline_worker(client, queue, WORKFLOWS, activities, workflow_runner=sandbox()):
         yield queue

@@ -6,10 +6,28 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from found_footy.adapters.storage.postgres.health import PostgresHealth
-from found_footy.adapters.storage.postgres.listings import PostgresListings
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.feeds.health_values import (
+from psycopg.types.json import Jsonb
+
+from found_footy.feeds.models import FieldProvenance, FieldReport, MatchListing, Pairing, PairingVerdict
+from found_footy.feeds.store import PostgresListings
+from found_footy.fixtures.models import (
+    WICKET,
+    Innings,
+    LastEvent,
+    League,
+    LiveFixture,
+    LiveGoal,
+    MatchMinute,
+    Player,
+    Score,
+    Side,
+    Sport,
+    Team,
+    Toss,
+    WicketKind,
+)
+from found_footy.fixtures.store import PostgresStore, provenance_row
+from found_footy.operations.models import (
     FreshnessStats,
     HealthGrade,
     HealthState,
@@ -18,24 +36,7 @@ from found_footy.domain.feeds.health_values import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.domain.feeds.listing import Listing, Pairing, Sameness
-from found_footy.domain.feeds.reconciled import Contradiction, FieldOrigin, Said
-from found_footy.domain.fixtures.model import (
-    WICKET,
-    Innings,
-    LastEvent,
-    League,
-    LiveFixture,
-    LiveGoal,
-    Minute,
-    Person,
-    Score,
-    Side,
-    Sport,
-    Team,
-    Toss,
-    WicketKind,
-)
+from found_footy.operations.store import PostgresHealth
 
 if TYPE_CHECKING:
     from tests.support.web_world import World
@@ -48,8 +49,8 @@ WICKET_OF_HEAD = "7007_8001_9101_Wicket_1"
 
 def wicket(over: int, ball: int, player: int, name: str, kind: WicketKind, bowler: str, innings: int = 2) -> LiveGoal:
     side = Side.HOME if innings % 2 == 0 else Side.AWAY
-    minute = Minute(over, ball, innings)
-    return LiveGoal(side, minute, Person(player, name), kind, Person(9200, bowler), WICKET, ("crex", "espn"))
+    minute = MatchMinute(over, ball, innings)
+    return LiveGoal(side, minute, Player(player, name), kind, Player(9200, bowler), WICKET, ("crex", "espn"))
 
 
 WICKETS = (
@@ -73,7 +74,7 @@ def t20(kickoff: datetime, *wickets: LiveGoal) -> LiveFixture:
         home=INDIA,
         away=AUSTRALIA,
         score=score,
-        minute=Minute(12, 3, 2),
+        minute=MatchMinute(12, 3, 2),
         goals=wickets,
         sport=Sport.CRICKET,
         innings=(Innings(1, Side.HOME, 187, 5, 20, 0, True), Innings(2, Side.AWAY, 95, score.home, 12, 3)),
@@ -91,24 +92,33 @@ async def populate_feeds(world: World, kickoff: datetime, now: datetime) -> None
     await world.search(WICKET_OF_HEAD, 1)
     listings = PostgresListings(world.store.database)
     async with listings.registering() as registering:
-        joined = Listing("espn", 401_7001, Sport.FOOTBALL, ("Liverpool",), ("Man City",), kickoff, "Premier League")
-        same = Pairing(Sameness.SAME, 7001, confidence=0.97, reasons=("both names are known", "same kick-off"))
+        joined = MatchListing(
+            "espn", 401_7001, Sport.FOOTBALL, ("Liverpool",), ("Man City",), kickoff, "Premier League"
+        )
+        same = Pairing(PairingVerdict.SAME, 7001, confidence=0.97, reasons=("both names are known", "same kick-off"))
         await registering.join([(joined, same, False)], now)
         doubted = replace(joined, feed_id=401_7002, home=("FC Barcelona B",), away=("Sevilla FC",))
         reasons = ("the away side is the same", "FC Barcelona B is not quite Barcelona")
-        await registering.doubt([(doubted, Pairing(Sameness.DOUBTFUL, 7002, confidence=0.62, reasons=reasons))], now)
-    await listings.save_origins(
-        {7001: {"score": _score(now), "venue": FieldOrigin(Said("espn", "Anfield", now, 0.9))}},
-        {7001: [Contradiction("score", {"api_football": [2, 1], "espn": [1, 1]}, "api_football")]},
-        now,
-    )
+        await registering.doubt(
+            [(doubted, Pairing(PairingVerdict.DOUBTFUL, 7002, confidence=0.62, reasons=reasons))], now
+        )
+    async with world.store.database.connection() as connection:
+        provenance = {"score": _score(now), "venue": FieldProvenance(FieldReport("espn", "Anfield", now, 0.9))}
+        row = Jsonb(provenance_row(provenance))
+        await connection.execute("update fixtures set origins = %s where id = 7001", [row])
+        said = Jsonb({"api_football": [2, 1], "espn": [1, 1]})
+        await connection.execute(
+            "insert into contradictions (fixture_id, field, said, chosen, first_at, last_at)"
+            " values (7001, 'score', %s, 'api_football', %s, %s)",
+            [said, now, now],
+        )
     await world.store.save_feed_state("api_football", None, now - timedelta(seconds=12), None)
     await populate_health(world.store, now)
 
 
-def _score(now: datetime) -> FieldOrigin:
-    chosen = Said("api_football", {"home": 2, "away": 1}, now - timedelta(seconds=12))
-    return FieldOrigin(chosen, (Said("espn", {"home": 1, "away": 1}, now - timedelta(seconds=40)),))
+def _score(now: datetime) -> FieldProvenance:
+    chosen = FieldReport("api_football", {"home": 2, "away": 1}, now - timedelta(seconds=12))
+    return FieldProvenance(chosen, (FieldReport("espn", {"home": 1, "away": 1}, now - timedelta(seconds=40)),))
 
 
 async def populate_health(store: PostgresStore, now: datetime) -> None:

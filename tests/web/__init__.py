@@ -1,1 +1,0 @@
-"""The web application, over HTTP, on a real database."""

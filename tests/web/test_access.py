@@ -9,8 +9,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from found_footy.adapters.storage.postgres.access import PostgresAccess
-from found_footy.domain.access import Role, csrf_of, parse_token
+from found_footy.access.models import Role, csrf_token, parse_token
+from found_footy.access.store import TokenStore
 from tests.conftest import WorldCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 from tests.support.web_world import NOW, served
@@ -41,9 +41,9 @@ async def test_reading_needs_a_token_where_the_setting_says_so(small_world: Worl
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ("nonsense", "no such token"),
-        ("footy_abcd1234_" + "0" * 64, "no such token"),
-        ("x" * 20_000, "no such token"),
+        ("nonsense", "unknown token"),
+        ("footy_abcd1234_" + "0" * 64, "unknown token"),
+        ("x" * 20_000, "unknown token"),
     ],
 )
 async def test_a_wrong_token_is_refused_also_where_none_is_needed(web: httpx.AsyncClient, sent: str, said: str) -> None:
@@ -60,7 +60,7 @@ async def test_who_knows_the_secret_hears_why_a_token_holds_no_longer(
     token = await make_token(small_world.store, Role.OPERATOR, **more)  # type: ignore[arg-type]
     assert said in (await web.get(CLOSED, headers=bearer(token))).json()["error"]["message"]
     guessed = token[:-1] + ("0" if token[-1] != "0" else "1")
-    assert "no such token" in (await web.get(CLOSED, headers=bearer(guessed))).json()["error"]["message"]
+    assert "unknown token" in (await web.get(CLOSED, headers=bearer(guessed))).json()["error"]["message"]
 
 
 async def test_other_ways_of_authorisation_are_somebody_elses(web: httpx.AsyncClient) -> None:
@@ -71,7 +71,7 @@ async def test_the_use_of_a_token_is_noted(small_world: WorldCopy, web: httpx.As
     token = await make_token(small_world.store, Role.READER)
     parsed = parse_token(token)
     assert parsed is not None
-    access = PostgresAccess(small_world.store.database)
+    access = TokenStore(small_world.store.database)
     await web.get(CLOSED, headers=bearer(token))
     found = await access.token(parsed[0])
     assert found is not None
@@ -85,7 +85,7 @@ async def test_a_revoked_token_is_refused_at_once_and_its_logins_with_it(small_w
     async with closed(small_world) as web:
         await log_in(web, token)
         assert (await web.get(CLOSED)).status_code == 200
-        await PostgresAccess(small_world.store.database).revoke(parsed[0], NOW)
+        await TokenStore(small_world.store.database).revoke(parsed[0], NOW)
         assert (await web.get(CLOSED)).status_code == 401
         assert (await web.get(CLOSED, headers=bearer(token))).status_code == 401
 
@@ -117,7 +117,7 @@ async def test_wrong_tokens_of_programs_count_as_well_and_the_right_ones_stay_ri
 
 
 async def test_failures_are_forgotten_after_a_quarter_of_an_hour(small_world: WorldCopy) -> None:
-    access = PostgresAccess(small_world.store.database)
+    access = TokenStore(small_world.store.database)
     early = NOW - timedelta(minutes=16)
     for _ in range(10):
         await access.note_failure("127.0.0.1", early, 10)
@@ -213,7 +213,7 @@ async def test_a_page_that_needs_a_login_leads_to_it_and_a_program_is_told(small
 async def test_the_login_page_says_what_is_wrong_and_never_shows_the_token(web: httpx.AsyncClient) -> None:
     answer = await web.post("/login", data={"token": '"><script>', "back": "//evil.example"}, headers=PAGE)
     assert answer.status_code == 401
-    assert "There is no such token." in answer.text
+    assert "Unknown token." in answer.text
     assert "evil.example" not in answer.text
     assert '"><script>' not in answer.text
 
@@ -236,7 +236,7 @@ async def test_whoever_is_logged_in_logs_out_with_the_mark_of_the_form(
     page = (await web.get("/login", headers=PAGE)).text
     assert "Dina &lt;b&gt;" in page
     mark = csrf_in(page)
-    assert mark == csrf_of(bytes.fromhex(web.cookies["footy_session"]))
+    assert mark == csrf_token(bytes.fromhex(web.cookies["footy_session"]))
     done = await web.post("/logout", data={"csrf": mark}, headers=PAGE)
     assert (done.status_code, done.headers["location"]) == (303, "/")
     assert 'footy_session=""; HttpOnly; Max-Age=0' in done.headers["set-cookie"]

@@ -10,14 +10,14 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from found_footy.adapters.storage.postgres.listings import PostgresListings
-from found_footy.adapters.storage.redis import RedisCache
-from found_footy.bootstrap_web import open_web
+from found_footy.access.models import Role
+from found_footy.app import open_web
 from found_footy.config import Settings
-from found_footy.domain.access import Role
-from found_footy.domain.errors import NotFound
-from found_footy.domain.feeds.health_values import Recovery, RecoveryAction
-from found_footy.http_server import HttpServer
+from found_footy.errors import NotFound
+from found_footy.feeds.store import PostgresListings
+from found_footy.operations.models import Recovery, RecoveryAction
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.redis import RedisCache
 from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
 from tests.support.operations import a_recovery
@@ -59,7 +59,7 @@ async def desk(small_world: WorldCopy, valkey_server: str, tmp_path: Path) -> As
     token = await make_token(small_world.store, Role.OPERATOR)
     async with open_web(settings) as services:
         recoverer = Recoverer()
-        changed = replace(services, now=lambda: NOW, scores=replace(services.scores, recovering=recoverer))
+        changed = replace(services, now=lambda: NOW, scores=replace(services.scores, recovery=recoverer))
         server = HttpServer(create_app(changed), grace_seconds=1)
         async with server, httpx.AsyncClient(base_url=server.url) as client:
             yield Desk(client, bearer(token), recoverer, token)
@@ -149,7 +149,7 @@ async def test_starting_anew_is_done_and_written_down(desk: Desk) -> None:
 
 async def test_the_page_has_the_same_for_people(desk: Desk, small_world: WorldCopy) -> None:
     plain = (await desk.web.get("/operations", headers=PAGE)).text
-    assert "Is it the same match?" in plain
+    assert "Unconfirmed pairings" in plain
     assert 'action="/operations/' not in plain
     await log_in(desk.web, desk.token, "/operations")
     page = (await desk.web.get("/operations", headers=PAGE)).text
@@ -157,7 +157,7 @@ async def test_the_page_has_the_same_for_people(desk: Desk, small_world: WorldCo
     switched = await desk.web.post("/operations/feeds/espn", data={"state": "on", **mark}, headers=PAGE)
     assert (switched.status_code, switched.headers["location"]) == (303, "/operations?done=switched#feeds")
     page = (await desk.web.get("/operations?done=switched", headers=PAGE)).text
-    assert "The switch holds from the next poll on." in page
+    assert "Switched. Takes effect at the next poll." in page
     doubt = {"feed": "espn", "feed_id": "4017002", "fixture_id": "7002", "same": "no", **mark}
     assert (await desk.web.post("/operations/pairings", data=doubt, headers=PAGE)).status_code == 303
     await desk.web.post("/operations/recycle", data={"what": "poller", **mark}, headers=PAGE)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.domain.videos.keeping import Pair
-from found_footy.domain.videos.readings import FrameReading
-from found_footy.media.fingerprint import Fingerprint, mirrored
-from found_footy.web.goal.aligned_clips import AlignedClips
-from found_footy.web.goal.alignment import (
-    Aligned,
-    By,
+from found_footy.clips.alignment import (
+    AlignedBy,
+    ClipAlignment,
     ClipFacts,
+    ClipOffset,
     align,
     by_pairs_and_clocks,
     match_second,
     start_by_clock,
 )
+from found_footy.clips.dedup import DuplicatePair
+from found_footy.clips.models import FrameReading
+from found_footy.media.fingerprint import Fingerprint, mirrored
 from tests.support.clips import fingerprint
 
-REFERENCE, UNKNOWN = Aligned(0.0, By.REFERENCE), Aligned(None, By.NOTHING)
+REFERENCE, UNKNOWN = ClipOffset(0.0, AlignedBy.REFERENCE), ClipOffset(None, AlignedBy.NOTHING)
 
 
-def pictures(offset: float) -> Aligned:
-    return Aligned(offset, By.PICTURES)
+def pictures(offset: float) -> ClipOffset:
+    return ClipOffset(offset, AlignedBy.PICTURES)
 
 
-def clock(offset: float) -> Aligned:
-    return Aligned(offset, By.CLOCK)
+def clock(offset: float) -> ClipOffset:
+    return ClipOffset(offset, AlignedBy.CLOCK)
 
 
 def read(at: float, text: str | None, stoppage: str | None = None) -> FrameReading:
@@ -82,15 +82,19 @@ def test_where_in_the_match_a_clip_begins(readings: list[tuple[float, str | None
     ("pairs", "starts", "expected"),
     [
         ([], {}, {"a": REFERENCE, "b": UNKNOWN, "c": UNKNOWN}),
-        ([Pair("b", "a", 1.5)], {}, {"a": REFERENCE, "b": pictures(1.5), "c": UNKNOWN}),
-        ([Pair("a", "b", 1.5)], {}, {"a": REFERENCE, "b": pictures(-1.5), "c": UNKNOWN}),
-        ([Pair("b", "a", 1.5), Pair("c", "b", 2)], {}, {"a": REFERENCE, "b": pictures(1.5), "c": pictures(3.5)}),
+        ([DuplicatePair("b", "a", 1.5)], {}, {"a": REFERENCE, "b": pictures(1.5), "c": UNKNOWN}),
+        ([DuplicatePair("a", "b", 1.5)], {}, {"a": REFERENCE, "b": pictures(-1.5), "c": UNKNOWN}),
+        (
+            [DuplicatePair("b", "a", 1.5), DuplicatePair("c", "b", 2)],
+            {},
+            {"a": REFERENCE, "b": pictures(1.5), "c": pictures(3.5)},
+        ),
         ([], {"a": 100, "b": 103}, {"a": REFERENCE, "b": clock(3), "c": UNKNOWN}),
-        ([Pair("b", "a", 1.5)], {"a": 100, "b": 103}, {"a": REFERENCE, "b": pictures(1.5), "c": UNKNOWN}),
-        ([Pair("b", "a", 1.5)], {"b": 100, "c": 98}, {"a": REFERENCE, "b": pictures(1.5), "c": clock(-0.5)}),
-        ([Pair("c", "b", 2)], {"a": 100, "b": 103}, {"a": REFERENCE, "b": clock(3), "c": clock(5)}),
-        ([Pair("c", "b", 2)], {"a": 100, "c": 103}, {"a": REFERENCE, "b": clock(1), "c": clock(3)}),
-        ([Pair("c", "b", 2)], {"b": 100, "c": 98}, {"a": REFERENCE, "b": UNKNOWN, "c": UNKNOWN}),
+        ([DuplicatePair("b", "a", 1.5)], {"a": 100, "b": 103}, {"a": REFERENCE, "b": pictures(1.5), "c": UNKNOWN}),
+        ([DuplicatePair("b", "a", 1.5)], {"b": 100, "c": 98}, {"a": REFERENCE, "b": pictures(1.5), "c": clock(-0.5)}),
+        ([DuplicatePair("c", "b", 2)], {"a": 100, "b": 103}, {"a": REFERENCE, "b": clock(3), "c": clock(5)}),
+        ([DuplicatePair("c", "b", 2)], {"a": 100, "c": 103}, {"a": REFERENCE, "b": clock(1), "c": clock(3)}),
+        ([DuplicatePair("c", "b", 2)], {"b": 100, "c": 98}, {"a": REFERENCE, "b": UNKNOWN, "c": UNKNOWN}),
     ],
     ids=[
         "nothing tells",
@@ -106,7 +110,7 @@ def test_where_in_the_match_a_clip_begins(readings: list[tuple[float, str | None
     ],
 )
 def test_clips_are_aligned_by_pictures_else_by_the_clock(
-    pairs: list[Pair], starts: dict[str, float], expected: dict[str, Aligned]
+    pairs: list[DuplicatePair], starts: dict[str, float], expected: dict[str, ClipOffset]
 ) -> None:
     assert by_pairs_and_clocks(["a", "b", "c"], pairs, starts) == expected
 
@@ -154,7 +158,7 @@ class Links:
 
 async def test_clips_are_compared_once_and_again_when_another_one_comes() -> None:
     links = Links()
-    clips = AlignedClips(links)  # type: ignore[arg-type]
+    clips = ClipAlignment(links.fingerprints)
     a, b = ClipFacts("a"), ClipFacts("b")
     for _ in range(3):
         assert await clips.aligned("goal", [a, b]) == {"a": REFERENCE, "b": pictures(2.0)}

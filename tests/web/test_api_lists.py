@@ -8,9 +8,9 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from found_footy.domain.errors import BadRequest
-from found_footy.domain.fixtures.model import Minute, Score, Side, Team
-from found_footy.web.api.losses import span
+from found_footy.errors import BadRequest
+from found_footy.fixtures.models import MatchMinute, Score, Side, Team
+from found_footy.web.api.goals import period
 from found_footy.web.api.parameters import Named, days, minute_of, named
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
@@ -38,8 +38,8 @@ async def items(web: httpx.AsyncClient, path: str, name: str) -> set[object]:
     return {each[name] for each in answer.json()["items"]}
 
 
-async def test_days_have_counts_of_matches_goals_and_clips(web: httpx.AsyncClient) -> None:
-    assert (await web.get("/api/v1/dates")).json() == {
+async def test_days_have_counts_of_matches_goals_and_clips(site: httpx.AsyncClient) -> None:
+    assert (await site.get("/api/v1/dates")).json() == {
         "items": [
             {"date": "2026-08-22", "matches": 6, "goals": 8, "clips": 5},
             {"date": "2026-08-21", "matches": 1, "goals": 0, "clips": 0},
@@ -48,7 +48,7 @@ async def test_days_have_counts_of_matches_goals_and_clips(web: httpx.AsyncClien
     }
 
 
-async def test_matches_are_found_by_day_stage_competition_and_team(web: httpx.AsyncClient) -> None:
+async def test_matches_are_found_by_day_stage_competition_and_team(site: httpx.AsyncClient) -> None:
     for query, wanted in [
         ("date=2026-08-21", {7006}),
         ("date=2026-08-22", {7001, 7002, 7003, 7004, 7005, CRICKET}),
@@ -67,10 +67,10 @@ async def test_matches_are_found_by_day_stage_competition_and_team(web: httpx.As
         ("team=99999999999999999999999999", set()),
         ("team=%20", {7001, 7002, 7003, 7004, 7005, 7006, CRICKET}),
     ]:
-        assert await items(web, f"fixtures?{query}", "_id") == wanted, query
+        assert await items(site, f"fixtures?{query}", "_id") == wanted, query
 
 
-async def test_goals_are_found_by_status_match_team_scorer_and_minute(web: httpx.AsyncClient) -> None:
+async def test_goals_are_found_by_status_match_team_scorer_and_minute(site: httpx.AsyncClient) -> None:
     for query, wanted in [
         ("status=complete", {SALAH, NO_CLIP}),
         ("status=withdrawn", {WITHDRAWN}),
@@ -95,7 +95,7 @@ async def test_goals_are_found_by_status_match_team_scorer_and_minute(web: httpx
         ("minute=45+3", set()),
         ("fixture=7009", set()),
     ]:
-        assert await items(web, f"events?{query}", "_event_id") == wanted, query
+        assert await items(site, f"events?{query}", "_event_id") == wanted, query
 
 
 async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
@@ -121,22 +121,22 @@ async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small
     assert "withdrawn" in answer.json()["error"]["message"]
 
 
-async def test_clips_are_found_by_goal_match_and_what_their_clock_proves(web: httpx.AsyncClient) -> None:
-    of_salah = (await web.get(f"/api/v1/videos?event={SALAH}")).json()["items"]
+async def test_clips_are_found_by_goal_match_and_what_their_clock_proves(site: httpx.AsyncClient) -> None:
+    of_salah = (await site.get(f"/api/v1/videos?event={SALAH}")).json()["items"]
     assert {(each["rank"], each["timestamp_verified"]) for each in of_salah} == {(1, True), (2, True), (3, False)}
     assert {each["event_id"] for each in of_salah} == {SALAH}
     best = next(each for each in of_salah if each["rank"] == 1)
     assert (best["url"], best["poster"]) == (f"/v/{best['id']}", f"/v/{best['id']}/poster.jpg")
-    assert await items(web, "videos?fixture=7001&verified=false", "rank") == {3}
-    assert len(await items(web, "videos?fixture=7001&verified=true", "id")) == 3
-    assert len(await items(web, "videos?since=2026-08-22T15:30:00Z", "id")) == 5
-    assert await items(web, "videos?since=2026-08-22T17:30:01%2B02:00", "id") == set()
+    assert await items(site, "videos?fixture=7001&verified=false", "rank") == {3}
+    assert len(await items(site, "videos?fixture=7001&verified=true", "id")) == 3
+    assert len(await items(site, "videos?since=2026-08-22T15:30:00Z", "id")) == 5
+    assert await items(site, "videos?since=2026-08-22T17:30:01%2B02:00", "id") == set()
 
-    whole = (await web.get(f"/api/v1/videos/{best['id']}")).json()
+    whole = (await site.get(f"/api/v1/videos/{best['id']}")).json()
     assert whole["proof"]["readings"][0]["clock"] == "22:41"
     assert whole["leads_to"] is None
     (copy,) = best["copies"]
-    merged = (await web.get(f"/api/v1/videos/{copy['id']}")).json()
+    merged = (await site.get(f"/api/v1/videos/{copy['id']}")).json()
     assert merged["leads_to"] == {
         "id": best["id"],
         "url": f"/v/{best['id']}",
@@ -145,8 +145,8 @@ async def test_clips_are_found_by_goal_match_and_what_their_clock_proves(web: ht
     }
 
 
-async def test_losses_are_counted_by_class_and_by_the_hour(web: httpx.AsyncClient) -> None:
-    answer = (await web.get("/api/v1/losses?until=2026-08-23&fixture=7003")).json()
+async def test_losses_are_counted_by_class_and_by_the_hour(site: httpx.AsyncClient) -> None:
+    answer = (await site.get("/api/v1/losses?until=2026-08-23&fixture=7003")).json()
     assert answer["losses"] == [{"loss": "gone", "posts": 1}, {"loss": "too short", "posts": 1}]
     assert answer["goals"] == {"certain": 1, "with_clips": 0, "searching": 0, "nothing_posted": 0, "all_lost": 1}
     assert answer["posts"] == {"found": 2, "kept": 0, "duplicate": 0, "lost": 2, "in_work": 0}
@@ -160,7 +160,7 @@ async def test_a_goal_that_nobody_posted_is_counted_by_itself(web: httpx.AsyncCl
     quiet = match(7100, PREMIER, LIVERPOOL, CITY)
     await small_world.world.add(quiet)
     late = goal("70", Side.HOME, 306, "Mohamed Salah")
-    await small_world.world.poll(replace(quiet, goals=(late,), score=Score(1, 0), minute=Minute(70)), times=3)
+    await small_world.world.poll(replace(quiet, goals=(late,), score=Score(1, 0), minute=MatchMinute(70)), times=3)
     await small_world.world.clips.close("7100_40_306_Goal_1", "over")
     answer = (await web.get("/api/v1/losses?fixture=7100")).json()
     assert answer["goals"]["nothing_posted"] == 1
@@ -207,11 +207,11 @@ def test_the_narrower_of_two_spans_of_days_wins() -> None:
     [(None, None, 24), (NOW - timedelta(hours=2), None, 2), (None, NOW - timedelta(days=3), 24), (NOW, None, 1 / 3600)],
 )
 def test_losses_are_of_the_last_day_unless_told_otherwise(since: object, until: object, hours: float) -> None:
-    first, last = span(since, until, NOW)  # type: ignore[arg-type]
+    first, last = period(since, until, NOW)  # type: ignore[arg-type]
     assert last - first == timedelta(hours=hours)
 
 
 def test_losses_of_a_span_that_is_turned_round_or_too_long_are_refused() -> None:
     for since, until in [(NOW, NOW), (NOW, NOW - timedelta(days=1)), (NOW - timedelta(days=32), NOW)]:
         with pytest.raises(BadRequest):
-            span(since, until, NOW)
+            period(since, until, NOW)

@@ -14,9 +14,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.routing import BaseRoute, Mount, Route
 
-from found_footy.bootstrap_web import open_web
-from found_footy.domain.access import Role, csrf_of
-from found_footy.http_server import HttpServer
+from found_footy.access.models import Role, csrf_token
+from found_footy.app import open_web
+from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
 from tests.support.web_access import bearer, log_in, make_token
@@ -227,7 +227,7 @@ async def test_what_changes_something_needs_the_mark_of_the_login(small_world: W
         server = HttpServer(create_app(replace(services, now=lambda: NOW)), grace_seconds=1)
         async with server, httpx.AsyncClient(base_url=server.url) as web:
             await log_in(web, token)
-            mark = csrf_of(bytes.fromhex(web.cookies["footy_session"]))
+            mark = csrf_token(bytes.fromhex(web.cookies["footy_session"]))
             for name in CHANGES:
                 if "nowhere" in name:
                     continue

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.domain.fixtures.model import Minute
-from found_footy.web.feeds.atom import summary, title
-from found_footy.web.goal.view import goal_page
+from found_footy.fixtures.models import MatchMinute
+from found_footy.web.api.atom import summary, title
+from found_footy.web.pages.goal import goal_page
 from found_footy.web.services import WebRules
 from tests.conftest import WorldCopy
 from tests.support.web_world import KICKOFF, NOW
@@ -20,22 +20,22 @@ from tests.web.test_feeds import GOAL
 PAGE = {"accept": "text/html"}
 
 
-async def test_the_page_of_a_wicket_speaks_of_a_wicket(web: httpx.AsyncClient) -> None:
-    page = (await web.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)).text
+async def test_the_page_of_a_wicket_speaks_of_a_wicket(site: httpx.AsyncClient) -> None:
+    page = (await site.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)).text
     assert "<title>Travis Head 2.4 ov · India – Australia" in page
     assert 'Travis Head <span class="minute">2.4 ov</span>' in page
     assert '<b class="up">1st</b>' in page
     assert "wicket, 2nd innings" in page
     assert "b Jasprit Bumrah" in page
-    assert "<dt>In the field</dt><dd>India</dd>" in page
-    assert "<dt>Listed by</dt><dd>crex, espn</dd>" in page
+    assert "<dt>Fielding</dt><dd>India</dd>" in page
+    assert "<dt>Reported by</dt><dd>crex, espn</dd>" in page
     assert "goal" not in page[page.index("<main") :].replace('class="goal', "").replace('id="goal', "").replace(
         "goal-head", ""
     ).replace("data-goal", "")
 
 
-async def test_of_a_hidden_wicket_nothing_is_told(web: httpx.AsyncClient) -> None:
-    page = (await web.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE | {"cookie": "spoilers=hidden"})).text
+async def test_of_a_hidden_wicket_nothing_is_told(site: httpx.AsyncClient) -> None:
+    page = (await site.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE | {"cookie": "spoilers=hidden"})).text
     assert "A wicket in India – Australia" in page
     assert [word for word in ("Travis Head", "Bumrah", "2.4 ov", "1st") if word in page] == []
 
@@ -44,7 +44,7 @@ async def test_a_withdrawn_wicket_says_so(web: httpx.AsyncClient, small_world: W
     without = (WICKETS[0], WICKETS[2])
     await small_world.world.poll(t20(KICKOFF, *without), times=3, at=NOW)
     page = await web.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)
-    assert (page.status_code, "This wicket does not count" in page.text) == (410, True)
+    assert (page.status_code, "This wicket was withdrawn" in page.text) == (410, True)
     card = (await web.get("/fragments/match/7007")).text
     assert "<em>no wicket</em>" in card
     assert card.count("<em>1st wicket</em>") == 2  # one in each innings
@@ -62,21 +62,21 @@ async def test_the_number_of_a_wicket_is_told_where_it_is_known(
     assert (page.wicket, page.innings, page.noun) == (*told, "wicket")
 
 
-async def test_wickets_are_found_and_counted_as_such(web: httpx.AsyncClient) -> None:
-    page = (await web.get("/search?q=head&sport=cricket", headers=PAGE)).text
+async def test_wickets_are_found_and_counted_as_such(site: httpx.AsyncClient) -> None:
+    page = (await site.get("/search?q=head&sport=cricket", headers=PAGE)).text
     assert "1 wicket" in page
     assert '<b class="number">2.4 ov</b>' in page
     assert "b Jasprit Bumrah" in page
     assert '<option value="cricket" selected>' in page
-    match = (await web.get("/search?kind=fixtures&q=india", headers=PAGE)).text
+    match = (await site.get("/search?kind=fixtures&q=india", headers=PAGE)).text
     assert '<span class="number">187/5 – 95/2</span>' in match
     assert "12.3 ov" in match
-    strange = await web.get("/search?sport=chess", headers=PAGE)
+    strange = await site.get("/search?sport=chess", headers=PAGE)
     assert "Mohamed Salah" in strange.text
 
 
-async def test_the_documents_of_cricket_have_innings(web: httpx.AsyncClient) -> None:
-    told = (await web.get("/api/v1/fixtures/7007")).json()
+async def test_the_documents_of_cricket_have_innings(site: httpx.AsyncClient) -> None:
+    told = (await site.get("/api/v1/fixtures/7007")).json()
     assert (told["sport"], told["venue"], told["toss"]) == (
         "cricket",
         "MCG, Melbourne",
@@ -87,13 +87,13 @@ async def test_the_documents_of_cricket_have_innings(web: httpx.AsyncClient) -> 
         (95, 2, False),
     ]
     assert [each["_event_id"].split("_")[2] for each in told["events"]] == ["9001", "9101", "9102"]
-    head = (await web.get(f"/api/v1/events/{WICKET_OF_HEAD}")).json()
+    head = (await site.get(f"/api/v1/events/{WICKET_OF_HEAD}")).json()
     assert (head["time"], head["_feeds"]) == ({"elapsed": 2, "extra": 4, "innings": 2}, ["crex", "espn"])
     assert (head["_fixture"]["sport"], head["type"], head["detail"]) == ("cricket", "Wicket", "Bowled")
 
 
 def test_a_feed_of_a_wicket_tells_no_score_that_is_none() -> None:
-    wicket = replace(GOAL, minute=Minute(2, 4, 2), player="Travis Head")
+    wicket = replace(GOAL, minute=MatchMinute(2, 4, 2), player="Travis Head")
     assert title(wicket, scores=True) == "Home – Away: Travis Head is out, 2.4 ov"
     assert title(wicket, scores=False) == "Home – Away: a wicket, 2.4 ov"
     assert title(replace(wicket, player=None, withdrawn="review"), scores=True).startswith("Withdrawn: Home – Away")

@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from found_footy.web.answers.assets import STATIC
-from found_footy.web.matches.cricket import batting, how_out, innings_overs, ordinal, place, score_words
-from found_footy.web.matches.words import WORDS, clock, standing
+from found_footy.web.pages.match_format import (
+    STATUS_TEXT,
+    batting,
+    clock_text,
+    how_out,
+    innings_overs,
+    innings_percent,
+    innings_score,
+    match_phase,
+    ordinal,
+)
+from found_footy.web.rendering import STATIC
 
 
 def innings(number: int, side: str, runs: int, wickets: int, overs: int, balls: int = 0, over: bool = True) -> Any:
@@ -35,7 +44,7 @@ TEST = [innings(1, "home", 245, 10, 80, 2), innings(2, "away", 301, 7, 90), inni
     ],
 )
 def test_a_score_is_told_by_innings(played: list[Any], side: str, runs: str, overs: str) -> None:
-    assert score_words(played, side) == (runs, overs)
+    assert innings_score(played, side) == (runs, overs)
 
 
 @pytest.mark.parametrize(("played", "side"), [([], None), ([FIRST], None), ([FIRST, CHASE], "away"), (TEST, "home")])
@@ -95,7 +104,7 @@ def test_the_room_of_an_innings_on_the_line(details: dict[str, str], played: lis
     ],
 )
 def test_each_ball_has_its_place_on_the_line(at: tuple[int, int, int | None], count: int, percent: float) -> None:
-    assert place(*at, count=count, overs=20) == percent
+    assert innings_percent(*at, count=count, overs=20) == percent
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -103,7 +112,7 @@ def test_the_sheet_marks_where_an_innings_ends(count: int) -> None:
     sheet = (STATIC / "matchday.css").read_text()
     (rule,) = [line for line in sheet.splitlines() if f".line.innings-{count} " in line]
     for number in range(1, count):
-        assert f"var(--mark) {place(number + 1, 0, 0, count=count, overs=20):g}% /" in rule
+        assert f"var(--mark) {innings_percent(number + 1, 0, 0, count=count, overs=20):g}% /" in rule
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_the_sheet_marks_where_an_innings_ends(count: int) -> None:
     ],
 )
 def test_a_break_is_told_in_words_and_is_not_the_end(status: str, said: str) -> None:
-    assert clock(status, "active", 12, 3, "cricket") == said
-    assert status in WORDS
+    assert clock_text(status, "active", 12, 3, "cricket") == said
+    assert status in STATUS_TEXT
     over = status in ("RESULT", "NR")
-    assert (standing(status, "active").name == "OVER") is over
+    assert (match_phase(status, "active").name == "OVER") is over

@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
-from found_footy.domain.feeds.health_values import HealthGrade, RecoveryAction
-from found_footy.domain.operations.feeds_measured import HealthSpan
-from found_footy.domain.operations.findings import Limits
-from found_footy.domain.operations.measured import Measured
-from found_footy.ports_health import HealthSample
-from found_footy.web.operating.feed_view import dispute_rows, feed_chips, feed_rows, paused_rows
-from found_footy.web.operating.health_plot import WIDTH, health_plot
-from found_footy.web.operating.looking import browser_seen, spans
-from found_footy.web.operating.said import recovery_row, said_words
+from found_footy.operations.models import HealthGrade, HealthLimits, HealthSpan, Measurement, RecoveryAction
+from found_footy.operations.ports import HealthSample
+from found_footy.operations.probe import browser_seen, spans
+from found_footy.web.pages.feeds import (
+    WIDTH,
+    conflict_rows,
+    feed_chips,
+    feed_rows,
+    format_value,
+    health_plot,
+    paused_rows,
+    recovery_row,
+)
 from tests.support.operations import (
     NOW,
     a_dispute,
@@ -36,7 +40,7 @@ from tests.support.operations import spans as made_spans
 LIMIT = timedelta(seconds=90)
 
 
-def chips(system: Measured) -> dict[str, tuple[str, str]]:
+def chips(system: Measurement) -> dict[str, tuple[str, str]]:
     return {chip.feed: (chip.state, chip.words) for chip in feed_chips(a_match(), system, LIMIT)}
 
 
@@ -45,12 +49,12 @@ def chips(system: Measured) -> dict[str, tuple[str, str]]:
     [
         (a_record(407_001, "espn", 20), ("ok", "20 s")),
         (a_record(407_001, "espn", 91), ("late", "91 s")),
-        (a_record(407_001, "espn", None), ("unknown", "not heard yet")),
+        (a_record(407_001, "espn", None), ("unknown", "no data yet")),
         (a_record(407_001, "espn", 20, failures_in_a_row=2), ("failing", "20 s, 2 failed")),
         (a_record(407_001, "espn", None, failures_in_a_row=2), ("failing", "never, 2 failed")),
         (paused(), ("paused", "paused, again in 80 s")),
         (paused(paused_until=None), ("paused", "paused")),
-        (a_record(999, "espn", 20), ("unknown", "not asked yet")),
+        (a_record(999, "espn", 20), ("unknown", "no request yet")),
     ],
 )
 def test_how_a_match_does_at_a_feed(espn: Any, told: tuple[str, str]) -> None:
@@ -60,7 +64,7 @@ def test_how_a_match_does_at_a_feed(espn: Any, told: tuple[str, str]) -> None:
 
 def test_a_feed_that_is_off_is_not_late() -> None:
     assert chips(measured(declared=declared(on=False)))["espn"] == ("off", "off")
-    assert chips(measured(cached=None))["espn"] == ("unknown", "not known")
+    assert chips(measured(cached=None))["espn"] == ("unknown", "unknown")
 
 
 def test_the_most_trusted_feed_stands_first() -> None:
@@ -72,46 +76,46 @@ def test_the_most_trusted_feed_stands_first() -> None:
 @pytest.mark.parametrize(
     ("system", "espn"),
     [
-        (measured(), ("ok", "answers", "auto", "")),
+        (measured(), ("ok", "ok", "auto", "")),
         (measured(declared=declared(on=False, switched=False)), ("off", "off", "off", "")),
-        (measured(declared=declared(switched=True)), ("ok", "answers", "on", "")),
-        (measured(declared=declared(lacks="no browser")), ("failed", "cannot be asked", "auto", "no browser")),
-        (measured(recorded=recorded(feeds=(a_feed(),))), ("quiet", "quiet", "auto", "")),
+        (measured(declared=declared(switched=True)), ("ok", "ok", "on", "")),
+        (measured(declared=declared(lacks="no browser")), ("failed", "not configured", "auto", "no browser")),
+        (measured(recorded=recorded(feeds=(a_feed(),))), ("quiet", "idle", "auto", "")),
         (
             measured(recorded=recorded(feeds=(a_feed(), a_feed(feed="espn", error="refused")))),
-            ("failed", "fails", "auto", "refused"),
+            ("failed", "failing", "auto", "refused"),
         ),
-        (measured(recorded=None), ("quiet", "quiet", "auto", "")),
-        (measured(declared=None), ("ok", "answers", None, "")),
+        (measured(recorded=None), ("quiet", "idle", "auto", "")),
+        (measured(declared=None), ("ok", "ok", None, "")),
     ],
 )
-def test_how_a_feed_does(system: Measured, espn: tuple[str, str, str | None, str]) -> None:
+def test_how_a_feed_does(system: Measurement, espn: tuple[str, str, str | None, str]) -> None:
     (row,) = [row for row in feed_rows(system) if row.feed == "espn"]
     assert (row.state, row.word, row.switch, row.problem) == espn
 
 
 def test_a_feeds_row_counts_its_answers_and_its_quota() -> None:
     football, espn, crex = feed_rows(measured())
-    assert (football.answers, football.quota_width, football.matches) == ("40 of 40 answers good", 93.5, 3)
-    assert (espn.quota_width, crex.asked, crex.answers) == (None, "not asked yet", "")
+    assert (football.answers, football.quota_width, football.matches) == ("40 of 40 requests succeeded", 93.5, 3)
+    assert (espn.quota_width, crex.asked, crex.answers) == (None, "no request yet", "")
 
 
 def test_paused_matches_say_when_they_are_tried_again() -> None:
     records = (a_record(), paused(), paused(9, paused_until=ago(seconds=1)), paused(10, paused_until=None, title=""))
     rows = paused_rows(measured(cached=cached(records=records)))
     assert [(row.again, row.title) for row in rows] == [
-        ("with the next poll", "Liverpool – Manchester City"),
-        ("with the next poll", "espn_10"),
+        ("at the next poll", "Liverpool – Manchester City"),
+        ("at the next poll", "espn_10"),
         ("in 80 s", "Liverpool – Manchester City"),
     ]
 
 
 def test_what_was_said_of_a_hidden_match_stays_hidden() -> None:
     system = measured(recorded=recorded(disputes=(a_dispute(),)))
-    (shown,) = dispute_rows(system, Limits(), lambda _: False)
+    (shown,) = conflict_rows(system, HealthLimits(), lambda _: False)
     assert shown.said == (("api_football", "2–1", True), ("espn", "1–1", False))
     assert (shown.goes_on, shown.lasted, shown.polls) == (True, "4 min", 8)
-    (hidden,) = dispute_rows(system, Limits(), lambda _: True)
+    (hidden,) = conflict_rows(system, HealthLimits(), lambda _: True)
     assert {said for _, said, _ in hidden.said} == {"hidden"}
 
 
@@ -129,7 +133,7 @@ def test_what_was_said_of_a_hidden_match_stays_hidden() -> None:
     ],
 )
 def test_a_feeds_words_are_short(value: Any, said: str) -> None:
-    assert said_words(value) == said
+    assert format_value(value) == said
 
 
 def test_a_recovery_says_what_was_seen_and_done() -> None:
@@ -137,7 +141,7 @@ def test_a_recovery_says_what_was_seen_and_done() -> None:
     assert row.facts == (("grade", "failing", "healthy"), ("oldest", "2 min", "8 s"), ("median", "96 s", "4 s"))
     assert row.steps == (("workers", True, "2 workers were started anew"),)
     assert (row.action, row.outcome, row.took, row.healthy) == (
-        "poller started anew",
+        "poller restarted",
         "success",
         "4.2 s",
         "healthy after 60 s",
@@ -178,7 +182,7 @@ def test_lines_stop_where_nobody_judged_and_stay_inside() -> None:
 
 def test_nothing_judged_is_an_empty_plot_that_says_so() -> None:
     plot = health_plot((), NOW, 60, 120)
-    assert (plot.blocks, plot.said) == ((), "No judgement of the last 6 hours is known")
+    assert (plot.blocks, plot.said) == ((), "No health data for the last 6 hours")
     assert all(line.path == "" for line in plot.lines)
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.domain.announcing.feed_goal import FeedClip, FeedGoal
-from found_footy.domain.fixtures.model import Minute, Score
-from found_footy.web.feeds.atom import Feed, atom, title
-from found_footy.web.services import Services
+from found_footy.fixtures.models import MatchMinute, Score
+from found_footy.notifications.models import AtomClip, AtomGoal
+from found_footy.web.api.atom import AtomFeed, render_atom, title
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
@@ -60,8 +60,8 @@ def said(entry: ET.Element) -> tuple[str, str]:
         ("competition/78", set()),  # a match without a clip
     ],
 )
-async def test_a_feed_has_the_goals_that_have_clips(web: httpx.AsyncClient, path: str, goals: set[str]) -> None:
-    answer = await web.get(f"/feeds/{path}.atom")
+async def test_a_feed_has_the_goals_that_have_clips(site: httpx.AsyncClient, path: str, goals: set[str]) -> None:
+    answer = await site.get(f"/feeds/{path}.atom")
     assert answer.headers["content-type"] == "application/atom+xml"
     assert set(entries(answer.content)) == goals
 
@@ -82,16 +82,16 @@ async def test_an_entry_leads_to_the_goal_its_best_clip_and_its_picture(
     assert said(entry) == ("Liverpool 1–0 Manchester City: Mohamed Salah 23'", summary)
 
 
-async def test_a_withdrawn_goal_says_so_and_has_no_clips_any_more(web: httpx.AsyncClient) -> None:
-    entry = entries((await web.get("/feeds/all.atom")).content)[WITHDRAWN]
+async def test_a_withdrawn_goal_says_so_and_has_no_clips_any_more(site: httpx.AsyncClient) -> None:
+    entry = entries((await site.get("/feeds/all.atom")).content)[WITHDRAWN]
     assert list(links(entry)) == ["text/html"]
     words = said(entry)
     assert words[0].startswith("Withdrawn: Barcelona 1–0 Sevilla")
     assert "no longer lists it (VAR)" in words[1]
 
 
-async def test_without_scores_there_are_no_scores_scorers_or_pictures(web: httpx.AsyncClient) -> None:
-    answer = await web.get("/feeds/all.atom?scores=no")
+async def test_without_scores_there_are_no_scores_scorers_or_pictures(site: httpx.AsyncClient) -> None:
+    answer = await site.get("/feeds/all.atom?scores=no")
     found = entries(answer.content)
     assert said(found[SALAH])[0] == "Liverpool – Manchester City: a goal, 23'"
     assert said(found[WITHDRAWN])[0] == "Barcelona – Sevilla: a goal was withdrawn, 12'"
@@ -100,8 +100,8 @@ async def test_without_scores_there_are_no_scores_scorers_or_pictures(web: httpx
         assert spoiler not in answer.text
 
 
-async def test_words_of_strangers_stay_words(web: httpx.AsyncClient) -> None:
-    answer = await web.get("/feeds/team/999001.atom")
+async def test_words_of_strangers_stay_words(site: httpx.AsyncClient) -> None:
+    answer = await site.get("/feeds/team/999001.atom")
     root = ET.fromstring(answer.content)
     assert "<script>" not in answer.text
     assert "<script>document.title" in root.findtext(f"{ATOM}title", "")
@@ -121,8 +121,8 @@ async def test_words_of_strangers_stay_words(web: httpx.AsyncClient) -> None:
         ("nothing", 404),
     ],
 )
-async def test_what_is_not_there_is_an_error_and_no_empty_feed(web: httpx.AsyncClient, path: str, status: int) -> None:
-    answer = await web.get(f"/feeds/{path}.atom")
+async def test_what_is_not_there_is_an_error_and_no_empty_feed(site: httpx.AsyncClient, path: str, status: int) -> None:
+    answer = await site.get(f"/feeds/{path}.atom")
     assert (answer.status_code, set(answer.json())) == (status, {"error"})
 
 
@@ -154,21 +154,21 @@ async def test_links_carry_the_address_that_others_know(small_world: WorldCopy) 
     assert itself.get("href") == "https://goals.example/footy/feeds/all.atom?scores=no"
 
 
-async def test_only_the_newest_are_told(server: tuple[str, Services]) -> None:
-    assert len(await server[1].feeds.goals(None, None, 2)) == 2
-    assert len(await server[1].feeds.goals("team", 40, 1)) == 1
+async def test_only_the_newest_are_told(server: tuple[str, WebServices]) -> None:
+    assert len(await server[1].notifications.atom_goals(None, None, 2)) == 2
+    assert len(await server[1].notifications.atom_goals("team", 40, 1)) == 1
 
 
-GOAL = FeedGoal(
-    "1_2_3_Goal_1", 1, "League", "Home", "Away", "Home", "Scorer", Minute(90, 3), Score(1, 0), NOW,
-    NOW + timedelta(minutes=1), 1, 0, FeedClip("0123456789abcdef", 1000),
+GOAL = AtomGoal(
+    "1_2_3_Goal_1", 1, "League", "Home", "Away", "Home", "Scorer", MatchMinute(90, 3), Score(1, 0), NOW,
+    NOW + timedelta(minutes=1), 1, 0, AtomClip("0123456789abcdef", 1000),
 )  # fmt: skip
 
 
 @given(st.text(max_size=400), st.text(max_size=400), st.text(max_size=100), st.booleans())
 def test_a_feed_is_well_formed_whatever_the_names_are(name: str, reason: str, goal_id: str, scores: bool) -> None:
     goal = replace(GOAL, id=goal_id, home=name, player=name or None, league=name, withdrawn=reason or None)
-    root = ET.fromstring(atom(Feed("/feeds/all.atom", name, [goal], scores), "http://127.0.0.1:8000"))
+    root = ET.fromstring(render_atom(AtomFeed("/feeds/all.atom", name, [goal], scores), "http://127.0.0.1:8000"))
     assert len(root.findall(f"{ATOM}entry")) == 1
     assert root.findtext(f"{ATOM}updated") == "2026-08-22T15:31:00.000Z"
 
@@ -178,6 +178,6 @@ def test_a_goal_without_a_scorer_names_its_team() -> None:
 
 
 def test_a_feed_without_goals_is_the_same_each_time() -> None:
-    empty = Feed("/feeds/team/1.atom", "Goals", [])
-    assert atom(empty, "http://a") == atom(empty, "http://a")
-    assert b"1970-01-01T00:00:00.000Z" in atom(empty, "http://a")
+    empty = AtomFeed("/feeds/team/1.atom", "Goals", [])
+    assert render_atom(empty, "http://a") == render_atom(empty, "http://a")
+    assert b"1970-01-01T00:00:00.000Z" in render_atom(empty, "http://a")

@@ -11,14 +11,15 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from found_footy.adapters.storage.redis import RedisCache, RedisMonitorRecords, RedisSnapshots
-from found_footy.bootstrap_web import open_web
-from found_footy.domain.feeds.monitoring import MatchLife
-from found_footy.domain.feeds.snapshot import RECONCILED
-from found_footy.http_server import HttpServer
-from found_footy.ports_feeds import NewSnapshot
+from found_footy.app import open_web
+from found_footy.feeds.cache import RedisMonitorRecords, RedisSnapshots
+from found_footy.feeds.models import RECONCILED, MonitoringState
+from found_footy.feeds.ports import NewSnapshot
+from found_footy.feeds.snapshot import encode_payload
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.redis import RedisCache
 from found_footy.web.app import create_app
-from found_footy.web.services import Services
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.operations import a_record, paused
 from tests.support.web_world import NOW, served
@@ -45,13 +46,14 @@ async def site(small_world: WorldCopy, valkey_server: str, cache: RedisCache) ->
 
 
 async def keep(site: Site, seconds_ago: float, **payload: Any) -> None:
-    await site.snapshots.keep(
+    await site.snapshots.save(
         [
             NewSnapshot(
                 "7001",
                 RECONCILED,
-                {"status": "live", "score": {"team_a": {"goals": 1}}, "raw": {"secret": 1}, **payload},
+                encode_payload({"status": "live", "score": {"team_a": {"goals": 1}}, "raw": {"secret": 1}, **payload}),
                 NOW - timedelta(seconds=seconds_ago),
+                timedelta(hours=24),
                 timedelta(seconds=15),
                 {"score": {"source": "espn", "confidence": 1.0}},
             )
@@ -110,7 +112,7 @@ async def test_a_cache_that_is_away_is_said_and_the_rest_is_told(small_world: Wo
     assert "secret-word" not in away.text + page.text
     assert [(feed["feed"], feed["state"]) for feed in feeds["feeds"]] == [("api_football", None), ("espn", None)]
     assert (status["engines"]["cache"], status["grade"], status["queue_depth"]) == ("failed", "healthy", None)
-    assert "Cache does not answer" in page.text
+    assert "Redis is unreachable" in page.text
 
 
 async def test_for_each_field_one_can_ask_who_said_it(site: Site) -> None:
@@ -122,18 +124,18 @@ async def test_for_each_field_one_can_ask_who_said_it(site: Site) -> None:
     assert told["fields"]["venue"]["feed"] == "espn"
     first, second = told["feeds"]
     assert (first["feed"], first["founding"], first["state"]) == ("api_football", True, "active")
-    assert (second["feed_id"], second["state"], second["failures_in_a_row"]) == (4017001, MatchLife.PAUSED, 5)
+    assert (second["feed_id"], second["state"], second["failures_in_a_row"]) == (4017001, MonitoringState.PAUSED, 5)
     assert (second["confidence"], second["reasons"][1]) == (pytest.approx(0.97), "same kick-off")
     (dispute,) = told["disputes"]
     assert (dispute["field"], dispute["chosen"], dispute["polls"]) == ("score", "api_football", 1)
     assert (told["stale"], told["age_seconds"] > 4000) == (True, True)
 
 
-async def test_the_page_of_a_match_says_who_said_what(web: httpx.AsyncClient, server: tuple[str, Services]) -> None:
+async def test_the_page_of_a_match_says_who_said_what(web: httpx.AsyncClient, server: tuple[str, WebServices]) -> None:
     page = (await web.get("/operations/match/7001", headers={"accept": "text/html"})).text
     assert "Which feed" not in page
     assert "espn: 1–1" in page
-    assert "What they disagreed on" in page
+    assert "Conflicts" in page
     hidden = await web.get("/operations/match/7001/fragment", headers={"cookie": "spoilers=hidden"})
     assert "1–1" not in hidden.text
     assert "Anfield" not in hidden.text

@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.adapters.storage.postgres.follows import PostgresFollows
-from found_footy.domain.access import Role
-from found_footy.domain.errors import EngineError
-from found_footy.http_server import HttpServer
+from found_footy.access.models import Role
+from found_footy.errors import EngineError
+from found_footy.fixtures.follow_store import PostgresFollows
+from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
-from found_footy.web.services import Services
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 
@@ -46,8 +46,8 @@ def followed(document: Any) -> set[str]:
 # --- the page
 
 
-async def test_anybody_sees_what_is_followed_and_only_operators_can_change_it(web: httpx.AsyncClient) -> None:
-    text = (await web.get("/follow", headers=PAGE)).text
+async def test_anybody_sees_what_is_followed_and_only_operators_can_change_it(site: httpx.AsyncClient) -> None:
+    text = (await site.get("/follow", headers=PAGE)).text
     assert 'href="/follow" aria-current="page"' in text
     assert "Premier League" in text
     assert '<button class="switch toggle"' not in text
@@ -108,8 +108,8 @@ async def test_a_form_without_the_mark_of_the_login_changes_nothing(
 # --- the API
 
 
-async def test_the_api_shows_the_list_with_its_costs_and_the_next_match(web: httpx.AsyncClient) -> None:
-    document = (await web.get(API)).json()
+async def test_the_api_shows_the_list_with_its_costs_and_the_next_match(site: httpx.AsyncClient) -> None:
+    document = (await site.get(API)).json()
     assert document["setting"] == ["top5", "european-cups", "tournaments"]
     assert {"premier-league", "champions-league", "world-cup"} <= followed(document)
     assert document["summary"].startswith("5 leagues, 4 cups, 11 tournaments: Premier League")
@@ -149,7 +149,7 @@ async def test_a_wrong_request_is_refused(api: httpx.AsyncClient, body: dict[str
 
 
 async def test_an_add_starts_an_ingest_where_temporal_answers(
-    server: tuple[str, Services], small_world: WorldCopy
+    server: tuple[str, WebServices], small_world: WorldCopy
 ) -> None:
     services = server[1]
     started = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import httpx
 
 
-async def test_a_page_that_is_not_there_says_so_to_people_and_to_programs(web: httpx.AsyncClient) -> None:
-    page = await web.get("/nowhere", headers={"accept": "text/html"})
+async def test_a_page_that_is_not_there_says_so_to_people_and_to_programs(site: httpx.AsyncClient) -> None:
+    page = await site.get("/nowhere", headers={"accept": "text/html"})
     assert (page.status_code, "Not Found" in page.text) == (404, True)
-    answer = await web.get("/api/v1/nowhere", headers={"accept": "text/html"})
+    answer = await site.get("/api/v1/nowhere", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert answer.json()["error"]["class"] == "NotFound"
 

@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 
-from found_footy.domain.fixtures.model import Minute, Score, Side
-from found_footy.domain.videos.losses import Loss
-from found_footy.domain.videos.readings import Box, Expectation, FrameReading, Proof, WicketExpected
-from found_footy.domain.videos.verification import Reason
-from found_footy.domain.videos.video_link import VideoLink
-from found_footy.web.goal.loss_words import MEANINGS, LossCount, losses_by_class
-from found_footy.web.goal.posts import web_address
-from found_footy.web.goal.proof import UNVERIFIED, proof_view, words
+from found_footy.clips.models import (
+    Expectation,
+    FrameReading,
+    Proof,
+    PublishedVideo,
+    RejectionReason,
+    WicketExpectation,
+)
+from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejections
+from found_footy.clips.verification import VerificationReason
+from found_footy.fixtures.models import MatchMinute, Score, Side
+from found_footy.media.models import RelativeBox
+from found_footy.web.pages.goal import safe_url
+from found_footy.web.pages.proof import UNVERIFIED, proof_view, reading_text
 
-EXPECTED = Expectation(Minute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
+EXPECTED = Expectation(MatchMinute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
 
 
 def reading(at: float = 1.0, **more: Any) -> FrameReading:
@@ -33,47 +39,47 @@ def video(verified: bool = True, reason: str | None = None, width: int = 1280, h
         ({"clock": "45:00", "stoppage_clock": "+2:17", "added": "+4"}, "45:00 +2:17 +4"),
         ({"teams": ("LIV", "MCI")}, "LIV – MCI"),
         ({"score": Score(2, 1)}, "2–1"),
-        ({}, "nothing could be read"),
+        ({}, "nothing readable"),
     ],
 )
 def test_what_was_read_in_words(more: dict[str, Any], said: str) -> None:
-    assert words(reading(**more)) == said
+    assert reading_text(reading(**more)) == said
 
 
 @pytest.mark.parametrize("reason", [each for each in UNVERIFIED if each is not None])
-def test_every_reason_for_an_unverified_clip_has_its_words(reason: Reason) -> None:
+def test_every_reason_for_an_unverified_clip_has_its_words(reason: VerificationReason) -> None:
     shown = proof_view(video(False, reason), Proof(1.0, None, (reading(),), EXPECTED), 3)
-    assert shown.verdict == f"{UNVERIFIED[reason]}."
+    assert shown.verification == f"{UNVERIFIED[reason]}."
     assert shown.box is shown.zoom is None
     assert shown.read[0] == ("Clock", "", "23' ± 3 min")
 
 
 def test_a_proof_without_names_and_scores_compares_the_clock_only() -> None:
-    proof = Proof(1.0, None, (reading(clock="22:41"),), Expectation(Minute(45, 2)))
+    proof = Proof(1.0, None, (reading(clock="22:41"),), Expectation(MatchMinute(45, 2)))
     assert proof_view(video(), proof, 5).read == (("Clock", "22:41", "45+2' ± 5 min"),)
 
 
 def test_what_speaks_against_a_picture_is_told() -> None:
     proof = Proof(1.0, None, (reading(soccer=False, screen=True), reading(3.0)), EXPECTED)
-    first, second = proof_view(video(False, Reason.NO_CLOCK), proof, 3).pictures
-    assert (first.signs, first.decided) == (("no football to be seen", "a filmed screen"), True)
-    assert (second.signs, second.decided) == ((), False)
+    first, second = proof_view(video(False, VerificationReason.NO_CLOCK), proof, 3).pictures
+    assert (first.warnings, first.decided) == (("no football visible", "a filmed screen"), True)
+    assert (second.warnings, second.decided) == ((), False)
 
 
 @pytest.mark.parametrize(
     ("box", "shape"),
     [
-        (Box(0.05, 0.06, 0.13, 0.11), (1280, 720)),
-        (Box(0.0, 0.0, 1.0, 1.0), (1280, 720)),
-        (Box(0.97, 0.95, 1.0, 1.0), (1920, 1080)),
-        (Box(-3.0, -3.0, 9.0, 9.0), (1280, 720)),
-        (Box(0.9, 0.9, 0.1, 0.1), (1280, 720)),
-        (Box(0.5, 0.5, 0.5, 0.5), (640, 480)),
-        (Box(0.4, 0.1, 0.6, 0.2), (400, 4000)),
-        (Box(0.4, 0.1, 0.6, 0.2), (4000, 40)),
+        (RelativeBox(0.05, 0.06, 0.13, 0.11), (1280, 720)),
+        (RelativeBox(0.0, 0.0, 1.0, 1.0), (1280, 720)),
+        (RelativeBox(0.97, 0.95, 1.0, 1.0), (1920, 1080)),
+        (RelativeBox(-3.0, -3.0, 9.0, 9.0), (1280, 720)),
+        (RelativeBox(0.9, 0.9, 0.1, 0.1), (1280, 720)),
+        (RelativeBox(0.5, 0.5, 0.5, 0.5), (640, 480)),
+        (RelativeBox(0.4, 0.1, 0.6, 0.2), (400, 4000)),
+        (RelativeBox(0.4, 0.1, 0.6, 0.2), (4000, 40)),
     ],
 )
-def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: Box, shape: tuple[int, int]) -> None:
+def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: RelativeBox, shape: tuple[int, int]) -> None:
     shown = proof_view(video(width=shape[0], height=shape[1]), Proof(1.0, box, (reading(),), EXPECTED), 3)
     height = 1000 * shape[1] / shape[0]
     for drawn in (shown.box, shown.zoom):
@@ -85,11 +91,11 @@ def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: Box, shape: t
 
 
 def test_every_loss_has_a_meaning() -> None:
-    assert set(MEANINGS) == set(Loss)
-    assert losses_by_class(["gone", "too short", "gone", "of the future"]) == (
-        LossCount("gone", 2, MEANINGS["gone"]),
-        LossCount("of the future", 1, ""),
-        LossCount("too short", 1, MEANINGS["too short"]),
+    assert set(MEANINGS) == set(RejectionReason)
+    assert count_rejections(["gone", "too short", "gone", "of the future"]) == (
+        RejectionCount("gone", 2, MEANINGS["gone"]),
+        RejectionCount("of the future", 1, ""),
+        RejectionCount("too short", 1, MEANINGS["too short"]),
     )
 
 
@@ -111,7 +117,7 @@ def test_every_loss_has_a_meaning() -> None:
     ],
 )
 def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
-    assert (web_address(url) is not None) is shown
+    assert (safe_url(url) is not None) is shown
 
 
 @pytest.mark.parametrize(
@@ -127,19 +133,21 @@ def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
     ],
 )
 def test_a_file_has_one_name_on_every_system(player: str | None, home: str, name: str, plain: str) -> None:
-    link = VideoLink("0" * 16, "e", 1, "0" * 32, 1, 1.0, 0.0, None, player, Minute(23), home, "B")
+    link = PublishedVideo("0" * 16, "e", 1, "0" * 32, 1, 1.0, 0.0, None, player, MatchMinute(23), home, "B")
     assert (link.file_name, link.plain_file_name) == (name, plain)
 
 
 def test_a_wickets_proof_compares_the_over_the_side_and_the_wickets() -> None:
-    wicket = WicketExpected(Side.AWAY, 2, 3, "IND", "AUS")
-    expected = Expectation(Minute(12, 3, 2), "India", "Australia", wicket=wicket)
+    wicket = WicketExpectation(Side.AWAY, 2, 3, "IND", "AUS")
+    expected = Expectation(MatchMinute(12, 3, 2), "India", "Australia", wicket=wicket)
     read = reading(clock="12.3", score=Score(95, 3), batting="AUS", soccer=False)
     shown = proof_view(video(), Proof(1.0, None, (read,), expected), 3)
-    assert shown.verdict == "The broadcast’s scoreboard shows 12.3 · AUS 95–3, which fits the wicket at 12.3 ov."
+    assert (
+        shown.verification == "The broadcast’s scoreboard shows 12.3 · AUS 95–3, which matches the wicket at 12.3 ov."
+    )
     assert shown.read == (
         ("Overs", "12.3", "12.3 ov ± 1 over"),
         ("Batting", "AUS", "Australia"),
         ("Score", "95–3", "2 or 3 wickets"),
     )
-    assert shown.pictures[0].signs == ("no cricket to be seen",)
+    assert shown.pictures[0].warnings == ("no cricket visible",)

@@ -9,7 +9,12 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
-from found_footy.web.access.headers import MOST_BODY_BYTES, SafeHeaders, policy, safety
+from found_footy.web.security import (
+    MAX_BODY_BYTES,
+    SecurityHeadersMiddleware,
+    content_security_policy,
+    security_headers,
+)
 from found_footy.web.services import WebRules
 from tests.support.web_access import PAGE
 
@@ -20,8 +25,8 @@ POLICY = (
 
 
 @pytest.mark.parametrize("path", ["/login", "/nowhere", "/api/v1/nowhere", "/static/footy.css", "/api/v1/openapi.json"])
-async def test_every_answer_carries_the_headers(web: httpx.AsyncClient, path: str) -> None:
-    answer = await web.get(path, headers=PAGE)
+async def test_every_answer_carries_the_headers(site: httpx.AsyncClient, path: str) -> None:
+    answer = await site.get(path, headers=PAGE)
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["x-frame-options"] == "DENY"
@@ -46,23 +51,23 @@ async def test_every_answer_carries_the_headers(web: httpx.AsyncClient, path: st
     ],
 )
 def test_settings_that_change_a_header(rules: WebRules, name: bytes, said: bytes) -> None:
-    assert said in dict(safety(rules))[name]
+    assert said in dict(security_headers(rules))[name]
 
 
 def test_no_policy_allows_inline_script() -> None:
-    assert "unsafe" not in policy("https://s3.example")
+    assert "unsafe" not in content_security_policy("https://s3.example")
 
 
 @pytest.mark.parametrize(
     ("host", "status"),
     [("127.0.0.1", 200), ("localhost:1234", 200), ("[::1]", 200), ("evil.example", 400), ("", 400), ("a b", 400)],
 )
-async def test_a_foreign_name_for_this_server_is_refused(web: httpx.AsyncClient, host: str, status: int) -> None:
-    assert (await web.get("/login", headers={"host": host})).status_code == status
+async def test_a_foreign_name_for_this_server_is_refused(site: httpx.AsyncClient, host: str, status: int) -> None:
+    assert (await site.get("/login", headers={"host": host})).status_code == status
 
 
 async def test_a_large_body_is_refused_before_it_is_read(web: httpx.AsyncClient) -> None:
-    answer = await web.post("/login", content=b"x" * (MOST_BODY_BYTES + 1))
+    answer = await web.post("/login", content=b"x" * (MAX_BODY_BYTES + 1))
     assert (answer.status_code, answer.json()["error"]["class"]) == (413, "BadRequest")
 
 
@@ -80,7 +85,7 @@ async def test_a_body_that_hides_its_length_is_counted() -> None:
     headers = [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")]
     scope = {"type": "http", "method": "POST", "path": "/", "headers": headers}
     with pytest.raises(HTTPException) as refused:
-        await SafeHeaders(reads_everything, WebRules())(scope, endless, unheard)
+        await SecurityHeadersMiddleware(reads_everything, WebRules())(scope, endless, unheard)
     assert refused.value.status_code == 413
 
 

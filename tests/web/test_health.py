@@ -12,8 +12,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from found_footy.domain.access import Role
-from found_footy.domain.errors import (
+from found_footy.access.models import Role
+from found_footy.errors import (
     CacheUnavailable,
     EngineError,
     ObjectStoreUnavailable,
@@ -21,11 +21,18 @@ from found_footy.domain.errors import (
     SourceChanged,
     StoreUnavailable,
 )
-from found_footy.domain.operations.feeds_measured import BrowserSeen, Cached, Declared, HealthKnown
-from found_footy.domain.operations.measured import Disk, Recorded, TemporalState
-from found_footy.ports import ObjectStore
-from found_footy.web.live.hub import Hub
-from found_footy.web.operating.watching import FeedLooks, Watch
+from found_footy.operations.models import (
+    BrowserSeen,
+    CacheFacts,
+    DatabaseFacts,
+    Disk,
+    FeedDeclaration,
+    HealthKnown,
+    TemporalState,
+)
+from found_footy.operations.probe import FeedProbe, SystemProbe
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.web.live import Hub
 from tests.conftest import WorldCopy
 from tests.support.operations import NOW, cached, declared, health, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
@@ -35,13 +42,13 @@ from tests.web.test_operations import showing
 # --- over HTTP
 
 
-async def test_a_server_that_runs_is_live_and_ready(web: httpx.AsyncClient) -> None:
-    assert (await web.get("/health/live")).json() == {"live": True}
+async def test_a_server_that_runs_is_live_and_ready(site: httpx.AsyncClient) -> None:
+    assert (await site.get("/health/live")).json() == {"live": True}
     for _ in range(100):  # live updates begin in a moment of their own
-        ready = await web.get("/health/ready")
+        ready = await site.get("/health/ready")
         if ready.status_code == 200:
             break
-        assert ready.json() == {"ready": False, "problems": ["live updates have not begun"]}
+        assert ready.json() == {"ready": False, "problems": ["live updates have not started"]}
         await asyncio.sleep(0.05)
     assert (ready.status_code, ready.json()) == (200, {"ready": True, "problems": []})
     assert ready.headers["cache-control"] == "no-store"
@@ -79,8 +86,8 @@ async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
 async def test_without_a_database_it_lives_and_says_what_is_wrong(
     small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("operating.watching", "access.gate"):
-        monkeypatch.setattr(f"found_footy.web.{module}.ANSWER_SECONDS", 0.3)
+    for name in ("operations.probe.ANSWER_SECONDS", "web.auth.SESSION_TIMEOUT_SECONDS"):
+        monkeypatch.setattr(f"found_footy.{name}", 0.3)
     nowhere = {"database_url": SecretStr("postgresql://nobody@127.0.0.1:9/none")}
     token = await make_token(small_world.store, Role.OPERATOR)
     async with served(small_world.settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -93,7 +100,7 @@ async def test_without_a_database_it_lives_and_says_what_is_wrong(
         health = await web.get("/health")
         assert (health.status_code, health.json()["engines"]["database"]) == (503, "failed")
         page = await web.get("/operations", headers=PAGE | {"cookie": f"footy_session={cookie}"})
-        assert (page.status_code, "Database does not answer" in page.text) == (200, True)
+        assert (page.status_code, "PostgreSQL is unreachable" in page.text) == (200, True)
         assert 'footy_engine_up{engine="database"} 0.0' in (await web.get("/metrics")).text
 
 
@@ -102,7 +109,7 @@ async def test_without_a_database_it_lives_and_says_what_is_wrong(
 
 @dataclass
 class Asked:
-    """Everything that `Watch` asks, with answers to choose."""
+    """Everything that `SystemProbe` asks, with answers to choose."""
 
     fails: dict[str, Exception] = field(default_factory=dict)
     hangs: set[str] = field(default_factory=set)
@@ -121,7 +128,7 @@ class Asked:
         await self._answer("database")
         return ()
 
-    async def recorded(self, now: datetime) -> Recorded:
+    async def recorded(self, now: datetime) -> DatabaseFacts:
         await self._answer("database")
         return recorded()
 
@@ -143,7 +150,7 @@ class AskedOfFeeds:
         await self.asked._answer("health")
         return health()
 
-    async def look(self) -> Cached:
+    async def look(self) -> CacheFacts:
         await self.asked._answer("cache")
         return cached()
 
@@ -151,23 +158,25 @@ class AskedOfFeeds:
         await self.asked._answer("browser")
         return BrowserSeen(processes=9)
 
-    async def declared(self) -> tuple[Declared, ...]:
+    async def declared(self) -> tuple[FeedDeclaration, ...]:
         await self.asked._answer("feeds")
         return declared()
 
-    async def switch(self, feed: str, on: bool | None) -> Declared:
+    async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
         raise NotImplementedError
 
 
-def watch_of(asked: Asked, fresh_seconds: float = 60) -> Watch:
+def probe_of(asked: Asked, fresh_seconds: float = 60) -> SystemProbe:
     of_feeds = AskedOfFeeds(asked)
-    looks = FeedLooks(of_feeds, of_feeds, of_feeds, of_feeds)
-    return Watch(asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feeds=looks, fresh_seconds=fresh_seconds)
+    looks = FeedProbe(of_feeds, of_feeds, of_feeds, of_feeds)
+    return SystemProbe(
+        asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feeds=looks, fresh_seconds=fresh_seconds
+    )
 
 
 @pytest.fixture
 async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    monkeypatch.setattr("found_footy.web.operating.watching.ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr("found_footy.operations.probe.ANSWER_SECONDS", 0.05)
     yield
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         if task.get_name() == "asking the object store":
@@ -175,7 +184,7 @@ async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
 
 
 async def test_what_answers_is_ok() -> None:
-    found = await watch_of(Asked()).measured(NOW)
+    found = await probe_of(Asked()).measure(NOW)
     assert [(engine.name, engine.state) for engine in found.engines] == [
         ("database", "ok"),
         ("cache", "ok"),
@@ -198,7 +207,7 @@ async def test_what_answers_is_ok() -> None:
     ],
 )
 async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception) -> None:
-    found = await watch_of(Asked(fails={name: error})).measured(NOW)
+    found = await probe_of(Asked(fails={name: error})).measure(NOW)
     states = {engine.name: (engine.state, engine.detail) for engine in found.engines}
     assert states.pop(name) == ("failed", "refused")
     assert set(states.values()) == {("ok", "")}
@@ -207,7 +216,7 @@ async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["database", "object store", "cache", "browser"])
 async def test_what_hangs_is_not_waited_for(name: str) -> None:
-    found = await watch_of(Asked(hangs={name})).measured(NOW)
+    found = await probe_of(Asked(hangs={name})).measure(NOW)
     (engine,) = [engine for engine in found.engines if engine.name == name]
     assert (engine.state, engine.said) == ("failed", "no answer within 0.05 s")
 
@@ -215,14 +224,14 @@ async def test_what_hangs_is_not_waited_for(name: str) -> None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("asked", [Asked(hangs={"feeds", "health"}), Asked(fails={"feeds": SettingsError("wrong")})])
 async def test_feeds_that_nobody_can_name_are_not_known(asked: Asked) -> None:
-    found = await watch_of(asked).measured(NOW)
+    found = await probe_of(asked).measure(NOW)
     assert found.declared is None
     assert found.cached is not None
 
 
 async def test_what_this_system_has_not_is_off() -> None:
     asked = Asked()
-    found = await Watch(asked, asked, cast(ObjectStore, asked), cast(Hub, asked)).measured(NOW)
+    found = await SystemProbe(asked, asked, cast(ObjectStore, asked), cast(Hub, asked)).measure(NOW)
     states = {engine.name: engine.state for engine in found.engines}
     assert (states["cache"], "browser" in states) == ("off", False)
     assert (found.health, found.cached, found.declared) == (None, None, None)
@@ -231,9 +240,9 @@ async def test_what_this_system_has_not_is_off() -> None:
 @pytest.mark.usefixtures("quick")
 async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> None:
     asked = Asked(hangs={"object store"})
-    watch = watch_of(asked, fresh_seconds=0)
+    watch = probe_of(asked, fresh_seconds=0)
     for _ in range(3):
-        await watch.measured(NOW)
+        await watch.measure(NOW)
     assert {name: asked.times[name] for name in ("database", "temporal", "object store")} == {
         "database": 3,
         "temporal": 3,
@@ -243,12 +252,12 @@ async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> N
 
 async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
     asked = Asked()
-    watch = watch_of(asked)
-    await asyncio.gather(*(watch.measured(NOW) for _ in range(50)))
-    await watch.measured(NOW)
+    watch = probe_of(asked)
+    await asyncio.gather(*(watch.measure(NOW) for _ in range(50)))
+    await watch.measure(NOW)
     assert set(asked.times.values()) == {1}
     assert len(asked.times) == 7
 
 
 async def test_live_updates_that_have_not_begun_keep_it_from_being_ready() -> None:
-    assert await watch_of(Asked(position=None)).ready() == ["live updates have not begun"]
+    assert await probe_of(Asked(position=None)).readiness() == ["live updates have not started"]

@@ -1,15 +1,13 @@
-"""Kept answers: never older than the database, made once for everybody, and within bounds."""
+"""The response cache: never older than the database, built once for concurrent callers, bounded in memory."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
-from found_footy.domain.errors import NotFound
-from found_footy.web.answers.etags import accepts_gzip, is_known
-from found_footy.web.answers.kept import KeptAnswers, Made
+from found_footy.errors import NotFound
+from found_footy.web.response_cache import Body, Build, ResponseCache, accepts_gzip, etag_matches
 
 
 class Database:
@@ -22,13 +20,13 @@ class Database:
     async def version(self) -> str:
         return str(self.value)
 
-    def make(self, size: int = 10, waits: asyncio.Event | None = None) -> Made:
-        async def make() -> tuple[str, bytes]:
+    def make(self, size: int = 10, waits: asyncio.Event | None = None) -> Build:
+        async def make() -> Body:
             self.reads += 1
             seen = self.value
             if waits is not None:
                 await waits.wait()
-            return str(seen), str(seen).encode().rjust(size)
+            return Body(str(seen).encode().rjust(size))
 
         return make
 
@@ -38,63 +36,63 @@ def database() -> Database:
     return Database()
 
 
-async def test_an_answer_is_made_again_when_something_has_changed_and_only_then(database: Database) -> None:
-    kept = KeptAnswers(database.version)
-    first = await kept.answer("a", database.make())
-    assert await kept.answer("a", database.make()) is first
+async def test_a_response_is_rebuilt_only_after_a_change(database: Database) -> None:
+    cache = ResponseCache(database.version)
+    first = await cache.get("a", database.make())
+    assert await cache.get("a", database.make()) is first
     assert database.reads == 1
     database.value = 2
-    second = await kept.answer("a", database.make())
+    second = await cache.get("a", database.make())
     assert (second.body.strip(), database.reads) == (b"2", 2)
     assert second.etag != first.etag
 
 
-async def test_everybody_who_asks_at_once_shares_one_reading(database: Database) -> None:
-    kept = KeptAnswers(database.version)
+async def test_concurrent_callers_share_one_build(database: Database) -> None:
+    cache = ResponseCache(database.version)
     go = asyncio.Event()
-    asked = [asyncio.create_task(kept.answer("a", database.make(waits=go))) for _ in range(50)]
+    asked = [asyncio.create_task(cache.get("a", database.make(waits=go))) for _ in range(50)]
     await asyncio.sleep(0)
     go.set()
     assert {(await each).body.strip() for each in asked} == {b"1"}
     assert database.reads == 1
     database.value = 2
-    asked = [asyncio.create_task(kept.answer("a", database.make())) for _ in range(50)]
+    asked = [asyncio.create_task(cache.get("a", database.make())) for _ in range(50)]
     assert {(await each).body.strip() for each in asked} == {b"2"}
     assert database.reads == 2
 
 
-async def test_who_comes_after_a_change_never_gets_what_was_read_before_it(database: Database) -> None:
-    kept = KeptAnswers(database.version)
+async def test_a_caller_after_a_change_never_gets_the_older_build(database: Database) -> None:
+    cache = ResponseCache(database.version)
     go = asyncio.Event()
-    before = asyncio.create_task(kept.answer("a", database.make(waits=go)))
+    before = asyncio.create_task(cache.get("a", database.make(waits=go)))
     await asyncio.sleep(0)  # it has read, and is not back yet
     await asyncio.sleep(0)
     assert database.reads == 1
     database.value = 2
-    after = asyncio.create_task(kept.answer("a", database.make()))
+    after = asyncio.create_task(cache.get("a", database.make()))
     await asyncio.sleep(0)
     go.set()
     assert (await before).body.strip() == b"1"
     assert (await after).body.strip() == b"2"
 
 
-async def test_a_failure_is_told_to_who_asked_and_not_kept(database: Database) -> None:
-    kept = KeptAnswers(database.version)
+async def test_an_error_is_raised_and_not_cached(database: Database) -> None:
+    cache = ResponseCache(database.version)
 
-    async def fails() -> tuple[str, bytes]:
+    async def fails() -> Body:
         raise NotFound("nothing there")
 
     for _ in range(2):
         with pytest.raises(NotFound):
-            await kept.answer("a", fails)
-    assert (await kept.answer("a", database.make())).body.strip() == b"1"
+            await cache.get("a", fails)
+    assert (await cache.get("a", database.make())).body.strip() == b"1"
 
 
-async def test_somebody_who_goes_away_does_not_take_the_answer_with_them(database: Database) -> None:
-    kept = KeptAnswers(database.version)
+async def test_a_cancelled_caller_does_not_cancel_the_build(database: Database) -> None:
+    cache = ResponseCache(database.version)
     go = asyncio.Event()
-    impatient = asyncio.create_task(kept.answer("a", database.make(waits=go)))
-    patient = asyncio.create_task(kept.answer("a", database.make()))
+    impatient = asyncio.create_task(cache.get("a", database.make(waits=go)))
+    patient = asyncio.create_task(cache.get("a", database.make()))
     await asyncio.sleep(0)
     impatient.cancel()
     await asyncio.sleep(0)
@@ -103,17 +101,17 @@ async def test_somebody_who_goes_away_does_not_take_the_answer_with_them(databas
     assert database.reads == 1
 
 
-async def test_no_more_is_kept_than_there_is_room_for(database: Database) -> None:
-    kept = KeptAnswers(database.version, most_bytes=10_000)
+async def test_the_cache_evicts_the_least_recently_used_entries(database: Database) -> None:
+    cache = ResponseCache(database.version, max_bytes=10_000)
     for number in range(20):
-        await kept.answer(number, database.make(size=1000))
+        await cache.get(number, database.make(size=1000))
     assert database.reads == 20
-    await kept.answer(19, database.make(size=1000))
+    await cache.get(19, database.make(size=1000))
     assert database.reads == 20
-    await kept.answer(0, database.make(size=1000))
+    await cache.get(0, database.make(size=1000))
     assert database.reads == 21
-    await kept.answer("too large", database.make(size=100_000))
-    await kept.answer("too large", database.make(size=100_000))
+    await cache.get("too large", database.make(size=100_000))
+    await cache.get("too large", database.make(size=100_000))
     assert database.reads == 23
 
 
@@ -133,7 +131,7 @@ async def test_no_more_is_kept_than_there_is_room_for(database: Database) -> Non
         ("*", True),
     ],
 )
-def test_an_answer_is_packed_for_those_who_can_unpack_it(accepted: str | None, packs: bool) -> None:
+def test_accept_encoding(accepted: str | None, packs: bool) -> None:
     assert accepts_gzip(accepted) == packs
 
 
@@ -151,19 +149,21 @@ def test_an_answer_is_packed_for_those_who_can_unpack_it(accepted: str | None, p
         ('"' * 1000, False),
     ],
 )
-def test_a_tag_is_known_where_it_is_named(if_none_match: str | None, known: bool) -> None:
-    assert is_known('"a"', if_none_match) == known
+def test_if_none_match(if_none_match: str | None, known: bool) -> None:
+    assert etag_matches('"a"', if_none_match) == known
 
 
-def test_what_is_read_by_several_queries_says_the_version_of_before_them(database: Database) -> None:
-    async def run(change: Callable[[], None]) -> tuple[str, bytes]:
-        async def make() -> bytes:
-            change()
-            return str(database.value).encode()
-
-        return await KeptAnswers(database.version).after_version(make)()
-
-    def change() -> None:
+async def test_an_entry_has_the_version_read_before_it_was_built(database: Database) -> None:
+    async def changes_meanwhile() -> Body:
         database.value = 2
+        return Body(b"2")
 
-    assert asyncio.run(run(change)) == ("1", b"2")
+    assert (await ResponseCache(database.version).get("a", changes_meanwhile)).version == "1"
+
+
+async def test_a_status_is_cached_with_the_body(database: Database) -> None:
+    async def gone() -> Body:
+        return Body(b"withdrawn", 410)
+
+    cache = ResponseCache(database.version)
+    assert [(await cache.get("a", gone)).status for _ in range(2)] == [410, 410]

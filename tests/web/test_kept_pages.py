@@ -6,7 +6,7 @@ import asyncio
 
 import httpx
 
-from found_footy.domain.access import Role
+from found_footy.access.models import Role
 from tests.conftest import WorldCopy
 from tests.support.web_access import PAGE, log_in, make_token
 from tests.support.web_world import SALAH

@@ -10,21 +10,22 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from found_footy.domain.access import Role
-from found_footy.domain.clips.review import ActionKind
-from found_footy.domain.clips.stages import stage_called
-from found_footy.ports_library import Keyframe
-from found_footy.web.api import library_models as models
+from found_footy.access.models import Role
+from found_footy.library.review import ActionKind
+from found_footy.library.stages import stage_named
+from found_footy.library.views import ClipDetail, ClipSummary, SourceDetail, SourceSummary
+from found_footy.media.models import Keyframe
 from found_footy.web.api.models import Page
-from found_footy.web.services import Services
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_pages import WHO, Library, filled_library
+from tests.support.library_rows import pending
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import NOW, served
 
 
 @pytest.fixture
-async def library(server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 
@@ -52,7 +53,7 @@ async def test_sources_are_listed_the_newest_first_and_by_their_filters(library:
 
 async def test_clips_are_listed_by_their_filters(library: Library) -> None:
     clips, whole = [*library.first.clips], library.whole.clips[0]
-    await library.services.library.review.judge(ActionKind.APPROVE, [clips[1]], WHO)
+    await library.services.library.review.decide(ActionKind.APPROVE, [clips[1]], WHO)
     for query, found in {
         "": [whole, *reversed(clips)],
         f"?source={library.first.source_id}": [*reversed(clips)],
@@ -82,17 +83,17 @@ async def test_documents_have_the_shape_that_the_schema_says(library: Library) -
     store, review = library.services.library.store, library.services.library.review
     clip = library.whole.clips[0]
     await store.save_keyframes(clip, [Keyframe(0, 6, "25%", 640, 360), Keyframe(1, 12, "sharpest", 640, 360)])
-    await store.save_pairs(clip, [library.first.clips[0]])
-    await review.say(clip, library.first.clips[1], False, WHO)
+    await store.save_duplicates(clip, [library.first.clips[0]])
+    await review.set_verdict(clip, library.first.clips[1], False, WHO)
     lost = await new_source(library)
-    assert await store.begin(stage_called("download"), lost, NOW)
-    await store.fail(stage_called("download"), lost, "no such page", "ClipLost", False, NOW)
+    assert await store.begin(stage_named("download"), lost, NOW)
+    await store.fail(stage_named("download"), lost, "no such page", "CandidateRejected", False, NOW)
     split = await review.split(library.first.clips[2], 60, WHO)
     shapes = [
-        ("sources", Page[models.ListedSource]),
-        ("clips", Page[models.ListedClip]),
-        *((f"sources/{each}", models.WholeSource) for each in await items(library, "sources")),
-        *((f"clips/{each}", models.WholeClip) for each in [*await items(library, "clips"), library.first.clips[2]]),
+        ("sources", Page[SourceSummary]),
+        ("clips", Page[ClipSummary]),
+        *((f"sources/{each}", SourceDetail) for each in await items(library, "sources")),
+        *((f"clips/{each}", ClipDetail) for each in [*await items(library, "clips"), library.first.clips[2]]),
     ]
     for path, shape in shapes:
         answer = await library.web.get(f"/api/v1/{path}")
@@ -142,7 +143,7 @@ async def test_an_answer_that_is_known_is_not_sent_again(library: Library) -> No
         answer = await library.web.get(f"/api/v1/{path}")
         known = {"if-none-match": answer.headers["etag"]}
         assert (await library.web.get(f"/api/v1/{path}", headers=known)).status_code == 304
-    await library.services.library.review.judge(ActionKind.SKIP, [library.first.clips[0]], WHO)
+    await library.services.library.review.decide(ActionKind.SKIP, [library.first.clips[0]], WHO)
     assert (await library.web.get(f"/api/v1/sources/{library.first.source_id}")).json()["clips"] == {
         "pending_review": 3,
         "review_skipped": 1,
@@ -172,12 +173,12 @@ async def test_an_address_becomes_a_source_that_waits(library: Library) -> None:
 
 
 async def test_an_address_that_may_not_be_asked_is_refused_with_the_reason(library: Library) -> None:
-    """The table of addresses is in tests/domain/clips/test_submitting.py."""
+    """The table of addresses is in tests/library/test_submitting.py."""
     for url, said in {
-        "http://169.254.169.254/latest": "not at a public address",
-        "http://[::ffff:10.0.0.1]/a.mp4": "not at a public address",
-        "http://films.example:5432/": "port 5432 is closed",
-        "https://ada:secret@films.example/": "user's name",
+        "http://169.254.169.254/latest": "address is not public",
+        "http://[::ffff:10.0.0.1]/a.mp4": "address is not public",
+        "http://films.example:5432/": "port 5432 is not allowed",
+        "https://ada:secret@films.example/": "user name or password",
     }.items():
         answer = await library.web.post("/api/v1/sources", json={"url": url}, headers=library.editor)
         assert (answer.status_code, answer.json()["error"]["class"]) == (400, "BadRequest")
@@ -270,14 +271,14 @@ async def test_whoever_hangs_up_in_the_middle_leaves_nothing(library: Library, s
 
 async def test_what_has_failed_is_tried_again_when_an_editor_asks(library: Library) -> None:
     store, made = library.services.library.store, await new_source(library)
-    assert await store.begin(stage_called("download"), made, NOW)
-    await store.fail(stage_called("download"), made, "no such page", "ClipLost", False, NOW)
+    assert await store.begin(stage_named("download"), made, NOW)
+    await store.fail(stage_named("download"), made, "no such page", "CandidateRejected", False, NOW)
     failed = (await library.web.get(f"/api/v1/sources/{made}")).json()
-    assert (failed["state"], failed["error"]["class"]) == ("download_failed", "ClipLost")
+    assert (failed["state"], failed["error"]["class"]) == ("download_failed", "CandidateRejected")
     assert failed["error"]["retry_at"] is None
     answer = await library.web.post(f"/api/v1/sources/{made}/retry", headers=library.editor)
     assert answer.status_code == 202
-    assert await store.work_for(stage_called("download"), {}, NOW, 10) == [made]
+    assert await pending(store, "download", {}, NOW) == [made]
     nothing = f"/api/v1/sources/{library.first.source_id}/retry"
     answer = await library.web.post(nothing, headers=library.editor)
     assert (answer.status_code, answer.json()["error"]["class"]) == (409, "EditRefused")
@@ -310,7 +311,7 @@ async def test_a_source_is_removed_by_an_editor_and_comes_back_by_undo(library: 
 
 async def test_a_source_that_is_worked_on_cannot_be_removed(library: Library) -> None:
     made = await new_source(library)
-    assert await library.services.library.store.begin(stage_called("download"), made, NOW)
+    assert await library.services.library.store.begin(stage_named("download"), made, NOW)
     answer = await library.web.delete(f"/api/v1/sources/{made}", headers=library.editor)
     assert (answer.status_code, answer.json()["error"]["class"]) == (409, "EditRefused")
-    assert "being downloaded" in answer.json()["error"]["message"]
+    assert "downloading" in answer.json()["error"]["message"]

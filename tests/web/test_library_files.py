@@ -5,11 +5,11 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from found_footy.domain.clips.keys import clip_file_key, keyframe_key, master_key, sprite_key
-from found_footy.domain.clips.review import ActionKind
-from found_footy.domain.clips.stages import stage_called
-from found_footy.ports_library import Keyframe
-from found_footy.web.services import Services
+from found_footy.library.models import clip_file_key, keyframe_key, master_key, sprite_key
+from found_footy.library.review import ActionKind
+from found_footy.library.stages import stage_named
+from found_footy.media.models import Keyframe
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_pages import WHO, Library, filled_library
 from tests.support.library_world import put
@@ -17,7 +17,7 @@ from tests.support.web_world import served
 
 
 @pytest.fixture
-async def library(server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 
@@ -89,9 +89,9 @@ async def test_what_has_no_file_yet_says_where_its_frames_are(library: Library) 
 
 async def test_what_was_archived_is_gone(library: Library) -> None:
     store, clip = library.services.library.store, library.first.clips[0]
-    done = await library.services.library.review.judge(ActionKind.ARCHIVE, [clip], WHO)
+    done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
     assert (await library.web.get(f"/c/{clip}.mp4")).status_code == 200  # it can still be undone
-    assert await store.begin(stage_called("clean-up"), clip, done.settles_at)
+    assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
     for path in (f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded")
@@ -99,10 +99,10 @@ async def test_what_was_archived_is_gone(library: Library) -> None:
 
 async def test_a_film_goes_with_its_last_clip_and_says_so(library: Library) -> None:
     store, source, (clip,) = library.services.library.store, library.whole.source_id, library.whole.clips
-    done = await library.services.library.review.judge(ActionKind.ARCHIVE, [clip], WHO)
-    assert await store.begin(stage_called("clean-up"), clip, done.settles_at)
-    await store.forget_files(clip)
-    await store.fail(stage_called("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
+    done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
+    assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
+    await store.release_files(clip)
+    await store.fail(stage_named("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
     for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded"), path
@@ -112,7 +112,7 @@ async def test_a_film_goes_with_its_last_clip_and_says_so(library: Library) -> N
     document = (await library.web.get(f"/api/v1/clips/{clip}")).json()
     assert (document["file"], document["film"]) == (None, None)
     page = (await library.web.get(f"/library/clips/{clip}")).text
-    assert "so is the film" in page
+    assert "so is the video" in page
     assert "<video" not in page
 
 
@@ -131,7 +131,7 @@ async def test_a_source_without_a_film_says_how_far_it_is(library: Library) -> N
     made = (await library.web.post("/api/v1/sources", json=order, headers=library.editor)).json()["id"]
     answer = await library.web.get(f"/s/{made}.mp4")
     assert answer.status_code == 404
-    assert "waiting for its download" in answer.json()["error"]["message"]
+    assert "waiting for download" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from io import StringIO
 
@@ -10,22 +9,22 @@ import httpx
 import pytest
 from rich.console import Console
 
-from found_footy.adapters.storage.postgres import library_reading
-from found_footy.domain.access import csrf_of
-from found_footy.domain.clips.review import ActionKind
-from found_footy.domain.clips.stages import stage_called
-from found_footy.domain.clips.values import SourceKind
-from found_footy.ops.library_view import source_page
-from found_footy.ports_library import Submission
-from found_footy.web.services import Services
+from found_footy.access.models import csrf_token
+from found_footy.cli.library import source_view
+from found_footy.library import views
+from found_footy.library.models import SourceKind, Submission
+from found_footy.library.review import ActionKind
+from found_footy.library.stages import stage_named
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_pages import MATCH, WHO, Library, filled_library
+from tests.support.library_rows import pending
 from tests.support.web_access import PAGE, log_in
 from tests.support.web_world import HOSTILE, NOW
 
 
 @pytest.fixture
-async def library(server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 
@@ -37,16 +36,16 @@ async def page(library: Library, path: str) -> str:
 
 async def send(library: Library, path: str, **form: str) -> httpx.Response:
     """As somebody who is logged in."""
-    mark = csrf_of(bytes.fromhex(library.web.cookies["footy_session"]))
+    mark = csrf_token(bytes.fromhex(library.web.cookies["footy_session"]))
     return await library.web.post(path, data={"csrf": mark, **form}, headers=PAGE)
 
 
-async def failed_source(library: Library, title: str = "Gone", kind: str = "ClipLost") -> int:
+async def failed_source(library: Library, title: str = "Gone", kind: str = "CandidateRejected") -> int:
     store = library.services.library.store
     what = Submission(SourceKind.URL, title, {}, url="https://films.example/a?key=secret", by="Ada")
     made = await store.submit(what, NOW)
-    assert await store.begin(stage_called("download"), made, NOW)
-    await store.fail(stage_called("download"), made, "no such page", kind, False, NOW)
+    assert await store.begin(stage_named("download"), made, NOW)
+    await store.fail(stage_named("download"), made, "no such page", kind, False, NOW)
     return made
 
 
@@ -61,18 +60,18 @@ async def test_sources_are_shown_with_their_state_in_words_and_their_clips_count
     await failed_source(library)
     store = library.services.library.store
     work = await store.submit(Submission(SourceKind.URL, "At work", {}, url="https://films.example/b"), NOW)
-    assert await store.begin(stage_called("download"), work, NOW)
-    await store.note_progress(work, 0.42, NOW)
+    assert await store.begin(stage_named("download"), work, NOW)
+    await store.save_progress(work, 0.42, NOW)
     text = await page(library, "/library")
-    for said in ("cut into scenes", "4</b> to review", "not downloaded", "ClipLost", "no such page", "42 %"):
+    for said in ("cut into scenes", "4</b> to review", "download failed", "CandidateRejected", "no such page", "42 %"):
         assert said in text
     assert text.index("At work") < text.index("Gone") < text.index("Łódź")
-    assert "Try again" not in text
+    assert ">Retry" not in text
     await log_in(library.web, library.token)
-    assert "Try again" in await page(library, "/library")
+    assert ">Retry" in await page(library, "/library")
     assert "Gone" not in await page(library, "/library?state=ready")
     assert "Mohamed Salah" not in await page(library, "/library?q=lewandowski")
-    assert "No source fits" in await page(library, "/library?q=nobody")
+    assert "No sources match" in await page(library, "/library?q=nobody")
     assert "<html" not in await page(library, "/library/fragment?state=failed")
 
 
@@ -90,7 +89,7 @@ async def test_older_sources_are_on_the_next_page(library: Library) -> None:
 
 
 async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
-    await library.services.library.review.judge(ActionKind.APPROVE, [library.first.clips[1]], WHO)
+    await library.services.library.review.decide(ActionKind.APPROVE, [library.first.clips[1]], WHO)
     text = await page(library, f"/library/sources/{library.first.source_id}")
     assert [int(each) for each in re.findall(r'data-clip="(\d+)"', text)] == list(library.first.clips)
     assert 'x="25.0" width="25.0"' in text
@@ -98,7 +97,7 @@ async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
     assert re.search(r'<video[^>]* src="/s/\d+\.mp4\?v=', text)
     other = await failed_source(library)
     text = await page(library, f"/library/sources/{other}")
-    assert "Open the address in a browser" in text
+    assert "Open the URL in a browser" in text
     assert "secret" not in text  # of the address, which only editors see whole
     await log_in(library.web, library.token)
     assert "key=secret" in await page(library, f"/library/sources/{other}")
@@ -106,7 +105,7 @@ async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
 
 async def test_the_page_of_a_clip_shows_what_plays_and_what_is_like_it(library: Library) -> None:
     clips, store = library.first.clips, library.services.library.store
-    await store.save_pairs(clips[0], [library.whole.clips[0]])
+    await store.save_duplicates(clips[0], [library.whole.clips[0]])
     text = await page(library, f"/library/clips/{clips[0]}")
     assert f'href="/search?like={clips[0]}"' in text
     assert f'data-copy="{library.whole.clips[0]}"' in text
@@ -115,9 +114,9 @@ async def test_the_page_of_a_clip_shows_what_plays_and_what_is_like_it(library: 
     done = await library.services.library.review.split(clips[1], 30, WHO)
     text = await page(library, f"/library/clips/{done.made[1]}")
     assert re.search(r'<video[^>]* src="/s/\d+\.mp4\?v=\w+#t=1\.2(00)?,2\.0(00)?"', text)
-    assert "no file of its own yet" in text
+    assert "It has no file yet" in text
     gone = await page(library, f"/library/clips/{clips[1]}")
-    assert "It was split or merged" in gone
+    assert "This clip was split or merged" in gone
     assert f"/library/clips/{done.made[0]}" in gone
 
 
@@ -140,13 +139,13 @@ async def test_an_editor_hands_in_an_address(library: Library) -> None:
     await log_in(library.web, library.token)
     answer = await send(library, "/library", url="http://10.0.0.1/a", title="Mine")
     assert answer.status_code == 400
-    assert "not at a public address" in answer.text
+    assert "address is not public" in answer.text
     assert 'value="http://10.0.0.1/a"' in answer.text  # nothing has to be typed twice
     answer = await send(library, "/library", url="https://films.example/a", player="Ana")
     assert answer.status_code == 303
     text = await page(library, answer.headers["location"])
-    assert "The source is in" in text
-    assert "waiting for its download" in text
+    assert "Source added" in text
+    assert "waiting for download" in text
 
 
 async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library) -> None:
@@ -154,7 +153,7 @@ async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library
     store, made, clip = library.services.library.store, await failed_source(library), library.first.clips[0]
     answer = await send(library, f"/library/sources/{made}", do="retry")
     assert answer.headers["location"] == f"/library/sources/{made}?done=retry"
-    assert await store.work_for(stage_called("download"), {}, NOW, 5) == [made]
+    assert await pending(store, "download", {}, NOW) == [made]
     answer = await send(library, f"/library/clips/{clip}", do="archive")
     text = await page(library, answer.headers["location"])
     action = re.search(r'name="action" value="(\d+)"', text)
@@ -174,7 +173,7 @@ async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library
 async def test_what_people_say_of_copies_is_remembered(library: Library) -> None:
     await log_in(library.web, library.token)
     one, other = library.first.clips[0], library.whole.clips[0]
-    await library.services.library.store.save_pairs(one, [other])
+    await library.services.library.store.save_duplicates(one, [other])
     for wish, same in (("different", False), ("same", True)):
         assert (await send(library, f"/library/clips/{one}", do=wish, other=str(other))).status_code == 303
         document = (await library.web.get(f"/api/v1/clips/{other}")).json()
@@ -206,19 +205,19 @@ async def test_what_is_not_there_says_so(library: Library) -> None:
 
 async def test_an_editor_who_is_sure_removes_a_source_and_takes_it_back(library: Library) -> None:
     own = f"/library/sources/{library.first.source_id}"
-    assert "Remove from the library" not in await page(library, own)
+    assert 'value="remove"' not in await page(library, own)
     await log_in(library.web, library.token)
-    assert "Archive all its clips, and delete the film" in await page(library, own)
+    assert "Archive all clips and delete the video" in await page(library, own)
     assert (await library.web.post(own, data={"do": "remove", "sure": "yes"}, headers=PAGE)).status_code == 403
     assert (await send(library, own, do="remove")).status_code == 400
     answer = await send(library, own, do="remove", sure="yes")
     assert answer.status_code == 303
     there = await page(library, answer.headers["location"])
-    assert "All its clips are archived" in there
+    assert "All clips archived" in there
     found = re.search(r'name="action" value="(\d+)"', there)
     assert found is not None
     answer = await send(library, own, do="undo", action=found[1])
-    assert "It is as it was" in await page(library, answer.headers["location"])
+    assert "Undone." in await page(library, answer.headers["location"])
     clips = await library.services.library.store.clips_of(library.first.source_id)
     assert {clip.state for clip in clips} == {"pending_review"}
 
@@ -227,36 +226,36 @@ async def test_a_source_that_failed_is_removed_for_good(library: Library) -> Non
     made = await failed_source(library)
     await log_in(library.web, library.token)
     answer = await send(library, f"/library/sources/{made}", do="remove", sure="yes")
-    assert "The source is removed" in await page(library, answer.headers["location"])
+    assert "Source removed" in await page(library, answer.headers["location"])
     assert (await library.web.get(f"/library/sources/{made}", headers=PAGE)).status_code == 404
 
 
 async def test_a_film_of_more_clips_than_are_shown_says_so(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     own = library.first.source_id
     assert ">4 clips</h2>" in await page(library, f"/library/sources/{own}")
-    monkeypatch.setattr(library_reading, "MOST_TILES", 3)
+    monkeypatch.setattr(views, "MAX_TILES", 3)
     assert ">3 of 4 clips</h2>" in await page(library, f"/library/sources/{own}")
-    document = json.loads(await library.services.library.reading.source(own))
-    assert (len(document["tiles"]), document["tile_count"]) == (3, 4)
+    source = await library.services.library.views.source(own)
+    assert (len(source.tiles), source.tile_count) == (3, 4)
     told = StringIO()
-    Console(file=told, width=120).print(source_page(document))
-    assert "3 of 4 clips are shown" in told.getvalue()
+    Console(file=told, width=120).print(source_view(source))
+    assert "3 of 4 clips shown" in told.getvalue()
 
 
 async def test_any_two_clips_can_be_called_the_same_and_the_word_can_be_withdrawn(library: Library) -> None:
     one, other = library.first.clips[0], library.first.clips[2]
     own = f"/library/clips/{one}"
-    assert "Another clip's number" not in await page(library, own)
+    assert "Clip number" not in await page(library, own)
     await log_in(library.web, library.token)
-    assert "Another clip's number" in await page(library, own)
+    assert "Clip number" in await page(library, own)
     assert (await send(library, own, do="withdraw", other=str(other))).status_code == 409
     answer = await send(library, own, do="same", other=str(other))
     shown = await page(library, answer.headers["location"])
     assert f'data-copy="{other}"' in shown
-    assert "Withdraw</button>" in shown
+    assert "Remove verdict</button>" in shown
     answer = await send(library, own, do="withdraw", other=str(other))
     shown = await page(library, answer.headers["location"])
-    assert "is withdrawn" in shown
+    assert "Verdict removed" in shown
     assert f'data-copy="{other}"' not in shown
     assert (await send(library, own, do="same", other=str(one))).status_code == 409
     assert (await send(library, own, do="same", other="999")).status_code == 404

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from found_footy.domain.access import Role
-from found_footy.web.search import asking
+from found_footy.access.models import Role
+from found_footy.web import uploads as asking
 from tests.conftest import WorldCopy
-from tests.contract.embeddings.drawn import Picture, compressed, cropped, drawn, mirrored
-from tests.contract.library_search.shelf import GOAL, Shelf
+from tests.library.drawn import Picture, compressed, cropped, drawn, mirrored
+from tests.library.shelf import GOAL, Shelf
 from tests.support.library_search import jpeg, served_library, shelve
 from tests.support.web_access import bearer, make_token
 
@@ -90,7 +90,7 @@ async def test_a_picture_finds_its_clip_again(site: Site, change: Callable[[Pict
 
 async def test_like_what_is_not_there_is_not_found_and_says_why(site: Site) -> None:
     missing = await site.web.get(API, params={"like": 999})
-    assert (missing.status_code, missing.json()["error"]["message"]) == (404, "there is no clip 999")
+    assert (missing.status_code, missing.json()["error"]["message"]) == (404, "clip 999 not found")
     waiting = await site.web.get(API, params={"like": site.waiting})
     assert waiting.status_code == 404
     assert "waiting for review" in waiting.json()["error"]["message"]
@@ -115,7 +115,7 @@ async def test_what_is_no_picture_is_refused_with_words(site: Site, content: byt
 
 
 async def test_a_picture_that_is_too_large_is_refused(site: Site) -> None:
-    content = b"\xff\xd8" + bytes(asking.MOST_BYTES + 10)
+    content = b"\xff\xd8" + bytes(asking.MAX_PICTURE_BYTES + 10)
     answer = await site.web.post(API, content=content, headers={**site.editor, "content-type": "image/jpeg"})
     assert answer.status_code in (400, 413)
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from found_footy.domain.clips.states import ClipState, SourceState
-from found_footy.web.library.form import Filters, filters_of
-from found_footy.web.library.pictures import picture_of
-from found_footy.web.library.words import (
+from found_footy.library.models import ClipState, SourceState
+from found_footy.library.views import Sheet
+from found_footy.web.pages.library import LibraryFilter, library_filter
+from found_footy.web.pages.library_views import (
     CLIP_GROUPS,
     SOURCE_GROUPS,
     SOURCE_TONES,
     advice_for,
-    counted,
-    length_words,
-    place_words,
-    size_words,
+    format_length,
+    format_size,
+    format_timecode,
+    sheet_picture,
+    state_counts,
 )
 
 
@@ -28,7 +27,7 @@ def test_each_state_is_in_one_group() -> None:
 
 
 def test_clips_are_counted_by_what_they_are_to_people() -> None:
-    found = counted({"pending_review": 3, "archived": 1, "cleaning": 2, "embedded": 0})
+    found = state_counts({"pending_review": 3, "archived": 1, "cleaning": 2, "embedded": 0})
     assert [(each.name, each.number) for each in found] == [("review", 3), ("archived", 3)]
 
 
@@ -44,17 +43,17 @@ def test_clips_are_counted_by_what_they_are_to_people() -> None:
     ],
 )
 def test_lengths_and_places_are_written_as_players_do(seconds: float, length: str, place: str) -> None:
-    assert (length_words(seconds), place_words(seconds)) == (length, place)
+    assert (format_length(seconds), format_timecode(seconds)) == (length, place)
 
 
 def test_sizes_are_in_the_larger_unit_from_a_thousand_on() -> None:
-    assert (size_words(400_000), size_words(2_340_000_000)) == ("0.4 MB", "2.3 GB")
+    assert (format_size(400_000), format_size(2_340_000_000)) == ("0.4 MB", "2.3 GB")
 
 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("NotAVideo", "no film in it"),
+        ("NotAVideo", "no video"),
         ("VisionUnavailable", "LLAMA_URL"),
         ("ProgramFault", "log"),
         ("SomethingElse", "log"),
@@ -65,10 +64,9 @@ def test_each_failure_comes_with_something_to_do(kind: str, said: str) -> None:
     assert said in advice_for(kind)
 
 
-SHEET: dict[str, Any] = {
-    "clip": 5, "url": "/c/5.webp", "first": 100, "columns": 4, "rows": 3, "width": 160, "height": 90, "count": 10,
-    "every": 5,
-}  # fmt: skip
+SHEET = Sheet(
+    clip=5, url="/c/5.webp", first=100, columns=4, rows=3, width=160, height=90, count=10, every=5
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -85,24 +83,24 @@ SHEET: dict[str, Any] = {
     ],
 )
 def test_a_picture_is_found_by_the_frame_that_it_shows(frame: int | None, left: int, top: int) -> None:
-    found = picture_of(SHEET, frame)
+    found = sheet_picture(SHEET, frame)
     assert found is not None
     assert (found.left, found.top, found.sheet_width, found.sheet_height) == (left, top, 640, 270)
 
 
 def test_without_a_sheet_there_is_no_picture() -> None:
-    assert picture_of(None, 7) is None
+    assert sheet_picture(None, 7) is None
 
 
 @pytest.mark.parametrize(
     ("query", "filters", "address"),
     [
-        ({}, Filters(), "/library"),
-        ({"state": "failed", "q": " a\x00b "}, Filters("failed", "", "a b"), "/library?q=a+b&state=failed"),
-        ({"state": "'; drop", "kind": "book"}, Filters(), "/library"),
-        ({"kind": "goal"}, Filters("", "goal"), "/library?kind=goal"),
+        ({}, LibraryFilter(), "/library"),
+        ({"state": "failed", "q": " a\x00b "}, LibraryFilter("failed", "", "a b"), "/library?q=a+b&state=failed"),
+        ({"state": "'; drop", "kind": "book"}, LibraryFilter(), "/library"),
+        ({"kind": "goal"}, LibraryFilter("", "goal"), "/library?kind=goal"),
     ],
 )
-def test_filters_are_what_can_be_chosen(query: dict[str, str], filters: Filters, address: str) -> None:
-    assert (filters_of(query), filters_of(query).address()) == (filters, address)
+def test_filters_are_what_can_be_chosen(query: dict[str, str], filters: LibraryFilter, address: str) -> None:
+    assert (library_filter(query), library_filter(query).address()) == (filters, address)
     assert filters.is_empty is (address == "/library")

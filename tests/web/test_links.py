@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from found_footy.domain.videos.keys import clip_key
-from found_footy.web.files import streaming
-from found_footy.web.services import Services
+from found_footy.clips.models import clip_key
+from found_footy.web import files as streaming
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
@@ -165,7 +165,7 @@ async def test_what_was_never_published_has_no_link(web: httpx.AsyncClient, smal
     assert len(names) == 1
     for name in names:
         assert (await web.get(f"/v/{name}")).status_code == 404
-    await small_world.world.clips.refuse_video(HOSTILE_GOAL, md5, "wrong minute", "71 is not 5")
+    await small_world.world.clips.reject_video(HOSTILE_GOAL, md5, "wrong minute", "71 is not 5")
     for name in names:
         assert (await web.get(f"/v/{name}")).status_code == 404
 
@@ -257,7 +257,7 @@ async def opened(url: str, path: str) -> tuple[asyncio.StreamReader, asyncio.Str
 class Counted:
     """An object store that counts what is read from it."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: WebServices) -> None:
         self._read = services.files.read
         self.bytes = 0
         self.largest = 0
@@ -270,7 +270,7 @@ class Counted:
 
 
 async def test_readers_who_read_nothing_hold_a_piece_each_and_slow_down_nobody(
-    server: tuple[str, Services], large: str, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], large: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, services = server
     counted = Counted(services)
@@ -286,35 +286,35 @@ async def test_readers_who_read_nothing_hold_a_piece_each_and_slow_down_nobody(
 
 
 async def test_a_reader_who_leaves_ends_the_reading(
-    server: tuple[str, Services], large: str, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], large: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, services = server
     counted = Counted(services)
     monkeypatch.setattr(services.files, "read", counted.read)
-    readers = streaming.Readers()
-    monkeypatch.setattr("found_footy.web.files.links.readers_of", lambda request: readers)
+    readers = streaming.ConcurrencyLimit(500, "downloads")
+    monkeypatch.setattr("found_footy.web.files.downloads_of", lambda request: readers)
     for _ in range(3):
         _, writer = await opened(url, f"/v/{large}")
-        assert readers.now == 1
+        assert readers.running == 1
         writer.transport.abort()
-        while readers.now:
+        while readers.running:
             await asyncio.sleep(0)
     assert counted.bytes < 3 * 24_000_000
 
 
 async def test_more_readers_than_there_is_room_for_are_asked_to_come_back(
-    server: tuple[str, Services], large: str, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], large: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, _ = server
-    readers = streaming.Readers(most=1)
-    monkeypatch.setattr("found_footy.web.files.links.readers_of", lambda request: readers)
+    readers = streaming.ConcurrencyLimit(noun="downloads", limit=1)
+    monkeypatch.setattr("found_footy.web.files.downloads_of", lambda request: readers)
     _, writer = await opened(url, f"/v/{large}")
     async with httpx.AsyncClient(base_url=url) as client:
         refused = await client.get(f"/v/{large}")
         assert (refused.status_code, refused.json()["error"]["class"]) == (503, "StreamFull")
         assert "retry-after" in refused.headers
         writer.transport.abort()
-        while readers.now:
+        while readers.running:
             await asyncio.sleep(0)
         assert (await client.get(f"/v/{large}", headers={"range": "bytes=0-9"})).status_code == 206
 

@@ -8,11 +8,18 @@ from typing import Any
 
 import pytest
 
-from found_footy.domain.fixtures.statuses import PHASES
-from found_footy.web.answers.assets import STATIC
-from found_footy.web.matches import time_line
-from found_footy.web.matches.staleness import news_of
-from found_footy.web.matches.words import Chip, Standing, chip, clock, spell, standing
+from found_footy.fixtures.models import PHASES
+from found_footy.web.pages import match_format as time_line
+from found_footy.web.pages.match_format import (
+    MatchPhase,
+    StatusBadge,
+    clock_text,
+    freshness_of,
+    match_phase,
+    short_duration,
+    status_badge,
+)
+from found_footy.web.rendering import STATIC
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 
@@ -42,13 +49,13 @@ NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 def test_the_clock_speaks_as_people_do(
     status: str, stage: str, elapsed: int | None, extra: int | None, said: str | None
 ) -> None:
-    assert clock(status, stage, elapsed, extra) == said
+    assert clock_text(status, stage, elapsed, extra) == said
 
 
 def test_every_status_has_words_and_a_standing() -> None:
     for status in PHASES:
-        assert status == "NS" or clock(status, "active", None, None) not in (None, "")
-        assert standing(status, "active") in Standing
+        assert status == "NS" or clock_text(status, "active", None, None) not in (None, "")
+        assert match_phase(status, "active") in MatchPhase
 
 
 @pytest.mark.parametrize(
@@ -66,7 +73,7 @@ def test_every_status_has_words_and_a_standing() -> None:
     ],
 )
 def test_the_standing_tells_no_result(status: str, stage: str, told: str) -> None:
-    assert standing(status, stage) == told
+    assert match_phase(status, stage) == told
 
 
 def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours: float = 1) -> dict[str, Any]:
@@ -83,7 +90,7 @@ def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours
         ("active", "HT", 260, "stale · 4 min"),
         ("active", "NS", 260, "stale · 4 min"),
         ("active", "STUMPS", 7200, "stale · 2 h"),
-        ("active", "2H", None, "no news from a feed yet"),
+        ("active", "2H", None, "no feed data yet"),
         ("active", "FT", 9000, ""),
         ("completed", "2H", 9000, ""),
         ("staging", "NS", None, ""),
@@ -92,17 +99,17 @@ def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours
 def test_a_match_that_should_be_followed_says_how_old_its_news_are(
     stage: str, status: str, silent_seconds: int | None, said: str
 ) -> None:
-    news = news_of(a_match(stage, status, silent_seconds), NOW, stale_seconds=45)
+    news = freshness_of(a_match(stage, status, silent_seconds), NOW, stale_seconds=45)
     assert (news.words, news.stale) == (said, bool(said))
 
 
 def test_a_match_that_has_not_begun_is_not_missed() -> None:
-    news = news_of(a_match("active", "NS", None, kickoff_hours=-0.2), NOW, stale_seconds=45)
+    news = freshness_of(a_match("active", "NS", None, kickoff_hours=-0.2), NOW, stale_seconds=45)
     assert (news.words, news.age_seconds, news.since) == ("", None, None)
 
 
 def test_a_word_from_the_future_is_new() -> None:
-    assert news_of(a_match("active", "2H", -30), NOW, stale_seconds=45).age_seconds == 0
+    assert freshness_of(a_match("active", "2H", -30), NOW, stale_seconds=45).age_seconds == 0
 
 
 @pytest.mark.parametrize(
@@ -110,26 +117,28 @@ def test_a_word_from_the_future_is_new() -> None:
     [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 days")],
 )
 def test_spans_are_never_said_longer_than_they_are(seconds: int, said: str) -> None:
-    assert spell(timedelta(seconds=seconds)) == said
+    assert short_duration(timedelta(seconds=seconds)) == said
 
 
 @pytest.mark.parametrize(
     ("status", "seen", "searches", "clips", "expected"),
     [
-        ("validating", 2, 0, 0, Chip("validating", "seen 2/3")),
-        ("validating", 9, 0, 0, Chip("validating", "seen 3/3")),
-        ("watching", 3, 4, 0, Chip("watching", "searching 4/10")),
-        ("watching", 3, 12, 0, Chip("watching", "searching 12/12")),
-        ("watching", 3, 4, 2, Chip("complete", "2 clips", "searching 4/10")),
-        ("extracting", 3, 1, 0, Chip("extracting", "checking clips", "searching 1/10")),
-        ("extracting", 3, 1, 1, Chip("complete", "1 clip", "searching 1/10")),
-        ("complete", 3, 10, 3, Chip("complete", "3 clips")),
-        ("complete", 3, 10, 0, Chip("none", "no clip")),
-        ("withdrawn", 3, 2, 0, Chip("withdrawn", "withdrawn")),
+        ("validating", 2, 0, 0, StatusBadge("validating", "seen 2/3")),
+        ("validating", 9, 0, 0, StatusBadge("validating", "seen 3/3")),
+        ("watching", 3, 4, 0, StatusBadge("watching", "searching 4/10")),
+        ("watching", 3, 12, 0, StatusBadge("watching", "searching 12/12")),
+        ("watching", 3, 4, 2, StatusBadge("complete", "2 clips", "searching 4/10")),
+        ("extracting", 3, 1, 0, StatusBadge("extracting", "checking clips", "searching 1/10")),
+        ("extracting", 3, 1, 1, StatusBadge("complete", "1 clip", "searching 1/10")),
+        ("complete", 3, 10, 3, StatusBadge("complete", "3 clips")),
+        ("complete", 3, 10, 0, StatusBadge("none", "no clip")),
+        ("withdrawn", 3, 2, 0, StatusBadge("withdrawn", "withdrawn")),
     ],
 )
-def test_a_chip_says_where_a_goal_stands(status: str, seen: int, searches: int, clips: int, expected: Chip) -> None:
-    assert chip(status, seen=seen, debounce=3, searches=searches, attempts=10, clips=clips) == expected
+def test_a_chip_says_where_a_goal_stands(
+    status: str, seen: int, searches: int, clips: int, expected: StatusBadge
+) -> None:
+    assert status_badge(status, seen=seen, debounce=3, searches=searches, attempts=10, clips=clips) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,12 +159,16 @@ def test_a_chip_says_where_a_goal_stands(status: str, seen: int, searches: int, 
     ],
 )
 def test_each_minute_has_its_place_on_the_line(elapsed: int, extra: int | None, long: bool, percent: float) -> None:
-    assert time_line.place(elapsed, extra, long=long) == percent
+    assert time_line.timeline_percent(elapsed, extra, long=long) == percent
 
 
 def test_the_sheet_and_the_script_count_as_the_line_does() -> None:
     sheet = (STATIC / "matchday.css").read_text()
-    for mark in (time_line.half_time(), time_line.half_time(long=True), time_line.full_time(long=True)):
+    for mark in (
+        time_line.half_time_percent(),
+        time_line.half_time_percent(long=True),
+        time_line.full_time_percent(long=True),
+    ):
         assert f"var(--mark) {mark}% /" in sheet
     script = (STATIC / "matchday.js").read_text()
     parts = re.search(r"const PARTS = \[(.*)\];", script)

@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from found_footy.web.matches.order import Show, chosen, day_words, groups, nearest, tabs
-from found_footy.web.matches.view import MatchView, match_view
+from found_footy.web.pages.matchday import (
+    MatchCardView,
+    Show,
+    day_tabs,
+    filter_matches,
+    group_by_competition,
+    match_card_view,
+    nearest_day,
+    relative_day,
+)
 from found_footy.web.services import WebRules
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
@@ -37,8 +45,8 @@ def goal(**more: Any) -> dict[str, Any]:
     return plain | more
 
 
-def view(given: dict[str, Any], *, hidden: bool = False) -> MatchView:
-    return match_view(given, hidden=hidden, now=NOW, rules=WebRules())
+def view(given: dict[str, Any], *, hidden: bool = False) -> MatchCardView:
+    return match_card_view(given, hidden=hidden, now=NOW, rules=WebRules())
 
 
 def test_what_is_under_way_stands_first_and_the_rest_by_kick_off() -> None:
@@ -51,7 +59,7 @@ def test_what_is_under_way_stands_first_and_the_rest_by_kick_off() -> None:
         view(row(5, "FT", league_id=1, league_name="A League")),
         view(row(6, "1H", league_id=2, league_name="Z League")),
     ]
-    assert [(group.league, [match.id for match in group.matches]) for group in groups(matches)] == [
+    assert [(group.league, [match.id for match in group.matches]) for group in group_by_competition(matches)] == [
         ("Premier League", [4, 3, 1, 2]),
         ("Z League", [6]),
         ("A League", [5]),
@@ -60,18 +68,24 @@ def test_what_is_under_way_stands_first_and_the_rest_by_kick_off() -> None:
 
 def test_competitions_of_the_same_name_stay_apart() -> None:
     matches = [view(row(1, league_id=1, country="Italy")), view(row(2, league_id=2, country="Brazil"))]
-    assert [(group.country, len(group.matches)) for group in groups(matches)] == [("Brazil", 1), ("Italy", 1)]
+    assert [(group.country, len(group.matches)) for group in group_by_competition(matches)] == [
+        ("Brazil", 1),
+        ("Italy", 1),
+    ]
 
 
 def test_a_round_is_named_where_all_matches_are_of_it() -> None:
-    assert groups([view(row(1)), view(row(2))])[0].round == "Round 1"
-    assert groups([view(row(1)), view(row(2, round="Round 2"))])[0].round is None
+    assert group_by_competition([view(row(1)), view(row(2))])[0].round == "Round 1"
+    assert group_by_competition([view(row(1)), view(row(2, round="Round 2"))])[0].round is None
 
 
 def test_the_order_is_the_same_whether_scores_are_hidden_or_not() -> None:
     rows = [row(number, status) for number, status in enumerate(["FT", "2H", "PEN", "AET", "HT", "NS"])]
     rows[2]["goals"] = [goal()]
-    shown, hidden = groups([view(each) for each in rows]), groups([view(each, hidden=True) for each in rows])
+    shown, hidden = (
+        group_by_competition([view(each) for each in rows]),
+        group_by_competition([view(each, hidden=True) for each in rows]),
+    )
     assert [match.id for match in shown[0].matches] == [match.id for match in hidden[0].matches]
 
 
@@ -83,7 +97,7 @@ def test_filters_never_tell_what_is_hidden(show: Show, ids: list[int]) -> None:
         view(row(3, goals=[goal()])),
         view(row(4, "2H", goals=[goal()]), hidden=True),
     ]
-    assert [match.id for match in chosen(matches, show)] == ids
+    assert [match.id for match in filter_matches(matches, show)] == ids
 
 
 @pytest.mark.parametrize(
@@ -92,11 +106,11 @@ def test_filters_never_tell_what_is_hidden(show: Show, ids: list[int]) -> None:
 )
 def test_the_nearest_day_with_matches_is_shown(before: int | None, after: int | None, expected: int) -> None:
     days = [date(2026, 8, day) if day else None for day in (before, after)]
-    assert nearest(DAY, *days) == date(2026, 8, expected)
+    assert nearest_day(DAY, *days) == date(2026, 8, expected)
 
 
 def test_the_strip_has_three_days_on_each_side() -> None:
-    made = tabs(DAY, {DAY: 5, date(2026, 8, 25): 2})
+    made = day_tabs(DAY, {DAY: 5, date(2026, 8, 25): 2})
     assert [(tab.day.day, tab.matches) for tab in made] == [
         (19, 0), (20, 0), (21, 0), (22, 5), (23, 0), (24, 0), (25, 2),
     ]  # fmt: skip
@@ -105,13 +119,13 @@ def test_the_strip_has_three_days_on_each_side() -> None:
 
 @pytest.mark.parametrize(("days", "word"), [(-2, None), (-1, "Yesterday"), (0, "Today"), (1, "Tomorrow"), (2, None)])
 def test_days_near_today_have_names(days: int, word: str | None) -> None:
-    assert day_words(DAY + timedelta(days=days), DAY) == word
+    assert relative_day(DAY + timedelta(days=days), DAY) == word
 
 
 def test_a_goal_is_seen_with_its_best_clip() -> None:
     (seen,) = view(row(1, goals=[goal(kind="Own Goal", elapsed=45, extra=2, player=None)])).goals
     assert (seen.minute, seen.note, seen.player, seen.video) == ("45+2'", "o.g.", None, "0123456789abcdef")
-    assert (seen.length, seen.verified, seen.chip.text) == ("1:12", True, "1 clip")
+    assert (seen.length, seen.verified, seen.badge.text) == ("1:12", True, "1 clip")
 
 
 def test_extra_time_makes_the_line_longer() -> None:
@@ -133,7 +147,7 @@ def test_a_hidden_match_is_empty_but_for_who_plays_and_when() -> None:
     assert (hidden.clock, hidden.home_goals, hidden.penalties, hidden.goals, hidden.progress) == (
         None, None, None, (), None,
     )  # fmt: skip
-    assert hidden.note == "trouble with the feed"
+    assert hidden.note == "feed error"
 
 
 def test_a_match_that_went_back_to_waiting_keeps_its_goals_hidden() -> None:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from psycopg import AsyncConnection
 
-from found_footy.domain.fixtures.model import Stage, Team
-from found_footy.web.services import Services
+from found_footy.fixtures.models import FixtureStage, Team
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
     HAALAND,
@@ -33,8 +33,8 @@ from tests.web.match_cards import card, goal_in, order
 PEOPLE = {"accept": "text/html"}
 
 
-async def test_a_day_shows_each_match_with_its_goals(web: httpx.AsyncClient) -> None:
-    page = await web.get("/")
+async def test_a_day_shows_each_match_with_its_goals(site: httpx.AsyncClient) -> None:
+    page = await site.get("/")
     assert page.status_code == 200
     assert "Saturday, 22 August" in page.text
     assert order(page.text) == ["7005", "7007", "7002", "7001", "7004", "7003"]
@@ -56,20 +56,20 @@ async def test_a_day_shows_each_match_with_its_goals(web: httpx.AsyncClient) -> 
         (NO_CLIP, ["no clip", "Harry Kane"]),
     ],
 )
-async def test_each_goal_says_where_it_stands(web: httpx.AsyncClient, event_id: str, words: list[str]) -> None:
-    goal = goal_in((await web.get("/day/2026-08-22")).text, event_id)
+async def test_each_goal_says_where_it_stands(site: httpx.AsyncClient, event_id: str, words: list[str]) -> None:
+    goal = goal_in((await site.get("/day/2026-08-22")).text, event_id)
     assert [word for word in words if word not in goal] == []
 
 
-async def test_posters_have_a_size_and_lead_to_the_clip(web: httpx.AsyncClient) -> None:
-    goal = goal_in((await web.get("/")).text, SALAH)
+async def test_posters_have_a_size_and_lead_to_the_clip(site: httpx.AsyncClient) -> None:
+    goal = goal_in((await site.get("/")).text, SALAH)
     picture = re.search(r'<a class="shot" href="/v/([0-9a-f]{16})"><img src="/v/\1/poster.jpg\?w=320"[^>]*>', goal)
     assert picture is not None
     assert 'width="320" height="180" loading="lazy"' in picture[0]
 
 
-async def test_a_fragment_is_the_card_of_the_page(web: httpx.AsyncClient) -> None:
-    page, fragment = await web.get("/"), await web.get("/fragments/match/7001")
+async def test_a_fragment_is_the_card_of_the_page(site: httpx.AsyncClient) -> None:
+    page, fragment = await site.get("/"), await site.get("/fragments/match/7001")
     assert fragment.text.strip() == card(page.text, 7001)
     assert fragment.headers["cache-control"] == "private, no-cache"
 
@@ -80,8 +80,8 @@ async def test_a_fragment_is_the_card_of_the_page(web: httpx.AsyncClient) -> Non
     ("/day/today", 404), ("/day/0001-01-01", 404), ("/day/9999-12-31", 404), ("/day/2026-8-2", 404),
     ("/day/%D9%A2%D9%A0%D9%A2%D9%A6-08-22", 404), ("/day/%00", 404), ("/?show=nothing", 422),
 ])  # fmt: skip
-async def test_what_is_no_day_and_no_match_is_said_to_be_none(web: httpx.AsyncClient, path: str, status: int) -> None:
-    answer = await web.get(path, headers=PEOPLE)
+async def test_what_is_no_day_and_no_match_is_said_to_be_none(site: httpx.AsyncClient, path: str, status: int) -> None:
+    answer = await site.get(path, headers=PEOPLE)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
 
 
@@ -93,15 +93,15 @@ async def test_what_is_no_day_and_no_match_is_said_to_be_none(web: httpx.AsyncCl
         ("clips", ["7005", "7001"]),
     ],
 )
-async def test_filters_are_links_that_need_no_script(web: httpx.AsyncClient, show: str, ids: list[str]) -> None:
-    page = await web.get("/day/2026-08-22", params={"show": show})
+async def test_filters_are_links_that_need_no_script(site: httpx.AsyncClient, show: str, ids: list[str]) -> None:
+    page = await site.get("/day/2026-08-22", params={"show": show})
     assert order(page.text) == ids
     assert page.text.count('aria-current="true"') == 1
 
 
 async def test_days_lead_to_the_next_ones_that_have_matches(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     later = match(8001, LIGA, Team(1, "A"), Team(2, "B"), status="NS", kickoff=NOW + timedelta(days=9))
-    await small_world.world.add(later, stage=Stage.STAGING)
+    await small_world.world.add(later, stage=FixtureStage.STAGING)
     page = (await web.get("/")).text
     assert 'rel="prev" href="/day/2026-08-21"' in page
     assert 'rel="next" href="/day/2026-08-31"' in page
@@ -118,7 +118,7 @@ async def test_without_matches_today_the_nearest_day_is_shown_and_said(small_wor
         httpx.AsyncClient(base_url=server.url) as client,
     ):
         page = (await client.get("/")).text
-    assert "There are no matches today" in page
+    assert "No matches today" in page
     assert "Saturday, 22 August" in page
 
 
@@ -135,7 +135,7 @@ async def test_without_any_matches_it_says_how_they_come(
 
 
 async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
-    server: tuple[str, Services], web: httpx.AsyncClient, small_world: WorldCopy
+    server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy
 ) -> None:
     async with small_world.store.database.connection() as connection:
         await _polled(connection, 7001, seconds=240)
@@ -146,7 +146,7 @@ async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
     page = (await web.get("/")).text
     assert '<p class="silence" data-stale>stale · 4 min</p>' in card(page, 7001)
     assert '<p class="silence" data-stale hidden></p>' in card(page, 7002)
-    assert "trouble with the feed: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
+    assert "feed error: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
     assert "data-stale" not in card(page, 7003)
     heard = (await web.get("/fragments/heard/2026-08-22")).json()
     assert heard["now"] == NOW.timestamp()
@@ -155,8 +155,8 @@ async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
     assert (await web.get("/fragments/heard/2026-13-01")).status_code == 404
 
 
-async def test_a_match_of_cricket_speaks_of_runs_overs_and_wickets(web: httpx.AsyncClient) -> None:
-    html = card((await web.get("/")).text, 7007)
+async def test_a_match_of_cricket_speaks_of_runs_overs_and_wickets(site: httpx.AsyncClient) -> None:
+    html = card((await site.get("/")).text, 7007)
     assert '<p class="clock">12.3 ov</p>' in html
     assert "<b>187/5 <small>(20 ov)</small></b>" in html
     assert '<b class="bats">95/2 <small>(12.3 ov)<span class="quiet"> batting</span></small></b>' in html
@@ -167,7 +167,7 @@ async def test_a_match_of_cricket_speaks_of_runs_overs_and_wickets(web: httpx.As
     assert "<b>2.4 ov</b>" in head
     assert "<small>b Jasprit Bumrah</small>" in head
     assert "<em>1st wicket</em>" in head
-    hidden = (await web.get("/fragments/match/7007", headers={"cookie": "spoilers=hidden"})).text
+    hidden = (await site.get("/fragments/match/7007", headers={"cookie": "spoilers=hidden"})).text
     assert [word for word in ("187", "Head", "toss", "ov</", "wicket") if word in hidden] == []
 
 
@@ -176,9 +176,9 @@ async def _polled(connection: AsyncConnection[dict[str, object]], fixture_id: in
     await connection.execute("update fixtures set last_poll_at = %s where id = %s", [at, fixture_id])
 
 
-async def test_hostile_names_stay_text(web: httpx.AsyncClient) -> None:
+async def test_hostile_names_stay_text(site: httpx.AsyncClient) -> None:
     for path in ("/", "/fragments/match/7005"):
-        html = (await web.get(path)).text
+        html = (await site.get(path)).text
         assert HOSTILE not in html
         assert "<script>document" not in html
         assert "<img src=x" not in html

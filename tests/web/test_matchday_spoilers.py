@@ -13,13 +13,13 @@ TELLING = ("Salah", "Haaland", "Núñez", "Kane", "Romero", "Goal_1", "/v/", "/g
            "FT", "class=\"score\"", "<svg class=\"line\"", "<circle", "withdrawn")  # fmt: skip
 
 
-async def test_hidden_matches_tell_nothing(web: httpx.AsyncClient) -> None:
+async def test_hidden_matches_tell_nothing(site: httpx.AsyncClient) -> None:
     for path in ("/", "/day/2026-08-22", "/day/2026-08-22?show=live", "/fragments/match/7001", "/fragments/match/7003"):
-        html = (await web.get(path, headers=HIDDEN)).text
+        html = (await site.get(path, headers=HIDDEN)).text
         body = html[html.find("<main") if "<main" in html else 0 :]
         assert [word for word in TELLING if word in body] == [], path
         assert "score hidden" in body
-    page = (await web.get("/", headers=HIDDEN)).text
+    page = (await site.get("/", headers=HIDDEN)).text
     assert [word in card(page, 7001) for word in ("under way", "Liverpool", 'name="open" value="7001"')] == [True] * 3
     assert "finished" in card(page, 7003)
     assert "score hidden" not in card(page, 7004)

@@ -8,11 +8,10 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from found_footy.domain.access import Role
-from found_footy.domain.operations.feeds_measured import Cached
-from found_footy.domain.operations.findings import Limits
-from found_footy.domain.operations.judging import judge
-from found_footy.web.operating.metrics import Both, WebMetrics, families
+from found_footy.access.models import Role
+from found_footy.operations.findings import assess
+from found_footy.operations.models import CacheFacts, HealthLimits
+from found_footy.web.metrics import CombinedRegistry, WebMetrics, families
 from tests.conftest import WorldCopy
 from tests.support.operations import a_queue, a_record, cached, measured, paused, temporal
 from tests.support.web_access import bearer, make_token
@@ -64,8 +63,8 @@ async def test_refused_requests_are_counted_as_well(web: httpx.AsyncClient) -> N
     assert counted[("GET", "other", "401")] == 1
 
 
-async def test_figures_of_the_small_world(web: httpx.AsyncClient) -> None:
-    text = (await web.get("/metrics")).text
+async def test_figures_of_the_small_world(site: httpx.AsyncClient) -> None:
+    text = (await site.get("/metrics")).text
     assert values(text, "footy_goals")[("complete",)] == 2
     assert values(text, "footy_clips") == {("verified",): 5, ("unverified",): 1}
     assert values(text, "footy_losses_last_day") == {("gone",): 1, ("too short",): 1}
@@ -84,13 +83,13 @@ async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -
 
 def test_what_does_not_answer_has_no_figures() -> None:
     nothing = measured(recorded=None, temporal=None, health=None, cached=None, declared=None, browser=None)
-    names = {metric.name for metric in families(nothing, judge(measured(), Limits()), Limits())}
+    names = {metric.name for metric in families(assess(nothing, HealthLimits()))}
     assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
 
 
 def test_queues_and_workers() -> None:
     system = measured(temporal=temporal(queues=(a_queue(backlog=7, age=12), a_queue("activity"))))
-    found = {metric.name: metric for metric in families(system, judge(system, Limits()), Limits())}
+    found = {metric.name: metric for metric in families(assess(system, HealthLimits()))}
     assert [sample.value for sample in found["footy_queue_backlog"].samples] == [7, 0]
     assert [sample.value for sample in found["footy_queue_backlog_age_seconds"].samples] == [12, 0]
     assert [sample.value for sample in found["footy_workers"].samples] == [1, 1]
@@ -100,7 +99,11 @@ def test_two_applications_count_apart() -> None:
     one, other = WebMetrics(), WebMetrics()
     one.note("/", "GET", 200, 0.01)
     counts = [
-        sum(len(metric.samples) for metric in Both(each.registry, ()).collect() if metric.name == "footy_http_requests")
+        sum(
+            len(metric.samples)
+            for metric in CombinedRegistry(each.registry, ()).collect()
+            if metric.name == "footy_http_requests"
+        )
         for each in (one, other)
     ]
     assert counts == [1, 0]
@@ -137,8 +140,8 @@ async def test_figures_of_the_feeds(small_world: WorldCopy) -> None:
 
 
 def test_a_cache_that_has_just_begun_has_empty_figures() -> None:
-    empty = measured(cached=Cached())
-    found = {metric.name: metric for metric in families(empty, judge(empty, Limits()), Limits())}
+    empty = measured(cached=CacheFacts())
+    found = {metric.name: metric for metric in families(assess(empty, HealthLimits()))}
     assert [sample.value for sample in found["scraper_freshness_seconds"].samples] == [0] * 7
     assert {sample.name for sample in found["scraper_data_staleness_seconds"].samples} == {
         "scraper_data_staleness_seconds_count",

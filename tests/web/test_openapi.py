@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.web.answers.failures import STATUSES
-from found_footy.web.openapi import written
-from tests.architecture.pages import REFERENCE, text_of
+from found_footy.web.errors import STATUSES
+from found_footy.web.openapi import document_json
+from tests.support.docs import REFERENCE, text_of
 from tests.web.additive import breaks
 
 CURRENT = REFERENCE / "openapi.json"
@@ -135,7 +135,7 @@ def test_what_is_only_added_breaks_nobody(change: Change) -> None:
 
 
 def test_the_committed_description_is_that_of_the_routes() -> None:
-    assert CURRENT.read_text(encoding="utf-8") == written(), (
+    assert CURRENT.read_text(encoding="utf-8") == document_json(), (
         "the routes have changed: python -m found_footy.web.openapi > docs/reference/openapi.json"
     )
 
@@ -152,10 +152,10 @@ def test_nothing_was_taken_from_what_was_released() -> None:
     assert breaks(released, current) == []
 
 
-async def test_the_description_is_served_and_shown(web: httpx.AsyncClient) -> None:
-    served = await web.get("/api/v1/openapi.json")
-    assert served.json() == json.loads(written())
-    page = await web.get("/docs", headers={"accept": "text/html"})
+async def test_the_description_is_served_and_shown(site: httpx.AsyncClient) -> None:
+    served = await site.get("/api/v1/openapi.json")
+    assert served.json() == json.loads(document_json())
+    page = await site.get("/docs", headers={"accept": "text/html"})
     assert page.status_code == 200
     for path, item in served.json()["paths"].items():
         assert path in page.text

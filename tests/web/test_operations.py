@@ -12,19 +12,19 @@ import httpx
 import pytest
 from psycopg import sql
 
-from found_footy.adapters.storage.postgres.operations import PostgresOperations
-from found_footy.bootstrap_stores import open_store
-from found_footy.bootstrap_web import open_web
+from found_footy.access.models import Role
+from found_footy.app import open_web
 from found_footy.config import Settings
-from found_footy.domain.access import Role
-from found_footy.domain.errors import FeedUnavailable, SourceLoggedOut
-from found_footy.domain.feeds.quota import Quota
-from found_footy.domain.operations.measured import Engine, Measured
-from found_footy.http_server import HttpServer
+from found_footy.errors import FeedUnavailable, SourceLoggedOut
+from found_footy.feeds.scheduling import Quota
+from found_footy.fixtures.store import open_store
+from found_footy.operations.models import EngineStatus, Measurement
+from found_footy.operations.store import PostgresOperations
+from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
 from tests.support.operations import (
-    FixedWatch,
+    FixedHealth,
     a_check,
     a_dispute,
     a_doubt,
@@ -41,10 +41,10 @@ from tests.support.web_world import HOSTILE, NOW, NUNEZ
 
 
 @asynccontextmanager
-async def showing(found: Measured, settings: Settings, **rules: Any) -> AsyncIterator[httpx.AsyncClient]:
+async def showing(found: Measurement, settings: Settings, **rules: Any) -> AsyncIterator[httpx.AsyncClient]:
     """A server that has measured this."""
     async with open_web(settings) as services:
-        changed = replace(services, watch=FixedWatch(found), now=lambda: NOW, rules=replace(services.rules, **rules))
+        changed = replace(services, health=FixedHealth(found), now=lambda: NOW, rules=replace(services.rules, **rules))
         server = HttpServer(create_app(changed), grace_seconds=1)
         async with server, httpx.AsyncClient(base_url=server.url) as client:
             yield client
@@ -102,16 +102,16 @@ async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy)
     assert found.feed.quota == Quota(NOW, 100, 40)
 
 
-async def test_the_page_shows_the_small_world(web: httpx.AsyncClient) -> None:
-    page = await web.get("/operations", headers=PAGE)
+async def test_the_page_shows_the_small_world(site: httpx.AsyncClient) -> None:
+    page = await site.get("/operations", headers=PAGE)
     assert page.status_code == 200
-    assert "things need you" in page.text
+    assert "problems" in page.text
     assert "4 of 4 live matches are not polled" in page.text
-    assert "1 pairing is in doubt" in page.text
+    assert "1 uncertain match pairing" in page.text
     assert "not configured" in page.text
     assert HOSTILE not in page.text
     assert "\u202e" not in page.text
-    fragment = await web.get("/operations/fragment", headers=PAGE)
+    fragment = await site.get("/operations/fragment", headers=PAGE)
     assert fragment.text.lstrip().startswith('<section class="verdict" data-grade="failed"')
     assert "<html" not in fragment.text
 
@@ -122,7 +122,7 @@ async def test_the_page_shows_the_small_world(web: httpx.AsyncClient) -> None:
 async def test_the_json_says_what_the_page_says(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         document = (await web.get("/api/v1/operations")).json()
-    assert (document["grade"], document["verdict"], document["findings"]) == ("ok", "All well", [])
+    assert (document["grade"], document["verdict"], document["findings"]) == ("ok", "No problems", [])
     assert document["temporal"]["queues"][0] == {
         "kind": "workflow",
         "workers": [{"identity": "4711@desk", "seen_at": "2026-08-22T15:29:40Z"}],
@@ -135,17 +135,17 @@ async def test_the_json_says_what_the_page_says(small_world: WorldCopy) -> None:
 
 async def test_engines_that_are_away_are_shown_as_such(small_world: WorldCopy) -> None:
     engines = (
-        Engine("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
-        Engine("temporal", "failed", "EngineError", "no answer within 2 s"),
-        Engine("object store", "ok"),
+        EngineStatus("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
+        EngineStatus("temporal", "failed", "EngineError", "no answer within 2 s"),
+        EngineStatus("object store", "ok"),
     )
     away = measured(engines=engines, recorded=None, temporal=None)
     async with showing(away, small_world.settings) as web:
         page = await web.get("/operations", headers=PAGE)
         document = (await web.get("/api/v1/operations")).json()
     assert page.status_code == 200
-    assert "Database does not answer" in page.text
-    assert "Temporal does not answer" in page.text
+    assert "PostgreSQL is unreachable" in page.text
+    assert "Temporal is unreachable" in page.text
     assert (document["recorded"], document["temporal"], document["grade"]) == (None, None, "failed")
 
 
@@ -163,7 +163,7 @@ async def test_machines_are_named_to_operators_only(
     small_world: WorldCopy, rules: dict[str, Any], role: Role | None, told: bool
 ) -> None:
     headers = bearer(await make_token(small_world.store, role)) if role else {}
-    found = measured(engines=(Engine("temporal", "failed", "EngineError", "tcp 10.0.0.7"),))
+    found = measured(engines=(EngineStatus("temporal", "failed", "EngineError", "tcp 10.0.0.7"),))
     async with showing(found, small_world.settings, **rules) as web:
         for path in ("/operations", "/operations/fragment", "/api/v1/operations"):
             answer = await web.get(path, headers=PAGE | headers)
@@ -178,8 +178,8 @@ async def test_hidden_results_stay_hidden(small_world: WorldCopy) -> None:
             hidden = await web.get(path, headers=PAGE | {"cookie": "spoilers=hidden"})
             assert "Salah" not in hidden.text
             assert "7001_40" not in hidden.text
-            assert "Goals in matches whose results you hide are not shown here" in hidden.text
-            assert "<dt>Goals in work</dt><dd>0</dd>" in hidden.text
+            assert "Goals of matches with hidden scores are not listed" in hidden.text
+            assert "<dt>Goals in progress</dt><dd>0</dd>" in hidden.text
             opened = await web.get(path, headers=PAGE | {"cookie": "spoilers=hidden; opened=7001"})
             assert "Salah" in opened.text
 
@@ -228,7 +228,7 @@ async def test_the_page_shows_the_feeds(small_world: WorldCopy) -> None:
         page = (await web.get("/operations", headers=PAGE)).text
         hidden = (await web.get("/operations", headers=PAGE | {"cookie": "spoilers=hidden"})).text
         told = (await web.get("/api/v1/operations")).json()
-    for words in ("Health of the feeds", "healthy", "Is it the same match?", "Contradictions", "Paused", "Recoveries"):
+    for words in ("Feed health", "healthy", "Unconfirmed pairings", "Conflicts", "Paused", "Recoveries"):
         assert words in page
     assert "api_football: <b>2–1</b>" in page
     assert "2–1" not in hidden

@@ -7,27 +7,26 @@ from datetime import timedelta
 
 import pytest
 
-from found_footy.domain.operations.findings import Limits
-from found_footy.domain.operations.judging import judge
-from found_footy.domain.operations.measured import Hour
-from found_footy.web.operating.view import (
+from found_footy.operations.findings import assess
+from found_footy.operations.models import HealthLimits, Hour
+from found_footy.web.pages.operations import (
     REST,
     goal_rows,
-    loss_stack,
+    hide_results,
     poll_bars,
-    posts_in_words,
+    posts_text,
+    rejection_stack,
     round_up,
+    search_progress,
     search_stack,
-    standing,
-    with_code,
-    without_hidden,
     worker_rows,
     workflow_url,
 )
+from found_footy.web.rendering import with_code
 from found_footy.web.services import WebRules
 from tests.support.operations import NOW, a_goal, a_match, a_queue, ago, hours, measured, recorded, temporal
 
-LIMITS = Limits()
+LIMITS = HealthLimits()
 RULES = WebRules(temporal_ui_url="http://127.0.0.1:8233/")
 
 
@@ -56,12 +55,12 @@ def test_the_oldest_polls_stand_first_and_not_more_than_a_page_bears() -> None:
     ("more", "said"),
     [
         ({"status": "validating", "seen": 2}, "seen 2/3"),
-        ({"begun": False}, "search to begin"),
+        ({"begun": False}, "search starting"),
         ({"attempts": 4}, "search 4/10"),
     ],
 )
 def test_where_a_goal_stands(more: dict[str, object], said: str) -> None:
-    assert standing(a_goal(**more), RULES) == said
+    assert search_progress(a_goal(**more), RULES) == said
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_where_a_goal_stands(more: dict[str, object], said: str) -> None:
     [({}, "no posts yet"), ({"lost": 2, "downloading": 1}, "1 downloading · 2 lost"), ({"odd": 3}, "no posts yet")],
 )
 def test_the_posts_of_a_goal_in_words(states: dict[str, int], said: str) -> None:
-    assert posts_in_words(states) == said
+    assert posts_text(states) == said
 
 
 def test_a_goal_without_a_sign_of_life_is_marked_and_leads_to_its_workflow() -> None:
@@ -89,10 +88,10 @@ def test_there_is_no_link_where_temporal_has_no_pages() -> None:
 def test_goals_of_hidden_matches_are_not_told() -> None:
     system = measured(recorded=recorded(goals=(a_goal(searched_at=ago(hours=1)),)))
     assert goal_rows(system, RULES, LIMITS, lambda _: True) == ()
-    (veiled,) = without_hidden(judge(system, LIMITS), lambda _: True).findings
+    (veiled,) = hide_results(assess(system, LIMITS), lambda _: True).findings
     assert "Salah" not in repr(veiled)
     assert "7001_40" not in repr(veiled)
-    (open_one,) = without_hidden(judge(system, LIMITS), lambda _: False).findings
+    (open_one,) = hide_results(assess(system, LIMITS), lambda _: False).findings
     assert "Salah" in open_one.what
 
 
@@ -122,13 +121,13 @@ def test_bars_stand_on_each_other_and_fill_no_more_than_the_plot() -> None:
 
 def test_the_most_frequent_losses_have_a_colour_and_the_rest_share_one() -> None:
     one = Hour(NOW, 0, 0, {f"class {number}": 10 - number for number in range(8)})
-    plot = loss_stack([one])
+    plot = rejection_stack([one])
     assert plot.names == ("class 0", "class 1", "class 2", "class 3", "class 4", REST)
     assert plot.totals == (10, 9, 8, 7, 6, 5 + 4 + 3)
 
 
 def test_nothing_lost_is_an_empty_plot() -> None:
-    plot = loss_stack([Hour(NOW - timedelta(hours=number), 0, 0, {}) for number in range(24)])
+    plot = rejection_stack([Hour(NOW - timedelta(hours=number), 0, 0, {}) for number in range(24)])
     assert (plot.total, plot.names) == (0, ())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.web.access.origins import comes_from_here, host_name, is_known_host, local_path
+from found_footy.web.requests import host_name, is_known_host, is_same_origin, safe_redirect_path
 
 PUBLIC = "https://goals.example"
 
@@ -28,7 +28,7 @@ PUBLIC = "https://goals.example"
     ],
 )
 def test_forms_are_taken_from_our_own_pages_only(headers: dict[str, str], expected: bool) -> None:
-    assert comes_from_here({"host": "127.0.0.1:8000", **headers}, PUBLIC) is expected
+    assert is_same_origin({"host": "127.0.0.1:8000", **headers}, PUBLIC) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_server_on_loopback_goes_by_its_own_names_only(header: str | None, bou
     ],
 )
 def test_a_login_leads_back_to_these_pages_only(path: str, leads_to: str) -> None:
-    assert local_path(path) == leads_to
+    assert safe_redirect_path(path) == leads_to

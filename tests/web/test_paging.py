@@ -11,17 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.domain.errors import BadRequest
-from found_footy.web.answers.paging import Order
+from found_footy.errors import BadRequest
+from found_footy.web.pagination import CursorOrder
 
 AT = datetime(2026, 8, 22, 14, 0, 0, 123456, tzinfo=UTC)
-GOALS = Order("events", (datetime, str))
-MATCHES = Order("fixtures", (datetime, int))
-DAYS = Order("dates", (date,))
+GOALS = CursorOrder("events", (datetime, str))
+MATCHES = CursorOrder("fixtures", (datetime, int))
+DAYS = CursorOrder("dates", (date,))
 FILTERS: dict[str, Any] = {"team": "liv", "since": AT, "limit": None}
 
 
-def forged(order: Order, values: Any, filters: dict[str, Any]) -> str:
+def forged(order: CursorOrder, values: Any, filters: dict[str, Any]) -> str:
     """By somebody who has read the source."""
     payload = json.dumps(values).encode()
     told = f"{order.listing}\n{json.dumps(filters, default=str, sort_keys=True)}\n".encode() + payload
@@ -38,7 +38,7 @@ def forged(order: Order, values: Any, filters: dict[str, Any]) -> str:
         (DAYS, (date(2026, 8, 22),)),
     ],
 )
-def test_a_cursor_leads_back_to_its_place(order: Order, place: tuple[Any, ...]) -> None:
+def test_a_cursor_leads_back_to_its_place(order: CursorOrder, place: tuple[Any, ...]) -> None:
     cursor = order.cursor(place, FILTERS)
     assert set(cursor) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
     assert order.place(cursor, FILTERS) == place
@@ -72,35 +72,35 @@ def test_a_cursor_leads_back_to_its_place(order: Order, place: tuple[Any, ...]) 
         (DAYS, forged(DAYS, [[[[[]]]]], FILTERS)),
     ],
 )
-def test_whatever_else_comes_as_a_cursor_is_refused(order: Order, cursor: str) -> None:
-    with pytest.raises(BadRequest, match="begin without it"):
+def test_whatever_else_comes_as_a_cursor_is_refused(order: CursorOrder, cursor: str) -> None:
+    with pytest.raises(BadRequest, match="invalid cursor"):
         order.place(cursor, FILTERS)
 
 
 LISTS = ["dates", "fixtures", "events", "videos", "search", "search?kind=fixtures", "search?kind=clips"]
 
 
-async def test_a_made_up_cursor_is_a_clear_error_in_every_list(web: httpx.AsyncClient) -> None:
+async def test_a_made_up_cursor_is_a_clear_error_in_every_list(site: httpx.AsyncClient) -> None:
     for path in LISTS:
         for cursor in ("made-up", "AAAA", "%00", "x" * 500):
-            answer = await web.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cursor={cursor}")
+            answer = await site.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cursor={cursor}")
             assert answer.status_code == 400, (path, cursor)
             assert answer.json()["error"]["class"] == "BadRequest"
-        assert (await web.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cursor={'x' * 2000}")).status_code == 422
+        assert (await site.get(f"/api/v1/{path}{'&' if '?' in path else '?'}cursor={'x' * 2000}")).status_code == 422
         for limit in ("0", "-1", "201", "many", str(2**64)):
-            answer = await web.get(f"/api/v1/{path}{'&' if '?' in path else '?'}limit={limit}")
+            answer = await site.get(f"/api/v1/{path}{'&' if '?' in path else '?'}limit={limit}")
             assert answer.status_code == 422, (path, limit)
 
 
-async def test_pages_of_one_add_up_to_the_whole_list(web: httpx.AsyncClient) -> None:
+async def test_pages_of_one_add_up_to_the_whole_list(site: httpx.AsyncClient) -> None:
     for path in LISTS:
         join = "&" if "?" in path else "?"
-        whole = (await web.get(f"/api/v1/{path}{join}limit=200")).json()
+        whole = (await site.get(f"/api/v1/{path}{join}limit=200")).json()
         assert whole["next"] is None
         assert len(whole["items"]) > 1
         pieces, cursor = [], ""
         while cursor is not None:
-            page = (await web.get(f"/api/v1/{path}{join}limit=1{cursor and '&cursor='}{cursor}")).json()
+            page = (await site.get(f"/api/v1/{path}{join}limit=1{cursor and '&cursor='}{cursor}")).json()
             assert len(page["items"]) == 1, path
             pieces += page["items"]
             cursor = page["next"]

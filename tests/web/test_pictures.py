@@ -11,15 +11,14 @@ import httpx
 import numpy as np
 import pytest
 
-from found_footy.domain.errors import MediaBroken, ObjectStoreError, StreamFull
-from found_footy.domain.fixtures.model import Minute
-from found_footy.domain.videos.keys import clip_key, md5_of, poster_key, proof_key
-from found_footy.domain.videos.video_link import VideoLink
-from found_footy.media.poster import best_of
-from found_footy.ports import Picture
-from found_footy.web.files import picture_making
-from found_footy.web.files.picture_making import PictureMaker
-from found_footy.web.services import Services
+from found_footy.clips.models import PublishedVideo, clip_key, md5_of, poster_key, proof_key
+from found_footy.errors import MediaBroken, ObjectStoreError, StreamFull
+from found_footy.fixtures.models import MatchMinute
+from found_footy.media.images import best_poster
+from found_footy.media.models import Frame
+from found_footy.web import thumbnails as picture_making
+from found_footy.web.services import WebServices
+from found_footy.web.thumbnails import ThumbnailService
 from tests.conftest import WorldCopy
 from tests.support.web_world import SALAH
 
@@ -43,18 +42,18 @@ async def keys(world: WorldCopy) -> list[str]:
 
 
 async def test_a_poster_is_made_on_demand_in_all_sizes_and_kept(
-    server: tuple[str, Services], small_world: WorldCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], small_world: WorldCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, services = server
     calls = 0
-    pictures = services.media.pictures
+    pictures = services.media.frames_at
 
-    async def counted(path: Path, fractions: Sequence[float]) -> list[Picture]:
+    async def counted(path: Path, fractions: Sequence[float]) -> list[Frame]:
         nonlocal calls
         calls += 1
         return await pictures(path, fractions)
 
-    monkeypatch.setattr(services.media, "pictures", counted)
+    monkeypatch.setattr(services.media, "frames_at", counted)
     before = await keys(small_world)
     async with httpx.AsyncClient(base_url=url) as client:
         answers = await asyncio.gather(
@@ -123,7 +122,7 @@ class Decoder:
         self.busy = self.most = self.calls = 0
         self.problem = problem
 
-    async def pictures(self, path: Path, fractions: Sequence[float]) -> list[Picture]:
+    async def frames_at(self, path: Path, fractions: Sequence[float]) -> list[Frame]:
         self.calls += 1
         self.busy += 1
         self.most = max(self.most, self.busy)
@@ -131,30 +130,30 @@ class Decoder:
         self.busy -= 1
         if self.problem is not None:
             raise self.problem
-        return [Picture(0.0, np.full((90, 160, 3), 128, np.uint8)) for _ in fractions]
+        return [Frame(0.0, np.full((90, 160, 3), 128, np.uint8)) for _ in fractions]
 
 
-def link(number: int) -> VideoLink:
-    return VideoLink(
-        f"{number:016x}", "1_2_3_Goal_1", 1, f"{number:032x}", 4, 4.0, 0.0, None, "Somebody", Minute(1), "A", "B"
+def link(number: int) -> PublishedVideo:
+    return PublishedVideo(
+        f"{number:016x}", "1_2_3_Goal_1", 1, f"{number:032x}", 4, 4.0, 0.0, None, "Somebody", MatchMinute(1), "A", "B"
     )  # fmt: skip
 
 
 @pytest.fixture
-async def maker(small_world: WorldCopy, tmp_path: Path) -> tuple[PictureMaker, Decoder]:
+async def maker(small_world: WorldCopy, tmp_path: Path) -> tuple[ThumbnailService, Decoder]:
     file = tmp_path / "clip.mp4"
     file.write_bytes(b"clip")
     for number in range(8):
         await small_world.world.objects.put(link(number).key, file)
     decoder = Decoder()
-    return PictureMaker(small_world.world.objects, decoder), decoder  # type: ignore[arg-type]
+    return ThumbnailService(small_world.world.objects, decoder), decoder  # type: ignore[arg-type]
 
 
 async def test_two_at_once_and_the_line_has_an_end(
-    maker: tuple[PictureMaker, Decoder], monkeypatch: pytest.MonkeyPatch
+    maker: tuple[ThumbnailService, Decoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
-    monkeypatch.setattr(picture_making, "MOST_WAITING", 6)
+    monkeypatch.setattr(picture_making, "MAX_WAITING", 6)
     asked = [asyncio.create_task(making.poster(link(number % 6), 320)) for number in range(12)]
     while decoder.busy < 2 or len(making._making) < 6:
         await asyncio.sleep(0)
@@ -168,17 +167,17 @@ async def test_two_at_once_and_the_line_has_an_end(
 
 
 async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
-    maker: tuple[PictureMaker, Decoder], monkeypatch: pytest.MonkeyPatch
+    maker: tuple[ThumbnailService, Decoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
     decoder.problem = MediaBroken("/tmp/somewhere/clip.mp4: no picture of it can be decoded")
     decoder.go.set()
     for _ in range(3):
-        with pytest.raises(ObjectStoreError, match="no picture can be made of the video 0000") as caught:
+        with pytest.raises(ObjectStoreError, match="cannot decode video 0000") as caught:
             await making.poster(link(0), 320)
         assert "/tmp" not in str(caught.value)
     assert decoder.calls == 1
-    monkeypatch.setattr(picture_making, "FAILED_SECONDS", 0.0)
+    monkeypatch.setattr(picture_making, "FAILURE_COOLDOWN", 0.0)
     with pytest.raises(ObjectStoreError):
         await making.poster(link(1), 320)
     decoder.problem = None
@@ -186,7 +185,7 @@ async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
 
 
 async def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
-    maker: tuple[PictureMaker, Decoder], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+    maker: tuple[ThumbnailService, Decoder], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
     decoder.go.set()
@@ -209,8 +208,8 @@ DIM = (SCENE // 12).astype(np.uint8)
     ("pictures", "place"),
     [([SCENE, BLACK], 0), ([BLACK, WHITE, SCENE], 2), ([BLACK, DIM, BLACK], 1), ([BLACK, BLACK], 0), ([DIM, SCENE], 1)],
 )
-def test_a_poster_is_the_first_picture_that_shows_something(pictures: list[Picture], place: int) -> None:
-    assert best_of(pictures) == place  # type: ignore[arg-type]
+def test_a_poster_is_the_first_picture_that_shows_something(pictures: list[Frame], place: int) -> None:
+    assert best_poster(pictures) == place  # type: ignore[arg-type]
 
 
 def test_pictures_lie_beside_their_clip_and_are_known_by_it() -> None:

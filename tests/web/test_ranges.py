@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.web.answers.etags import is_known
-from found_footy.web.files.ranges import Span, Unsatisfiable, range_holds, span_of
+from found_footy.web.files import ByteRange, Unsatisfiable, if_range_matches, parse_range
+from found_footy.web.response_cache import etag_matches
 
 SIZE = 1000
 
@@ -50,25 +50,25 @@ IGNORED = [
 
 @pytest.mark.parametrize(("asked", "start", "end"), SATISFIABLE)
 def test_a_single_range_names_its_bytes(asked: str, start: int, end: int) -> None:
-    assert span_of(asked, SIZE) == Span(start, end)
+    assert parse_range(asked, SIZE) == ByteRange(start, end)
 
 
 @pytest.mark.parametrize("asked", PAST_THE_END)
 def test_a_range_past_the_end_cannot_be_satisfied(asked: str) -> None:
     with pytest.raises(Unsatisfiable):
-        span_of(asked, SIZE)
+        parse_range(asked, SIZE)
 
 
 @pytest.mark.parametrize("asked", [None, *IGNORED])
 def test_anything_else_asks_for_the_whole(asked: str | None) -> None:
-    assert span_of(asked, SIZE) is None
+    assert parse_range(asked, SIZE) is None
 
 
 def test_nothing_of_an_empty_file_can_be_sent() -> None:
     for asked in ("bytes=0-", "bytes=0-0", "bytes=-5"):
         with pytest.raises(Unsatisfiable):
-            span_of(asked, 0)
-    assert span_of(None, 0) is None
+            parse_range(asked, 0)
+    assert parse_range(None, 0) is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_nothing_of_an_empty_file_can_be_sent() -> None:
     ],
 )
 def test_the_version_that_a_reader_has(header: str | None, known: bool) -> None:
-    assert is_known('"a"', header) is known
+    assert etag_matches('"a"', header) is known
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_the_version_that_a_reader_has(header: str | None, known: bool) -> None:
     [(None, True), ('"a"', True), ('W/"a"', False), ('"b"', False), ("Sat, 22 Aug 2026 15:30:00 GMT", False)],
 )
 def test_a_range_holds_only_for_the_very_same_version(header: str | None, holds: bool) -> None:
-    assert range_holds(header, '"a"') is holds
+    assert if_range_matches(header, '"a"') is holds

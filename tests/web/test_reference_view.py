@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.web.pages.reference import failures, marked
-from found_footy.web.reference_view import example, kind_of, topics
+from found_footy.web.reference import documented_errors, example, operation_groups, type_text
+from found_footy.web.rendering import with_code
 
 DOCUMENT: dict[str, Any] = {
     "paths": {
@@ -47,7 +47,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def test_routes_stand_by_topic_and_known_topics_first() -> None:
-    made = topics(DOCUMENT)
+    made = operation_groups(DOCUMENT)
     assert [topic.name for topic in made] == ["matches", "zebras"]
     (operation,) = made[1].operations
     assert (operation.id, operation.method) == ("get-b-id", "GET")
@@ -55,7 +55,7 @@ def test_routes_stand_by_topic_and_known_topics_first() -> None:
         ("id", True, ""),
         ("limit", False, "50"),
     ]
-    assert [(each.status, each.said) for each in operation.answers] == [("200", "As asked for."), ("404", "None")]
+    assert [(each.status, each.description) for each in operation.responses] == [("200", "Success."), ("404", "None")]
     assert operation.example.startswith('{\n  "name": "…"')
 
 
@@ -74,7 +74,7 @@ def test_routes_stand_by_topic_and_known_topics_first() -> None:
     ],
 )
 def test_a_kind_is_told_in_a_few_words(schema: dict[str, Any], words: str) -> None:
-    assert kind_of(schema, DOCUMENT) == words
+    assert type_text(schema, DOCUMENT) == words
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_an_example_has_the_shape(schema: dict[str, Any], value: Any) -> None:
 
 
 def test_code_is_marked_and_everything_else_escaped() -> None:
-    assert marked("`a<b` & c") == "<code>a&lt;b</code> &amp; c"
-    assert marked("") == ""
+    assert with_code("`a<b` & c") == "<code>a&lt;b</code> &amp; c"
+    assert with_code("") == ""
 
 
 def test_every_failure_has_a_meaning() -> None:
-    assert all(said for _, _, said, _ in failures())
-    assert [status for status, *_ in failures()] == sorted(status for status, *_ in failures())
+    assert all(said for _, _, said, _ in documented_errors())
+    assert [status for status, *_ in documented_errors()] == sorted(status for status, *_ in documented_errors())

@@ -143,7 +143,7 @@ async def test_a_merged_clip_has_the_pictures_of_both_parts(
     assert [sheet["url"] for sheet in made["sheets"]] == [f"/c/{two}.webp", f"/c/{three}.webp"]
     assert [first for first, _, _ in await site.tiles(filmed)] == [0, 25, 75]
     refused = await act(ana, 409, kind="merge", clips=[made["id"]], **{"with": one})
-    assert "its cuts cannot be changed now" in refused["error"]["message"]
+    assert "cannot split or merge clip" in refused["error"]["message"]
 
 
 async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient) -> None:
@@ -160,14 +160,14 @@ async def test_what_cannot_be_done_is_refused_with_a_reason_and_changes_nothing(
     one, two, three, four = filmed.clips
     await queue(ben, 1)
     cases: list[tuple[int, str, dict[str, Any]]] = [
-        (409, "both halves need a frame", {"kind": "split", "clips": [two], "at": 25}),
-        (409, "both halves need a frame", {"kind": "split", "clips": [two], "at": 50}),
-        (409, "follow each other", {"kind": "merge", "clips": [two], "with": four}),
-        (409, "somebody else is looking", {"kind": "merge", "clips": [two], "with": one}),
-        (409, "somebody else is looking", {"kind": "approve", "clips": [three, one]}),
-        (409, "named twice", {"kind": "approve", "clips": [two, two]}),
+        (409, "choose a frame from", {"kind": "split", "clips": [two], "at": 25}),
+        (409, "choose a frame from", {"kind": "split", "clips": [two], "at": 50}),
+        (409, "not adjacent", {"kind": "merge", "clips": [two], "with": four}),
+        (409, "another reviewer", {"kind": "merge", "clips": [two], "with": one}),
+        (409, "another reviewer", {"kind": "approve", "clips": [three, one]}),
+        (409, "given twice", {"kind": "approve", "clips": [two, two]}),
         (409, "with itself", {"kind": "group", "clips": [two], "with": two}),
-        (404, "no clip 999999", {"kind": "approve", "clips": [999999]}),
+        (404, "clip 999999 not found", {"kind": "approve", "clips": [999999]}),
         (400, "needs 'with'", {"kind": "merge", "clips": [two]}),
         (400, "does not take 'at'", {"kind": "approve", "clips": [two], "at": 30}),
         (400, "takes one clip", {"kind": "split", "clips": [two, three], "at": 30}),
@@ -206,10 +206,10 @@ async def test_an_undo_after_its_time_or_a_second_time_is_refused(
     action = (await act(ana, kind="archive", clips=[filmed.clips[0]]))["action"]["id"]
     site.ahead = timedelta(seconds=61)
     late = await ana.post("undo", json={"action": action})
-    assert (late.status_code, "that time is over" in late.json()["error"]["message"]) == (409, True)
+    assert (late.status_code, "has passed" in late.json()["error"]["message"]) == (409, True)
     again = (await act(ana, kind="skip", clips=[filmed.clips[1]]))["action"]["id"]
     assert (await ana.post("undo", json={"action": again})).status_code == 200
-    assert "undone already" in (await ana.post("undo", json={"action": again})).json()["error"]["message"]
+    assert "already undone" in (await ana.post("undo", json={"action": again})).json()["error"]["message"]
     assert (await ana.post("undo", json={"action": 999999})).status_code == 404
 
 
@@ -244,7 +244,7 @@ async def test_what_people_say_of_copies_is_remembered(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, *_ = filmed.clips
-    await site.library.save_pairs(one, [two])
+    await site.library.save_duplicates(one, [two])
 
     async def said(of: int) -> list[tuple[int, bool | None, str | None]]:
         look = (await ben.get(f"clips/{of}")).json()

@@ -11,24 +11,25 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.domain.access import Role
-from found_footy.domain.clips.review import Reviewer
-from found_footy.domain.clips.states import ClipState, SourceState
-from found_footy.domain.clips.values import Clip, Source, SourceKind, Sprite
-from found_footy.web.review import shown
-from found_footy.web.review.documents import claimed, film_of, sheets_of
-from found_footy.web.review.facts import facts_of
+from found_footy.access.models import Role
+from found_footy.library.models import ClipState, LibraryClip, SourceKind, SourceState, SourceVideo
+from found_footy.library.review import Reviewer
+from found_footy.media.models import SpriteSheet
+from found_footy.web.api.review import claimed, facts_of, film_of, sheets_of
+from found_footy.web.pages import review as shown
 from tests.support.review_site import review_site
 from tests.support.web_access import PAGE, log_in
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 WHO = Reviewer("token:one", "Ana", NOW)
-SPRITE = Sprite(8, 2, 160, 90, 10, 5, 50, Fraction(25))
+SPRITE = SpriteSheet(8, 2, 160, 90, 10, 5, 50, Fraction(25))
 PENDING, EDITED = ClipState.PENDING_REVIEW, ClipState.EDIT_PENDING
 
 
-def clip(id_: int, first: int, end: int, state: ClipState = PENDING, **more: Any) -> Clip:
-    return Clip(**{"id": id_, "source_id": 1, "first": first, "end": end, "state": state, "sprite": SPRITE, **more})
+def clip(id_: int, first: int, end: int, state: ClipState = PENDING, **more: Any) -> LibraryClip:
+    return LibraryClip(
+        **{"id": id_, "source_id": 1, "first": first, "end": end, "state": state, "sprite": SPRITE, **more}
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def clip(id_: int, first: int, end: int, state: ClipState = PENDING, **more: Any
     ],
 )
 def test_a_clip_shows_its_own_pictures_or_those_of_what_it_was_made_of(
-    of: Clip, others: Sequence[Clip], sheets: list[int]
+    of: LibraryClip, others: Sequence[LibraryClip], sheets: list[int]
 ) -> None:
     assert [sheet.url for sheet in sheets_of(of, others)] == [f"/c/{id_}.webp" for id_ in sheets]
 
@@ -65,7 +66,7 @@ def test_a_clip_shows_its_own_pictures_or_those_of_what_it_was_made_of(
         (clip(4, 50, 90, ClipState.ARCHIVED, sprite=None), None),
     ],
 )
-def test_a_clip_without_a_file_is_played_out_of_its_source(of: Clip, film: tuple[str, int] | None) -> None:
+def test_a_clip_without_a_file_is_played_out_of_its_source(of: LibraryClip, film: tuple[str, int] | None) -> None:
     found = film_of(of)
     assert (None if found is None else (found.url, found.first)) == film
 
@@ -85,13 +86,13 @@ def test_a_claim_holds_for_its_time(by: str | None, seconds: int | None, is_clai
         ({}, {}),
         ({"home": "Liverpool", "away": "City"}, {"Match": "Liverpool – City"}),
         ({"home": "Liverpool"}, {"Match": "Liverpool"}),
-        ({"minute": "90+3'", "verified": True}, {"Minute": "90+3'", "Clock": "the clock in the picture fits"}),
+        ({"minute": "90+3'", "verified": True}, {"Minute": "90+3'", "Clock": "clock verified"}),
         ({"kickoff": "2026-08-22T16:00:00+02:00"}, {"Kick-off": "22 Aug 2026, 14:00 UTC"}),
         ({"kickoff": "soon", "player": None, "score": [1, 0], "verified": 1}, {}),
     ],
 )
 def test_facts_are_shown_as_far_as_they_are_known(facts: dict[str, Any], shown_facts: dict[str, str]) -> None:
-    source = Source(1, SourceKind.GOAL, SourceState.SPLICED, "A goal", facts)
+    source = SourceVideo(1, SourceKind.GOAL, SourceState.SPLICED, "A goal", facts)
     assert {fact.name: fact.value for fact in facts_of(source)} == shown_facts
 
 

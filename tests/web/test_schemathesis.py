@@ -16,8 +16,8 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from found_footy.bootstrap_stores import open_store
-from found_footy.domain.access import Role
+from found_footy.access.models import Role
+from found_footy.fixtures.store import open_store
 from found_footy.web.openapi import document
 from tests.support.databases import Databases
 from tests.support.web_access import bearer, make_token

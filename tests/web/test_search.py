@@ -7,8 +7,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from found_footy.adapters.storage.postgres.store import PostgresStore
-from found_footy.domain.fixtures.model import Minute, Score, Side, Stage, Team
+from found_footy.fixtures.models import FixtureStage, MatchMinute, Score, Side, Team
+from found_footy.fixtures.store import PostgresStore
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
     HAALAND,
@@ -126,12 +126,12 @@ MATCHES = [
 ]
 
 
-async def test_goals_matches_and_clips_are_found_by_words_and_filters(web: httpx.AsyncClient) -> None:
+async def test_goals_matches_and_clips_are_found_by_words_and_filters(site: httpx.AsyncClient) -> None:
     for query, wanted in GOALS:
-        found = (await web.get(f"/api/v1/search?{query}")).json()
+        found = (await site.get(f"/api/v1/search?{query}")).json()
         assert (found["kind"], {each["_event_id"] for each in found["items"]}) == ("goals", wanted), query
     for query, matches in MATCHES:
-        found = (await web.get(f"/api/v1/search?kind=fixtures&{query}")).json()
+        found = (await site.get(f"/api/v1/search?kind=fixtures&{query}")).json()
         assert (found["kind"], {each["_id"] for each in found["items"]}) == ("fixtures", matches), query
     for query, clips in [
         ("q=salah", [(SALAH, 1), (SALAH, 2), (SALAH, 3)]),
@@ -141,7 +141,7 @@ async def test_goals_matches_and_clips_are_found_by_words_and_filters(web: httpx
         ("minute=23", [(SALAH, 1), (SALAH, 2), (SALAH, 3)]),
         ("q=kane", []),
     ]:
-        answer = (await web.get(f"/api/v1/search?kind=clips&{query}")).json()
+        answer = (await site.get(f"/api/v1/search?kind=clips&{query}")).json()
         assert [(each["event_id"], each["rank"]) for each in answer["items"]] == clips, query
 
 
@@ -151,9 +151,9 @@ async def test_names_that_the_feed_corrects_are_found_as_they_are_now(
 ) -> None:
     world = small_world.world
     waiting = match(7300, PREMIER, Team(61, "Old Name"), Team(62, "Others"), status="NS")
-    await world.add(waiting, stage=Stage.STAGING)
+    await world.add(waiting, stage=FixtureStage.STAGING)
     if by == "team":
-        await world.add(replace(waiting, home=Team(61, "Nouveau Été")), stage=Stage.ACTIVE)
+        await world.add(replace(waiting, home=Team(61, "Nouveau Été")), stage=FixtureStage.ACTIVE)
         assert (await web.get("/api/v1/search?kind=fixtures&q=old")).json()["items"] == []
         assert len((await web.get("/api/v1/search?kind=fixtures&q=ete")).json()["items"]) == 1
         async with small_world.store.database.connection() as connection:
@@ -161,9 +161,9 @@ async def test_names_that_the_feed_corrects_are_found_as_they_are_now(
         found = (await web.get("/api/v1/search?q=nandu%20salah")).json()["items"]
         assert [each["_event_id"] for each in found] == [SALAH]
         return
-    await world.add(waiting, stage=Stage.ACTIVE)
+    await world.add(waiting, stage=FixtureStage.ACTIVE)
     first = goal("10", Side.HOME, 1, "Wrong Man")
-    live = replace(waiting, status="1H", minute=Minute(11), score=Score(1, 0))
+    live = replace(waiting, status="1H", minute=MatchMinute(11), score=Score(1, 0))
     await world.poll(replace(live, goals=(first,)), times=3)
     assert len((await web.get("/api/v1/search?q=wrong")).json()["items"]) == 1
     await world.poll(replace(live, goals=(goal("10", Side.HOME, 2, "Señor Right"),)), times=1)

@@ -3,50 +3,53 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
-from found_footy.web.search.form import search_form
-from found_footy.web.search.view import Hidden, found
+from found_footy.fixtures.documents import GoalFixture, GoalListItem
+from found_footy.web.api.models import GoalResults
+from found_footy.web.pages.search import search_form
+from found_footy.web.pages.search_results import HiddenResult, results_view
 
 PAGE = {"accept": "text/html"}
 SECRETS = ("Salah", "Haaland", "23'", "poster", "/g/7001", "2–1", "1–0", "verified", "clip", "goal", "7001_")
 
 
-async def test_the_page_works_by_itself_and_its_results_alone(web: httpx.AsyncClient) -> None:
-    page = await web.get("/search", params={"q": "nunez"}, headers=PAGE)
+async def test_the_page_works_by_itself_and_its_results_alone(site: httpx.AsyncClient) -> None:
+    page = await site.get("/search", params={"q": "nunez"}, headers=PAGE)
     assert page.status_code == 200
     assert 'data-key="/"' in page.text
     assert "Darwin Núñez" in page.text
     assert "1 goal" in page.text
-    alone = await web.get("/search/results", params={"q": "nunez"}, headers=PAGE)
+    alone = await site.get("/search/results", params={"q": "nunez"}, headers=PAGE)
     assert "Darwin Núñez" in alone.text
     assert "<html" not in alone.text
     assert page.headers["cache-control"] == alone.headers["cache-control"] == "private, no-cache"
 
 
-async def test_goals_matches_and_clips_have_pictures_links_and_states(web: httpx.AsyncClient) -> None:
-    goals = (await web.get("/search", headers=PAGE)).text
-    assert "The latest goals" in goals
+async def test_goals_matches_and_clips_have_pictures_links_and_states(site: httpx.AsyncClient) -> None:
+    goals = (await site.get("/search", headers=PAGE)).text
+    assert "Latest goals" in goals
     assert 'href="/g/7001_40_306_Goal_1"' in goals
     picture = re.search(r'<img src="/v/[0-9a-f]{16}/poster.jpg\?w=320"[^>]*>', goals)
     assert picture is not None
     assert all(part in picture[0] for part in ('loading="lazy"', 'width="', 'height="'))
     assert "3 clips" in goals
     assert "Lewandowski" not in goals
-    matches = (await web.get("/search?kind=fixtures&q=koln", headers=PAGE)).text
+    matches = (await site.get("/search?kind=fixtures&q=koln", headers=PAGE)).text
     assert 'href="/day/2026-08-22#match-7003"' in matches
     assert "Harry Kane" in matches
-    clips = (await web.get("/search?kind=clips&q=salah", headers=PAGE)).text
+    clips = (await site.get("/search?kind=clips&q=salah", headers=PAGE)).text
     assert clips.count(">Play<") == 3
     assert "not verified" in clips
 
 
-async def test_where_nothing_is_found_the_page_helps(web: httpx.AsyncClient) -> None:
-    page = (await web.get("/search?q=zzz&minute=9&verified=yes", headers=PAGE)).text
+async def test_where_nothing_is_found_the_page_helps(site: httpx.AsyncClient) -> None:
+    page = (await site.get("/search?q=zzz&minute=9&verified=yes", headers=PAGE)).text
     assert "No goals found" in page
-    assert "Look among matches" in page
+    assert "Search matches" in page
     assert 'href="/search?q=zzz"' in page
 
 
@@ -56,7 +59,7 @@ async def test_of_a_hidden_match_nothing_is_told_but_who_plays(web: httpx.AsyncC
         for path in ("search", "search/results"):
             page = (await web.get(f"/{path}?{query}", headers=PAGE)).text
             shown = page[page.index("data-count") :].partition("</main>")[0]
-            assert shown.count("opens with spoilers") == 1, query
+            assert shown.count("shows the result") == 1, query
             assert "Liverpool" in shown
             assert 'name="open" value="7001"' in shown
             for secret in SECRETS:
@@ -65,20 +68,20 @@ async def test_of_a_hidden_match_nothing_is_told_but_who_plays(web: httpx.AsyncC
     assert "Mohamed Salah" in (await web.get("/search?q=salah", headers=PAGE)).text
 
 
-async def test_what_a_stranger_calls_himself_stays_text(web: httpx.AsyncClient) -> None:
+async def test_what_a_stranger_calls_himself_stays_text(site: httpx.AsyncClient) -> None:
     for query in ("q=onerror", "q=onerror&kind=fixtures", "q=onerror&kind=clips", 'q="><script>alert(1)</script>'):
-        page = (await web.get(f"/search?{query}", headers=PAGE)).text
+        page = (await site.get(f"/search?{query}", headers=PAGE)).text
         assert "<script>document" not in page
         assert "<script>alert" not in page
         assert "<img src=x" not in page
         assert "\u202e" not in page
 
 
-async def test_strange_fields_are_told_of_and_never_a_fault(web: httpx.AsyncClient) -> None:
+async def test_strange_fields_are_told_of_and_never_a_fault(site: httpx.AsyncClient) -> None:
     for query in ["q=%00", "q=%ff", "from=9999-99-99", "from=0001-01-01", "minute=abc", "kind=x", "verified=maybe"]:
-        assert (await web.get(f"/search?{query}", headers=PAGE)).status_code == 200, query
-    assert (await web.get("/search?cursor=made-up", headers=PAGE)).status_code == 400
-    assert "A minute is a number" in (await web.get("/search?minute=45%2B", headers=PAGE)).text
+        assert (await site.get(f"/search?{query}", headers=PAGE)).status_code == 200, query
+    assert (await site.get("/search?cursor=made-up", headers=PAGE)).status_code == 400
+    assert "Invalid minute" in (await site.get("/search?minute=45%2B", headers=PAGE)).text
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,9 @@ def test_the_address_of_a_search_holds_what_was_filled_in() -> None:
 
 
 def test_a_hidden_match_stands_once_however_many_goals_it_has() -> None:
-    match = {"id": 1, "home": "A", "away": "B", "league": "L", "date": "2026-08-22T14:00:00+00:00"}
-    shown = found("goals", [{"_fixture": match}, {"_fixture": match}], lambda fixture: fixture == 1)
-    assert shown == [Hidden(1, "A", "B", "L", "2026-08-22T14:00:00+00:00")]
+    kickoff = datetime(2026, 8, 22, 14, tzinfo=UTC)
+    fixture = GoalFixture.model_construct(id=1, home="A", away="B", league="L", date=kickoff)
+    goal = GoalListItem.model_construct(fixture=fixture)
+    found = GoalResults(kind="goals", items=[goal, goal], next=None)
+    shown = results_view(found, lambda fixture: fixture == 1)
+    assert shown == [HiddenResult(1, "A", "B", "L", "2026-08-22T14:00:00+00:00")]

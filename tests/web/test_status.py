@@ -7,21 +7,24 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.domain.access import Role
-from found_footy.domain.feeds.health_values import HealthGrade
-from found_footy.domain.operations.measured import Engine, Measured
-from found_footy.web.operating.status import status_of
+from found_footy.access.models import Role
+from found_footy.operations.findings import assess
+from found_footy.operations.models import EngineStatus, HealthGrade, HealthLimits, Measurement
+from found_footy.web.api.health import status_of
 from found_footy.web.services import WebRules
 from tests.conftest import WorldCopy
-from tests.support.operations import NOW, a_summary, ago, cached, health, measured, paused, recorded
+from tests.support.operations import NOW, a_summary, ago, cached, health, measured, paused, recorded, report
 from tests.support.web_access import bearer, make_token
 from tests.web.test_operations import showing
 
 RULES = WebRules()
-NO_CACHE = (Engine("database", "ok"), Engine("cache", "failed", "CacheUnavailable", "redis://10.0.0.9:6379 refused"))
-NO_DATABASE = (Engine("database", "failed", "StoreUnavailable"), Engine("cache", "ok"))
+NO_CACHE = (
+    EngineStatus("database", "ok"),
+    EngineStatus("cache", "failed", "CacheUnavailable", "redis://10.0.0.9:6379 refused"),
+)
+NO_DATABASE = (EngineStatus("database", "failed", "StoreUnavailable"), EngineStatus("cache", "ok"))
 OF_THE_CACHE = {"queue_depth", "active", "stale_matches"}
-NOTHING = (Engine("database", "failed"), Engine("cache", "failed"))
+NOTHING = (EngineStatus("database", "failed"), EngineStatus("cache", "failed"))
 
 
 async def test_the_summary_is_for_everybody(small_world: WorldCopy) -> None:
@@ -77,8 +80,8 @@ async def test_the_details_are_for_operators(small_world: WorldCopy, role: Role 
     ],
     ids=["no cache", "no database", "neither", "no judgement"],
 )
-def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measured, grade: str, unknown: set[str]) -> None:
-    told = status_of(system, RULES, details=True).model_dump()
+def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measurement, grade: str, unknown: set[str]) -> None:
+    told = status_of(assess(system, HealthLimits()), RULES, details=True).model_dump()
     assert told["grade"] == grade
     never = {"last_success", "judged_at", "judged_seconds"} if grade == "unknown" else set()
     assert {name for name, value in told.items() if value is None} == unknown | never
@@ -88,26 +91,26 @@ def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measured, gra
 
 
 def test_without_the_cache_the_last_judgement_tells_how_fresh_it_was() -> None:
-    told = status_of(measured(cached=None), RULES, details=False)
+    told = status_of(report(cached=None), RULES, details=False)
     assert told.freshness is not None
     assert (told.freshness.max, told.freshness.count, told.failure_ratio) == (25, 3, 0.025)
 
 
 def test_the_later_of_two_judgements_counts() -> None:
     failing = a_summary(HealthGrade.FAILING, judged_seconds=1)
-    assert status_of(measured(cached=cached(summary=failing)), RULES, details=False).grade == "failing"
+    assert status_of(report(cached=cached(summary=failing)), RULES, details=False).grade == "failing"
     old = a_summary(HealthGrade.FAILING, judged_seconds=100)
-    assert status_of(measured(cached=cached(summary=old)), RULES, details=False).grade == "healthy"
+    assert status_of(report(cached=cached(summary=old)), RULES, details=False).grade == "healthy"
 
 
 @pytest.mark.parametrize(("judged_seconds", "grade"), [(60, "healthy"), (61, "unknown"), (3600, "unknown")])
 def test_a_grade_that_nobody_renews_is_unknown_with_its_age(judged_seconds: float, grade: str) -> None:
     old = a_summary(judged_seconds=judged_seconds)
-    told = status_of(measured(health=health(summary=old), cached=cached(summary=None)), RULES, details=True)
+    told = status_of(report(health=health(summary=old), cached=cached(summary=None)), RULES, details=True)
     assert (told.grade, told.judged_seconds, told.judged_at) == (grade, judged_seconds, old.generated_at)
     assert (told.since is None) is (grade == "unknown")
     assert told.details is not None
-    words = f"nobody has judged for {'61 s' if judged_seconds == 61 else '1 h'}; it was healthy"
+    words = f"no health check for {'61 s' if judged_seconds == 61 else '1 h'}; the last grade was healthy"
     assert told.details.reasons == ([words] if grade == "unknown" else [])
 
 
@@ -124,12 +127,12 @@ async def test_with_a_dead_watchdog_nobody_says_healthy(small_world: WorldCopy) 
     assert 'footy_feeds_grade{grade="unknown"} 1.0' in figures
     assert "footy_feeds_judged_seconds 90.0" in figures
     assert '<span class="grade" data-grade="unknown">unknown</span>' in page
-    assert "nobody has judged for 90 s; it was healthy" in page
+    assert "no health check for 90 s; the last grade was healthy" in page
 
 
 def test_matches_that_nothing_is_heard_of_are_counted() -> None:
     heard = {7001: ago(seconds=46), 7002: ago(seconds=44), 7003: ago(seconds=900)}
-    told = status_of(measured(cached=cached(heard=heard)), RULES, details=False)
+    told = status_of(report(cached=cached(heard=heard)), RULES, details=False)
     assert told.stale_matches == 2
 
 
@@ -142,8 +145,8 @@ async def test_the_health_of_the_whole_names_the_grade_of_the_feeds(small_world:
         assert (await web.get("/health")).json()["feeds"] == "unknown"
 
 
-async def test_it_answers_of_a_real_system(web: httpx.AsyncClient) -> None:
-    told = (await web.get("/status")).json()
+async def test_it_answers_of_a_real_system(site: httpx.AsyncClient) -> None:
+    told = (await site.get("/status")).json()
     assert told["grade"] == "healthy"
     assert told["engines"]["cache"] == "off"
     assert [entry["id"] for entry in told["details"]["audit"]] == ["outage-1"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from found_footy.domain.announcing.topics import TOPICS
-from tests.integration.engines.engine_helpers import eventually
+from found_footy.notifications.models import TOPICS
+from tests.runtime.engine_helpers import eventually
 from tests.support.listening import Heard, Station, station, write_news
 from tests.support.web_world import HOSTILE_TEXT
 
@@ -94,17 +94,17 @@ async def test_a_listener_hears_only_what_it_asked_for(air: Station, query: str,
 @pytest.mark.parametrize(
     ("query", "header", "said"),
     [
-        ("after=-1", None, "'-1' is no position"),
-        ("after=", None, "'' is no position"),
-        ("after=1e3", None, "no position"),
-        ("after=%D9%A3", None, "no position"),  # a digit, but none of ours
-        ("after=9999999999999999999", None, "no position"),
-        ("after=" + "9" * 5000, None, "no position"),
-        ("", "abc", "'abc' is no position"),
-        ("after=0", "1;drop table", "no position"),
-        ("after=1", None, "there is no position 1 yet; the last one is 0"),
-        ("", "999999999999999999", "there is no position 999999999999999999 yet"),
-        ("topic=goal.gone", None, "there is no topic 'goal.gone'; there are fixture.staging, "),
+        ("after=-1", None, "'-1' is not a valid position"),
+        ("after=", None, "'' is not a valid position"),
+        ("after=1e3", None, "not a valid position"),
+        ("after=%D9%A3", None, "not a valid position"),  # a digit, but none of ours
+        ("after=9999999999999999999", None, "not a valid position"),
+        ("after=" + "9" * 5000, None, "not a valid position"),
+        ("", "abc", "'abc' is not a valid position"),
+        ("after=0", "1;drop table", "not a valid position"),
+        ("after=1", None, "position 1 does not exist yet; the latest is 0"),
+        ("", "999999999999999999", "position 999999999999999999 does not exist yet"),
+        ("topic=goal.gone", None, "unknown topic 'goal.gone'; the topics are fixture.staging, "),
     ],
 )
 async def test_what_is_no_position_or_topic_is_refused(air: Station, query: str, header: str | None, said: str) -> None:
@@ -148,7 +148,7 @@ async def test_who_was_away_longer_than_news_are_kept_is_told_so(
         assert names(told) == heard
         await air.tell(*goals(5))
         assert names([await ears.event()]) == [("5", "goal.seen")]
-    assert all("no longer kept" in each.data["reason"] for each in told if each.name == "reset")
+    assert all("have expired" in each.data["reason"] for each in told if each.name == "reset")
 
 
 async def test_there_is_room_for_so_many(database_url: str, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from found_footy.adapters.storage.postgres.news_reader import PostgresNews
-from found_footy.domain.errors import StoreUnavailable
-from tests.integration.engines.engine_helpers import eventually
+from found_footy.errors import StoreUnavailable
+from found_footy.storage.outbox import OutboxReader
+from tests.runtime.engine_helpers import eventually
 from tests.support.listening import Ears, Station, station
 
 LARGE = "x" * 300_000
@@ -132,7 +132,7 @@ async def test_listeners_stay_while_the_database_is_away_and_hear_everything_whe
 async def test_a_database_without_tables_is_one_that_is_away(database_url: str) -> None:
     async with await psycopg.AsyncConnection.connect(database_url) as connection:
         await connection.execute("drop function place_news")
-    async with PostgresNews(database_url) as news:
+    async with OutboxReader(database_url) as news:
         with pytest.raises(StoreUnavailable, match="place_news"):
             await news.latest()
         assert await news.oldest() is None

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, async_playwright, expect
 
-from found_footy.adapters.browser.chromium import find_chromium
-from found_footy.web.live.listener import End
+from found_footy.browser.chromium import find_chromium
+from found_footy.web.live import CloseReason
 from tests.support.listening import Station, station
 
 CONNECT = """async ([query]) => {
@@ -62,7 +62,7 @@ async def test_a_page_hears_shows_that_it_is_live_and_goes_on_after_an_interrupt
     await heard(page, 1)
     assert await page.evaluate("window.heard[0].payload.player") == "<b>x</b>"
     (listener,) = air.hub._listeners
-    listener.end(End.OLD)
+    listener.end(CloseReason.MAX_AGE)
     await air.tell(("goal.stable", 1))
     await heard(page, 1, 3)
     await expect(page.locator("[data-live]")).to_have_attribute("data-state", "live")

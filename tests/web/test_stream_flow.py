@@ -9,10 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from found_footy.domain.announcing.topics import TOPICS
-from found_footy.web.live import listener
-from found_footy.web.live.messages import message_of
-from found_footy.web.live.wishes import Wishes, wishes
+from found_footy.notifications.models import TOPICS
+from found_footy.web import live as listener
+from found_footy.web.live import StreamFilter, stream_filter, stream_message
 from tests.support.listening import Heard, Station, insert, station, write_news
 
 QUERIES = ("", "", "fixture=1", "fixture=2&fixture=3", "topic=goal.*", "fixture=1&topic=clip.*&topic=clips.*")
@@ -52,8 +51,8 @@ async def listen(air: Station, seed: str, query: str) -> tuple[int, list[Heard]]
 async def test_nothing_is_missed_and_nothing_comes_twice(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(listener, "PAGE", 7)
-    monkeypatch.setattr(listener, "PIECE_BYTES", 500)
+    monkeypatch.setattr(listener, "PAGE_SIZE", 7)
+    monkeypatch.setattr(listener, "CHUNK_BYTES", 500)
     await write(database_url, f"before {seed}", 10)
     async with station(database_url, tmp_path, kept=(1000, 12, 3)[seed - 1]) as air:
         with_last = [f"{query}{'&' if query else ''}{_also_last(query)}" for query in QUERIES]
@@ -66,7 +65,7 @@ async def test_nothing_is_missed_and_nothing_comes_twice(
                 writing.create_task(write(database_url, f"{seed} {number}", 25))
         await write_news(database_url, (LAST, 99))
         ended = await asyncio.gather(*listeners)
-        news = [message_of(item) for item in await air.hub.news.since(0, 10_000)]
+        news = [stream_message(item) for item in await air.hub.news.since(0, 10_000)]
     assert len(news) > 200
     assert [message.position for message in news] == list(range(1, len(news) + 1))
     for query, (began, heard) in zip([*with_last, ""], ended, strict=True):
@@ -81,9 +80,9 @@ def _also_last(query: str) -> str:
     return "&".join([f"fixture={99}"] * ("fixture=" in query) + [f"topic={LAST}"] * ("topic=" in query))
 
 
-def _wishes_of(query: str) -> Wishes:
+def _wishes_of(query: str) -> StreamFilter:
     pairs = [part.split("=") for part in query.split("&") if part]
-    return wishes(
+    return stream_filter(
         [int(value) for name, value in pairs if name == "fixture"],
         [],
         [value for name, value in pairs if name == "topic"],

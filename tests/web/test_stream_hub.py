@@ -9,15 +9,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from found_footy.domain.announcing.news import NewsItem
-from found_footy.web.live import listener as listening
-from found_footy.web.live.hub import Hub
-from found_footy.web.live.listener import End
-from found_footy.web.live.messages import Message, beat
-from found_footy.web.live.recent import Recent
-from found_footy.web.live.room import room_for
-from found_footy.web.live.wishes import Wishes
-from tests.integration.engines.engine_helpers import eventually
+from found_footy.notifications.models import OutboxMessage
+from found_footy.web import live as listening
+from found_footy.web.live import (
+    CloseReason,
+    Hub,
+    MessageBuffer,
+    StreamFilter,
+    StreamMessage,
+    heartbeat,
+    raise_file_limit,
+)
+from tests.runtime.engine_helpers import eventually
 from tests.support.football import START
 
 
@@ -32,8 +35,8 @@ class MadeUpNews:
             raise self.fault
         return max(self.positions, default=0)
 
-    async def since(self, after: int, limit: int) -> list[NewsItem]:
-        return [NewsItem(each, START, "goal.seen", each) for each in self.positions if each > after][:limit]
+    async def since(self, after: int, limit: int) -> list[OutboxMessage]:
+        return [OutboxMessage(each, START, "goal.seen", each) for each in self.positions if each > after][:limit]
 
     async def oldest(self) -> int | None:
         return min(self.positions, default=None)
@@ -59,7 +62,7 @@ class Visit:
 
     def __init__(self, hub: Hub, position: int, fixtures: frozenset[int] | None = None) -> None:
         self.written: list[bytes] = []
-        self.listener = hub.enter(Wishes(fixtures), position)
+        self.listener = hub.enter(StreamFilter(fixtures), position)
         self.task = asyncio.create_task(self.listener.run(self.write))
 
     async def write(self, content: bytes) -> None:
@@ -83,7 +86,7 @@ async def test_positions_that_begin_anew_end_all_streams() -> None:
         await eventually(lambda: visit.ids == [3])
         news.become(1)
         await visit.task
-        assert visit.listener.ended is End.ANEW
+        assert visit.listener.ended is CloseReason.POSITIONS_RESET
         await eventually(lambda: hub.position == 1)
 
 
@@ -113,11 +116,11 @@ async def test_a_fault_of_the_reader_ends_all_streams_and_shows_in_the_next_requ
 
 
 async def test_after_a_while_a_listener_has_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "LIFE_SECONDS", 0.0)
+    monkeypatch.setattr(listening, "MAX_CONNECTION_AGE", 0.0)
     async with hub_of(MadeUpNews(1)) as hub:
         visit = Visit(hub, 1)
         await visit.task
-        assert visit.listener.ended is End.OLD
+        assert visit.listener.ended is CloseReason.MAX_AGE
 
 
 async def test_a_listener_that_comes_while_the_hub_closes_leaves_at_once() -> None:
@@ -125,7 +128,7 @@ async def test_a_listener_that_comes_while_the_hub_closes_leaves_at_once() -> No
         hub.close()
         visit = Visit(hub, 1)
         await visit.task
-        assert (visit.listener.ended, visit.written) == (End.CLOSING, [])
+        assert (visit.listener.ended, visit.written) == (CloseReason.CLOSING, [])
 
 
 async def test_who_wants_none_of_it_is_moved_along_without_being_woken() -> None:
@@ -143,11 +146,11 @@ async def test_who_wants_none_of_it_is_moved_along_without_being_woken() -> None
 
 @pytest.mark.parametrize(("position", "written"), [(None, b":\n\n"), (12, b":\nid: 12\n\n")])
 def test_a_sign_of_life_is_a_comment_that_may_carry_an_id(position: int | None, written: bytes) -> None:
-    assert beat(position) == written
+    assert heartbeat(position) == written
 
 
-def message(position: int, size: int = 10) -> Message:
-    return Message(position, "goal.seen", 1, None, b"x" * size)
+def message(position: int, size: int = 10) -> StreamMessage:
+    return StreamMessage(position, "goal.seen", 1, None, b"x" * size)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +164,7 @@ def message(position: int, size: int = 10) -> Message:
     ],
 )
 def test_the_recent_messages_have_no_gaps(added: list[int], floor: int, last: int, kept: list[int]) -> None:
-    recent = Recent(most=3, most_bytes=1000)
+    recent = MessageBuffer(most=3, most_bytes=1000)
     recent.add([message(position) for position in added])
     assert (recent.floor, recent.last) == (floor, last)
     assert [each.position for each in recent.after(recent.floor, 10)] == kept
@@ -169,7 +172,7 @@ def test_the_recent_messages_have_no_gaps(added: list[int], floor: int, last: in
 
 
 def test_one_message_that_is_larger_than_the_bound_is_left_to_the_database() -> None:
-    recent = Recent(most=3, most_bytes=100)
+    recent = MessageBuffer(most=3, most_bytes=100)
     recent.add([message(1), message(2, 1000)])
     assert (len(recent), recent.floor, recent.last) == (0, 2, 2)
 
@@ -191,5 +194,5 @@ def test_no_more_are_let_in_than_there_can_be_files(
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
-    assert room_for(2000) == room
+    assert raise_file_limit(2000) == room
     assert asked == ([(asked_for, hard)] if asked_for else [])

@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
-from found_footy.domain.access import Role
-from found_footy.domain.announcing.dealing import deal
-from found_footy.web.services import Services
+from found_footy.access.models import Role
+from found_footy.notifications.fan_out import fan_out
+from found_footy.notifications.store import NotificationStore
+from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
-from tests.support.announcing import tell
+from tests.support.notifications import tell
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import HAALAND, SALAH
 
@@ -21,7 +21,7 @@ HOOK = {"name": "desk", "kind": "webhook", "target": "https://hooks.example/in?k
 
 
 @pytest.fixture
-async def api(small_world: WorldCopy, server: tuple[str, Services]) -> AsyncIterator[httpx.AsyncClient]:
+async def api(small_world: WorldCopy, server: tuple[str, WebServices]) -> AsyncIterator[httpx.AsyncClient]:
     token = await make_token(small_world.store, Role.OPERATOR)
     async with httpx.AsyncClient(base_url=f"{server[0]}/api/v1", headers=bearer(token), timeout=20) as client:
         yield client
@@ -125,14 +125,14 @@ async def test_dead_letters_come_in_pages_and_can_be_sent_again(api: httpx.Async
     database = small_world.store.database
     for event in (SALAH, HAALAND, SALAH):
         await tell(database, "goal.stable", event)
-    store = PostgresDeliveries(database)
-    await store.deal(deal, 500)
+    store = NotificationStore(database)
+    await store.fan_out_batch(fan_out, 500)
     path = f"/subscriptions/{made['id']}/deliveries"
     ids = [each["id"] for each in (await api.get(path)).json()["items"]]
     for id_ in ids:
         await store.begin(id_)
-        await store.fail(id_, "DeliveryRefused", "HTTP 404", maybe_told=False)
-        await store.bury(id_, "", "")
+        await store.fail(id_, "DeliveryRefused", "HTTP 404", possibly_delivered=False)
+        await store.mark_dead(id_, "", "")
     first = (await api.get(path, params={"state": "dead", "limit": 2})).json()
     assert [each["error"] for each in first["items"]] == [{"class": "DeliveryRefused", "message": "HTTP 404"}] * 2
     second = (await api.get(path, params={"state": "dead", "limit": 2, "cursor": first["next"]})).json()

@@ -7,14 +7,14 @@ import re
 import httpx
 import pytest
 
-from found_footy.adapters.storage.postgres.deliveries import PostgresDeliveries
-from found_footy.domain.access import Role
-from found_footy.domain.announcing.dealing import deal
-from found_footy.domain.errors import BadRequest
-from found_footy.ports_announcing import Names
-from found_footy.web.subscriptions.form import ids_of
+from found_footy.access.models import Role
+from found_footy.errors import BadRequest
+from found_footy.notifications.fan_out import fan_out
+from found_footy.notifications.models import TeamAndLeagueNames
+from found_footy.notifications.store import NotificationStore
+from found_footy.web.pages.subscriptions import parse_ids
 from tests.conftest import WorldCopy
-from tests.support.announcing import subscribe, tell
+from tests.support.notifications import subscribe, tell
 from tests.support.web_access import PAGE, csrf_in, log_in, make_token
 from tests.support.web_world import HOSTILE, SALAH
 
@@ -34,8 +34,8 @@ async def send(page: httpx.AsyncClient, path: str, **fields: str) -> httpx.Respo
     return await page.post(path, data={"csrf": csrf, **fields}, timeout=20)
 
 
-async def test_others_are_led_to_the_login(web: httpx.AsyncClient) -> None:
-    answer = await web.get("/subscriptions", headers=PAGE)
+async def test_others_are_led_to_the_login(site: httpx.AsyncClient) -> None:
+    answer = await site.get("/subscriptions", headers=PAGE)
     assert (answer.status_code, answer.headers["location"]) == (303, "/login?back=%2Fsubscriptions")
 
 
@@ -68,21 +68,21 @@ async def test_buttons(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     assert (await send(page, f"/subscriptions/{id_}", do="test")).status_code == 429
     assert (await send(page, f"/subscriptions/{id_}", do="nothing")).status_code == 400
     await send(page, f"/subscriptions/{id_}", do="delete")
-    assert "Nobody is subscribed yet" in (await page.get("/subscriptions")).text
+    assert "No subscriptions yet" in (await page.get("/subscriptions")).text
 
 
 async def test_a_dead_letter_is_sent_again(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     database = small_world.store.database
     await subscribe(database)
     await tell(database, "goal.stable", SALAH, player=HOSTILE)
-    store = PostgresDeliveries(database)
-    await store.deal(deal, 500)
+    store = NotificationStore(database)
+    await store.fan_out_batch(fan_out, 500)
     (id_,) = await store.claim_due("x", 10)
     await store.begin(id_)
-    await store.fail(id_, "DeliveryRefused", f"HTTP 400: {HOSTILE}", maybe_told=False)
-    await store.bury(id_, "", "")
+    await store.fail(id_, "DeliveryRefused", f"HTTP 400: {HOSTILE}", possibly_delivered=False)
+    await store.mark_dead(id_, "", "")
     shown = (await page.get("/subscriptions")).text
-    assert "1 dead letter" in shown
+    assert "1 undelivered message" in shown
     assert "<img" not in shown.partition("<main")[2]
     assert (await send(page, f"/deliveries/{id_}")).status_code == 303
     assert "1 waiting" in (await page.get("/subscriptions")).text
@@ -105,13 +105,13 @@ NAMES = {40: "Liverpool", 50: "Manchester City", 39: "Premier League (England)",
     [("", []), (" , ", []), ("40", [40]), ("LIVERPOOL,Manchester City", [40, 50]), ("Premier League (England)", [39])],
 )
 def test_names_are_understood(typed: str, ids: list[int]) -> None:
-    assert ids_of("team", typed, Names(NAMES, {}).teams) == ids
+    assert parse_ids("team", typed, TeamAndLeagueNames(NAMES, {}).teams) == ids
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("Premier League", "more than one"), ("Liverpol", "did you mean Liverpool"), ("zzz", "give its number")],
+    [("Premier League", "is ambiguous"), ("Liverpol", "did you mean Liverpool"), ("zzz", "use its id")],
 )
 def test_names_that_are_not(typed: str, said: str) -> None:
     with pytest.raises(BadRequest, match=said):
-        ids_of("team", typed, NAMES)
+        parse_ids("team", typed, NAMES)

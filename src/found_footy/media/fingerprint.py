@@ -1,16 +1,113 @@
-"""A clip as a row of 64-bit picture hashes at even steps, and its two written forms.
+"""Perceptual fingerprints of clips: content crop, difference hashes, and their serialization.
 
-Places without a hash are pictures that say nothing, or that could not be decoded: both forms keep the gaps.
+Posted clips have black bars, coloured borders, captions on bars, or bars filled with a blurred copy of the frame. The
+crop is computed once per clip from frames spread over it: a dark scene is short, a bar stays.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
 
+import cv2
 import numpy as np
+from av.video.frame import VideoFrame
 from numpy.typing import NDArray
+
+from found_footy.errors import MediaBroken
+from found_footy.media.container import DecodeLimits, timeline_from_packets
+from found_footy.media.cut import frames_by_number, open_master
+from found_footy.media.frames import sample_grey
+
+FRAMES = 40
+"""Number of frames, spread over the clip, used to find bars."""
+BAR_DEVIATION = 3.0
+"""Maximum deviation of a bar's pixel from the bar's colour in grey levels, averaged over time."""
+BAR_SHARE = 0.8
+"""Minimum share of a bar's row that has the bar's colour."""
+CAPTION_MARGIN = 0.04
+"""A row with a caption counts as bar if this share at both of its ends has the bar's colour."""
+MAX_CROP = 0.4
+"""Maximum share of a side to crop; a clip that is mostly bar is left unchanged."""
+EDGE = 3.0
+"""Minimum edge between content and blurred bar, as a multiple of the difference between adjacent rows of the bar."""
+BLUR = 0.35
+"""Maximum fine detail of a blurred bar, as a share of that of the content."""
+ALIKE = 0.03
+"""Maximum difference in size of two opposite blurred bars, as a share of the side."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class CropBox:
+    """Rows top to bottom and columns left to right, ends exclusive."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+def content_box(frames: NDArray[np.uint8]) -> CropBox:
+    """Find the content in grey frames of shape (frames, height, width)."""
+    chosen = frames[np.unique(np.linspace(0, len(frames) - 1, FRAMES).astype(int))].astype(np.float32)
+    box = CropBox(0, chosen.shape[1], 0, chosen.shape[2])
+    # Bars can be nested: a clip that already had some is posted with new ones.
+    for find in (_soft_bars, _flat_bars, _flat_bars):
+        rows = find(chosen[:, box.top : box.bottom, box.left : box.right])
+        box = replace(box, top=box.top + rows[0], bottom=box.bottom - rows[1])
+        columns = find(chosen[:, box.top : box.bottom, box.left : box.right].swapaxes(1, 2))
+        box = replace(box, left=box.left + columns[0], right=box.right - columns[1])
+    return box
+
+
+def _flat_bars(frames: Floats) -> tuple[int, int]:
+    """Return the number of single-coloured rows to crop at the top and the bottom."""
+    most = int(frames.shape[1] * MAX_CROP)
+    above, below = _flat_rows(frames), _flat_rows(frames[:, ::-1])
+    if above > most or below > most:
+        return 0, 0
+    # Scaling mixes the outermost row of the content with the bar.
+    return above + (above > 0), below + (below > 0)
+
+
+def _flat_rows(frames: Floats) -> int:
+    near = np.abs(frames - np.median(frames[:, 0])).mean(axis=0) < BAR_DEVIATION
+    flat = near.mean(axis=1) >= BAR_SHARE
+    margin = max(1, round(near.shape[1] * CAPTION_MARGIN))
+    caption = near[:, :margin].all(axis=1) & near[:, -margin:].all(axis=1)
+    bar = flat | caption
+    reach = int(bar.size if bar.all() else np.argmin(bar))
+    inside = np.flatnonzero(flat[:reach])
+    return int(inside[-1]) + 1 if inside.size else 0
+
+
+def _soft_bars(frames: Floats) -> tuple[int, int]:
+    """Return the number of blurred rows to crop at the top and the bottom, if both end in a sharp edge."""
+    height = frames.shape[1]
+    steps = np.abs(np.diff(frames, axis=1)).mean(axis=0)
+    line = np.median(steps, axis=1)
+    most, slack = int(height * MAX_CROP), max(1, round(height * ALIKE))
+    upper = int(np.argmax(line[:most]))
+    lower = int(np.argmax(line[::-1][:most]))
+    if abs(upper - lower) > slack or min(upper, lower) < slack or max(upper, lower) + 2 > most:
+        return 0, 0
+    detail = np.abs(np.diff(frames, n=2, axis=2)).mean(axis=(0, 2))
+    inside = float(np.median(detail[upper + 2 : height - lower - 2]))
+    soft = max(detail[: upper - 1].mean(), detail[height - lower + 1 :].mean()) < BLUR * inside
+    sharp = line[upper] > EDGE * np.median(line[:upper]) and line[-1 - lower] > EDGE * np.median(
+        line[height - 1 - lower :]
+    )
+    return (upper + 2, lower + 2) if soft and sharp else (0, 0)
+
+
+# --- Fingerprint: 64-bit frame hashes at even steps, and their text and binary forms.
+
 
 STEP = 0.25
 """Seconds between two hashes."""
@@ -23,13 +120,13 @@ _MAGIC = b"F1"
 _TEXT = re.compile(r"dense:(\d+(?:\.\d+)?):(.*)")
 _PAIR = re.compile(r"(\d+(?:\.\d+)?)=([0-9a-f]{16})")
 _MIRRORED = np.array([int(f"{byte:08b}"[::-1], 2) ^ 0xFF for byte in range(256)], dtype=np.uint8)
-MOST_PLACES = 100_000
+MAX_FRAMES = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fingerprint:
     places: Places
-    """Rising from 0; place n is at n * step seconds."""
+    """Ascending from 0; place n is at n * step seconds."""
     hashes: Hashes
     step: float = STEP
 
@@ -39,9 +136,9 @@ class Fingerprint:
         if not 0.001 <= self.step <= 60:
             raise ValueError(f"a step of {self.step} s makes no sense")
         if self.places.size and (
-            self.places[0] < 0 or self.places[-1] >= MOST_PLACES or np.any(np.diff(self.places) <= 0)
+            self.places[0] < 0 or self.places[-1] >= MAX_FRAMES or np.any(np.diff(self.places) <= 0)
         ):
-            raise ValueError(f"places rise from 0 to less than {MOST_PLACES}")
+            raise ValueError(f"places rise from 0 to less than {MAX_FRAMES}")
 
     def __len__(self) -> int:
         return int(self.hashes.size)
@@ -70,7 +167,7 @@ class Fingerprint:
         return cls(np.array(places, dtype=np.int64), np.array(hashes, dtype=np.uint64), step)
 
     def to_bytes(self) -> bytes:
-        """The step in milliseconds, the number of places, one bit a place for "has a hash", then the hashes."""
+        """Serialize as step in milliseconds, number of places, one bit per place for "has a hash", then the hashes."""
         count = int(self.places[-1]) + 1 if self.places.size else 0
         present = np.zeros(count, dtype=np.bool_)
         present[self.places] = True
@@ -83,7 +180,7 @@ class Fingerprint:
             raise ValueError("these bytes are no stored hash")
         _, milliseconds, count = _HEADER.unpack_from(data)
         begin = _HEADER.size + (count + 7) // 8
-        if count > MOST_PLACES or len(data) < begin:
+        if count > MAX_FRAMES or len(data) < begin:
             raise ValueError("a stored hash is cut off")
         present = np.unpackbits(np.frombuffer(data[_HEADER.size : begin], dtype=np.uint8), count=count)
         places = np.flatnonzero(present)
@@ -93,10 +190,10 @@ class Fingerprint:
 
 
 def mirrored(fingerprint: Fingerprint) -> Fingerprint:
-    """As if every picture were seen in a mirror.
+    """Return the fingerprint of the horizontally flipped clip.
 
-    A bit says whether its right neighbour is brighter. In a mirror the bits of a row come in the other order and
-    say the opposite; so no second hash has to be kept.
+    A bit is set if the right neighbour is brighter. Flipping reverses the bits of a row and inverts them, so no second
+    hash has to be stored.
     """
     rows = np.ascontiguousarray(fingerprint.hashes).view(np.uint8)
     return Fingerprint(fingerprint.places, _MIRRORED[rows].view(np.uint64), fingerprint.step)
@@ -104,3 +201,84 @@ def mirrored(fingerprint: Fingerprint) -> Fingerprint:
 
 def _number(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+# --- Hashing a clip, independent of size and colour.
+
+
+MAX_SIDE_PX = 192
+"""Longest side of reduced frames in pixels: one pixel is half a percent of the frame, enough to find its borders."""
+ROWS, COLUMNS = 8, 8
+MIN_CONTRAST = 1.0
+"""Minimum mean difference of adjacent cells in grey levels (0-255), before equalization; below it, bits are noise."""
+
+
+def hash_video(path: Path, limits: DecodeLimits | None = None) -> Fingerprint:
+    return hash_with_duration(path, limits)[0]
+
+
+def hash_with_duration(path: Path, limits: DecodeLimits | None = None) -> tuple[Fingerprint, float]:
+    """Return the fingerprint and the duration in seconds from one pass."""
+    limits = limits or DecodeLimits()
+    timeline = timeline_from_packets(path, limits)
+    frames = list(sample_grey(path, STEP, MAX_SIDE_PX, limits, timeline))
+    if not frames:
+        raise MediaBroken(f"{path}: no picture of it can be decoded")
+    places = np.array([round(frame.seconds / STEP) for frame in frames], dtype=np.int64)
+    return fingerprint_of(np.stack([frame.pixels for frame in frames]), places), timeline.duration
+
+
+def fingerprint_of(frames: NDArray[np.uint8], places: NDArray[np.int64]) -> Fingerprint:
+    """Hash grey frames of shape (frames, height, width). Flat and dark frames are omitted."""
+    box = content_box(frames)
+    hashes = [_dhash(picture, box) for picture in frames]
+    telling = np.array([each is not None for each in hashes])
+    return Fingerprint(places[telling], np.array([each for each in hashes if each is not None], dtype=np.uint64))
+
+
+def _dhash(picture: NDArray[np.uint8], box: CropBox) -> int | None:
+    """Return the bits row by row from the top left, highest bit first; None for a frame without contrast."""
+    cut = np.ascontiguousarray(picture[box.top : box.bottom, box.left : box.right])
+    if np.abs(np.diff(_cells(cut), axis=1)).mean() < MIN_CONTRAST:
+        return None
+    cells = _cells(np.asarray(cv2.equalizeHist(cut), dtype=np.uint8))
+    return int.from_bytes(np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes(), "big")
+
+
+def _cells(picture: NDArray[np.uint8]) -> NDArray[np.int16]:
+    return np.asarray(cv2.resize(picture, (COLUMNS + 1, ROWS), interpolation=cv2.INTER_AREA), dtype=np.int16)
+
+
+# --- Hashing a range of a master.
+
+
+MAX_SECONDS = 600
+"""Only the start of a longer range is hashed: no copy of a goal is that long."""
+MIN_SIDE_PX = 16
+
+
+def hash_range(path: Path, first: int, end: int, limits: DecodeLimits | None = None) -> Fingerprint:
+    """Return the same result as `hash_video` for a file with these frames. Raises MediaError."""
+    with open_master(path, limits or DecodeLimits()) as master:
+        master.check(first, end)
+        wanted = [first + place for place in hashed_frames(end - first, master.rate)]
+        small = {number: _grey(frame) for number, frame in frames_by_number(master, wanted)}
+    return fingerprint_of(np.stack([small[number] for number in wanted]), np.arange(len(wanted), dtype=np.int64))
+
+
+def hashed_frames(frames: int, rate: Fraction) -> list[int]:
+    """Return the frame nearest to each step of a range of `frames` frames."""
+    step = Fraction(STEP)
+    seconds = min(frames / rate, Fraction(MAX_SECONDS))
+    # The earlier one of two equally near frames.
+    nearest = (ceil(place * step * rate - Fraction(1, 2)) for place in range(ceil(seconds / step)))
+    return [min(number, frames - 1) for number in nearest]
+
+
+def _grey(frame: VideoFrame) -> NDArray[np.uint8]:
+    plane = frame.planes[0]  # brightness, in a master
+    rows: NDArray[np.uint8] = np.frombuffer(memoryview(plane), dtype=np.uint8)
+    scale = MAX_SIDE_PX / max(frame.width, frame.height)
+    size = (max(MIN_SIDE_PX, round(frame.width * scale)), max(MIN_SIDE_PX, round(frame.height * scale)))
+    picture = rows.reshape(-1, plane.line_size)[: frame.height, : frame.width]
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)

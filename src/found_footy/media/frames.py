@@ -1,14 +1,11 @@
-"""Pictures out of a file: a few in colour near given moments, or many small grey ones at even steps.
-
-Both go through the file once and decode only what has to be: what nobody refers to is skipped, and so is the end
-of a group of pictures after the last one that is asked for.
-"""
+"""Decoding of selected frames: planning which packets to decode, and extracting frames at given times."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
@@ -16,34 +13,104 @@ import numpy as np
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
-from found_footy.domain.errors import MediaBroken
-from found_footy.media.opening import Deadline, Limits, Source, check_size, decoded, opened
-from found_footy.media.sampling_plan import Plan, plan
-from found_footy.media.timeline import Timeline, timeline_of
+from found_footy.errors import MediaBroken
+from found_footy.media.container import (
+    DecodeDeadline,
+    DecodeLimits,
+    Floats,
+    FrameTimeline,
+    VideoSource,
+    check_size,
+    decoded,
+    open_video,
+    timeline_from_packets,
+)
+from found_footy.media.models import Frame
+
+SHORT_GAP_SECONDS = 0.1
+"""Measured: skipping less than this saves no time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodePlan:
+    """Flags for each packet of the file, in decoding order."""
+
+    wanted: NDArray[np.bool_]
+    """The frame is requested."""
+    needed: NDArray[np.bool_]
+    """The packet must be decoded: it is wanted, or a wanted one may reference it."""
+    moments: dict[int, list[int]]
+    """Maps the pts of a wanted frame to the indexes of the requested times that it serves."""
+
+
+def plan_decode(timeline: FrameTimeline, moments: Iterable[float]) -> DecodePlan:
+    asked = np.fromiter(moments, dtype=np.float64)
+    order = np.flatnonzero(timeline.shown)
+    order = order[np.argsort(timeline.seconds[order], kind="stable")]
+    chosen = order[_shown_at(timeline.seconds[order], asked, 1.0 / timeline.rate)]
+    wanted = np.zeros(timeline.pts.size, dtype=np.bool_)
+    wanted[chosen] = True
+    serves: dict[int, list[int]] = {}
+    for place, packet in enumerate(chosen.tolist()):
+        serves.setdefault(int(timeline.pts[packet]), []).append(place)
+    return DecodePlan(wanted, _without_short_gaps(_needed(timeline, wanted), timeline.rate), serves)
+
+
+def _shown_at(shown: Floats, asked: Floats, interval: float) -> NDArray[np.intp]:
+    """Return the index of the frame nearest to each time; in a gap, the previous frame is still on screen."""
+    after = np.searchsorted(shown, asked, side="right").clip(0, shown.size - 1)
+    before = (after - 1).clip(0)
+    nearer = (shown[after] - asked < asked - shown[before]) & (shown[after] - shown[before] < 1.5 * interval)
+    late = asked >= shown[after]
+    return np.where(nearer | late, after, before)
+
+
+def _needed(timeline: FrameTimeline, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark packets from each keyframe to the last wanted frame before the next keyframe.
+
+    Frames that follow a keyframe but are shown before it (open GOP) also reference the previous group; if one of them
+    is wanted, that whole group is needed.
+    """
+    needed = np.zeros(wanted.size, dtype=np.bool_)
+    bounds = [0, *(np.flatnonzero(timeline.keyframe[1:]) + 1).tolist(), wanted.size]
+    whole = False
+    for begin, end in reversed(list(pairwise(bounds))):
+        inside = np.flatnonzero(wanted[begin:end])
+        if whole:
+            needed[begin:end] = True
+        elif inside.size:
+            needed[begin : begin + int(inside[-1]) + 1] = True
+        leading = timeline.seconds[begin:end] < timeline.seconds[begin]
+        whole = bool(np.any(leading & wanted[begin:end]))
+    return needed
+
+
+def _without_short_gaps(needed: NDArray[np.bool_], rate: float) -> NDArray[np.bool_]:
+    """Fill short gaps: after a gap the decoder restarts, which costs about as much as a short one saves."""
+    filled = needed.copy()
+    places = np.flatnonzero(needed)
+    for before, after in pairwise(places.tolist()):
+        if after - before <= SHORT_GAP_SECONDS * rate:
+            filled[before:after] = True
+    return filled
+
+
+# --- Frames of a file: a few in colour at given times, or many small grey ones at even steps.
+
 
 Picture = NDArray[np.uint8]
 
 PLANAR_GREY = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray"})
-"""Pixel formats whose first plane is the brightness in 8 bits: it can be used as it is."""
+"""Pixel formats whose first plane is 8-bit brightness and can be used directly."""
 
 LATE_SECONDS = 0.1
-"""By which a picture may come after one that was lost, to stand for it."""
+"""Maximum delay of a frame that replaces a lost one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """One picture, turned the right way up."""
-
-    seconds: float
-    """Since the first picture of the file."""
-    pixels: Picture
-    """Height x width x 3 in the order blue, green, red; or height x width for grey. 0-255."""
-
-
-def frames_at(path: Path, fractions: Sequence[float], limits: Limits | None = None) -> list[Frame]:
-    """The pictures (BGR) nearest to the given fractions of the duration, in that order."""
-    limits = limits or Limits()
-    timeline = timeline_of(path, limits)
+def frames_at(path: Path, fractions: Sequence[float], limits: DecodeLimits | None = None) -> list[Frame]:
+    """Return the frames (BGR) nearest to the given fractions of the duration, in that order."""
+    limits = limits or DecodeLimits()
+    timeline = timeline_from_packets(path, limits)
     moments = [fraction * timeline.duration for fraction in fractions]
     found: dict[int, Frame] = {}
     for place, seconds, frame in _pictures(path, timeline, moments, limits):
@@ -52,24 +119,23 @@ def frames_at(path: Path, fractions: Sequence[float], limits: Limits | None = No
         )
     if not found:
         raise MediaBroken(f"{path}: no picture of it can be decoded")
-    # A damaged picture is replaced by the nearest one that can be decoded.
+    # Replace a damaged frame by the nearest one that can be decoded.
     return [found.get(i) or min(found.values(), key=lambda f: abs(f.seconds - moments[i])) for i in range(len(moments))]
 
 
-def sample(
+def sample_grey(
     path: Path,
     every_seconds: float,
     longest_side: int,
-    limits: Limits | None = None,
-    timeline: Timeline | None = None,
+    limits: DecodeLimits | None = None,
+    timeline: FrameTimeline | None = None,
 ) -> Iterator[Frame]:
-    """Small grey pictures at 0, 1, 2… steps; `seconds` is the step's own time. Damaged ones are left out.
+    """Yield small grey frames at 0, 1, 2… steps; `seconds` is the time of the step. Damaged frames are omitted.
 
-    All have the size of the first, also where the resolution changes on the way. Who has read the file's timeline
-    already can pass it.
+    All have the size of the first, even if the resolution changes midway. Pass `timeline` if it was already read.
     """
-    limits = limits or Limits()
-    timeline = timeline or timeline_of(path, limits)
+    limits = limits or DecodeLimits()
+    timeline = timeline or timeline_from_packets(path, limits)
     count = int(timeline.duration / every_seconds - 1e-6) + 1
     moments = [step * every_seconds for step in range(count)]
     size: tuple[int, int] | None = None
@@ -81,13 +147,13 @@ def sample(
 
 
 def _pictures(
-    path: Path, timeline: Timeline, moments: Sequence[float], limits: Limits
+    path: Path, timeline: FrameTimeline, moments: Sequence[float], limits: DecodeLimits
 ) -> Iterator[tuple[int, float, VideoFrame]]:
-    """(place in `moments`, seconds, picture), in the order in which the pictures are shown."""
-    with opened(path, limits) as source:
+    """Yield (index in `moments`, seconds, frame) in display order."""
+    with open_video(path, limits) as source:
         stream = source.stream
         stream.thread_type = "AUTO"
-        deadline = Deadline(path, limits.wall_seconds)
+        deadline = DecodeDeadline(path, limits.wall_seconds)
         way = _planned if timeline.trusted else _counted
         for place, seconds, frame in way(source, timeline, moments, deadline):
             check_size(path, frame.width, frame.height, limits)
@@ -95,13 +161,13 @@ def _pictures(
 
 
 def _planned(
-    source: Source, timeline: Timeline, moments: Sequence[float], deadline: Deadline
+    source: VideoSource, timeline: FrameTimeline, moments: Sequence[float], deadline: DecodeDeadline
 ) -> Iterator[tuple[int, float, VideoFrame]]:
-    todo = plan(timeline, moments)
+    todo = plan_decode(timeline, moments)
     second = dict(zip(timeline.pts.tolist(), timeline.seconds.tolist(), strict=True))
     waiting = deque(sorted(todo.moments))
-    for frame in _needed(source, todo, deadline):
-        # A wanted picture that the decoder lost is replaced by the next one that comes soon enough.
+    for frame in _needed_frames(source, todo, deadline):
+        # Replace a wanted frame that the decoder lost by the next one that follows soon enough.
         while waiting and frame.pts is not None and waiting[0] <= frame.pts:
             due = waiting.popleft()
             if second.get(frame.pts, 0.0) - second[due] <= LATE_SECONDS:
@@ -109,7 +175,7 @@ def _planned(
                     yield place, second[due], frame
 
 
-def _needed(source: Source, todo: Plan, deadline: Deadline) -> Iterator[VideoFrame]:
+def _needed_frames(source: VideoSource, todo: DecodePlan, deadline: DecodeDeadline) -> Iterator[VideoFrame]:
     context = source.stream.codec_context
     at, gap = -1, False
     for packet in source.container.demux(source.stream):
@@ -120,7 +186,7 @@ def _needed(source: Source, todo: Plan, deadline: Deadline) -> Iterator[VideoFra
                 gap = True
                 continue
             if gap:
-                # As after a seek: a keyframe need not be one that makes the decoder forget what it has seen.
+                # Flush as after a seek: not every keyframe resets the decoder.
                 yield from decoded(context, None)
                 context.flush_buffers()
             gap = False
@@ -129,9 +195,9 @@ def _needed(source: Source, todo: Plan, deadline: Deadline) -> Iterator[VideoFra
 
 
 def _counted(
-    source: Source, timeline: Timeline, moments: Sequence[float], deadline: Deadline
+    source: VideoSource, timeline: FrameTimeline, moments: Sequence[float], deadline: DecodeDeadline
 ) -> Iterator[tuple[int, float, VideoFrame]]:
-    """For files without usable times: the n-th picture is shown at n / rate."""
+    """Select frames of files without usable timestamps: frame n is shown at n / rate."""
     place = 0
     context = source.stream.codec_context
     frames = (frame for packet in source.container.demux(source.stream) for frame in decoded(context, packet))
@@ -157,6 +223,6 @@ def _fitted(width: int, height: int, longest_side: int) -> tuple[int, int]:
 
 
 def _upright(pixels: Picture, rotation: int) -> Picture:
-    """Turns counterclockwise by a multiple of 90 degrees, as a player does."""
+    """Rotate counterclockwise by a multiple of 90 degrees, as a player does."""
     turns = round(rotation / 90) % 4
     return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels

@@ -1,14 +1,14 @@
-"""Whether two clips show the same moment, and how far apart they start.
+"""Compares fingerprints: whether two clips show the same moment, and the offset between them.
 
-The base is three pictures in a row, at one offset, that differ in at most 10 of 64 bits. That alone is also true of
-still, dark and repetitive clips, so the pictures must add up to a proof:
+A match needs three consecutive frames at one offset that differ in at most 10 of 64 bits. Still, dark and repetitive
+clips meet that condition too, so the frames must also score enough points:
 
-* Each *different* picture that both clips show at the offset gives up to 11 points, one less for each bit that it is
-  off. A picture that hardly differs, in either clip, from one that gave points before gives none of its own.
-* 14 points are needed, thus at least two different pictures; and up to half as much again where the same two clips
-  agree at another offset almost as well, because then what they show is ordinary.
+* Each *distinct* frame that both clips show at the offset scores up to 11 points, one less per differing bit. A frame
+  that hardly differs, in either clip, from one already counted scores nothing.
+* A match needs 14 points, thus at least two distinct frames; and up to half as many more if the clips agree at another
+  offset almost as well, because then their content is not distinctive.
 
-Pictures that say nothing are no part of a fingerprint (see `phash`).
+Fingerprints omit frames without contrast (see `fingerprint.py`).
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from numpy.typing import NDArray
 
 from found_footy.media.fingerprint import Fingerprint, Hashes, Places, mirrored
 
-MOST_BITS = 10
-"""Of 64, by which two pictures may differ and still be the same."""
-IN_A_ROW = 3
+MAX_HAMMING_DISTANCE = 10
+"""Maximum number of differing bits, of 64, between two equal frames."""
+MIN_CONSECUTIVE_FRAMES = 3
 NEW_PICTURE_BITS = 8
-"""Of 64, by which a picture must differ from those that counted before, in both clips."""
+"""Minimum number of bits, of 64, by which a frame must differ from those already counted, in both clips."""
 POINTS_NEEDED = 14.0
-ORDINARY = 0.5
-"""How much more is needed, as a share, where another offset fits just as well."""
-NEARBY = 6
-"""Steps around an offset that say the same as it does: pictures change slowly."""
+AMBIGUITY_PENALTY = 0.5
+"""Additional share of points needed if another offset fits equally well."""
+OFFSET_NEIGHBOURHOOD = 6
+"""Steps around an offset that are not independent of it, because frames change slowly."""
 TRIED = 4
-"""Offsets that are looked at closely, the best first."""
+"""Number of offsets to verify, best first."""
 _CHUNK = 4096
-"""Hashes of a library that are compared at a time; 32 kB stay in the processor's first cache."""
+"""Hashes compared at a time; 32 kB fit into the L1 cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class HashMatch:
     offset_seconds: float
-    """Where the first clip's start lies in the second one."""
+    """Start of the first clip relative to that of the second."""
     matched_frames: int
     mirrored: bool = False
 
-    def turned(self) -> Match:
-        """The same match with the clips named in the other order."""
+    def turned(self) -> HashMatch:
+        """Return the same match with the clips swapped."""
         return replace(self, offset_seconds=-self.offset_seconds or 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Library:
-    """Many fingerprints, laid out to be searched at once."""
+class FingerprintIndex:
+    """Many fingerprints in one array for fast search."""
 
     fingerprints: tuple[Fingerprint, ...]
     hashes: Hashes
     starts: Places
-    """Where each fingerprint begins in `hashes`, those without a hash left out."""
+    """Start of each fingerprint in `hashes`, without empty ones."""
     owners: Places
 
     @classmethod
-    def of(cls, fingerprints: Sequence[Fingerprint]) -> Library:
+    def of(cls, fingerprints: Sequence[Fingerprint]) -> FingerprintIndex:
         lengths = np.array([len(each) for each in fingerprints], dtype=np.int64)
         owners = np.flatnonzero(lengths)
         hashes = [each.hashes for each in fingerprints if len(each)]
@@ -69,35 +69,35 @@ class Library:
         return cls(tuple(fingerprints), joined, starts[owners], owners)
 
 
-def match(a: Fingerprint, b: Fingerprint) -> Match | None:
+def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     if a.step != b.step:
         raise ValueError(f"hashes at steps of {a.step} and {b.step} s cannot be compared")
-    # Every run of three has a picture at each place that three divides: mostly this ends it.
-    anchors = a.hashes[a.places % IN_A_ROW == 0]
-    if not (np.bitwise_count(anchors[:, None] ^ b.hashes) <= MOST_BITS).any():
+    # Every run of three has a frame at a place divisible by three; most comparisons end here.
+    anchors = a.hashes[a.places % MIN_CONSECUTIVE_FRAMES == 0]
+    if not (np.bitwise_count(anchors[:, None] ^ b.hashes) <= MAX_HAMMING_DISTANCE).any():
         return None
-    # In a fixed order, so that ties are broken alike whichever clip is named first.
+    # In a fixed order, so that ties are broken alike for (a, b) and (b, a).
     if _order(a) > _order(b):
         found = _best(b, a)
         return found.turned() if found else None
     return _best(a, b)
 
 
-def match_mirrored(a: Fingerprint, b: Fingerprint) -> Match | None:
-    """Whether the second clip is a mirrored copy of the first."""
+def match_mirrored(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
+    """Match the first clip with the mirrored second clip."""
     found = match(a, mirrored(b))
     return replace(found, mirrored=True) if found else None
 
 
-def match_many(one: Fingerprint, library: Library) -> list[tuple[int, Match]]:
-    """(place in the library, match) for all that match; the same answers as `match` one by one."""
+def match_many(one: Fingerprint, library: FingerprintIndex) -> list[tuple[int, HashMatch]]:
+    """Return (index in the library, match) for all matches; same results as `match` one by one."""
     found = ((int(place), match(one, library.fingerprints[place])) for place in _possible(one, library))
     return [(place, hit) for place, hit in found if hit is not None]
 
 
-def _possible(one: Fingerprint, library: Library) -> Places:
-    """The clips that have any picture like one of every third of this clip's."""
-    anchors = one.hashes[one.places % IN_A_ROW == 0]
+def _possible(one: Fingerprint, library: FingerprintIndex) -> Places:
+    """Return the clips that have a frame similar to one of every third frame of this clip."""
+    anchors = one.hashes[one.places % MIN_CONSECUTIVE_FRAMES == 0]
     if not (anchors.size and library.hashes.size):
         return np.empty(0, dtype=np.int64)
     nearest = np.full(library.hashes.size, 64, dtype=np.uint8)
@@ -111,18 +111,18 @@ def _possible(one: Fingerprint, library: Library) -> Places:
             np.bitwise_xor(chunk, anchor, out=some)
             np.bitwise_count(some, out=few)
             np.minimum(least, few, out=least)
-    return library.owners[np.minimum.reduceat(nearest, library.starts) <= MOST_BITS]
+    return library.owners[np.minimum.reduceat(nearest, library.starts) <= MAX_HAMMING_DISTANCE]
 
 
 def _order(fingerprint: Fingerprint) -> tuple[int, bytes, bytes]:
     return len(fingerprint), fingerprint.hashes.tobytes(), fingerprint.places.tobytes()
 
 
-def _best(a: Fingerprint, b: Fingerprint) -> Match | None:
+def _best(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     bits = np.bitwise_count(a.hashes[:, None] ^ b.hashes).ravel()
-    alike = np.flatnonzero(bits <= MOST_BITS)  # seven times as fast as asking in two dimensions
+    alike = np.flatnonzero(bits <= MAX_HAMMING_DISTANCE)  # seven times as fast as in two dimensions
     in_a, in_b = np.divmod(alike, len(b))
-    closeness = MOST_BITS + 1 - bits[alike].astype(np.int64)
+    closeness = MAX_HAMMING_DISTANCE + 1 - bits[alike].astype(np.int64)
     offsets = b.places[in_b] - a.places[in_a]
     least = int(offsets.min())
     total = np.bincount(offsets - least, weights=closeness).astype(np.float64)
@@ -131,16 +131,16 @@ def _best(a: Fingerprint, b: Fingerprint) -> Match | None:
         rows, columns = in_a[here], in_b[here]
         if not _has_run(a.places[rows]):
             continue
-        apart = np.abs(np.arange(total.size) - index) > NEARBY
+        apart = np.abs(np.arange(total.size) - index) > OFFSET_NEIGHBOURHOOD
         elsewhere = float(total[apart].max(initial=0.0) / total[index])
-        needed = POINTS_NEEDED * (1 + ORDINARY * min(1.0, elsewhere))
+        needed = POINTS_NEEDED * (1 + AMBIGUITY_PENALTY * min(1.0, elsewhere))
         if _proves(a.hashes[rows], b.hashes[columns], closeness[here], needed):
-            return Match(float((index + least) * a.step), int(rows.size))
+            return HashMatch(float((index + least) * a.step), int(rows.size))
     return None
 
 
 def _promising(total: NDArray[np.float64], least: int) -> Iterator[int]:
-    """The offsets with the closest pictures, the best first; of equal ones the smallest."""
+    """Yield the offsets with the most similar frames, best first; of equal ones the smallest."""
     distance = np.abs(np.arange(total.size) + least)
     for index in np.lexsort((distance, -total))[:TRIED]:
         if total[index] >= POINTS_NEEDED:
@@ -148,13 +148,13 @@ def _promising(total: NDArray[np.float64], least: int) -> Iterator[int]:
 
 
 def _has_run(places: Places) -> bool:
-    """Whether so many places, which rise, stand in a row anywhere."""
-    apart = IN_A_ROW - 1
+    """Whether MIN_CONSECUTIVE_FRAMES ascending places are consecutive anywhere."""
+    apart = MIN_CONSECUTIVE_FRAMES - 1
     return bool((places[apart:] - places[:-apart] == apart).any())
 
 
 def _proves(a: Hashes, b: Hashes, closeness: NDArray[np.int64], needed: float) -> bool:
-    """Whether the different pictures, each once and at its closest, add up to the points needed."""
+    """Whether the distinct frames, each counted once at its closest, reach the needed points."""
     counted: list[tuple[int, int, int]] = []
     points = 0
     for one, other, close in zip(a.tolist(), b.tolist(), closeness.tolist(), strict=True):

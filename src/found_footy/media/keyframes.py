@@ -1,7 +1,8 @@
-"""The few pictures that stand for a clip: at shares of its length, the sharpest one, the most informative one."""
+"""Selection and extraction of keyframes: at fractions of a clip, the sharpest or the most informative one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,52 +13,95 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import Colorspace, Interpolation
 from numpy.typing import NDArray
 
-from found_footy.media.encoding import matrix_of
-from found_footy.media.jpeg import to_jpeg
-from found_footy.media.keyframe_wishes import INFORMATIVE, SHARPEST, Wish, frame_at, parse_wishes, samples
-from found_footy.media.opening import Limits
-from found_footy.media.poster import BRIGHTEST, DARKEST, FLATTEST
-from found_footy.media.stretches import master_file, pictures
+from found_footy.errors import SettingsError
+from found_footy.media.container import DecodeLimits
+from found_footy.media.cut import frames_by_number, open_master
+from found_footy.media.encode import matrix_of
+from found_footy.media.images import BRIGHTEST, DARKEST, FLATTEST, to_jpeg
+
+SHARPEST, INFORMATIVE = "sharpest", "informative"
+SAMPLES = 12
+"""Number of frames, spread over the clip, from which the sharpest and the most informative are chosen."""
+MAX_RULES = 32
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyframeRule:
+    text: str
+    share: float | None
+    """0 to 1; None if the choice depends on the image."""
+
+
+def parse_rules(wanted: Sequence[str]) -> list[KeyframeRule]:
+    """Raises SettingsError."""
+    if not 0 < len(wanted) <= MAX_RULES:
+        raise SettingsError(f"keyframes: between 1 and {MAX_RULES} of them can be taken")
+    return [_parsed(each) for each in wanted]
+
+
+def frame_at(share: float, first: int, end: int) -> int:
+    """Return the frame at this fraction of the clip: the first at 0, the last at 1."""
+    return first + round(share * (end - 1 - first))
+
+
+def samples(first: int, end: int) -> list[int]:
+    """Return frames at even steps, except the very ends, which may show a neighbouring scene."""
+    count = min(SAMPLES, end - first)
+    return sorted({first + int((place + 0.5) * (end - first) / count) for place in range(count)})
+
+
+def _parsed(text: str) -> KeyframeRule:
+    if text in (SHARPEST, INFORMATIVE):
+        return KeyframeRule(text, None)
+    share = _SHARE.fullmatch(text)
+    if share is None or float(share[1]) > 100:
+        raise SettingsError(f"keyframes: {text[:40]!r} is neither a share such as 25%, {SHARPEST} nor {INFORMATIVE}")
+    return KeyframeRule(text, float(share[1]) / 100)
+
+
+# --- Extraction.
+
 
 WIDEST = 1280
 JUDGED_WIDTH = 480
-"""At one size, so that figures can be compared; fine noise does not count as sharpness there."""
+"""Common width for comparable scores, at which fine noise does not count as sharpness."""
 EDGE = 24.0
-"""Steps of brightness from which on a pixel lies on an edge."""
+"""Minimum brightness gradient of an edge pixel."""
 
 Picture = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ExtractedKeyframe:
     frame: int
-    """Of the master."""
+    """Number of the frame in the master."""
     chosen_by: str
     width: int
     height: int
 
 
-def take_keyframes(
-    path: Path, first: int, end: int, wanted: Sequence[str], folder: Path, limits: Limits | None = None
-) -> list[Taken]:
-    """Writes `0.jpg`, `1.jpg`… into the folder, in the order of the wishes. No frame is taken twice."""
-    wishes = parse_wishes(wanted)
-    with master_file(path, limits or Limits()) as master:
+def extract_keyframes(
+    path: Path, first: int, end: int, wanted: Sequence[str], folder: Path, limits: DecodeLimits | None = None
+) -> list[ExtractedKeyframe]:
+    """Write `0.jpg`, `1.jpg`… into the folder, in the order of the rules. No frame is used twice."""
+    wishes = parse_rules(wanted)
+    with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
         looked_at = samples(first, end) if any(wish.share is None for wish in wishes) else []
         shares = [frame_at(wish.share, first, end) for wish in wishes if wish.share is not None]
-        found = {number: _bgr(frame) for number, frame in pictures(master, [*looked_at, *shares])}
+        found = {number: _bgr(frame) for number, frame in frames_by_number(master, [*looked_at, *shares])}
     chosen = choose(wishes, {number: found[number] for number in looked_at}, first, end)
-    taken: list[Taken] = []
+    taken: list[ExtractedKeyframe] = []
     for number, wish in chosen.items():
         picture = found[number]
         (folder / f"{len(taken)}.jpg").write_bytes(to_jpeg(picture, max(picture.shape[:2]), 90))
-        taken.append(Taken(number, wish, picture.shape[1], picture.shape[0]))
+        taken.append(ExtractedKeyframe(number, wish, picture.shape[1], picture.shape[0]))
     return taken
 
 
-def choose(wishes: Sequence[Wish], looked_at: Mapping[int, Picture], first: int, end: int) -> dict[int, str]:
-    """From a frame's number to the wish that it fulfils. Where two wishes end at one frame, the first one has it."""
+def choose(wishes: Sequence[KeyframeRule], looked_at: Mapping[int, Picture], first: int, end: int) -> dict[int, str]:
+    """Map frame numbers to rules. If two rules select the same frame, the first one gets it."""
     measures = {SHARPEST: sharpness, INFORMATIVE: information}
     chosen: dict[int, str] = {}
     for wish in wishes:
@@ -71,14 +115,14 @@ def choose(wishes: Sequence[Wish], looked_at: Mapping[int, Picture], first: int,
 
 
 def sharpness(picture: Picture) -> float:
-    """How much brightness changes within a pixel or two. Noise in the dark is not sharp."""
+    """Score brightness changes within a pixel or two. Noise in a dark frame scores low."""
     grey = _grey(picture)
     figure = float(cv2.Laplacian(grey, cv2.CV_32F).var())
     return figure if shows_something(grey) else figure * 1e-3
 
 
 def information(picture: Picture) -> float:
-    """Many shades, many edges, many colours; a picture that is black, white or of one colour has next to none."""
+    """Score shades, edges and colours; a black, white or single-coloured frame scores close to zero."""
     grey = _grey(picture)
     counts = np.bincount(grey.reshape(-1), minlength=256) / grey.size
     present = counts[counts > 0]
@@ -98,7 +142,7 @@ def _grey(picture: Picture) -> Picture:
 
 
 def _colourfulness(picture: Picture) -> float:
-    """How far colours lie apart (Hasler and Süsstrunk): 0 for grey, above 80 for the brightest posters."""
+    """Return the colourfulness (Hasler and Süsstrunk): 0 for grey, above 80 for the most colourful posters."""
     blue, green, red = (picture[..., place].astype(np.float32) for place in range(3))
     one, other = red - green, 0.5 * (red + green) - blue
     spread, middle = np.hypot(one.std(), other.std()), np.hypot(one.mean(), other.mean())
@@ -112,7 +156,7 @@ def _judged(picture: Picture) -> Picture:
 
 
 def _bgr(frame: VideoFrame) -> Picture:
-    """No wider than wanted: dozens of them are held at a time."""
+    """Convert at no more than WIDEST: dozens of frames are held at a time."""
     scale = min(1.0, WIDEST / frame.width)
     space = Colorspace.ITU709 if matrix_of(frame.colorspace, frame.height) == "bt709" else Colorspace.ITU601
     small = frame.reformat(

@@ -1,15 +1,119 @@
-"""What a file is: its container, its pictures and its length, from its packets and its first picture."""
+"""Properties of a video that decide whether a browser can play it unchanged, and basic information about it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 from av.video.frame import VideoFrame
 
-from found_footy.domain.errors import MediaBroken
-from found_footy.media.opening import Deadline, Limits, Source, check_size, decoded, opened
-from found_footy.media.timeline import timeline_of
+from found_footy.errors import MediaBroken
+from found_footy.media.container import (
+    DecodeDeadline,
+    DecodeLimits,
+    FrameTimeline,
+    VideoSource,
+    check_size,
+    decoded,
+    open_video,
+    timeline_from_packets,
+)
+from found_footy.media.encode import OutputFormat, output_format
+from found_footy.media.mp4 import constant_rate, stored_length
+
+PROGRESSIVE = (0, 1)
+"""FFmpeg's field orders "unknown" and "progressive"."""
+UNTOLD_ASPECT = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Playability:
+    codec: str
+    kind: tuple[int, int, str]
+    """Stored width and height, and pixel format."""
+    stored: bool
+    """The codec configuration has the form that MP4 requires."""
+    rate: Fraction | None
+    """None if it is not constant."""
+    named_rate: Fraction | None
+    all_shown: bool
+    """No frame is hidden by an edit list."""
+    keyframe_first: bool
+    square: bool
+    shape: OutputFormat
+    """Format for display."""
+    start: float
+    """Timestamp in seconds of the first shown frame."""
+
+    @property
+    def width(self) -> int:
+        return self.kind[0]
+
+    @property
+    def height(self) -> int:
+        return self.kind[1]
+
+
+def inspect(path: Path, timeline: FrameTimeline, limits: DecodeLimits) -> Playability:
+    with open_video(path, limits) as source:
+        stream = source.stream
+        first = _first_picture(source, path, limits)
+        context = stream.codec_context
+        aspect = stream.sample_aspect_ratio or UNTOLD_ASPECT
+        turns = round(first.rotation / 90) % 4
+        interlaced = first.interlaced_frame or context.field_order not in PROGRESSIVE
+        named = stream.average_rate or stream.guessed_rate
+        return Playability(
+            codec=context.codec.canonical_name,
+            kind=(first.width, first.height, first.format.name),
+            stored=stored_length(context.extradata) is not None,
+            rate=constant_rate(np.sort(timeline.seconds[timeline.shown]), named) if timeline.trusted else None,
+            named_rate=named,
+            all_shown=bool(timeline.shown.all()),
+            keyframe_first=bool(timeline.keyframe[0]),
+            square=aspect == 1,
+            shape=output_format(first.width, first.height, aspect, turns, interlaced),
+            start=_start(source, timeline),
+        )
+
+
+def reencode_reason(look: Playability) -> str | None:
+    """Return why the video cannot be copied, or None if it can."""
+    reasons = {
+        f"{look.codec} is not played everywhere": look.codec != "h264",
+        f"pixels are {look.kind[2]}": look.kind[2] != "yuv420p",
+        "it is a stream without a set-up": not look.stored,
+        "its rate is not constant": look.rate is None,
+        "some of its pictures are hidden": not look.all_shown,
+        "it does not begin with a keyframe": not look.keyframe_first,
+        "its pixels are not square": not look.square,
+        "it has to be turned": look.shape.turns != 0,
+        "it is interlaced": look.shape.interlaced,
+        "its sides are odd": bool(look.width % 2 or look.height % 2),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _first_picture(source: VideoSource, path: Path, limits: DecodeLimits) -> VideoFrame:
+    deadline = DecodeDeadline(path, limits.wall_seconds)
+    for packet in source.container.demux(source.stream):
+        deadline.check()
+        for frame in decoded(source.stream.codec_context, packet):
+            check_size(path, frame.width, frame.height, limits)
+            return frame
+    raise MediaBroken(f"{path}: no picture of it can be decoded")
+
+
+def _start(source: VideoSource, timeline: FrameTimeline) -> float:
+    base = source.stream.time_base
+    if not timeline.trusted or base is None:
+        return (source.container.start_time or 0) / 1_000_000
+    return float(int(timeline.pts[timeline.shown].min()) * base)
+
+
+# --- Basic information, from the packets and the first frame.
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,30 +122,30 @@ class VideoInfo:
     """FFmpeg's name, such as `mov,mp4,m4a,3gp,3g2,mj2`."""
     codec: str
     width: int
-    """Pixels as shown: after rotation."""
+    """Pixels as displayed, after rotation."""
     height: int
     aspect: float
-    """Width to height as shown, pixels that are not square counted in."""
+    """Display aspect ratio, width to height, including non-square pixels."""
     fps: float
-    """On average."""
+    """Average."""
     variable_frame_rate: bool
     duration: float
-    """Seconds, counted from the packets: what the file announces is not trusted."""
+    """Seconds, computed from the packets: the declared duration is not trusted."""
     frames: int
     bit_rate: int
-    """Bits a second, over all streams."""
+    """Bits per second over all streams."""
     file_size: int
     """Bytes."""
     rotation: int
-    """Degrees counterclockwise that a player turns the stored picture by: 0, 90, 180 or 270."""
+    """Counterclockwise rotation by the player in degrees: 0, 90, 180 or 270."""
     has_audio: bool
 
 
-def probe(path: Path, limits: Limits | None = None) -> VideoInfo:
-    """Reads the file once and decodes one picture. A file that cannot be used raises a MediaError."""
-    limits = limits or Limits()
-    timeline = timeline_of(path, limits)
-    with opened(path, limits) as source:
+def probe(path: Path, limits: DecodeLimits | None = None) -> VideoInfo:
+    """Read the file once and decode one frame. Raises MediaError for an unusable file."""
+    limits = limits or DecodeLimits()
+    timeline = timeline_from_packets(path, limits)
+    with open_video(path, limits) as source:
         first = _first_picture(source, path, limits)
         stream = source.stream
         size = path.stat().st_size
@@ -63,13 +167,3 @@ def probe(path: Path, limits: Limits | None = None) -> VideoInfo:
             rotation=rotation,
             has_audio=bool(source.container.streams.audio),
         )
-
-
-def _first_picture(source: Source, path: Path, limits: Limits) -> VideoFrame:
-    deadline = Deadline(path, limits.wall_seconds)
-    for packet in source.container.demux(source.stream):
-        deadline.check()
-        for frame in decoded(source.stream.codec_context, packet):
-            check_size(path, frame.width, frame.height, limits)
-            return frame
-    raise MediaBroken(f"{path}: no picture of it can be decoded")

@@ -1,7 +1,6 @@
-"""One sheet of small pictures of a stretch of a master, for scrubbing: how it is laid out, and its making.
+"""Sprite sheets of thumbnails for scrubbing through a range of a master.
 
-The pictures are reduced and laid out as brightness and colour, as they come out of the decoder; only the finished
-sheet is converted. WebP itself stores them like that.
+Thumbnails are reduced and placed in YUV, as decoded; only the finished sheet is converted. WebP stores YUV too.
 """
 
 from __future__ import annotations
@@ -17,31 +16,31 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import Colorspace
 from numpy.typing import NDArray
 
-from found_footy.domain.clips.values import Sprite
-from found_footy.media.encoding import matrix_of
-from found_footy.media.opening import Limits
-from found_footy.media.stretches import master_file, pictures
+from found_footy.media.container import DecodeLimits
+from found_footy.media.cut import frames_by_number, open_master
+from found_footy.media.encode import matrix_of
+from found_footy.media.models import SpriteSheet
 
 TILES = 160
 COLUMNS = 10
 PIXELS = 240 * 136
-"""Of one picture: 240 pixels across at 16:9, and as many in all at any other shape."""
-LONGEST_SIDE = 960
-"""Of one picture: ten in a row and sixteen below each other fit into what WebP can hold (16,383)."""
+"""Pixels per thumbnail: 240 wide at 16:9, and the same area at any other aspect ratio."""
+MAX_SIDE_PX = 960
+"""Maximum side of a thumbnail: ten columns and sixteen rows fit into WebP's limit of 16,383."""
 QUALITY = 70
 METHOD = 1
-"""Of 0 to 6. As measured, the next ones take twice as long for a sheet that is a tenth smaller."""
+"""WebP method, 0 to 6. Measured: higher ones take twice as long for a sheet that is a tenth smaller."""
 
 Plane = NDArray[np.uint8]
 
 
-def layout(frames: int, width: int, height: int, rate: Fraction) -> Sprite:
-    """For a clip of that many frames of that size: the smallest step at which its pictures fit."""
+def layout(frames: int, width: int, height: int, rate: Fraction) -> SpriteSheet:
+    """Compute the layout with the smallest step at which all thumbnails of a clip fit."""
     every = -(-frames // TILES)
     count = -(-frames // every)
     columns = min(COLUMNS, count)
-    scale = min(1.0, sqrt(PIXELS / (width * height)), LONGEST_SIDE / max(width, height))
-    return Sprite(
+    scale = min(1.0, sqrt(PIXELS / (width * height)), MAX_SIDE_PX / max(width, height))
+    return SpriteSheet(
         columns=columns,
         rows=-(-count // columns),
         width=_even(width * scale),
@@ -53,15 +52,15 @@ def layout(frames: int, width: int, height: int, rate: Fraction) -> Sprite:
     )
 
 
-def make_sheet(path: Path, first: int, end: int, to: Path, limits: Limits | None = None) -> Sprite:
-    """Raises a MediaError."""
-    with master_file(path, limits or Limits()) as master:
+def make_sprite_sheet(path: Path, first: int, end: int, to: Path, limits: DecodeLimits | None = None) -> SpriteSheet:
+    """Write the sprite sheet of a range. Raises MediaError."""
+    with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
         context = master.source.stream.codec_context
         sheet = layout(end - first, context.width, context.height, master.rate)
         planes = _empty(sheet)
         colours = 0
-        for number, picture in pictures(master, range(first, end, sheet.every)):
+        for number, picture in frames_by_number(master, range(first, end, sheet.every)):
             _lay(planes, sheet, (number - first) // sheet.every, picture)
             colours = picture.colorspace
         matrix = matrix_of(colours, context.height)
@@ -69,14 +68,14 @@ def make_sheet(path: Path, first: int, end: int, to: Path, limits: Limits | None
     return sheet
 
 
-def _empty(sheet: Sprite) -> tuple[Plane, Plane, Plane]:
-    """Black, at half the size for the two planes of colour."""
+def _empty(sheet: SpriteSheet) -> tuple[Plane, Plane, Plane]:
+    """Return black planes, the two colour planes at half size."""
     height, width = sheet.rows * sheet.height, sheet.columns * sheet.width
     half = (height // 2, width // 2)
     return np.full((height, width), 16, np.uint8), np.full(half, 128, np.uint8), np.full(half, 128, np.uint8)
 
 
-def _lay(planes: tuple[Plane, Plane, Plane], sheet: Sprite, place: int, picture: VideoFrame) -> None:
+def _lay(planes: tuple[Plane, Plane, Plane], sheet: SpriteSheet, place: int, picture: VideoFrame) -> None:
     row, column = divmod(place, sheet.columns)
     for number, (plane, stored) in enumerate(zip(planes, picture.planes, strict=True)):
         width, height = (sheet.width, sheet.height) if number == 0 else (sheet.width // 2, sheet.height // 2)
@@ -87,7 +86,7 @@ def _lay(planes: tuple[Plane, Plane, Plane], sheet: Sprite, place: int, picture:
 
 
 def _halved(plane: Plane, width: int, height: int) -> Plane:
-    """As often as that leaves enough. By just a half takes, as measured, a tenth of the time of any other share."""
+    """Halve while the result stays large enough. Measured: halving takes a tenth of the time of any other ratio."""
     while (
         plane.shape[0] % 2 == plane.shape[1] % 2 == 0 and plane.shape[0] >= 2 * height and plane.shape[1] >= 2 * width
     ):
@@ -100,7 +99,7 @@ def _write(planes: tuple[Plane, Plane, Plane], matrix: str, to: Path) -> None:
     height, width = planes[0].shape
     flat = np.concatenate([plane.reshape(-1) for plane in planes]).reshape(height * 3 // 2, width)
     frame = VideoFrame.from_ndarray(flat, format="yuv420p")
-    if matrix == "bt709":  # WebP knows BT.601 only
+    if matrix == "bt709":  # WebP supports BT.601 only
         frame = frame.reformat(src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU601, threads=1)
     frame.pts = 0
     with av.open(str(to), "w", format="webp") as out:

@@ -1,1 +1,1 @@
-"""Pages, REST and live updates. They read what others write, through what they are given."""
+"""Pages, REST API and live updates."""

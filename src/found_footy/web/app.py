@@ -1,93 +1,92 @@
-"""The web application: routes around the services they are given."""
+"""The web application."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
 from starlette.types import ASGIApp
 
-from found_footy.web.access.gate import Gate
-from found_footy.web.access.headers import SafeHeaders
-from found_footy.web.answers import failures, preferences
-from found_footy.web.answers.assets import STATIC, Assets
+from found_footy.clips.alignment import ClipAlignment
+from found_footy.web import auth, files, metrics, pages, reference, rendering, thumbnails, uploads
 from found_footy.web.api import (
-    admin,
-    clips,
-    dates,
-    events,
-    fixture_feeds,
+    atom,
     fixtures,
     follow,
-    library_search,
-    losses,
-    search,
-    sources,
+    goals,
+    health,
+    library,
+    operations,
+    review,
     stream,
     subscriptions,
-    videos,
 )
-from found_footy.web.api import operations as operations_api
-from found_footy.web.api import review as review_api
-from found_footy.web.feeds import routes as feeds
-from found_footy.web.files import library_files, links, pictures
-from found_footy.web.operating import health, metrics, status
-from found_footy.web.operating.metrics import Counted, WebMetrics
-from found_footy.web.pages import follow as follow_page
-from found_footy.web.pages import goal, library, login, match_words, matchday, operations, operations_forms, reference
-from found_footy.web.pages import review as review_page
-from found_footy.web.pages import search as search_page
-from found_footy.web.pages import subscriptions as subscriptions_page
-from found_footy.web.services import Services
+from found_footy.web.auth import AuthMiddleware
+from found_footy.web.errors import install_error_handlers
+from found_footy.web.metrics import RequestMetricsMiddleware, WebMetrics
+from found_footy.web.rendering import STATIC, VersionedStaticFiles
+from found_footy.web.security import SecurityHeadersMiddleware
+from found_footy.web.services import WebServices
 
 ROUTERS: tuple[APIRouter, ...] = (
-    goal.router,
-    matchday.router,
+    pages.goal.router,
+    pages.matchday.router,
     fixtures.router,
-    fixture_feeds.router,
-    events.router,
-    preferences.router,
-    login.router,
+    fixtures.router_fixture_feeds,
+    goals.router,
+    rendering.router,
+    auth.router,
     health.router,
     metrics.router,
-    status.router,
-    admin.router,
+    operations.router_admin,
+    pages.operations.router_operations,
+    pages.operations.router,
+    pages.feeds.router,
     operations.router,
-    operations_forms.router,
-    match_words.router,
-    operations_api.router,
-    links.router,
-    pictures.router,
-    library_files.router,
+    files.router,
+    thumbnails.router,
+    files.router_library_files,
     stream.router,
-    feeds.router,
-    dates.router,
-    videos.router,
-    search.router,
-    losses.router,
-    search_page.router,
-    search_page.picture_router,
-    library_search.router,
+    atom.router,
+    goals.router_videos,
+    goals.router_search,
+    goals.router_losses,
+    pages.search.router,
+    pages.search.picture_router,
+    library.router_library_search,
     reference.router,
     follow.router,
-    follow_page.router,
+    pages.follow.router,
     subscriptions.router,
-    subscriptions_page.router,
+    pages.subscriptions.router,
+    pages.library.router,
     library.router,
-    sources.router,
-    clips.router,
-    review_page.router,
-    review_api.router,
+    pages.review.router,
+    review.router,
 )
-"""In the order in which they are asked: the most wanted first."""
+"""Matched in this order; the most requested first."""
 
 
 class FootyApp(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
-        """Also what fails outside of all routes gets the headers."""
-        services: Services = self.state.services
-        return SafeHeaders(Counted(super().build_middleware_stack(), self.state.metrics), services.rules)
+        """Security headers outermost, so that errors raised outside of all routes get them too."""
+        services: WebServices = self.state.services
+        counted = RequestMetricsMiddleware(super().build_middleware_stack(), self.state.metrics)
+        return SecurityHeadersMiddleware(counted, services.rules)
 
 
-def create_app(services: Services) -> FastAPI:
+def create_app(services: WebServices) -> FastAPI:
+    app = create_routes()
+    app.state.services = services
+    app.state.metrics = WebMetrics()
+    app.state.downloads = files.ConcurrencyLimit(files.MAX_DOWNLOADS, "downloads")
+    app.state.uploads = files.ConcurrencyLimit(uploads.MAX_UPLOADS, "uploads")
+    app.state.thumbnails = thumbnails.ThumbnailService(services.files, services.media)
+    app.state.alignment = ClipAlignment(services.links.fingerprints)
+    app.state.pictures = uploads.PictureReceiver()
+    return app
+
+
+def create_routes() -> FastAPI:
+    """Create the app without its services, as needed for the OpenAPI document."""
     app = FootyApp(
         title="Found Footy",
         version="1",
@@ -96,12 +95,10 @@ def create_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.services = services
-    app.state.metrics = WebMetrics()
-    failures.install(app)
-    app.add_middleware(Gate)
+    install_error_handlers(app)
+    app.add_middleware(AuthMiddleware)
     for router in ROUTERS:
-        # Not `include_router`: that asks each router in turn, twice, and a request pays for all before its own.
+        # `include_router` would match each router in turn, twice, before a request reaches its own.
         app.router.routes.extend(router.routes)
-    app.mount("/static", Assets(directory=STATIC), name="static")
+    app.mount("/static", VersionedStaticFiles(directory=STATIC), name="static")
     return app

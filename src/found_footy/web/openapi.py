@@ -1,23 +1,21 @@
-"""The API's description as a file: `python -m found_footy.web.openapi > docs/reference/openapi.json`."""
+"""Write the OpenAPI document: `python -m found_footy.web.openapi > docs/reference/openapi.json`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Any, cast
+from typing import Any
 
-from found_footy.web.app import create_app
-from found_footy.web.services import Services
+from found_footy.web.app import create_routes
 
 
 def document() -> dict[str, Any]:
-    """Of the routes as they are now. Nothing is asked of the services for this, so there need not be any."""
-    return create_app(cast(Services, None)).openapi()
+    return create_routes().openapi()
 
 
-def written() -> str:
+def document_json() -> str:
     return json.dumps(document(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written())
+    sys.stdout.write(document_json())

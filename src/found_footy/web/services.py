@@ -1,43 +1,63 @@
-"""What the routes are given: built once by the composition root, and found by each request."""
+"""Services of the routes. Built once by `app.py`, injected into each request as `ServicesDep`."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, cast
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Protocol, cast
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from found_footy.domain.feeds.quota_estimate import PollingPlan
-from found_footy.follow_book import FollowBook
-from found_footy.ports import MediaReader
-from found_footy.ports_announcing import Messenger, SubscriptionBook
-from found_footy.ports_feeds import MonitorRecords, Snapshots
-from found_footy.setup_overview import SetupOverview
-from found_footy.web.answers.kept import KeptAnswers
-from found_footy.web.library_services import LibraryServices
-from found_footy.web.live.hub import Hub
-from found_footy.web.operating.watching import Watch
-from found_footy.web.ports import (
-    AccessStore,
-    ClipFiles,
-    FeedBook,
-    FeedReading,
-    GoalReading,
-    LinkReading,
-    MatchdayReading,
-    MatchWordsReading,
-    PairingBook,
-    Reading,
-    Recovering,
-)
+from found_footy.errors import NotFound
+from found_footy.operations.models import Recovery, RecoveryAction
+from found_footy.web.live import Hub
+from found_footy.web.ports import FeedBook
+from found_footy.web.response_cache import ResponseCache
+
+if TYPE_CHECKING:
+    from found_footy.access.store import TokenStore
+    from found_footy.clips.store import PostgresLinks
+    from found_footy.feeds.ports import MonitorRecords, Snapshots
+    from found_footy.feeds.quota_estimate import PollingPlan
+    from found_footy.feeds.store import PostgresListings
+    from found_footy.fixtures.follow_list import FollowBook
+    from found_footy.fixtures.read_store import PostgresMatchday, PostgresMatchWords, PostgresReading
+    from found_footy.fixtures.store import PostgresStore
+    from found_footy.library.review_store import ReviewStore
+    from found_footy.library.search import LibrarySearch
+    from found_footy.library.store import LibraryStore
+    from found_footy.library.submissions import AddressCheck
+    from found_footy.library.views import LibraryViews
+    from found_footy.media.processor import MediaProcessor
+    from found_footy.notifications.store import NotificationStore
+    from found_footy.notifications.subscriptions import SubscriptionService
+    from found_footy.operations.health import HealthService
+    from found_footy.operations.overview import SetupOverview
+    from found_footy.storage.objects.store import ThreadedObjectStore
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySearchServices:
+    clips: LibrarySearch
+    pictures: MediaProcessor
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryServices:
+    store: LibraryStore
+    review: ReviewStore
+    views: LibraryViews
+    address_refusal: AddressCheck
+    undo_for: timedelta = timedelta(seconds=60)
+    claim_for: timedelta = timedelta(seconds=120)
+    search: LibrarySearchServices | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WebRules:
-    """The settings that the pages and the API go by."""
+    """Settings for pages and API."""
 
     debounce_polls: int = 3
     search_attempts: int = 10
@@ -66,63 +86,70 @@ class WebRules:
     search_silence_seconds: float = 600
     source_mb: int = 20_000
     media_origin: str | None = None
-    """Where signed links to videos lead, if not here."""
+    """Origin of signed video links, if they leave this site."""
+
+
+class RecoveryTrigger(Protocol):
+    async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
+        """Run the action and write the audit entry. Raises NotFound if this system does not have the part."""
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreFeeds:
-    """What the routes about the score feeds are given. None is what this system has not."""
+class FeedServices:
+    """Feed services; None if this system does not have one."""
 
     book: FeedBook
-    pairings: PairingBook
-    words: MatchWordsReading
+    pairings: PostgresListings
+    provenance: PostgresMatchWords
     snapshots: Snapshots | None = None
     records: MonitorRecords | None = None
-    recovering: Recovering | None = None
+    recovery: RecoveryTrigger | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FollowServices:
-    """What the Follow page and its API are given."""
-
     book: FollowBook
     plan: PollingPlan
     ingest: Callable[[], Awaitable[None]] | None = None
-    """Fetches the matches of what was added. Raises EngineError; None where there is no Temporal."""
+    """Fetches the matches of newly followed teams and competitions. Raises EngineError. None without Temporal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class WebServices:
     rules: WebRules
     now: Callable[[], datetime]
-    goals: GoalReading
-    files: ClipFiles
-    media: MediaReader
-    access: AccessStore
-    watch: Watch
+    goals: PostgresStore
+    files: ThreadedObjectStore
+    media: MediaProcessor
+    access: TokenStore
+    health: HealthService
     live: Hub
-    feeds: FeedReading
-    scores: ScoreFeeds
-    links: LinkReading
-    reading: Reading
-    kept: KeptAnswers
-    matchday: MatchdayReading
+    scores: FeedServices
+    links: PostgresLinks
+    reading: PostgresReading
+    cache: ResponseCache
+    matchday: PostgresMatchday
     follow: FollowServices
     overview: Callable[[], Awaitable[SetupOverview]]
-    """What is followed and switched on, for pages that have nothing else to show. Raises StoreUnavailable."""
-    subscriptions: SubscriptionBook
-    messengers: Mapping[str, Messenger]
-    """By the kind of subscription; the pages only check targets with them."""
+    """Setup state, for pages without any data yet. Raises StoreUnavailable."""
+    notifications: NotificationStore
+    subscriptions: SubscriptionService
     library: LibraryServices
 
-
-def services_of(connection: HTTPConnection) -> Services:
-    return cast(Services, connection.app.state.services)
-
-
-async def _given(connection: HTTPConnection) -> Services:
-    """For FastAPI, which would send a function that is not `async` to a thread, at every request."""
-    return services_of(connection)
+    def library_search(self) -> LibrarySearchServices:
+        """Raises NotFound if the library search is not configured."""
+        if self.library.search is None:
+            raise NotFound("library search is not available on this system")
+        return self.library.search
 
 
-Given = Annotated[Services, Depends(_given)]
+def get_services(connection: HTTPConnection) -> WebServices:
+    return cast(WebServices, connection.app.state.services)
+
+
+async def _get_services(connection: HTTPConnection) -> WebServices:
+    """`async`, because FastAPI runs plain functions in a thread for every request."""
+    return get_services(connection)
+
+
+ServicesDep = Annotated[WebServices, Depends(_get_services)]

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.script import Scenario
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import clips_for
+from footy_simulator.loader import parse_scenario
+from footy_simulator.scenario import Scenario
 
 Frame = npt.NDArray[np.uint8]
 

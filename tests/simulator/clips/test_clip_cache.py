@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from clip_helpers import scenario_with, spec_of
 
-from found_footy.simulator.clips import rendering
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
+from footy_simulator.clips import encode as rendering
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import clips_for
 
 SPEC = spec_of("copy logo 360p -1s 3s")
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from clip_helpers import Frame, Video, difference, made, scenario_with, watch
 
-from found_footy.simulator.clips.alterations import frame_size
-from found_footy.simulator.clips.framing import BOARDS
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
+from footy_simulator.clips.alter import frame_size
+from footy_simulator.clips.broadcast import BOARDS
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import clips_for
 
 LINES = (
     "copy 360p 2500k -2s 4s",

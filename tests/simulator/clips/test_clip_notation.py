@@ -7,11 +7,11 @@ from typing import Any, get_args
 import pytest
 from clip_helpers import scenario_with
 
-from found_footy.domain.errors import ScenarioError
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clip_script import Clip
-from found_footy.simulator.clips.kinds import BOARD_STYLES, REASONS, Alteration, ClipKind
-from found_footy.simulator.clips.plan import DEFAULT_CLIPS, all_clips, clips_for
+from footy_simulator.clips.models import BOARD_STYLES, REASONS, Alteration, ClipKind
+from footy_simulator.clips.plan import DEFAULT_CLIPS, all_clips, clips_for
+from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import PostedClip
+from found_footy.errors import ScenarioError
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_the_quick_one_has_few_small_clips() -> None:
 
 
 def test_the_fields_of_a_clip_can_be_left_out() -> None:
-    assert Clip(kind="copy") == Clip(kind="copy", also=(), after=1)
+    assert PostedClip(kind="copy") == PostedClip(kind="copy", also=(), after=1)

@@ -8,26 +8,22 @@ import numpy as np
 import pytest
 from clip_helpers import difference, spec_of
 
-from found_footy.simulator.clips.boards import Board, BoardText
-from found_footy.simulator.clips.clock_face import ClockFace
-from found_footy.simulator.clips.framing import BOARDS
-from found_footy.simulator.clips.kinds import BOARD_STYLES, BoardStyle
-from found_footy.simulator.clips.match_scene import MatchScene
-from found_footy.simulator.clips.play import play_of
-from found_footy.simulator.clips.spec import Footage
-from found_footy.simulator.clips.timeline import GOAL_AT, timeline_of
-from found_footy.simulator.clips.truth import truth_of
+from footy_simulator.clips.broadcast import BOARDS, GOAL_AT, ClockFace, broadcast_timeline
+from footy_simulator.clips.football_scene import FootballScene, play_of
+from footy_simulator.clips.models import BOARD_STYLES, BoardStyle, Footage
+from footy_simulator.clips.scoreboard import BoardContent, Scoreboard
+from footy_simulator.clips.truth import clip_truth
 
 FOOTAGE = spec_of("copy", minute="90+3").footage
 SIZE = (640, 360)
 
 
 def test_the_board_is_drawn_with_the_text_of_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[BoardText] = []
-    monkeypatch.setattr(Board, "put", lambda _, frame, text: drawn.append(text))
+    drawn: list[BoardContent] = []
+    monkeypatch.setattr(Scoreboard, "put", lambda _, frame, text: drawn.append(text))
     spec = spec_of("copy -2s 8s", minute="90+3", match={"broadcast": {"style": "split", "codes": ["TWN", "RVR"]}})
-    scene = MatchScene(spec.footage, *SIZE)
-    for reading in truth_of(spec).readings:
+    scene = FootballScene(spec.footage, *SIZE)
+    for reading in clip_truth(spec).readings:
         scene.draw(spec.start + reading.at)
         text = drawn.pop()
         assert text.face == ClockFace("90:00", "+4", reading.stoppage_clock)
@@ -37,9 +33,9 @@ def test_the_board_is_drawn_with_the_text_of_the_truth(monkeypatch: pytest.Monke
 
 
 def test_no_board_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Board, "put", lambda *_: pytest.fail("a scoreboard in a replay"))
-    start, end = timeline_of(FOOTAGE).replays
-    scene = MatchScene(FOOTAGE, *SIZE)
+    monkeypatch.setattr(Scoreboard, "put", lambda *_: pytest.fail("a scoreboard in a replay"))
+    start, end = broadcast_timeline(FOOTAGE).replays
+    scene = FootballScene(FOOTAGE, *SIZE)
     for time in (start, (start + end) / 2, end - 0.05):
         scene.draw(time)
 
@@ -47,10 +43,10 @@ def test_no_board_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("style", BOARD_STYLES)
 def test_a_board_stays_in_its_box_and_changes_with_the_clock(style: BoardStyle) -> None:
     grey = np.full((360, 640, 3), 90, np.uint8)
-    board, frames = Board(style, *SIZE), []
+    board, frames = Scoreboard(style, *SIZE), []
     for clock in ("12:31", "12:38"):
         frame = grey.copy()
-        board.put(frame, BoardText(ClockFace(clock), ("TWN", "RVR"), (1, 0)))
+        board.put(frame, BoardContent(ClockFace(clock), ("TWN", "RVR"), (1, 0)))
         frames.append(frame)
     box = BOARDS[style]
     outside = np.ones((360, 640), bool)
@@ -62,13 +58,13 @@ def test_a_board_stays_in_its_box_and_changes_with_the_clock(style: BoardStyle) 
 
 
 def test_the_wipe_covers_the_cut() -> None:
-    scene, middle = MatchScene(FOOTAGE, *SIZE), timeline_of(FOOTAGE).wipes[0]
+    scene, middle = FootballScene(FOOTAGE, *SIZE), broadcast_timeline(FOOTAGE).wipes[0]
     before, after = scene.draw(middle - 0.001), scene.draw(middle + 0.001)
     assert difference(before, after) < 3
 
 
 def test_the_same_moment_is_drawn_the_same_way_in_any_order() -> None:
-    one, other = MatchScene(FOOTAGE, *SIZE), MatchScene(FOOTAGE, *SIZE)
+    one, other = FootballScene(FOOTAGE, *SIZE), FootballScene(FOOTAGE, *SIZE)
     one.draw(3.0)
     assert np.array_equal(one.draw(11.0), other.draw(11.0))
 
@@ -76,7 +72,7 @@ def test_the_same_moment_is_drawn_the_same_way_in_any_order() -> None:
 @pytest.mark.parametrize("change", [{"moment": "another goal"}, {"venue": "another ground"}])
 def test_other_goals_and_other_grounds_look_different(change: dict[str, str]) -> None:
     other = replace(FOOTAGE, **change)
-    assert difference(MatchScene(FOOTAGE, *SIZE).draw(10.0), MatchScene(other, *SIZE).draw(10.0)) > 12
+    assert difference(FootballScene(FOOTAGE, *SIZE).draw(10.0), FootballScene(other, *SIZE).draw(10.0)) > 12
 
 
 def test_the_ball_is_in_the_net_where_something_is_scored() -> None:
@@ -99,5 +95,5 @@ def test_nobody_runs_faster_than_people_do() -> None:
 
 
 def test_the_clock_goes_on_during_the_replay() -> None:
-    timeline = timeline_of(FOOTAGE)
+    timeline = broadcast_timeline(FOOTAGE)
     assert timeline.shots[-1].play_start == timeline.shots[-1].start - GOAL_AT

@@ -9,15 +9,20 @@ from clip_helpers import scenario_with, spec_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.clock_face import ClockFace, clock_face
-from found_footy.simulator.clips.codes import code_of, codes_of, kits_of
-from found_footy.simulator.clips.footage import FAR_ENOUGH
-from found_footy.simulator.clips.framing import BOARDS, kept
-from found_footy.simulator.clips.kinds import BOARD_STYLES, BoardStyle
-from found_footy.simulator.clips.plan import all_clips, clips_for
-from found_footy.simulator.clips.timeline import ENDS_AT, GOAL_AT, timeline_of
-from found_footy.simulator.clips.truth import score_at, seconds_in_common, truth_of
+from footy_simulator.clips.broadcast import (
+    BOARDS,
+    ENDS_AT,
+    GOAL_AT,
+    ClockFace,
+    broadcast_timeline,
+    clock_face,
+    visible_part,
+)
+from footy_simulator.clips.figures import code_of, codes_of, kits_of
+from footy_simulator.clips.models import BOARD_STYLES, BoardStyle
+from footy_simulator.clips.plan import MIN_DISTANCE_MINUTES, all_clips, clips_for
+from footy_simulator.clips.truth import clip_truth, score_at, seconds_in_common
+from footy_simulator.loader import load_scenario
 
 MATCHDAY = load_scenario("matchday").football
 SPECS = list(all_clips(MATCHDAY))
@@ -49,7 +54,7 @@ def test_no_added_minutes_are_shown_where_there_are_none() -> None:
     [("12", 11), ("45+2", 46), ("46", 45), ("90+3", 92), ("1", 0)],
 )
 def test_the_clock_shows_the_minute_before_the_one_that_the_feed_counts(minute: str, clock: int) -> None:
-    truth = truth_of(spec_of("copy", minute=minute, match={"broadcast": {"style": "classic"}}))
+    truth = clip_truth(spec_of("copy", minute=minute, match={"broadcast": {"style": "classic"}}))
     assert truth.minutes is not None
     assert truth.minutes[0] == clock
     assert truth.verdict == "verified"
@@ -62,11 +67,11 @@ def test_a_minute_that_drifts_is_shown_as_the_feed_has_it_in_the_end() -> None:
 
 def test_the_score_changes_some_seconds_after_the_goal() -> None:
     spec = spec_of("copy -3s 9s")
-    changes = timeline_of(spec.footage).score_changes
+    changes = broadcast_timeline(spec.footage).score_changes
     assert 2 < changes - GOAL_AT < 5
     assert score_at(spec.footage, changes - 0.01) == (0, 0)
     assert score_at(spec.footage, changes) == (1, 0)
-    assert truth_of(spec).scores == ((0, 0), (1, 0))
+    assert clip_truth(spec).scores == ((0, 0), (1, 0))
 
 
 def test_two_goals_of_one_minute_come_one_after_the_other() -> None:
@@ -86,14 +91,17 @@ def test_the_wrong_minute_is_far_from_the_goal() -> None:
     for spec in SPECS:
         if spec.kind == "wrong_minute":
             goal = MATCHDAY.matches[[match.id for match in MATCHDAY.matches].index(spec.match)].goals[spec.goal]
-            minutes = truth_of(spec).minutes
+            minutes = clip_truth(spec).minutes
             assert minutes is not None
-            assert min(abs(minutes[0] + 1 - goal.minute.played), abs(minutes[1] - goal.minute.played)) >= FAR_ENOUGH - 1
+            assert (
+                min(abs(minutes[0] + 1 - goal.minute.played), abs(minutes[1] - goal.minute.played))
+                >= MIN_DISTANCE_MINUTES - 1
+            )
 
 
 def test_another_match_has_other_teams_and_last_season_another_score() -> None:
     for spec in SPECS:
-        shown, goal = truth_of(spec), clips_for(MATCHDAY, spec.match, spec.goal)[0].footage
+        shown, goal = clip_truth(spec), clips_for(MATCHDAY, spec.match, spec.goal)[0].footage
         if spec.kind == "other_match":
             assert not set(shown.teams or ()) & set(goal.codes)
         if spec.kind == "last_season":
@@ -102,28 +110,28 @@ def test_another_match_has_other_teams_and_last_season_another_score() -> None:
 
 
 def test_a_replay_shows_no_clock() -> None:
-    truth = truth_of(spec_of("replay"))
+    truth = clip_truth(spec_of("replay"))
     assert (truth.verdict, truth.clock, truth.clock_seen, truth.scores) == ("unverified", "none", (), ())
     assert truth.length >= 3
 
 
 @pytest.mark.parametrize("style", BOARD_STYLES)
 def test_a_crop_keeps_the_scoreboard_or_cuts_all_of_it_off(style: BoardStyle) -> None:
-    board, without = BOARDS[style], kept("copy", ["no_clock"], style)
-    assert kept("copy", ["crop"], style).holds(board)
+    board, without = BOARDS[style], visible_part("copy", ["no_clock"], style)
+    assert visible_part("copy", ["crop"], style).holds(board)
     assert without.top >= board.bottom or without.bottom <= board.top
     assert without.right - without.left == pytest.approx(without.bottom - without.top)
 
 
 def test_a_clock_in_the_middle_alone_never_decides() -> None:
     for spec in SPECS:
-        first, middle, last = truth_of(spec).readings
+        first, middle, last = clip_truth(spec).readings
         if middle.clock is not None:
             assert first.clock or last.clock
 
 
 def test_every_verdict_of_the_matchday_has_its_reason() -> None:
-    for truth in map(truth_of, SPECS):
+    for truth in map(clip_truth, SPECS):
         assert (truth.verdict == "rejected") == (truth.reason is not None)
         assert (truth.footage is None) == (truth.reason in ("not_a_video", "broken"))
         if truth.verdict == "verified":
@@ -132,7 +140,7 @@ def test_every_verdict_of_the_matchday_has_its_reason() -> None:
 
 def test_copies_of_one_goal_share_their_footage_and_nothing_else_does() -> None:
     specs = clips_for(scenario_with("copy -4s 6s", "copy logo -1s 6s", "wrong_minute", "replay"), 5001, 0)
-    plain, logo, wrong, replay = map(truth_of, specs)
+    plain, logo, wrong, replay = map(clip_truth, specs)
     assert seconds_in_common(plain, logo) == pytest.approx(3)
     assert seconds_in_common(plain, wrong) == 0
     assert plain.footage == replay.footage
@@ -141,7 +149,7 @@ def test_copies_of_one_goal_share_their_footage_and_nothing_else_does() -> None:
 
 def test_the_truth_is_json() -> None:
     for spec in SPECS:
-        assert json.loads(json.dumps(truth_of(spec).to_json()))["kind"] == spec.kind
+        assert json.loads(json.dumps(clip_truth(spec).to_json()))["kind"] == spec.kind
 
 
 def test_the_same_scenario_gives_the_same_specs() -> None:

@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 import yaml
 
-from found_footy.domain.errors import ScenarioError
-from found_footy.media.pitch import pitch_share
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.cricket_footage import FAR_ENOUGH, fallen_of, wicket_footage
-from found_footy.simulator.clips.kinds import CRICKET_STYLES, PostKind
-from found_footy.simulator.clips.master import scene_of
-from found_footy.simulator.clips.plan import all_clips, clips_for
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.clips.timeline import GOAL_AT
-from found_footy.simulator.clips.truth import truth_of
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.script import Scenario
+from footy_simulator.clips.broadcast import GOAL_AT
+from footy_simulator.clips.encode import scene_of
+from footy_simulator.clips.models import CRICKET_STYLES, ClipSpec, PostKind
+from footy_simulator.clips.plan import MIN_DISTANCE_BALLS, all_clips, clips_for, fallen_of, wicket_footage
+from footy_simulator.clips.truth import clip_truth
+from footy_simulator.loader import load_scenario, parse_scenario
+from footy_simulator.scenario import Scenario
+from found_footy.errors import ScenarioError
+from found_footy.media.frame_features import pitch_share
 
 PLAYER = {"key": "6A1", "name": "Jos Buttler"}
 CODE = "sim9"
@@ -86,16 +83,16 @@ def test_the_scoreboard_counts_ball_and_wicket_when_it_has_fallen() -> None:
 )
 def test_each_kind_has_its_truth(clip: str, verdict: str, reason: str | None) -> None:
     (spec,) = specs(clip, style="bar")
-    shown = truth_of(spec)
+    shown = clip_truth(spec)
     assert (shown.verdict, shown.reason) == (verdict, reason)
 
 
 def test_a_copy_shows_the_overs_and_the_score_before_and_after() -> None:
     (spec,) = specs("copy -2s 12s")
-    first, *_ = truth_of(spec).readings
+    first, *_ = clip_truth(spec).readings
     assert (first.clock, first.score) == ("12.2", (95, 2))
-    assert truth_of(spec).minutes == (74, 75)
-    assert truth_of(spec).scores == ((95, 2), (95, 3))
+    assert clip_truth(spec).minutes == (74, 75)
+    assert clip_truth(spec).scores == ((95, 2), (95, 3))
 
 
 def other_of(kind: PostKind) -> ClipSpec:
@@ -107,7 +104,7 @@ def other_of(kind: PostKind) -> ClipSpec:
 def test_a_wrong_over_is_far_from_the_wicket() -> None:
     footage = other_of("wrong_minute").footage
     assert footage.balls is not None
-    assert abs(footage.balls[1] - 75) >= FAR_ENOUGH
+    assert abs(footage.balls[1] - 75) >= MIN_DISTANCE_BALLS
     assert footage.before == footage.after
 
 

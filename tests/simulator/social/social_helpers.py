@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from found_footy.simulator.loader import parse_scenario
-from found_footy.simulator.script import Scenario
+from footy_simulator.loader import parse_scenario
+from footy_simulator.scenario import Scenario
 
 LEAGUE = {"id": 9001, "name": "Local League", "country": "Nowhere", "season": 2025, "round": "Round 1"}
 

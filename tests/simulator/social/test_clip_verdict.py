@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.simulator import load_scenario, truth
-from found_footy.simulator.clip_outcomes import AnyMatch, expected, losses_allowed
-from found_footy.simulator.clip_verdict import ClipVerdict, judge_clips
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.clips.truth import seconds_in_common, truth_of
-from found_footy.simulator.script import Match, Scenario
-from found_footy.simulator.social.feed import SocialFeed
-from found_footy.simulator.social.posts import SocialPost
+from footy_simulator.checks import AnyMatch, ClipReport, allowed_rejections, check_clips, expected
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import clips_for
+from footy_simulator.clips.truth import clip_truth, seconds_in_common
+from footy_simulator.loader import load_scenario
+from footy_simulator.posts import PostTimeline, SocialPost
+from footy_simulator.scenario import Scenario, ScriptedMatch
+from footy_simulator.truth import expected_outcome
 
 Documents = list[dict[str, Any]]
 GOALS: list[dict[str, Any]] = [
@@ -35,19 +34,19 @@ GOALS: list[dict[str, Any]] = [
 SCENARIO = scenario_with(goals=GOALS)
 
 
-def published(scenario: Scenario) -> SocialFeed:
-    feed = SocialFeed(scenario, lambda: math.inf)
+def published(scenario: Scenario) -> PostTimeline:
+    feed = PostTimeline(scenario, lambda: math.inf)
     feed.notice()
     return feed
 
 
-def perfect(scenario: Scenario, feed: SocialFeed) -> Documents:
+def perfect(scenario: Scenario, feed: PostTimeline) -> Documents:
     """What a consumer without fault has of a matchday, with X and without any mistake."""
     documents = []
-    for match, told in zip(scenario.all_matches, truth(scenario).matches, strict=True):
+    for match, told in zip(scenario.all_matches, expected_outcome(scenario).matches, strict=True):
         stable = [goal for goal in told.goals if goal.state == "stable"]
         numbers = list(range(len(told.goals)))
-        if isinstance(match, Match):
+        if isinstance(match, ScriptedMatch):
             numbers = [number for number, goal in enumerate(match.goals) if goal.cancelled_after is None]
         assert len(numbers) == len(stable), "listed by their minutes"
         events = [
@@ -59,14 +58,14 @@ def perfect(scenario: Scenario, feed: SocialFeed) -> Documents:
 
 
 def event_of(
-    scenario: Scenario, feed: SocialFeed, match: AnyMatch, number: int, after: tuple[int, int] | None
+    scenario: Scenario, feed: PostTimeline, match: AnyMatch, number: int, after: tuple[int, int] | None
 ) -> dict[str, Any]:
     assert after is not None
     videos: list[tuple[ClipSpec, dict[str, Any]]] = []
     found = []
     for post, clip in posts_of(feed, match.id, number):
-        losses = sorted(losses_allowed(clip, match, number))
-        lost = truth_of(clip).verdict == "rejected"
+        losses = sorted(allowed_rejections(clip, match, number))
+        lost = clip_truth(clip).verdict == "rejected"
         key = key_of(post)
         found.append({"key": key, "state": "lost" if lost else "kept", "loss": losses[0] if lost else None})
         if not lost:
@@ -85,10 +84,10 @@ def event_of(
 
 
 def put(videos: list[tuple[ClipSpec, dict[str, Any]]], key: str, clip: ClipSpec) -> None:
-    shown = truth_of(clip)
+    shown = clip_truth(clip)
     for other, video in videos:
         same_pool = video["timestamp_verified"] == (shown.verdict == "verified")
-        if same_pool and seconds_in_common(truth_of(other), shown) >= 3:
+        if same_pool and seconds_in_common(clip_truth(other), shown) >= 3:
             video["source_posts"].append(key)
             video["popularity"] += 1
             return
@@ -104,7 +103,7 @@ def put(videos: list[tuple[ClipSpec, dict[str, Any]]], key: str, clip: ClipSpec)
     videos.append((clip, video))
 
 
-def posts_of(feed: SocialFeed, match: int, goal: int) -> list[tuple[SocialPost, ClipSpec]]:
+def posts_of(feed: PostTimeline, match: int, goal: int) -> list[tuple[SocialPost, ClipSpec]]:
     found = []
     for platform in ("x", "bluesky", "reddit"):
         for post in feed.posts_of(platform):
@@ -122,8 +121,8 @@ FEED = published(SCENARIO)
 PERFECT = perfect(SCENARIO, FEED)
 
 
-def judged(documents: Documents) -> ClipVerdict:
-    return judge_clips(SCENARIO, documents, FEED.clip_of)
+def judged(documents: Documents) -> ClipReport:
+    return check_clips(SCENARIO, documents, FEED.clip_of)
 
 
 def key(kind: str, also: str | None = None, goal: int = 0, platform: str = "x") -> str:
@@ -145,7 +144,7 @@ def video_of(event: dict[str, Any], wanted: str) -> dict[str, Any]:
 def test_a_perfect_consumer_is_passed(name: str) -> None:
     scenario = load_scenario(name)
     feed = published(scenario)
-    verdict = judge_clips(scenario, perfect(scenario, feed), feed.clip_of)
+    verdict = check_clips(scenario, perfect(scenario, feed), feed.clip_of)
     assert verdict.mismatches == ()
     assert 0 < verdict.verified <= verdict.videos
     assert verdict.goals == {"matchday": 23 + 6, "quick": 4 + 4}[name]
@@ -253,16 +252,16 @@ def publish_twice(event: dict[str, Any]) -> None:
         (lose, "clip", "copy (clip 1) verified", "wrong minute (x:"),
         (keep_what_is_gone, "clip", "gone (clip 6) gone", "verified (x:"),
         (refuse_for_another_reason, "clip", "html (clip 5) not a video", "broken (x:"),
-        (leave_unfinished, "clip", "html (clip 5) not a video", "neither kept nor lost, but downloading"),
+        (leave_unfinished, "clip", "html (clip 5) not a video", "neither published nor rejected, but downloading"),
         (find_too_little, "clip", "html (clip 5) not a video", "not found"),
         (pass_over, "clip", "html (clip 5) not a video", "passed over"),
         (verify_a_replay, "clip", "replay (clip 4) unverified", "verified (x:"),
-        (verify_nothing, "video", "at least one that is verified", "none"),
+        (verify_nothing, "video", "at least one verified clip", "none"),
         (keep_a_duplicate, "duplicate", "which share 5.0 s", "two"),
-        (throw_together, "duplicate", "which share nothing", "one"),
+        (throw_together, "duplicate", "which share no footage", "one"),
         (rank_twice, "ranks", "1 to 3", "1, 1, 3"),
         (rank_wrongly, "ranks", "verified ones first", "×"),
-        (take_a_stranger, "post", "nothing but its clips", "gone (x:"),
+        (take_a_stranger, "post", "only posts with its clips", "gone (x:"),
         (publish_twice, "video", "each file once", "2 times"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",

@@ -12,17 +12,17 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.contract.social.serving import serving
+from tests.discovery.serving import serving
 
-from found_footy.adapters.download.downloader import open_downloader
-from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.domain.discovery.clip_hosts import is_video_link
-from found_footy.domain.errors import ClipLost
-from found_footy.domain.videos.losses import Loss
-from found_footy.simulator.services_script import BlueskyService, ClipHostName, ClipHostService
-from found_footy.simulator.social.bluesky import bluesky_routes, post_view
-from found_footy.simulator.social.clip_hosts import clip_host_link, clip_host_routes, host_of
-from found_footy.simulator.social.posts import Platform, SocialPost
+from footy_simulator.bluesky import bluesky_routes, post_view
+from footy_simulator.clip_hosts import clip_host_link, clip_host_routes, host_of
+from footy_simulator.posts import Platform, SocialPost
+from footy_simulator.scenario import BlueskyService, ClipHostName, ClipHostService
+from found_footy.clips.download_http import DownloadLimits
+from found_footy.clips.downloader import open_downloader
+from found_footy.clips.hosts import is_video_link
+from found_footy.clips.models import RejectionReason
+from found_footy.errors import CandidateRejected
 
 NAMES: tuple[ClipHostName, ...] = get_args(ClipHostName)
 
@@ -98,16 +98,16 @@ async def test_a_host_leads_to_its_video(served: Callable[..., object], name: Cl
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_dead_hosts_clips_are_gone(served: Callable[..., object], name: ClipHostName) -> None:
     world = await served(ClipHostService(dead=(name,)))  # type: ignore[misc]
-    with pytest.raises(ClipLost) as lost:
+    with pytest.raises(CandidateRejected) as lost:
         await world.fetch(clip_host_link(BY_HOST[name], world.url))
-    assert lost.value.loss == Loss.GONE
+    assert lost.value.reason == RejectionReason.GONE
 
 
 async def test_streamffs_placeholder_is_gone_too(served: Callable[..., object]) -> None:
     world = await served(ClipHostService(streamff="placeholder"))  # type: ignore[misc]
-    with pytest.raises(ClipLost) as lost:
+    with pytest.raises(CandidateRejected) as lost:
         await world.fetch(clip_host_link(BY_HOST["streamff"], world.url))
-    assert lost.value.loss == Loss.GONE
+    assert lost.value.reason == RejectionReason.GONE
 
 
 @pytest.mark.parametrize("blobs", ["served", "refused"])

@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.simulator import load_scenario
-from found_footy.simulator.social.feed import SocialFeed
-from found_footy.simulator.social.post_ids import SNOWFLAKE_EPOCH_MS, PostIds
+from footy_simulator.loader import load_scenario
+from footy_simulator.posts import SNOWFLAKE_EPOCH_MS, PostIds, PostTimeline
 
 NOON = datetime(2025, 11, 22, 12, 0, 0, 123456, tzinfo=UTC)
 GOAL = 60 + 20 * 60
@@ -37,11 +36,11 @@ def day() -> Day:
     return Day()
 
 
-def feed_of(day: Day, *clips: str) -> SocialFeed:
-    return SocialFeed(scenario_with(*clips), lambda: day.reached, lambda: next(day.moments))
+def feed_of(day: Day, *clips: str) -> PostTimeline:
+    return PostTimeline(scenario_with(*clips), lambda: day.reached, lambda: next(day.moments))
 
 
-def shown(feed: SocialFeed) -> list[tuple[str, datetime]]:
+def shown(feed: PostTimeline) -> list[tuple[str, datetime]]:
     return [(post.media.split("-")[0], post.posted_at) for post in feed.posts_of("x") if "trap" not in post.media]
 
 
@@ -73,14 +72,14 @@ def test_a_request_notices_too(day: Day) -> None:
 
 
 def test_what_is_older_than_the_matchday_is_there_from_its_start(day: Day) -> None:
-    feed = SocialFeed(load_scenario("matchday"), lambda: day.reached, lambda: next(day.moments))
+    feed = PostTimeline(load_scenario("matchday"), lambda: day.reached, lambda: next(day.moments))
     day.reached = 0.0
     clips = {clip.match for post in feed.posts_of("x") if (clip := feed.clip_of("x", post.id))}
     assert clips == {1380106}
 
 
 def test_everything_is_there_in_the_end_and_each_id_leads_to_its_clip(day: Day) -> None:
-    feed = SocialFeed(load_scenario("matchday"), lambda: day.reached, lambda: NOON)
+    feed = PostTimeline(load_scenario("matchday"), lambda: day.reached, lambda: NOON)
     day.reached = math.inf
     posts = [post for platform in ("x", "bluesky", "reddit") for post in feed.posts_of(platform)]
     assert len({(post.platform, post.id) for post in posts}) == len(posts) == len(feed.planned)
@@ -93,7 +92,7 @@ def test_everything_is_there_in_the_end_and_each_id_leads_to_its_clip(day: Day) 
 
 
 def test_a_memory_is_old_already_when_it_comes_to_light(day: Day) -> None:
-    feed = SocialFeed(load_scenario("matchday"), lambda: 0.0, lambda: NOON)
+    feed = PostTimeline(load_scenario("matchday"), lambda: 0.0, lambda: NOON)
     old = [
         post for platform in ("x", "bluesky", "reddit") for post in feed.posts_of(platform) if "memory" in post.media
     ]

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.simulator import Simulator
-from found_footy.simulator.social.syndication import fits, token_of
+from footy_simulator.server import Simulator
+from footy_simulator.x import fits, token_of
 
 KINDS = ("gone", "geo_blocked", "private", "loopback", "redirect_private", "endless", "huge", "drip")
 SCENARIO = scenario_with("copy", *KINDS)

@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.adapters.download.downloader import open_downloader
-from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.adapters.social.bluesky import Bluesky
-from found_footy.adapters.social.reddit import Reddit
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.errors import ClipLost
+from footy_simulator.checks import allowed_rejections
+from footy_simulator.clips.models import DEAD
+from footy_simulator.server import Simulator
+from found_footy.clips.download_http import DownloadLimits
+from found_footy.clips.downloader import open_downloader
+from found_footy.discovery.bluesky import Bluesky
+from found_footy.discovery.query import SearchQuery
+from found_footy.discovery.reddit import Reddit
+from found_footy.errors import CandidateRejected
 from found_footy.ports import SocialSource
-from found_footy.simulator import Simulator
-from found_footy.simulator.clip_outcomes import losses_allowed
-from found_footy.simulator.clips.kinds import DEAD
 
 KINDS = tuple(sorted(DEAD))
 # Each kind twice: the first of a pair is posted on Bluesky, the second on Reddit.
@@ -68,8 +68,8 @@ async def loss_of(simulator: Simulator, kind: str, media_url: str, to: Path) -> 
     )
     try:
         await downloader.fetch(media_url, to)
-    except ClipLost as error:
-        return error.loss
+    except CandidateRejected as error:
+        return error.reason
     finally:
         await downloader.aclose()
     return "nothing lost"
@@ -100,6 +100,6 @@ async def test_each_is_lost_for_its_true_reason_from_every_place(
     wrong = []
     for clip, (_, link) in zip(clips, links, strict=True):
         loss = await (waiting.get(link) or loss_of(simulator, clip.kind, link, tmp_path / "clip.mp4"))
-        if loss not in losses_allowed(clip, SCENARIO.matches[0], 0):
+        if loss not in allowed_rejections(clip, SCENARIO.matches[0], 0):
             wrong.append((clip.kind, link, loss))
     assert wrong == []

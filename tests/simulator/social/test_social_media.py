@@ -12,12 +12,12 @@ import httpx
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.domain.errors import EngineError
-from found_footy.simulator import Simulator
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.social.clip_files import ClipFiles
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.clips.worker import RenderPool
+from footy_simulator.server import Simulator
+from found_footy.errors import EngineError
 
 SCENARIO = scenario_with("copy 360p -1s 3s", "copy grey 360p -1s 3s", "html", "gone")
 COPY, GREY, PAGE = all_clips(SCENARIO)
@@ -92,7 +92,7 @@ async def at_work(folder: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-async def made(files: ClipFiles, *clips: ClipSpec) -> None:
+async def made(files: RenderPool, *clips: ClipSpec) -> None:
     for clip in clips:
         assert await files.path_of(clip.file_name)
 
@@ -100,7 +100,7 @@ async def made(files: ClipFiles, *clips: ClipSpec) -> None:
 async def test_files_are_made_in_the_order_of_their_posts_and_those_that_are_asked_for_first(tmp_path: Path) -> None:
     clips = list(all_clips(scenario_with("html", "zip", "copy 360p -1s 3s", "copy dark 360p -1s 3s", "truncated 3s")))
     page, archive, copy, dark, cut = clips
-    files = ClipFiles(tmp_path, clips)
+    files = RenderPool(tmp_path, clips)
     files.start()
     await made(files, cut, dark)
     await made(files, page, archive, copy)
@@ -113,7 +113,7 @@ async def test_files_are_made_in_the_order_of_their_posts_and_those_that_are_ask
 
 async def test_stopping_ends_the_process_and_tells_whoever_waits(tmp_path: Path) -> None:
     clips = list(all_clips(scenario_with("copy 720p -12s 30s", "copy 1080p -12s 30s")))
-    files = ClipFiles(tmp_path, clips)
+    files = RenderPool(tmp_path, clips)
     files.start()
     waiting = asyncio.create_task(files.path_of(clips[0].file_name))
     await at_work(tmp_path)
@@ -128,7 +128,7 @@ async def test_stopping_ends_the_process_and_tells_whoever_waits(tmp_path: Path)
 
 
 async def test_the_process_is_polite(tmp_path: Path) -> None:
-    files = ClipFiles(tmp_path, list(all_clips(scenario_with("copy 720p -12s 30s"))))
+    files = RenderPool(tmp_path, list(all_clips(scenario_with("copy 720p -12s 30s"))))
     files.start()
     await at_work(tmp_path)
     (process,) = files.process_ids
@@ -139,7 +139,7 @@ async def test_the_process_is_polite(tmp_path: Path) -> None:
 
 async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     clips = list(all_clips(scenario_with("copy 720p -12s 30s", "html")))
-    files = ClipFiles(tmp_path, clips)
+    files = RenderPool(tmp_path, clips)
     files.start()
     await at_work(tmp_path)
     (process,) = files.process_ids
@@ -154,7 +154,7 @@ async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplo
 async def test_a_folder_that_cannot_be_written_is_told_to_whoever_asks(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    files = ClipFiles(blocked, [COPY])
+    files = RenderPool(blocked, [COPY])
     files.start()
     with pytest.raises(EngineError, match="could not be rendered"):
         await files.path_of(COPY.file_name)
@@ -162,7 +162,7 @@ async def test_a_folder_that_cannot_be_written_is_told_to_whoever_asks(tmp_path:
 
 
 async def test_what_is_there_already_is_not_made_again(folder: Path) -> None:
-    files = ClipFiles(folder, [COPY, PAGE])
+    files = RenderPool(folder, [COPY, PAGE])
     files.start()
     assert await files.path_of(COPY.file_name) == folder / COPY.file_name
     assert files.process_ids == []

@@ -6,29 +6,28 @@ from collections import defaultdict
 
 import pytest
 
-from found_footy.domain.discovery.aliases import choose_aliases, query_for
-from found_footy.domain.discovery.posts import clean_text
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.discovery.reddit_title import parse_title
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.clips.spec import ClipSpec
-from found_footy.simulator.course import course_of
-from found_footy.simulator.incidents import goal_view
-from found_footy.simulator.script import Match
-from found_footy.simulator.social.plan import PlannedPost, planned_posts
-from found_footy.simulator.social.texts import CHATTER, Story, fan_text, plain, reddit_title, spoken, story_of
+from footy_simulator.clips.models import ClipSpec
+from footy_simulator.clips.plan import clips_for
+from footy_simulator.football import goal_view, match_timeline
+from footy_simulator.loader import load_scenario
+from footy_simulator.post_texts import UNRELATED_POSTS, GoalStory, display_name, fan_text, plain, reddit_title, story_of
+from footy_simulator.posts import PlannedPost, plan_posts
+from footy_simulator.scenario import ScriptedMatch
+from found_footy.discovery.aliases import choose_aliases
+from found_footy.discovery.query import SearchQuery, query_for
+from found_footy.discovery.reddit import parse_title
+from found_footy.text import clean_text
 
 MATCHDAY = load_scenario("matchday").football
 MATCHES = {match.id: match for match in MATCHDAY.matches}
-POSTS = planned_posts(MATCHDAY)
-STORY = Story("Liverpool", "Manchester City", "LIVMCI", (1, 0), "home", "12", "normal", ("Mohamed Salah",))
+POSTS = plan_posts(MATCHDAY)
+STORY = GoalStory("Liverpool", "Manchester City", "LIVMCI", (1, 0), "home", "12", "normal", ("Mohamed Salah",))
 
 
-def queries(match: Match, goal: int) -> list[SearchQuery]:
+def queries(match: ScriptedMatch, goal: int) -> list[SearchQuery]:
     """What is searched for in the goal's first half hour, by the feed's own words of the moment."""
     scored = match.goals[goal]
-    moment = course_of(match).moment_of(scored.minute)
+    moment = match_timeline(match).moment_of(scored.minute)
     assert moment is not None
     views = [goal_view(scored, moment, moment + 60 * minute) for minute in range(30)]
     names = {view.player.name if view and view.player else None for view in views}
@@ -70,7 +69,7 @@ def test_there_is_chatter_that_no_search_matches_and_memories_that_are_too_old()
     assert {post.platform for post in noise} == {"x", "bluesky", "reddit"}
     for post in noise:
         if post.age == 0:
-            assert post.text in CHATTER
+            assert post.text in UNRELATED_POSTS
             assert not any(
                 q.matches(post.text) for m in MATCHDAY.matches for g in range(len(m.goals)) for q in queries(m, g)
             )
@@ -80,11 +79,11 @@ def test_there_is_chatter_that_no_search_matches_and_memories_that_are_too_old()
 
 
 def test_a_scenario_without_matches_has_no_posts() -> None:
-    assert planned_posts(MATCHDAY.model_copy(update={"matches": ()})) == ()
+    assert plan_posts(MATCHDAY.model_copy(update={"matches": ()})) == ()
 
 
 def test_posts_are_the_same_every_time() -> None:
-    assert planned_posts(load_scenario("matchday").football) == POSTS
+    assert plan_posts(load_scenario("matchday").football) == POSTS
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_titles_are_written_as_on_r_soccer(match: int, goal: int, title: str) ->
 
 
 def test_a_title_names_nobody_where_the_feed_never_does() -> None:
-    unknown = Story("Town", "Rovers", "TOWROV", (0, 1), "away", "4", "normal", ())
+    unknown = GoalStory("Town", "Rovers", "TOWROV", (0, 1), "away", "4", "normal", ())
     assert reddit_title(unknown) == "Town 0 - [1] Rovers - 4'"
     assert all("Rovers" in fan_text(unknown, hand) or "ROVERS" in fan_text(unknown, hand).upper() for hand in range(6))
 
@@ -114,7 +113,7 @@ def test_a_title_names_nobody_where_the_feed_never_does() -> None:
     [("E. Haaland", "Haaland"), ("Mohamed Salah", "Mohamed Salah"), ("K. De Bruyne", "De Bruyne"), ("M.", "M.")],
 )
 def test_initials_are_not_spoken(name: str, said: str) -> None:
-    assert spoken(name) == said
+    assert display_name(name) == said
 
 
 def test_the_hands_differ_and_some_leave_out_accents_or_add_noise() -> None:

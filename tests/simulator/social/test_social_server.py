@@ -11,10 +11,10 @@ import httpx
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.simulator import Simulator
-from found_footy.simulator.clips.plan import all_clips
-from found_footy.simulator.clips.rendering import render
-from found_footy.simulator.social.posts import Platform
+from footy_simulator.clips.encode import render
+from footy_simulator.clips.plan import all_clips
+from footy_simulator.posts import Platform
+from footy_simulator.server import Simulator
 
 # The files that make no work: what is behind a link is looked at elsewhere.
 SCENARIO = scenario_with("html", "zip", "gone", "geo_blocked", minute=2)

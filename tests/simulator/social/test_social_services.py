@@ -11,20 +11,20 @@ import httpx
 import pytest
 from social_helpers import scenario_with
 
-from found_footy.adapters.download.downloader import open_downloader
-from found_footy.adapters.download.limits import DownloadLimits
-from found_footy.adapters.social.fxtwitter import FxTwitter
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.errors import ClipLost, DownloadUnavailable, SourceUnavailable
-from found_footy.domain.videos.losses import Loss
-from found_footy.simulator import Simulator
-from found_footy.simulator.services_script import Services
+from footy_simulator.scenario import ScriptedServices
+from footy_simulator.server import Simulator
+from found_footy.clips.download_http import DownloadLimits
+from found_footy.clips.downloader import open_downloader
+from found_footy.clips.models import RejectionReason
+from found_footy.discovery.fxtwitter import FxTwitter
+from found_footy.discovery.query import SearchQuery
+from found_footy.errors import CandidateRejected, DownloadUnavailable, SourceUnavailable
 
 QUERY = SearchQuery(("Smith",), ("Town",))
 
 
 def simulator_with(*clips: str, **services: dict[str, Any]) -> Simulator:
-    scenario = scenario_with(*clips).model_copy(update={"services": Services(**services)})
+    scenario = scenario_with(*clips).model_copy(update={"services": ScriptedServices(**services)})
     return Simulator(scenario, lockstep=False, speed=1e9)
 
 
@@ -43,19 +43,19 @@ async def failure(simulator: Simulator, link: str, to: Path) -> str:
     limits = DownloadLimits(5_000_000, 60, 5, private_hosts=(urlsplit(simulator.url).netloc,))
     places = dict.fromkeys(("x_syndication_url", "fxtwitter_url", "x_url"), simulator.url)
     downloader = open_downloader(limits, drop_folder=None, **places)
-    with pytest.raises((ClipLost, DownloadUnavailable)) as raised:
+    with pytest.raises((CandidateRejected, DownloadUnavailable)) as raised:
         await downloader.fetch(link, to)
     await downloader.aclose()
-    return raised.value.loss if isinstance(raised.value, ClipLost) else "later"
+    return raised.value.reason if isinstance(raised.value, CandidateRejected) else "later"
 
 
 @pytest.mark.parametrize(
     ("services", "trapped", "gone"),
     [
-        ({}, Loss.GEO_BLOCKED, Loss.GONE),
+        ({}, RejectionReason.GEO_BLOCKED, RejectionReason.GONE),
         # FxEmbed leads to the video; that a post is gone it alone cannot prove.
-        ({"x": {"syndication": "down"}}, Loss.GEO_BLOCKED, "later"),
-        ({"fxtwitter": {"state": "empty"}}, Loss.GEO_BLOCKED, Loss.GONE),
+        ({"x": {"syndication": "down"}}, RejectionReason.GEO_BLOCKED, "later"),
+        ({"fxtwitter": {"state": "empty"}}, RejectionReason.GEO_BLOCKED, RejectionReason.GONE),
         ({"x": {"syndication": "down"}, "fxtwitter": {"state": "down"}}, "later", "later"),
     ],
 )

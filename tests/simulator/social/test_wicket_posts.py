@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.domain.discovery.posts import clean_text
-from found_footy.domain.discovery.query import SearchQuery
-from found_footy.domain.discovery.reddit_title import parse_title
-from found_footy.domain.discovery.wickets import cricket_names, wicket_query
-from found_footy.domain.fixtures.model import Side, Team
-from found_footy.domain.videos.losses import Loss
-from found_footy.simulator import load_scenario
-from found_footy.simulator.clip_outcomes import Outcome, ends_right, expected, goal_name, losses_allowed
-from found_footy.simulator.clips.cricket_footage import fallen_of
-from found_footy.simulator.clips.plan import clips_for
-from found_footy.simulator.cricket_course import cricket_course
-from found_footy.simulator.social.plan import PlannedPost, planned_posts
-from found_footy.simulator.social.texts import CHATTER
-from found_footy.simulator.social.wicket_texts import wicket_story, wicket_text, wicket_title
+from footy_simulator.checks import ClipOutcome, allowed_rejections, expected, goal_name, is_expected
+from footy_simulator.clips.plan import clips_for, fallen_of
+from footy_simulator.cricket import cricket_timeline
+from footy_simulator.loader import load_scenario
+from footy_simulator.post_texts import UNRELATED_POSTS, wicket_story, wicket_text, wicket_title
+from footy_simulator.posts import PlannedPost, plan_posts
+from found_footy.clips.models import RejectionReason
+from found_footy.discovery.query import SearchQuery, cricket_names, wicket_query
+from found_footy.discovery.reddit import parse_title
+from found_footy.fixtures.models import Side, Team
+from found_footy.text import clean_text
 
 MATCHDAY = load_scenario("matchday")
 MATCH = MATCHDAY.cricket[0]
 WICKETS = fallen_of(MATCH)
-POSTS = [post for post in planned_posts(MATCHDAY) if post.clip and post.clip.match == MATCH.id]
+POSTS = [post for post in plan_posts(MATCHDAY) if post.clip and post.clip.match == MATCH.id]
 
 
 def query(index: int) -> SearchQuery:
@@ -49,7 +46,7 @@ def test_whoever_writes_names_the_batter_both_teams_and_that_he_is_out(index: in
 
 
 def test_every_wicket_is_posted_after_it_fell() -> None:
-    course = cricket_course(MATCH)
+    course = cricket_timeline(MATCH)
     assert {post.clip.goal for post in POSTS if post.clip} == set(range(len(WICKETS)))
     for post in POSTS:
         assert post.clip is not None
@@ -60,7 +57,7 @@ def test_every_wicket_is_posted_after_it_fell() -> None:
 
 
 def test_no_search_for_a_wicket_finds_chatter_or_a_goal() -> None:
-    others = [*CHATTER, *(post.text for post in planned_posts(MATCHDAY.football) if post.clip)]
+    others = [*UNRELATED_POSTS, *(post.text for post in plan_posts(MATCHDAY.football) if post.clip)]
     assert not any(query(index).matches(text) for index in range(len(WICKETS)) for text in others)
 
 
@@ -74,15 +71,15 @@ def test_a_title_is_written_as_on_r_cricket() -> None:
 def test_the_verdict_knows_how_the_clips_of_a_wicket_may_end() -> None:
     copy, wrong, gone = clips_for(MATCHDAY, MATCH.id, 1)
     assert goal_name(MATCH, 1) == "98-2 11.2 ov"
-    assert ends_right(copy, MATCH, 1, Outcome("verified", kept=True))
-    assert not ends_right(copy, MATCH, 1, Outcome("unverified", kept=True))
-    assert losses_allowed(wrong, MATCH, 1) == {Loss.WRONG_OVER}
-    assert losses_allowed(gone, MATCH, 1) == {Loss.GONE}
+    assert is_expected(copy, MATCH, 1, ClipOutcome("verified", kept=True))
+    assert not is_expected(copy, MATCH, 1, ClipOutcome("unverified", kept=True))
+    assert allowed_rejections(wrong, MATCH, 1) == {RejectionReason.WRONG_OVER}
+    assert allowed_rejections(gone, MATCH, 1) == {RejectionReason.GONE}
     assert expected(wrong, MATCH, 1).endswith("wrong over")
 
 
 def test_a_wicket_that_another_search_brings_up_must_not_be_kept() -> None:
     copy = clips_for(MATCHDAY, MATCH.id, 1)[0]
-    assert not ends_right(copy, MATCH, 2, Outcome("verified", kept=True))
-    assert ends_right(copy, MATCH, 2, Outcome(Loss.WRONG_OVER, kept=False))
-    assert ends_right(copy, MATCH, 2, Outcome(Loss.OTHER_MATCH, kept=False))
+    assert not is_expected(copy, MATCH, 2, ClipOutcome("verified", kept=True))
+    assert is_expected(copy, MATCH, 2, ClipOutcome(RejectionReason.WRONG_OVER, kept=False))
+    assert is_expected(copy, MATCH, 2, ClipOutcome(RejectionReason.OTHER_MATCH, kept=False))

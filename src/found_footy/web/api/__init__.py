@@ -1,1 +1,1 @@
-"""What programs read."""
+"""REST API and feeds for programs."""

@@ -1,38 +1,232 @@
-"""`/api/v1/fixtures`: matches with their goals."""
+"""`/api/v1/dates`: the days that have matches."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.web.access.visitors import reads
-from found_footy.web.answers.etags import answer, listed
-from found_footy.web.answers.paging import Order, page
-from found_footy.web.api import models
-from found_footy.web.api.failing import failing
-from found_footy.web.api.parameters import Competition, Cursor, Day, FixtureId, Limit, OfSport, Team, days, names
-from found_footy.web.services import Given
+from found_footy.errors import CacheUnavailable, NotFound
+from found_footy.feeds.models import CachedSnapshot, MatchMonitoringRecord, feed_match_id
+from found_footy.feeds.snapshot import snapshot_delta
+from found_footy.fixtures.documents import DATES, FIXTURES, FixtureDocument, FixtureSummary, MatchDate, StageName
+from found_footy.web.api.models import Page
+from found_footy.web.api.parameters import (
+    MAX_BIGINT,
+    Competition,
+    Cursor,
+    Day,
+    FixtureId,
+    Limit,
+    OfSport,
+    Team,
+    days,
+    names,
+)
+from found_footy.web.errors import error_responses
+from found_footy.web.pages.match_format import freshness_of
+from found_footy.web.pagination import paginate
+from found_footy.web.rendering import no_store
+from found_footy.web.response_cache import cached_json
+from found_footy.web.services import ServicesDep, WebServices
 
-router = APIRouter(prefix="/api/v1", tags=["matches"], dependencies=[Depends(reads)])
+router = APIRouter(prefix="/api/v1", tags=["matches"])
 
-BY_KICKOFF = Order("fixtures", (datetime, int))
 
-OfStage = Annotated[models.Stage | None, Query(description="Only matches that wait, are followed, or are over.")]
+@router.get("/dates", response_model=Page[MatchDate], responses=error_responses(400), summary="List days with matches")
+async def dates(request: Request, services: ServicesDep, limit: Limit = 30, cursor: Cursor = None) -> Response:
+    """Latest first, including future days, with the number of matches, confirmed goals and clips."""
+
+    async def build() -> bytes:
+        found = await paginate(services, DATES, {}, cursor, limit)
+        return Page[MatchDate](items=found.items, next=found.next).json_bytes()
+
+    return await cached_json(request, services, build)
+
+
+# --- `/api/v1/fixtures/{id}/snapshot` and `/feeds`: current data of a match, its age, and its feeds.
+
+
+router_fixture_feeds = APIRouter(prefix="/api/v1", tags=["matches"], dependencies=[Depends(no_store)])
+
+SinceSequence = Annotated[
+    int | None, Query(ge=0, le=MAX_BIGINT, description="Also return the changes since this sequence number.")
+]
+
+
+class MatchSnapshot(BaseModel):
+    fixture_id: int
+    sequence: int = Field(description="Sequence number of the snapshot, from 1.")
+    checksum: str = Field(description="SHA-256 of the snapshot as canonical JSON.")
+    created_at: datetime = Field(description="Time of the last confirmation.")
+    stale: bool = Field(description="True if in play and older than FOOTY_STALE_SECONDS.")
+    age_seconds: float = Field(description="Age of the data.")
+    snapshot: dict[str, Any] = Field(description="The match in the unified schema.")
+    provenance: dict[str, Any] = Field(description="Field to its feed, time and confidence.")
+    delta: dict[str, Any] | None = Field(
+        description="With `since`: the fields that changed. `_diff_type` is `update`, or `initial` where that number "
+        "is not kept any more, and then it is the whole."
+    )
+
+
+class FeedWord(BaseModel):
+    """What one feed said of one field."""
+
+    feed: str
+    value: Any
+    at: datetime
+    confidence: float
+
+
+class FieldWords(FeedWord):
+    """The word that counts, and those of the others."""
+
+    others: list[FeedWord]
+
+
+class FeedOfMatch(BaseModel):
+    feed: str
+    feed_id: int
+    founding: bool
+    swapped: bool
+    confidence: float = Field(description="Confidence of the pairing, 0 to 1.")
+    reasons: list[str]
+    joined_at: datetime
+    state: Literal["discovered", "active", "paused", "completed", "archived"] | None = Field(
+        description="Polling state; null if Redis is unavailable."
+    )
+    heard_at: datetime | None = Field(description="Time of its last successful response; null if unknown.")
+    failures_in_a_row: int
+    paused_until: datetime | None
+    error: str | None
+
+
+class MatchDispute(BaseModel):
+    field: str
+    said: dict[str, Any]
+    chosen: str
+    first_at: datetime
+    last_at: datetime
+    polls: int
+
+
+class MatchFeeds(BaseModel):
+    fixture_id: int
+    stale: bool
+    age_seconds: float | None
+    heard_at: datetime | None
+    feeds: list[FeedOfMatch]
+    fields: dict[str, FieldWords]
+    disputes: list[MatchDispute] = Field(description="Latest first.")
+
+
+@router_fixture_feeds.get(
+    "/fixtures/{fixture_id}/snapshot",
+    response_model=MatchSnapshot,
+    responses=error_responses(404),
+    summary="Get the reconciled snapshot of a match",
+)
+async def snapshot(services: ServicesDep, fixture_id: FixtureId, since: SinceSequence = None) -> MatchSnapshot:
+    """The latest snapshot, however old; see `stale` and `age_seconds`."""
+    words = await services.scores.provenance.words(fixture_id)
+    if services.scores.snapshots is None:
+        raise CacheUnavailable("this system has no cache, where snapshots are kept")
+    name = str(fixture_id)
+    found = (await services.scores.snapshots.load([name])).get(name)
+    if found is None:
+        raise NotFound(f"no snapshot of fixture {fixture_id} is kept")
+    now = services.now()
+    return MatchSnapshot(
+        fixture_id=fixture_id,
+        sequence=found.sequence,
+        checksum=found.checksum,
+        created_at=found.created_at,
+        stale=freshness_of(words, now, services.rules.stale_seconds, heard_at=found.created_at).stale,
+        age_seconds=max(0.0, (now - found.created_at).total_seconds()),
+        snapshot=_public(found.payload),
+        provenance=dict(found.provenance),
+        delta=None if since is None else await _delta(services, name, found, since),
+    )
+
+
+async def _delta(services: WebServices, name: str, current: CachedSnapshot, since: int) -> dict[str, Any]:
+    assert services.scores.snapshots is not None
+    if since == current.sequence:
+        return {"_diff_type": "update", "_sequence_delta": 0}
+    kept = await services.scores.snapshots.history(name)
+    before = next((each for each in kept if each.sequence == since), None)
+    return _public(snapshot_delta(before, current))
+
+
+def _public(payload: Any) -> dict[str, Any]:
+    """Payload without the feed's raw data."""
+    return {name: value for name, value in payload.items() if name != "raw"}
+
+
+@router_fixture_feeds.get(
+    "/fixtures/{fixture_id}/feeds",
+    response_model=MatchFeeds,
+    responses=error_responses(404),
+    summary="Get the provenance of a match",
+)
+async def feeds(services: ServicesDep, fixture_id: FixtureId) -> MatchFeeds:
+    """For each field the source of its value and the values of the other feeds, and their conflicts."""
+    words = await services.scores.provenance.words(fixture_id)
+    records = await records_of(services, words["listings"])
+    news = freshness_of(words, services.now(), services.rules.stale_seconds)
+    return MatchFeeds(
+        fixture_id=fixture_id,
+        stale=news.stale,
+        age_seconds=news.age_seconds,
+        heard_at=news.heard_at,
+        feeds=[_feed(each, records.get(feed_match_id(each["feed"], each["feed_id"]))) for each in words["listings"]],
+        fields={name: FieldWords.model_validate(said) for name, said in sorted(words["origins"].items())},
+        disputes=[MatchDispute.model_validate(each) for each in words["disputes"]],
+    )
+
+
+async def records_of(services: WebServices, listings: list[dict[str, Any]]) -> dict[str, MatchMonitoringRecord]:
+    """Monitoring records by feed; empty if the cache is unavailable, which is reported elsewhere."""
+    if services.scores.records is None:
+        return {}
+    try:
+        return dict(
+            await services.scores.records.load([feed_match_id(each["feed"], each["feed_id"]) for each in listings])
+        )
+    except CacheUnavailable:
+        return {}
+
+
+def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> FeedOfMatch:
+    return FeedOfMatch(
+        **listing,
+        state=record.state.value if record else None,
+        heard_at=record.updated_at if record else None,
+        failures_in_a_row=record.failures_in_a_row if record else 0,
+        paused_until=record.paused_until if record else None,
+        error=record.error if record else None,
+    )
+
+
+# --- `/api/v1/fixtures`: matches with their goals.
+
+
+OfStage = Annotated[StageName | None, Query(description="Only matches in this stage.")]
 
 
 @router.get(
     "/fixtures",
-    response_model=models.Page[models.ListedMatch],
-    responses=failing(400),
-    summary="Matches in the order of the calendar",
+    response_model=Page[FixtureSummary],
+    responses=error_responses(400),
+    summary="List matches by kick-off",
 )
 async def fixtures(
     request: Request,
-    services: Given,
+    services: ServicesDep,
     date: Day = None,
     stage: OfStage = None,
     league: Competition = None,
@@ -45,16 +239,22 @@ async def fixtures(
 
     `stale` says that a match is under way and nothing was heard of it for too long; `age_seconds` for how long.
     """
-    wanted = {"stage": stage, "sport": sport, "q": None, **days(date), **names(team=team, competition=league)}
-    return await listed(request, services, lambda: page(services, BY_KICKOFF, wanted, cursor, limit), ages=True)
+    filters = {"stage": stage, "sport": sport, "q": None, **days(date), **names(team=team, competition=league)}
+
+    async def build() -> bytes:
+        found = await paginate(services, FIXTURES, filters, cursor, limit)
+        return Page[FixtureSummary](items=found.items, next=found.next).json_bytes()
+
+    return await cached_json(request, services, build, has_ages=True)
 
 
-@router.get("/fixtures/{fixture_id}", response_model=models.WholeMatch, responses=failing(404), summary="One match")
-async def fixture(request: Request, services: Given, fixture_id: FixtureId) -> Response:
-    """The whole document, with everything that was searched and found for its goals."""
+@router.get(
+    "/fixtures/{fixture_id}", response_model=FixtureDocument, responses=error_responses(404), summary="Get a match"
+)
+async def fixture(request: Request, services: ServicesDep, fixture_id: FixtureId) -> Response:
+    """With all searches and posts of its goals."""
 
-    async def make() -> tuple[str, bytes]:
-        version, text = await services.reading.fixture(fixture_id, services.now())
-        return version, text.encode()
+    async def build() -> bytes:
+        return (await services.reading.fixture(fixture_id, services.now())).json_bytes()
 
-    return await answer(request, services, make, ages=True)
+    return await cached_json(request, services, build, has_ages=True)

@@ -1,46 +1,85 @@
-"""`/api/v1/follow`: which competitions and teams are followed."""
+"""Show and change the follow list, for the page and the API."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import Response
 
-from found_footy.domain.fixtures.following import MAX_NAME
-from found_footy.follow_book import follow_document
-from found_footy.web.access.visitors import Role, Visitor, allow, reads
-from found_footy.web.api.failing import Answers
-from found_footy.web.api.models import Failure
-from found_footy.web.following import follow_names, follow_state, reset_follow, unfollow_names
-from found_footy.web.services import Given, Services
+from found_footy.access.models import Role
+from found_footy.errors import EngineError, SettingsError
+from found_footy.fixtures.follow_list import FollowState, feed_costs, follow_document
+from found_footy.fixtures.following import MAX_NAME, FollowEntry
+from found_footy.web.errors import error_responses
+from found_footy.web.rendering import no_store
+from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.users import User, require_role
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowChanged:
+    entries: tuple[FollowEntry, ...]
+    ingest: bool = False
+    """Whether the matches of new entries are being fetched now."""
+
+
+async def follow_state(services: WebServices) -> FollowState:
+    try:
+        declared = await services.scores.book.declared()
+    except SettingsError as error:
+        # The page still shows the follow list; the operations page reports the file.
+        log.warning(str(error), extra={"action": "feeds_file_wrong"})
+        declared = ()
+    asked = {each.feed: each.adapter for each in declared if each.usable}
+    return await services.follow.book.state(feed_costs(asked), services.follow.plan, services.now())
+
+
+async def follow_names(services: WebServices, names: Sequence[str], by: str) -> FollowChanged:
+    """Raises FollowUnknown."""
+    entries = await services.follow.book.add(names, by, services.now())
+    return FollowChanged(entries, await _ingest(services))
+
+
+async def unfollow_names(services: WebServices, names: Sequence[str], by: str) -> FollowChanged:
+    """Raises FollowUnknown."""
+    return FollowChanged(await services.follow.book.remove(names, by, services.now()))
+
+
+async def reset_follow(services: WebServices) -> bool:
+    """Reset to the setting; return whether an ingest was started."""
+    await services.follow.book.reset()
+    return await _ingest(services)
+
+
+async def _ingest(services: WebServices) -> bool:
+    """Start an ingest. If that fails, the change still holds, and the next daily ingest fetches the matches."""
+    if services.follow.ingest is None:
+        return False
+    try:
+        await services.follow.ingest()
+    except EngineError as error:
+        log.warning(str(error), extra={"action": "ingest_not_started"})
+        return False
+    return True
+
+
+# --- `/api/v1/follow`: followed competitions and teams.
+
 
 MAX_NAMES = 50
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME + 20)]
 
 
-def _unkept(response: Response) -> None:
-    response.headers["Cache-Control"] = "no-store"
+router = APIRouter(prefix="/api/v1", tags=["follow"], dependencies=[Depends(no_store)])
 
-
-router = APIRouter(prefix="/api/v1", tags=["follow"], dependencies=[Depends(_unkept)])
-
-Operator = Annotated[Visitor, Depends(allow(Role.OPERATOR))]
-
-_SAID = {
-    400: "A name is not known; the message may suggest another one.",
-    401: "The token is missing or invalid.",
-    403: "The token does not belong to an operator.",
-    422: "A value cannot be parsed.",
-    429: "Too many wrong tokens from this address.",
-    503: "The database cannot be reached.",
-}
-
-
-def _failing(*statuses: int) -> Answers:
-    return {status: {"model": Failure, "description": _SAID[status]} for status in sorted({*statuses, 401, 422, 503})}
+Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]
 
 
 class FollowChangeShown(BaseModel):
@@ -66,7 +105,7 @@ class FollowCompetition(BaseModel):
 
 
 class FollowTeam(BaseModel):
-    entry: str = Field(description="The name by which it can be removed.")
+    entry: str = Field(description="The name to remove it by.")
     name: str
     country: str | None = Field(description="Null for national teams and for teams known by name only.")
 
@@ -75,7 +114,7 @@ class FollowRequests(BaseModel):
     feed: str
     adapter: str
     requests: int = Field(description="Expected on a full matchday.")
-    limit: int | None = Field(description="Requests a day; null where the feed states none.")
+    limit: int | None = Field(description="Requests per day; null if the feed states none.")
     note: str
     exceeds: bool
 
@@ -89,21 +128,21 @@ class FollowNextMatch(BaseModel):
 
 
 class FollowShown(BaseModel):
-    summary: str = Field(description="In one line, for people.")
-    everything: bool = Field(description="Whether all matches that the feeds list are followed.")
+    summary: str = Field(description="One-line summary.")
+    everything: bool = Field(description="Whether all matches of the feeds are followed.")
     setting: list[str] = Field(description="Entries of FOOTY_FOLLOW.")
     changes: list[FollowChangeShown] = Field(
         description="Changes at run time, applied after the setting in this order."
     )
     presets: list[FollowPreset]
-    competitions: list[FollowCompetition] = Field(description="All known ones.")
-    teams: list[FollowTeam] = Field(description="The followed ones.")
+    competitions: list[FollowCompetition] = Field(description="All known competitions.")
+    teams: list[FollowTeam] = Field(description="Followed teams.")
     requests: list[FollowRequests] = Field(description="Estimated cost at each feed.")
-    next_match: FollowNextMatch | None = Field(description="The next followed match that is known.")
+    next_match: FollowNextMatch | None = Field(description="Next followed match, if known.")
 
 
 class FollowUpdated(FollowShown):
-    ingest: bool = Field(description="Whether the matches of what was added are being fetched now.")
+    ingest: bool = Field(description="Whether fetching the added matches was started.")
 
 
 class FollowNames(BaseModel):
@@ -114,21 +153,23 @@ class FollowNames(BaseModel):
     )
 
 
-@router.get("/follow", dependencies=[Depends(reads)], responses=_failing(429), summary="What is followed")
-async def follow(services: Given) -> FollowShown:
+@router.get("/follow", responses=error_responses(cached=False), summary="What is followed")
+async def follow(services: ServicesDep) -> FollowShown:
     return FollowShown.model_validate(follow_document(await follow_state(services)))
 
 
-@router.post("/follow", responses=_failing(400, 403, 429), summary="Follow competitions and teams")
-async def add(services: Given, who: Operator, given: FollowNames) -> FollowUpdated:
+@router.post("/follow", responses=error_responses(400, role=Role.OPERATOR), summary="Follow competitions and teams")
+async def add(services: ServicesDep, who: Operator, given: FollowNames) -> FollowUpdated:
     """Takes effect within 30 seconds, without a restart."""
     changed = await follow_names(services, given.names, who.name)
     return await _updated(services, changed.ingest)
 
 
-@router.delete("/follow", responses=_failing(400, 403, 429), summary="Stop following competitions and teams")
+@router.delete(
+    "/follow", responses=error_responses(400, role=Role.OPERATOR), summary="Stop following competitions and teams"
+)
 async def remove(
-    services: Given,
+    services: ServicesDep,
     who: Operator,
     name: Annotated[list[Name], Query(min_length=1, max_length=MAX_NAMES, description="May be repeated.")],
 ) -> FollowUpdated:
@@ -137,11 +178,13 @@ async def remove(
     return await _updated(services, False)
 
 
-@router.post("/follow/reset", responses=_failing(403, 429), summary="Drop all changes made at run time")
-async def reset(services: Given, _: Operator) -> FollowUpdated:
+@router.post(
+    "/follow/reset", responses=error_responses(role=Role.OPERATOR), summary="Drop all changes made at run time"
+)
+async def reset(services: ServicesDep, _: Operator) -> FollowUpdated:
     """The setting FOOTY_FOLLOW alone decides again."""
     return await _updated(services, await reset_follow(services))
 
 
-async def _updated(services: Services, ingest: bool) -> FollowUpdated:
+async def _updated(services: WebServices, ingest: bool) -> FollowUpdated:
     return FollowUpdated.model_validate({**follow_document(await follow_state(services)), "ingest": ingest})

@@ -1,33 +1,37 @@
-"""`/api/v1/operations`: the running system as the operations page shows it."""
+"""`/api/v1/operations`: data of the operations page."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.domain.operations.effects import poll_limit
-from found_footy.domain.operations.judging import judge
-from found_footy.web.access.visitors import reads, sees_details
-from found_footy.web.api.models import Failure
-from found_footy.web.operating.health import limits_of
-from found_footy.web.operating.status import Status, status_of
-from found_footy.web.services import Given
+from found_footy.access.models import Role
+from found_footy.errors import NotFound
+from found_footy.operations.findings import poll_limit
+from found_footy.operations.models import FeedDeclaration, Recovery, RecoveryAction
+from found_footy.web.api.health import AuditEntry, Status, audit_entry, status_of
+from found_footy.web.api.models import ErrorResponse
+from found_footy.web.api.parameters import MAX_BIGINT
+from found_footy.web.errors import error_responses
+from found_footy.web.rendering import no_store
+from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.users import User, can_see_internals, require_role
 
-router = APIRouter(prefix="/api/v1", tags=["health"], dependencies=[Depends(reads)])
+router = APIRouter(prefix="/api/v1", tags=["health"])
 
 Seconds = Annotated[timedelta, PlainSerializer(lambda time: time.total_seconds(), return_type=float)]
 
 
-class Shape(BaseModel):
+class OperationsModel(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
-class OperationsFinding(Shape):
+class OperationsFinding(OperationsModel):
     kind: str
     grade: Literal["degraded", "failed"]
     what: str
@@ -37,14 +41,14 @@ class OperationsFinding(Shape):
     fixture_id: int | None
 
 
-class OperationsEngine(Shape):
+class OperationsEngine(OperationsModel):
     name: str
     state: Literal["ok", "failed", "off"]
     said: str
     detail: str = Field(description="For operators only; empty for others.")
 
 
-class OperationsMatch(Shape):
+class OperationsMatch(OperationsModel):
     fixture_id: int
     home: str
     away: str
@@ -53,10 +57,10 @@ class OperationsMatch(Shape):
     error_kind: str | None
     error_message: str | None
     sport: str
-    listings: list[OperationsMatchFeed] = Field(description="The feeds that list it.")
+    listings: list[OperationsMatchFeed] = Field(description="Feeds that report it.")
 
 
-class OperationsGoal(Shape):
+class OperationsGoal(OperationsModel):
     event_id: str
     fixture_id: int
     home: str
@@ -64,18 +68,18 @@ class OperationsGoal(Shape):
     player: str | None
     elapsed: int
     extra: int | None
-    innings: int | None = Field(description="Of a wicket; null in football.")
+    innings: int | None = Field(description="Innings of a wicket; null in football.")
     status: Literal["validating", "watching", "extracting"]
     seen: int
     first_seen: datetime
     stable_at: datetime | None
-    searched_at: datetime | None = Field(description="The search's last sign of life.")
+    searched_at: datetime | None = Field(description="Last activity of the search.")
     attempts: int
-    unanswered: int = Field(description="The latest searches in a row that no source answered.")
+    unanswered: int = Field(description="Latest searches in a row without any response.")
     states: dict[str, int] = Field(description="Its posts by state.")
 
 
-class OperationsSource(Shape):
+class OperationsSource(OperationsModel):
     """Over the last 24 hours."""
 
     source: str
@@ -89,14 +93,14 @@ class OperationsSource(Shape):
     error_message: str | None
 
 
-class OperationsHour(Shape):
+class OperationsHour(OperationsModel):
     at: datetime
     answered: int
     failed: int
     losses: dict[str, int]
 
 
-class OperationsQuota(Shape):
+class OperationsQuota(OperationsModel):
     read_at: datetime
     day_limit: int | None
     day_remaining: int | None
@@ -104,7 +108,7 @@ class OperationsQuota(Shape):
     minute_remaining: int | None
 
 
-class OperationsFeed(Shape):
+class OperationsFeed(OperationsModel):
     feed: str
     asked_at: datetime
     answered_at: datetime | None
@@ -112,30 +116,30 @@ class OperationsFeed(Shape):
     quota: OperationsQuota | None
 
 
-class OperationsMatchFeed(Shape):
+class OperationsMatchFeed(OperationsModel):
     """A match at one of its feeds."""
 
     feed: str
     feed_id: int
-    founding: bool = Field(description="Whether the match has this feed's numbers.")
-    swapped: bool = Field(description="Whether its home side is our away side.")
+    founding: bool = Field(description="Whether the match id comes from this feed.")
+    swapped: bool = Field(description="Whether home and away are swapped.")
 
 
-class OperationsDispute(Shape):
+class OperationsDispute(OperationsModel):
     """Feeds that said different things of one field of a match."""
 
     fixture_id: int
     home: str
     away: str
     field: str
-    said: dict[str, Any] = Field(description="Feed to what it said.")
-    chosen: str = Field(description="The feed that is believed.")
+    said: dict[str, Any] = Field(description="Feed to its value.")
+    chosen: str = Field(description="The feed whose value is used.")
     first_at: datetime
     last_at: datetime
     polls: int
 
 
-class OperationsDoubt(Shape):
+class OperationsDoubt(OperationsModel):
     """A match of a feed that may be one of ours; `POST /admin/pairings` decides."""
 
     feed: str
@@ -154,17 +158,17 @@ class OperationsDoubt(Shape):
     our_competition: str
 
 
-class OperationsDeclared(Shape):
+class OperationsDeclared(OperationsModel):
     feed: str
     adapter: str
     precedence: int
     enabled: bool
     on: bool
-    switched: bool | None = Field(description="What an operator said, if anything.")
+    switched: bool | None = Field(description="The operator's switch, if set.")
     lacks: str
 
 
-class OperationsSpan(Shape):
+class OperationsSpan(OperationsModel):
     """A few minutes of judgements: the worst grade, the highest ages in seconds."""
 
     at: datetime
@@ -174,22 +178,22 @@ class OperationsSpan(Shape):
     maximum: float
 
 
-class OperationsCheck(Shape):
+class OperationsCheck(OperationsModel):
     """The last live check of a feed, source or other service."""
 
     name: str
     kind: Literal["feed", "source", "host", "service"]
     ok: bool
-    since: datetime = Field(description="When the present state began.")
+    since: datetime = Field(description="Start of the current state.")
     last_ok_at: datetime | None
     checked_at: datetime
-    asked: str = Field(description="The requests that were sent, one per line.")
+    asked: str = Field(description="Requests sent, one per line.")
     answer: str
     error_class: str
     hint: str
 
 
-class OperationsDeliveries(Shape):
+class OperationsDeliveries(OperationsModel):
     waiting: int
     delivered: int
     dead: int
@@ -199,16 +203,16 @@ class OperationsDeliveries(Shape):
     paused: int
 
 
-class OperationsRecorded(Shape):
+class OperationsRecorded(OperationsModel):
     matches: list[OperationsMatch]
     goals: list[OperationsGoal]
     goals_in_work: int
     sources: list[OperationsSource]
     hours: list[OperationsHour]
-    feed: OperationsFeed | None = Field(description="The one that was asked last.")
+    feed: OperationsFeed | None = Field(description="The feed requested last.")
     feeds: list[OperationsFeed]
     disputes: list[OperationsDispute] = Field(description="Of the last hour.")
-    doubts: list[OperationsDoubt] = Field(description="Pairings that wait for a person.")
+    doubts: list[OperationsDoubt] = Field(description="Unconfirmed pairings.")
     checks: list[OperationsCheck] = Field(description="Live checks, failing ones first.")
     deliveries: OperationsDeliveries
     goals_by_status: dict[str, int]
@@ -216,19 +220,19 @@ class OperationsRecorded(Shape):
     news: int
 
 
-class OperationsWorker(Shape):
+class OperationsWorker(OperationsModel):
     identity: str = Field(description="For operators only; empty for others.")
     seen_at: datetime
 
 
-class OperationsQueue(Shape):
+class OperationsQueue(OperationsModel):
     kind: str
     workers: list[OperationsWorker]
     backlog: int
-    backlog_age: Seconds = Field(description="Seconds that the first of them has waited.")
+    backlog_age: Seconds = Field(description="Seconds that the oldest task has waited.")
 
 
-class OperationsSchedule(Shape):
+class OperationsSchedule(OperationsModel):
     id: str
     paused: bool
     note: str | None
@@ -236,15 +240,15 @@ class OperationsSchedule(Shape):
     next_run: datetime | None
 
 
-class OperationsTemporal(Shape):
-    name: str = Field(description="Of the task queue.")
+class OperationsTemporal(OperationsModel):
+    name: str = Field(description="Name of the task queue.")
     queues: list[OperationsQueue]
-    running: dict[str, int] = Field(description="Workflows under way, by type.")
-    failed: int = Field(description="Workflows of the last hour that ended badly.")
+    running: dict[str, int] = Field(description="Running workflows by type.")
+    failed: int = Field(description="Workflows that failed in the last hour.")
     schedules: list[OperationsSchedule]
 
 
-class Operations(Shape):
+class Operations(OperationsModel):
     """`recorded` and `health` are null where the database does not answer, `temporal` where Temporal does not."""
 
     at: datetime
@@ -252,39 +256,38 @@ class Operations(Shape):
     verdict: str
     findings: list[OperationsFinding]
     engines: list[OperationsEngine]
-    poll_limit_seconds: float = Field(description="The age at which the last poll of a live match is too old.")
+    poll_limit_seconds: float = Field(description="Maximum age of the last poll of a live match.")
     listeners: int
     news_read: int | None
     recorded: OperationsRecorded | None
     temporal: OperationsTemporal | None
-    feeds: Status = Field(description="As `GET /status` tells it.")
-    declared: list[OperationsDeclared] | None = Field(description="Null where their file cannot be read.")
-    health: list[OperationsSpan] | None = Field(description="The last hours, the oldest first.")
+    feeds: Status = Field(description="As in `GET /status`.")
+    declared: list[OperationsDeclared] | None = Field(description="Null if the feeds file is unreadable.")
+    health: list[OperationsSpan] | None = Field(description="The last hours, oldest first.")
 
 
 @router.get(
     "/operations",
     response_model=Operations,
-    responses={401: {"model": Failure, "description": "Reading needs a token here."}},
-    summary="The running system, and what needs a person",
+    responses={401: {"model": ErrorResponse, "description": "Reading needs a token here."}},
+    summary="System state and open findings",
 )
-async def operations(request: Request, response: Response, services: Given) -> Operations:
-    measured = await services.watch.measured(services.now())
-    limits = limits_of(services.rules)
-    verdict = judge(measured, limits)
+async def operations(request: Request, response: Response, services: ServicesDep) -> Operations:
+    report = await services.health.report(services.now())
+    measured = report.measured
     response.headers["Cache-Control"] = "no-store"
     answer = Operations(
         at=measured.at,
-        grade=verdict.grade.value,
-        verdict=verdict.line,
-        findings=[OperationsFinding.model_validate(each) for each in verdict.findings],
+        grade=report.grade.value,
+        verdict=report.headline,
+        findings=[OperationsFinding.model_validate(each) for each in report.findings],
         engines=[OperationsEngine.model_validate(each) for each in measured.engines],
-        poll_limit_seconds=poll_limit(measured, limits).total_seconds(),
+        poll_limit_seconds=poll_limit(measured, report.limits).total_seconds(),
         listeners=measured.listeners,
         news_read=measured.news_read,
         recorded=OperationsRecorded.model_validate(measured.recorded) if measured.recorded else None,
         temporal=OperationsTemporal.model_validate(measured.temporal) if measured.temporal else None,
-        feeds=status_of(measured, services.rules, details=sees_details(request)),
+        feeds=status_of(report, services.rules, details=can_see_internals(request)),
         declared=None
         if measured.declared is None
         else [OperationsDeclared.model_validate(each) for each in measured.declared],
@@ -292,7 +295,7 @@ async def operations(request: Request, response: Response, services: Given) -> O
         if measured.health is None
         else [OperationsSpan.model_validate(each) for each in measured.health.spans],
     )
-    return answer if sees_details(request) else _without_machines(answer)
+    return answer if can_see_internals(request) else _without_machines(answer)
 
 
 def _without_machines(answer: Operations) -> Operations:
@@ -305,3 +308,137 @@ def _without_machines(answer: Operations) -> Operations:
         ]
         temporal = temporal.model_copy(update={"queues": queues})
     return answer.model_copy(update={"engines": engines, "temporal": temporal})
+
+
+# --- Operator actions on score feeds, for the pages and the API.
+
+
+State = Literal["on", "off", "auto"]
+Part = Literal["browser", "poller"]
+
+STATES: dict[State, bool | None] = {"on": True, "off": False, "auto": None}
+ACTIONS: dict[Part, RecoveryAction] = {
+    "browser": RecoveryAction.BROWSER_RECYCLE,
+    "poller": RecoveryAction.SOFT_RESTART,
+}
+
+
+async def switch(services: WebServices, feed: str, state: State) -> FeedDeclaration:
+    """Switch a feed. Raises NotFound and CacheUnavailable."""
+    return await services.scores.book.switch(feed, STATES[state])
+
+
+async def recycle(services: WebServices, what: Part, who: str) -> Recovery:
+    """Restart a part. Raises NotFound if this system does not have it."""
+    if services.scores.recovery is None:
+        raise NotFound("this process cannot start anything anew")
+    return await services.scores.recovery.recover(ACTIONS[what], f"asked for by {who}")
+
+
+async def decide(services: WebServices, feed: str, feed_id: int, fixture_id: int, same: bool) -> None:
+    """Decide a pairing. Raises NotFound if it is not in doubt."""
+    await services.scores.pairings.decide(feed, feed_id, fixture_id, same, services.now())
+
+
+# --- `/admin`: restart parts, switch feeds, decide doubtful pairings. For operators.
+
+
+router_admin = APIRouter(
+    prefix="/admin", tags=["administration"], dependencies=[Depends(require_role(Role.OPERATOR)), Depends(no_store)]
+)
+
+Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]
+FeedId = Annotated[str, Path(pattern=r"^[a-z0-9_-]{1,40}$", description="Feed id, such as `espn`.")]
+
+
+class AdminRequest(BaseModel):
+    """What is sent here."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RecycleRequest(AdminRequest):
+    what: Part = Field(description="The browser or the feed poller.")
+
+
+class FeedRequest(AdminRequest):
+    state: State = Field(description="`auto`: as the feeds file says.")
+
+
+class PairingRequest(AdminRequest):
+    feed: str = Field(min_length=1, max_length=40)
+    feed_id: int = Field(ge=0, le=MAX_BIGINT, description="The feed's id of the match.")
+    fixture_id: int = Field(ge=0, le=MAX_BIGINT, description="The match it may belong to.")
+    same: bool
+
+
+class AdminFeed(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    feed: str
+    adapter: str
+    precedence: int = Field(description="Higher values win.")
+    enabled: bool = Field(description="Setting in the feeds file.")
+    on: bool = Field(description="Whether the feed is polled now.")
+    state: Literal["on", "off", "auto"] = Field(description="The operator's switch.")
+    lacks: str = Field(description="Missing configuration; empty if complete.")
+
+
+class AdminFeeds(BaseModel):
+    items: list[AdminFeed]
+
+
+@router_admin.post(
+    "/recycle",
+    status_code=202,
+    responses=error_responses(404, role=Role.OPERATOR),
+    summary="Restart the browser or the poller",
+)
+async def recycle_admin(services: ServicesDep, who: Operator, wish: RecycleRequest) -> AuditEntry:
+    """Returns when the restart is done; the audit entry later shows whether it helped."""
+    return audit_entry(await recycle(services, wish.what, who.name))
+
+
+@router_admin.get("/feeds", responses=error_responses(role=Role.OPERATOR), summary="List feeds")
+async def feeds(services: ServicesDep) -> AdminFeeds:
+    return AdminFeeds(items=[_shown(each) for each in await services.scores.book.declared()])
+
+
+@router_admin.get("/feeds/{feed_id}", responses=error_responses(404, role=Role.OPERATOR), summary="One of them")
+async def feed(services: ServicesDep, feed_id: FeedId) -> AdminFeed:
+    found = next((each for each in await services.scores.book.declared() if each.feed == feed_id), None)
+    if found is None:
+        raise NotFound(f"no feed {feed_id!r} is declared")
+    return _shown(found)
+
+
+@router_admin.put(
+    "/feeds/{feed_id}", responses=error_responses(404, role=Role.OPERATOR), summary="Switch a feed on or off"
+)
+async def switch_admin(services: ServicesDep, feed_id: FeedId, wish: FeedRequest) -> AdminFeed:
+    """Takes effect at the next poll on all workers, without a restart."""
+    return _shown(await switch(services, feed_id, wish.state))
+
+
+@router_admin.post(
+    "/pairings",
+    status_code=204,
+    responses=error_responses(404, role=Role.OPERATOR),
+    summary="Confirm or reject a pairing",
+)
+async def pairing(services: ServicesDep, wish: PairingRequest) -> None:
+    """Confirmed: the feed joins the match at once. Rejected: it becomes a match of its own."""
+    await decide(services, wish.feed, wish.feed_id, wish.fixture_id, wish.same)
+
+
+def _shown(each: FeedDeclaration) -> AdminFeed:
+    state: State = "auto" if each.switched is None else "on" if each.switched else "off"
+    return AdminFeed(
+        feed=each.feed,
+        adapter=each.adapter,
+        precedence=each.precedence,
+        enabled=each.enabled,
+        on=each.on,
+        state=state,
+        lacks=each.lacks,
+    )

@@ -1,4 +1,4 @@
-"""Parameters that the API's routes share. All of them are bounded: what passes here cannot make a query fail."""
+"""Parameters shared by the API's routes. All are bounded, so that no accepted value can make a query fail."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import AfterValidator
 
-from found_footy.web.answers.paging import LONGEST_CURSOR, MOST_ON_A_PAGE
+from found_footy.web.pagination import MAX_CURSOR_LENGTH, MAX_PAGE_SIZE
 
-BIGINT = 2**63 - 1
+MAX_BIGINT = 2**63 - 1
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 MINUTE = r"^[0-9]{1,3}([+ ][0-9]{1,2})?$"
-"""A plus in an address means a space; both are understood."""
+"""A plus sign in a URL means a space; both are accepted."""
 YEARS = range(1900, 2200)
 
 
@@ -25,7 +25,7 @@ def _within_reason(day: date) -> date:
 
 
 def _in_utc(at: datetime) -> datetime:
-    """A time without a zone is meant in UTC."""
+    """Interpret a time without a zone as UTC."""
     _within_reason(at)
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
@@ -33,39 +33,39 @@ def _in_utc(at: datetime) -> datetime:
 _DayValue = Annotated[date, AfterValidator(_within_reason)]
 _MomentValue = Annotated[datetime, AfterValidator(_in_utc)]
 
-FixtureId = Annotated[int, Path(ge=0, le=BIGINT, description="The match, as its feed numbers it.")]
+FixtureId = Annotated[int, Path(ge=0, le=MAX_BIGINT, description="Match id.")]
 EventId = Annotated[
     str,
     Path(
         min_length=1,
         max_length=200,
         pattern=r"^[^\x00-\x1f\x7f/]+$",
-        description="The goal, such as 7001_40_306_Goal_1.",
+        description="Event id, such as 7001_40_306_Goal_1.",
     ),
 ]
-VideoId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The video, as in `id` of a clip.")]
+VideoId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Video id.")]
 
-Limit = Annotated[int, Query(ge=1, le=MOST_ON_A_PAGE, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of items.")]
 Cursor = Annotated[
     str | None,
-    Query(max_length=LONGEST_CURSOR, description="`next` of the page before; the filters must stay the same."),
+    Query(max_length=MAX_CURSOR_LENGTH, description="`next` of the previous page, with the same filters."),
 ]
-Fixture = Annotated[int | None, Query(ge=0, le=BIGINT, description="Of this match.")]
-Event = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="Of this goal.")]
+Fixture = Annotated[int | None, Query(ge=0, le=MAX_BIGINT, description="Only this match.")]
+Event = Annotated[str | None, Query(max_length=200, pattern=PRINTABLE, description="Only this goal.")]
 Team = Annotated[
     str | None,
-    Query(max_length=100, pattern=PRINTABLE, description="The team's number, or the beginnings of its name."),
+    Query(max_length=100, pattern=PRINTABLE, description="Team id, or a prefix of its name."),
 ]
 Player = Annotated[
     str | None,
-    Query(max_length=100, pattern=PRINTABLE, description="The scorer's number, or the beginnings of the name."),
+    Query(max_length=100, pattern=PRINTABLE, description="Player id, or a prefix of the name."),
 ]
 Competition = Annotated[
     str | None,
     Query(
         max_length=100,
         pattern=PRINTABLE,
-        description="The competition's number, or the beginnings of its name or country.",
+        description="Competition id, or a prefix of its name or country.",
     ),
 ]
 SportName = Literal["football", "cricket"]
@@ -73,25 +73,25 @@ OfSport = Annotated[SportName | None, Query(description="Only of this sport.")]
 Day = Annotated[_DayValue | None, Query(alias="date", description="The day of the kick-off, in UTC.")]
 From = Annotated[_DayValue | None, Query(alias="from", description="The first day, in UTC.")]
 To = Annotated[_DayValue | None, Query(alias="to", description="The last day, in UTC.")]
-Since = Annotated[_MomentValue | None, Query(description="From this moment on; without a zone it is UTC.")]
-Until = Annotated[_MomentValue | None, Query(description="Before this moment; without a zone it is UTC.")]
+Since = Annotated[_MomentValue | None, Query(description="Start; UTC without a zone.")]
+Until = Annotated[_MomentValue | None, Query(description="End, exclusive; UTC without a zone.")]
 Minute = Annotated[
     str | None,
     Query(
         pattern=MINUTE,
-        description="The minute of the goal: 23, or 45+2 for that minute of stoppage time; of a wicket the over.",
+        description="Minute of the goal: 23, or 45+2 in stoppage time; for a wicket, the over.",
     ),
 ]
-Verified = Annotated[bool | None, Query(description="Whether a clock in the picture proves the minute.")]
+Verified = Annotated[bool | None, Query(description="Whether the match clock is verified.")]
 Words = Annotated[
     str | None,
-    Query(max_length=200, pattern=PRINTABLE, description="Beginnings of words; accents and case do not matter."),
+    Query(max_length=200, pattern=PRINTABLE, description="Word prefixes; accents and case are ignored."),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Somebody asked for by number or by name."""
+    """Team, player or competition by id or by name."""
 
     id: int | None = None
     words: str | None = None
@@ -105,7 +105,7 @@ def named(text: str | None) -> Named:
 
 
 def days(day: date | None, first: date | None = None, last: date | None = None) -> dict[str, datetime | None]:
-    """From the first moment to the first that is past, by the day or by the days from and to; the narrower wins."""
+    """Half-open time range for a day and for a range of days; the narrower bound wins."""
     begins = [each for each in (day, first) if each is not None]
     ends = [each for each in (day, last) if each is not None]
     return {

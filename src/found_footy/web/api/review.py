@@ -1,121 +1,516 @@
-"""`/api/v1/review`: clips to be reviewed, what is done with them, and taking it back. For editors."""
+"""Review API: models, documents, actions and routes."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Path, Query
-from starlette.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
 
-from found_footy.domain.clips.review import Reviewer
-from found_footy.web.access.visitors import Role, Visitor, allow
-from found_footy.web.api.failing import Answers
-from found_footy.web.api.models import Failure
-from found_footy.web.api.parameters import BIGINT
-from found_footy.web.review import reviewing
-from found_footy.web.review.models import (
-    ActionWish,
-    ReviewActions,
-    ReviewDone,
-    ReviewLook,
-    UndoWish,
-    VerdictWish,
+from found_footy.access.models import Role
+from found_footy.errors import BadRequest, NotFound
+from found_footy.fixtures.documents import Document
+from found_footy.library.models import FILES_DELETED, ClipState, LibraryClip, SourceKind, SourceVideo, state_label
+from found_footy.library.review import (
+    EDITABLE,
+    MAX_CLIPS_PER_ACTION,
+    ActionKind,
+    ActionRecord,
+    ActionSummary,
+    LikelyDuplicate,
+    Reviewer,
 )
-from found_footy.web.services import Given
+from found_footy.web.api.parameters import MAX_BIGINT
+from found_footy.web.errors import error_responses
+from found_footy.web.rendering import no_store, text
+from found_footy.web.services import LibraryServices, ServicesDep
+from found_footy.web.users import User, require_role
 
-MOST_CLAIMED = 50
-MOST_ACTIONS = 200
+Id = Annotated[int, Field(ge=1, le=MAX_BIGINT)]
 
 
-def _unkept(response: Response) -> None:
-    response.headers["Cache-Control"] = "no-store"
+class ReviewFilm(Document):
+    url: str
+    first: int = Field(description="The frame of that file that is the clip's first one.")
+
+
+class ReviewSheet(Document):
+    """Small pictures, row by row; picture n shows the source's frame `first + n * every`."""
+
+    url: str
+    first: int = Field(description="Source frame of its first picture.")
+    frames: int = Field(description="Number of source frames it covers.")
+    every: int = Field(description="Frames from one picture to the next.")
+    count: int
+    columns: int
+    rows: int
+    width: int = Field(description="Of one picture.")
+    height: int
+
+
+class ReviewClip(Document):
+    id: int
+    source: int
+    first: int = Field(description="First source frame.")
+    end: int = Field(description="Last frame, exclusive.")
+    state: ClipState
+    words: str = Field(description="Readable state.")
+    film: ReviewFilm | None = Field(description="Null if it cannot be played now.")
+    sheets: list[ReviewSheet] = Field(
+        description="One; for a clip merged just now, those of its parts; empty before one is made."
+    )
+    claimed: Literal["me", "other"] | None = Field(description="Holder of the claim: `me`, `other` or null.")
+    grouped_with: int | None
+    settles_at: datetime | None = Field(description="End of the undo period.")
+    reviewed_by: str | None
+    reviewed_at: datetime | None
+    error: str | None
+
+
+class ReviewCopy(Document):
+    """Another clip that seems to show the same."""
+
+    clip: ReviewClip
+    same: bool | None = Field(description="Verdict of a reviewer; null without one.")
+    said_by: str | None
+
+
+class ReviewFact(Document):
+    name: str
+    value: str
+
+
+class ReviewSource(Document):
+    id: int
+    title: str
+    rate: float = Field(description="Frames per second.")
+    frames: int
+    width: int
+    height: int
+    facts: list[ReviewFact]
+    event_id: str | None = Field(description="Event id, if known.")
+
+
+class ReviewSnapshot(Document):
+    """Clips as they are now, with what a page shows around them."""
+
+    now: datetime
+    queue: list[int] = Field(description="Your claimed clips, in order.")
+    clips: list[ReviewClip] = Field(description="The claimed clips and their neighbours, by source and frame.")
+    sources: list[ReviewSource]
+    copies: dict[int, list[ReviewCopy]] = Field(description="By clip.")
+    counts: dict[ClipState, int] = Field(description="All library clips by state.")
+
+
+class ReviewAction(Document):
+    id: int
+    kind: ActionKind
+    by: str
+    mine: bool = Field(description="Whether it was made in this window.")
+    at: datetime
+    settles_at: datetime = Field(description="End of the undo period.")
+    clips: list[int] = Field(description="Changed clips.")
+    made: list[int] = Field(description="New clips.")
+    title: str = Field(description="Title of the source.")
+    undone_at: datetime | None
+    settled_at: datetime | None
+
+
+class ReviewDone(Document):
+    """What an action or an undo has changed."""
+
+    action: ReviewAction
+    look: ReviewSnapshot
+
+
+class ReviewActions(Document):
+    now: datetime
+    items: list[ReviewAction] = Field(description="Newest last.")
+    counts: dict[ClipState, int]
+
+
+class ReviewRequest(BaseModel):
+    """What is sent here."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Most = Annotated[int, Field(ge=0, le=50, description="Claim clips until you hold this many; 0 claims none.")]
+
+
+class ActionRequest(ReviewRequest):
+    kind: ActionKind
+    clips: list[Id] = Field(
+        min_length=1,
+        max_length=MAX_CLIPS_PER_ACTION,
+        description="One; for `approve`, `skip` and `archive` also several: all of them or none. Those that are so "
+        "already stay as they are.",
+    )
+    with_: Id | None = Field(None, alias="with", description="For `group` and `merge`: the other clip.")
+    at: int | None = Field(None, ge=0, le=2**31 - 1, description="For `split`: first source frame of the second part.")
+    most: Most = 0
+
+
+class UndoRequest(ReviewRequest):
+    action: Id | None = Field(None, description="Default: the last action of this window.")
+    most: Most = 0
+
+
+class VerdictRequest(ReviewRequest):
+    one: Id
+    other: Id
+    same: bool
+
+
+# --- Facts of a source, in the order that suits a reviewer.
+
+
+LONGEST = 200
+MOST = 12
+
+_PLAIN = (
+    ("player", "Scorer"),
+    ("minute", "Minute"),
+    ("score", "Score"),
+    ("assist", "Assist"),
+    ("kind", "Kind"),
+    ("team", "Team"),
+    ("competition", "Competition"),
+)
+_VERIFIED = {True: "clock verified", False: "clock unreadable"}
+
+
+def facts_of(source: SourceVideo) -> list[ReviewFact]:
+    """Facts of a source; untrusted texts are cleaned and truncated."""
+    facts = source.facts
+    found = [(name, _plain(facts.get(key))) for key, name in _PLAIN]
+    found.insert(3, ("Match", _match(facts)))
+    found.append(("Kick-off", _moment(facts.get("kickoff"))))
+    found.append(("Clock", _VERIFIED[verified] if isinstance(verified := facts.get("verified"), bool) else ""))
+    if source.kind is SourceKind.URL:
+        found.append(("From", text(source.url, LONGEST)))
+    if source.submitted_by:
+        found.append(("Submitted by", text(source.submitted_by, LONGEST)))
+    return [ReviewFact(name=name, value=value) for name, value in found if value][:MOST]
+
+
+def _plain(value: Any) -> str:
+    return text(value, LONGEST).strip() if isinstance(value, str | int | float) else ""
+
+
+def _match(facts: Mapping[str, Any]) -> str:
+    home, away = _plain(facts.get("home")), _plain(facts.get("away"))
+    return f"{home} – {away}" if home and away else home or away
+
+
+def _moment(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return ""
+    return f"{at.astimezone(UTC) if at.tzinfo else at:%d %b %Y, %H:%M} UTC"
+
+
+# --- Clips and actions as documents of the page and the API.
+
+
+MAX_ERROR_LENGTH = 300
+
+
+def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], who: Reviewer) -> ReviewClip:
+    """Document of a clip. `others` are its neighbours and the clips it was made from."""
+    return ReviewClip(
+        id=clip.id,
+        source=clip.source_id,
+        first=clip.first,
+        end=clip.end,
+        state=clip.state,
+        words=state_label(clip.state),
+        film=film_of(clip),
+        sheets=sheets_of(clip, others),
+        claimed=claimed(clip, who),
+        grouped_with=clip.grouped_with,
+        settles_at=clip.settles_at if clip.settles_at is not None and clip.settles_at > who.now else None,
+        reviewed_by=clip.reviewed_by,
+        reviewed_at=clip.reviewed_at,
+        error=text(clip.error, MAX_ERROR_LENGTH) if clip.error else None,
+    )
+
+
+def film_of(clip: LibraryClip) -> ReviewFilm | None:
+    """Playback of a clip; a clip without a file yet is played from its source."""
+    if clip.state in FILES_DELETED:
+        return None
+    if clip.sprite is not None:
+        return ReviewFilm(url=f"/c/{clip.id}.mp4", first=0)
+    return ReviewFilm(url=f"/s/{clip.source_id}.mp4", first=clip.first)
+
+
+def sheets_of(clip: LibraryClip, others: Sequence[LibraryClip]) -> list[ReviewSheet]:
+    """Sheets of a clip; for a clip that was just made, those of the clips it was made from."""
+    if clip.sprite is not None and clip.state not in FILES_DELETED:
+        return _sheet(clip)
+    if clip.state is not ClipState.EDIT_PENDING:
+        return []
+    # Replaced clips keep their state until the undo window closes; older generations are archived by now.
+    before = [
+        each
+        for each in others
+        if not each.live and each.source_id == clip.source_id and each.state in EDITABLE
+        and each.first < clip.end and clip.first < each.end
+    ]  # fmt: skip
+    return [sheet for each in sorted(before, key=lambda each: each.first) for sheet in _sheet(each)]
+
+
+def _sheet(clip: LibraryClip) -> list[ReviewSheet]:
+    if (sprite := clip.sprite) is None:
+        return []
+    return [
+        ReviewSheet(
+            url=f"/c/{clip.id}.webp",
+            first=clip.first,
+            frames=sprite.frames,
+            every=sprite.every,
+            count=sprite.count,
+            columns=sprite.columns,
+            rows=sprite.rows,
+            width=sprite.width,
+            height=sprite.height,
+        )
+    ]
+
+
+def claimed(clip: LibraryClip, who: Reviewer) -> Literal["me", "other"] | None:
+    if clip.claimed_by is None or clip.claimed_until is None or clip.claimed_until <= who.now:
+        return None
+    return "me" if clip.claimed_by == who.id else "other"
+
+
+def copy_document(copy: LikelyDuplicate, who: Reviewer) -> ReviewCopy:
+    return ReviewCopy(clip=clip_document(copy.clip, (), who), same=copy.same, said_by=copy.said_by)
+
+
+def source_document(source: SourceVideo) -> ReviewSource | None:
+    """Document of a source; None if it has no video, and thus no clips, yet."""
+    if (master := source.master) is None:
+        return None
+    return ReviewSource(
+        id=source.id,
+        title=text(source.title) or f"Source {source.id}",
+        rate=float(master.rate),
+        frames=master.frames,
+        width=master.width,
+        height=master.height,
+        facts=facts_of(source),
+        event_id=source.event_id,
+    )
+
+
+def told_document(told: ActionSummary, who: Reviewer) -> ReviewAction:
+    return ReviewAction(
+        id=told.id,
+        kind=told.kind,
+        by=told.name,
+        mine=told.reviewer == who.id,
+        at=told.at,
+        settles_at=told.settles_at,
+        clips=list(told.clips),
+        made=list(told.made),
+        title=text(told.title),
+        undone_at=told.undone_at,
+        settled_at=told.settled_at,
+    )
+
+
+# --- Review actions, for the page and the API: claim, act, undo.
+
+
+NEIGHBOURS = 12
+"""Clips on each side in the film strip."""
+
+
+async def claim(library: LibraryServices, who: Reviewer, most: int, source_id: int | None = None) -> ReviewSnapshot:
+    """Claim the next clips and renew this reviewer's existing claims."""
+    clips = await library.review.claim(who, library.claim_for, most, source_id)
+    queue = [clip.id for clip in clips]
+    return await load_snapshot(library, who, queue, queue)
+
+
+async def load_snapshot(
+    library: LibraryServices, who: Reviewer, clip_ids: Sequence[int], queue: Sequence[int] = ()
+) -> ReviewSnapshot:
+    """The given clips with their neighbours."""
+    around = await library.review.neighbours(clip_ids, NEIGHBOURS)
+    live = [clip for clip in around if clip.live]
+    sources = await library.review.sources(sorted({clip.source_id for clip in live}))
+    copies = await library.review.likely_duplicates([clip.id for clip in live])
+    return ReviewSnapshot(
+        now=who.now,
+        queue=list(queue),
+        clips=[clip_document(clip, around, who) for clip in live],
+        sources=[document for each in sources if (document := source_document(each)) is not None],
+        copies={id_: [copy_document(each, who) for each in found] for id_, found in copies.items()},
+        counts=await counts(library),
+    )
+
+
+async def show_clip(library: LibraryServices, who: Reviewer, clip_id: int) -> ReviewSnapshot:
+    """A clip, or its replacements if it was split or merged. Raises NotFound."""
+    found = await load_snapshot(library, who, [clip_id])
+    if not found.clips:
+        raise NotFound(f"there is no clip {clip_id}")
+    return found
+
+
+async def act(library: LibraryServices, who: Reviewer, wish: ActionRequest) -> ReviewDone:
+    """Run an action. Raises EditRefused, NotFound and BadRequest."""
+    return await _done(library, who, await _acted(library, who, wish), wish.most)
+
+
+async def _acted(library: LibraryServices, who: Reviewer, wish: ActionRequest) -> ActionRecord:
+    review, kind = library.review, wish.kind
+    _require_sense(wish)
+    if kind is ActionKind.GROUP:
+        return await review.group(wish.clips[0], _given(wish.with_), who)
+    if kind is ActionKind.MERGE:
+        return await review.merge(wish.clips[0], _given(wish.with_), who)
+    if kind is ActionKind.SPLIT:
+        return await review.split(wish.clips[0], _given(wish.at), who)
+    return await review.decide(kind, wish.clips, who)
+
+
+def _require_sense(wish: ActionRequest) -> None:
+    """Raise BadRequest for a missing parameter, or one that the action does not use."""
+    pairs, splits = wish.kind in (ActionKind.GROUP, ActionKind.MERGE), wish.kind is ActionKind.SPLIT
+    if (pairs or splits) and len(wish.clips) != 1:
+        raise BadRequest(f"{wish.kind} takes one clip")
+    for name, given, wanted in (("with", wish.with_, pairs), ("at", wish.at, splits)):
+        if (given is not None) != wanted:
+            raise BadRequest(f"{wish.kind} {'needs' if wanted else 'does not take'} {name!r}")
+
+
+def _given(value: int | None) -> int:
+    assert value is not None  # checked by `_require_sense`
+    return value
+
+
+async def undo(library: LibraryServices, who: Reviewer, wish: UndoRequest) -> ReviewDone:
+    """Undo an action. Raises EditRefused and NotFound."""
+    return await _done(library, who, await library.review.undo(who, wish.action), wish.most)
+
+
+async def _done(library: LibraryServices, who: Reviewer, done: ActionRecord, most: int) -> ReviewDone:
+    told = await library.review.action(done.id)
+    taken = await library.review.claim(who, library.claim_for, most) if most else []
+    queue = [clip.id for clip in taken]
+    around = await load_snapshot(library, who, [*done.before, *done.made, *queue], queue)
+    return ReviewDone(action=told_document(told, who), look=around)
+
+
+async def actions(library: LibraryServices, who: Reviewer, since: int, most: int) -> ReviewActions:
+    told = await library.review.actions(since, most)
+    items = [told_document(each, who) for each in told]
+    return ReviewActions(now=who.now, items=items, counts=await counts(library))
+
+
+async def counts(library: LibraryServices) -> dict[ClipState, int]:
+    return {ClipState(state): number for state, number in (await library.review.counts()).items()}
+
+
+# --- `/api/v1/review`: clips to review, actions and undo. For editors.
+
+
+MAX_CLAIMED = 50
+MAX_ACTIONS = 200
 
 
 router = APIRouter(
-    prefix="/api/v1/review", tags=["review"], dependencies=[Depends(allow(Role.EDITOR)), Depends(_unkept)]
+    prefix="/api/v1/review", tags=["review"], dependencies=[Depends(require_role(Role.EDITOR)), Depends(no_store)]
 )
 
-Editor = Annotated[Visitor, Depends(allow(Role.EDITOR))]
+Editor = Annotated[User, Depends(require_role(Role.EDITOR))]
 Window = Annotated[
     str,
     Header(
         alias="X-Review-Window",
         pattern=r"^[A-Za-z0-9-]{1,40}$",
-        description="Any name for the window in which somebody reviews: each has clips and an undo of its own.",
+        description="Any name for the review window: each has its own claims and undo.",
     ),
 ]
 
 
-async def reviewer_of(services: Given, editor: Editor, window: Window = "program") -> Reviewer:
-    """Nobody can act in a window of somebody else's: the token is part of its name."""
+async def reviewer_of(services: ServicesDep, editor: Editor, window: Window = "program") -> Reviewer:
+    """The token is part of the reviewer's id, so that no user can act in another user's window."""
     return Reviewer(f"{editor.token_id}:{window}", editor.name, services.now())
 
 
 Who = Annotated[Reviewer, Depends(reviewer_of)]
 
-_SAID = {
-    400: "The action lacks something, or has something that it does not take.",
-    401: "The token is missing, or does not hold.",
-    403: "The token is not an editor's.",
-    404: "There is no such clip, or no such action.",
-    409: "It cannot be done now; the message says why, and nothing was changed.",
-    422: "A value cannot be understood.",
-    429: "Too many wrong tokens.",
-    503: "The database cannot be reached.",
-}
 
-
-def _failing(*statuses: int) -> Answers:
-    named = sorted({*statuses, 401, 403, 422, 429, 503})
-    return {status: {"model": Failure, "description": _SAID[status]} for status in named}
-
-
-@router.get("/queue", responses=_failing(), summary="Take the next clips")
+@router.get("/queue", responses=error_responses(role=Role.EDITOR), summary="Claim clips for review")
 async def queue(
-    services: Given,
+    services: ServicesDep,
     who: Who,
-    most: Annotated[int, Query(ge=1, le=MOST_CLAIMED, description="How many shall lie before you.")] = 4,
-    source: Annotated[int | None, Query(ge=1, le=BIGINT, description="Only those of this source.")] = None,
-) -> ReviewLook:
-    """Nobody else gets them for `claim_seconds`. Asking again keeps those that were not acted upon, for as long once
-    more, and adds others until there are so many."""
-    return await reviewing.take(services.library, who, most, source)
+    most: Annotated[int, Query(ge=1, le=MAX_CLAIMED, description="Number of claims to hold.")] = 4,
+    source: Annotated[int | None, Query(ge=1, le=MAX_BIGINT, description="Only of this source.")] = None,
+) -> ReviewSnapshot:
+    """Claims last `claim_seconds`; calling again renews them and tops up to `most`."""
+    return await claim(services.library, who, most, source)
 
 
-@router.get("/clips/{clip_id}", responses=_failing(404), summary="Look at a clip and its neighbours")
-async def clip(services: Given, who: Who, clip_id: Annotated[int, Path(ge=1, le=BIGINT)]) -> ReviewLook:
-    """Nothing is taken. Of one that was split or merged: what lies there now."""
-    return await reviewing.look_at(services.library, who, clip_id)
+@router.get(
+    "/clips/{clip_id}", responses=error_responses(404, role=Role.EDITOR), summary="Get a clip and its neighbours"
+)
+async def clip(services: ServicesDep, who: Who, clip_id: Annotated[int, Path(ge=1, le=MAX_BIGINT)]) -> ReviewSnapshot:
+    """Without claiming it. For a clip that was split or merged, its replacements."""
+    return await show_clip(services.library, who, clip_id)
 
 
-@router.post("/actions", responses=_failing(400, 404, 409), summary="Approve, skip, archive, group, merge or split")
-async def act(services: Given, who: Who, wish: ActionWish) -> ReviewDone:
-    """It holds at once, and can be undone for `undo_seconds`. Files are made or deleted only after that."""
-    return await reviewing.act(services.library, who, wish)
+@router.post(
+    "/actions",
+    responses=error_responses(400, 404, 409, role=Role.EDITOR),
+    summary="Approve, skip, archive, group, merge or split",
+)
+async def act_review(services: ServicesDep, who: Who, wish: ActionRequest) -> ReviewDone:
+    """Takes effect at once and can be undone for `undo_seconds`. Files are made or deleted only after that."""
+    return await act(services.library, who, wish)
 
 
-@router.get("/actions", responses=_failing(), summary="What everybody did of late")
-async def actions(
-    services: Given,
+@router.get("/actions", responses=error_responses(role=Role.EDITOR), summary="List recent review actions")
+async def actions_review(
+    services: ServicesDep,
     who: Who,
-    since: Annotated[int, Query(ge=0, le=BIGINT, description="Only those after this one.")] = 0,
-    most: Annotated[int, Query(ge=1, le=MOST_ACTIONS, description="The latest ones of them.")] = 20,
+    since: Annotated[int, Query(ge=0, le=MAX_BIGINT, description="Only after this action.")] = 0,
+    most: Annotated[int, Query(ge=1, le=MAX_ACTIONS, description="Maximum number, latest first.")] = 20,
 ) -> ReviewActions:
-    return await reviewing.actions(services.library, who, since, most)
+    return await actions(services.library, who, since, most)
 
 
-@router.post("/undo", responses=_failing(404, 409), summary="Take an action back")
-async def undo(services: Given, who: Who, wish: UndoWish) -> ReviewDone:
-    """Everything is as it was before it."""
-    return await reviewing.undo(services.library, who, wish)
+@router.post("/undo", responses=error_responses(404, 409, role=Role.EDITOR), summary="Undo an action")
+async def undo_review(services: ServicesDep, who: Who, wish: UndoRequest) -> ReviewDone:
+    return await undo(services.library, who, wish)
 
 
-@router.post("/release", status_code=204, responses=_failing(), summary="Leave the clips to others")
-async def release(services: Given, who: Who) -> None:
+@router.post(
+    "/release",
+    status_code=204,
+    responses=error_responses(role=Role.EDITOR),
+    summary="Release all claims of this window",
+)
+async def release(services: ServicesDep, who: Who) -> None:
     await services.library.review.release(who)
 
 
-@router.post("/verdicts", status_code=204, responses=_failing(404, 409), summary="Whether two clips show the same")
-async def verdict(services: Given, who: Who, wish: VerdictWish) -> None:
-    """It is remembered, whatever their pictures say; the latest word counts."""
-    await services.library.review.say(wish.one, wish.other, wish.same, who)
+@router.post(
+    "/verdicts",
+    status_code=204,
+    responses=error_responses(404, 409, role=Role.EDITOR),
+    summary="Mark two clips as duplicates or not",
+)
+async def verdict(services: ServicesDep, who: Who, wish: VerdictRequest) -> None:
+    """Overrides the fingerprints; the latest verdict wins."""
+    await services.library.review.set_verdict(wish.one, wish.other, wish.same, who)

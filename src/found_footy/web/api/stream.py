@@ -1,77 +1,73 @@
-"""`GET /api/v1/stream`: news as they happen, and those since a reader was last here."""
+"""`GET /api/v1/stream`: live updates, and those since the client's last position."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Header, Query
 from starlette.responses import Response
 
-from found_footy.domain.errors import BadRequest
-from found_footy.web.access.visitors import reads
-from found_footy.web.api.failing import Answers, failing
-from found_footy.web.api.models import Failure
-from found_footy.web.live.response import NewsStream
-from found_footy.web.live.wishes import wishes
-from found_footy.web.services import Given
+from found_footy.errors import BadRequest
+from found_footy.web.api.models import ErrorResponse
+from found_footy.web.errors import Responses, error_responses
+from found_footy.web.live import EventStreamResponse, stream_filter
+from found_footy.web.services import ServicesDep
 
-router = APIRouter(prefix="/api/v1", tags=["live"], dependencies=[Depends(reads)])
+router = APIRouter(prefix="/api/v1", tags=["live"])
 
 MOST_WISHES = 100
 
-ANSWERS: Answers = {
+ANSWERS: Responses = {
     200: {
-        "description": "Server-sent events, for as long as one listens.",
+        "description": "Server-sent events.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
-    **failing(),
-    400: {"model": Failure, "description": "There is no such topic, or no such position."},
-    503: {"model": Failure, "description": "No room for another listener, or the database cannot be reached."},
+    **error_responses(),
+    400: {"model": ErrorResponse, "description": "Unknown topic or position."},
+    503: {"model": ErrorResponse, "description": "Stream limit reached, or the database is unavailable."},
 }
 del ANSWERS[304]
 
-Fixtures = Annotated[
-    list[int], Query(default_factory=list, max_length=MOST_WISHES, description="Only news of these matches.")
-]
-Events = Annotated[
-    list[str], Query(default_factory=list, max_length=MOST_WISHES, description="Only news of these goals.")
-]
+Fixtures = Annotated[list[int], Query(default_factory=list, max_length=MOST_WISHES, description="Only these matches.")]
+Events = Annotated[list[str], Query(default_factory=list, max_length=MOST_WISHES, description="Only these goals.")]
 Topics = Annotated[
     list[str],
     Query(
         default_factory=list,
         max_length=MOST_WISHES,
-        description="Only these topics; `goal.*` is all that begin with `goal.`",
+        description="Only these topics; `goal.*` matches all that start with `goal.`",
     ),
 ]
-After = Annotated[str | None, Query(description="The position after which to begin; the header `Last-Event-ID` wins.")]
-LastEventId = Annotated[str | None, Header(description="The last id that was received.")]
+After = Annotated[
+    str | None, Query(description="Start after this position; the header `Last-Event-ID` takes precedence.")
+]
+LastEventId = Annotated[str | None, Header(description="The last received id.")]
 
 
-@router.get("/stream", response_class=Response, responses=ANSWERS, summary="News as they happen")
+@router.get("/stream", response_class=Response, responses=ANSWERS, summary="Stream live updates")
 async def stream(
-    services: Given,
+    services: ServicesDep,
     fixture: Fixtures,
     event: Events,
     topic: Topics,
     after: After = None,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """News as server-sent events: each with its position as `id`, its topic as `event` and a JSON object as `data`.
+    """Server-sent events: `id` is the position, `event` the topic, `data` a JSON object.
 
-    The first event is `hello`, with the position from which on nothing is missed and the topics that can follow.
-    A reader that comes back with its last id gets all that it missed. Where that is no longer kept, `reset` says so.
+    The first event is `hello`, with the start position and the topics. A client that reconnects with its last id gets
+    everything it missed; `reset` reports that older messages have expired.
     """
-    wants = wishes(fixture, event, topic)
+    wants = stream_filter(fixture, event, topic)
     position = await services.live.start_of(position_of(last_event_id or after))
-    return NewsStream(services.live, wants, position)
+    return EventStreamResponse(services.live, wants, position)
 
 
 def position_of(given: str | None) -> int | None:
-    """Raises BadRequest for what is none."""
+    """Parse a position. Raises BadRequest if it is invalid."""
     if given is None:
         return None
     if not re.fullmatch(r"[0-9]{1,18}", given):
-        raise BadRequest(f"{given[:40]!r} is no position; it is a whole number, as in the `id` of each message")
+        raise BadRequest(f"{given[:40]!r} is not a valid position: expected an integer, as in the `id` of each message")
     return int(given)

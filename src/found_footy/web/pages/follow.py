@@ -1,4 +1,4 @@
-"""The Follow page: which competitions and teams are followed, and what that costs at the feeds."""
+"""Follow page: followed competitions and teams, and their cost in feed requests."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from found_footy.domain.errors import BadRequest, FollowUnknown
-from found_footy.domain.fixtures.competitions import COMPETITIONS, PRESET_LABELS, PRESETS, REGIONS, competition_key
-from found_footy.domain.fixtures.follow_teams import TOP_TEAMS
-from found_footy.domain.fixtures.following import Following, parse_entry
-from found_footy.follow_book import FollowState
-from found_footy.web.access.visitors import Role, Visitor, allow, visitor
-from found_footy.web.answers.forms import form_of
-from found_footy.web.answers.rendering import render
-from found_footy.web.following import follow_names, follow_state, reset_follow, unfollow_names
-from found_footy.web.services import Given, Services
+from found_footy.access.models import Role
+from found_footy.errors import BadRequest, FollowUnknown
+from found_footy.fixtures.competitions import COMPETITIONS, PRESET_LABELS, PRESETS, REGIONS, TOP_TEAMS, competition_key
+from found_footy.fixtures.follow_list import FollowState
+from found_footy.fixtures.following import Following, parse_entry
+from found_footy.web.api.follow import follow_names, follow_state, reset_follow, unfollow_names
+from found_footy.web.rendering import NO_STORE, render
+from found_footy.web.requests import read_form
+from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.users import User, current_user, require_role
 
 router = APIRouter(include_in_schema=False)
 
-HEADERS = {"Cache-Control": "no-store"}
 MAX_TYPED = 2000
 SHOWN_CHANGES = 20
 DONE = {
@@ -32,18 +31,18 @@ DONE = {
     "reset": "All changes are dropped: the setting decides again.",
 }
 
-Operator = Annotated[Visitor, Depends(allow(Role.OPERATOR))]
+Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]
 
 
 @router.get("/follow")
-async def page(request: Request, services: Given, done: str = "") -> Response:
+async def page(request: Request, services: ServicesDep, done: str = "") -> Response:
     return await _page(request, services, said=DONE.get(done, ""))
 
 
 @router.post("/follow")
-async def change(request: Request, services: Given, who: Operator) -> Response:
+async def change(request: Request, services: ServicesDep, who: Operator) -> Response:
     """One button or the text field of the page: `add`, `remove`, `names` or `reset`."""
-    form = await form_of(request)
+    form = await read_form(request)
     place = form.get("place", "") if form.get("place", "") in _places() else ""
     typed = form.get("names", "")[:MAX_TYPED]
     try:
@@ -67,12 +66,12 @@ def _back(done: str, place: str) -> Response:
 
 
 async def _page(
-    request: Request, services: Services, *, said: str = "", problem: str = "", typed: str = "", status: int = 200
+    request: Request, services: WebServices, *, said: str = "", problem: str = "", typed: str = "", status: int = 200
 ) -> Response:
     state = await follow_state(services)
     values = {
         "state": state,
-        "may_change": visitor(request).may(Role.OPERATOR),
+        "may_change": current_user(request).may(Role.OPERATOR),
         "presets": _presets(state.following),
         "regions": _regions(state.following),
         "clubs": _clubs(state),
@@ -83,7 +82,7 @@ async def _page(
         "problem": problem,
         "typed": typed,
     }
-    return render(request, "follow.html", values, status, HEADERS)
+    return render(request, "follow.html", values, status, NO_STORE)
 
 
 def _place(region: str) -> str:
@@ -122,7 +121,7 @@ def _regions(following: Following) -> list[dict[str, Any]]:
 
 
 def _clubs(state: FollowState) -> list[dict[str, Any]]:
-    """By country; followed teams that are not in the table come first."""
+    """Teams by country; followed teams that are not in the table come first."""
     followed = state.following.teams
     others = [team for team in followed if team not in TOP_TEAMS]
     groups = [{"country": "Others", "items": [_team(team.entry, team.name, True) for team in others]}] if others else []

@@ -1,60 +1,430 @@
-"""`/g/{event}`: the page of a goal, for good. Its parts are drawn anew for whoever heard news of it."""
+"""Goal page at `/g/{event}`: clips, verification, posts and searches."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from found_footy.domain.errors import NotFound
-from found_footy.domain.videos.readings import Proof
-from found_footy.web.access.visitors import NOBODY, visitor
-from found_footy.web.answers.etags import response_of
-from found_footy.web.answers.preferences import preferences
-from found_footy.web.answers.rendering import render
-from found_footy.web.goal.aligned_clips import AlignedClips
-from found_footy.web.goal.alignment import ClipFacts
-from found_footy.web.goal.sharing import goal_tags, goal_title, hidden_tags, match_title
-from found_footy.web.goal.view import GoalPage, goal_page
-from found_footy.web.services import Given, Services
+from found_footy.clips.alignment import AlignedBy, ClipAlignment, ClipFacts, ClipOffset
+from found_footy.clips.models import Proof
+from found_footy.clips.progress import RejectionCount, count_rejections, progress_line, source_failures, why_no_clip
+from found_footy.errors import NotFound
+from found_footy.fixtures.models import WICKET
+from found_footy.web.pages.match_format import MatchPhase, StatusBadge, how_out, match_phase, ordinal, status_badge
+from found_footy.web.pages.proof import ProofView, proof_view, verification_text
+from found_footy.web.rendering import PRIVATE, minute, preferences, render, text
+from found_footy.web.response_cache import cached_page
+from found_footy.web.services import ServicesDep, WebRules, WebServices
+from found_footy.web.users import ANONYMOUS, current_user
+
+MAX_POSTS = 50
+"""Per kind."""
+
+SOURCES = {
+    "fxtwitter": "X through FxEmbed",
+    "bluesky": "Bluesky",
+    "x": "X",
+    "reddit": "Reddit",
+    "folder": "a folder",
+}
+STATES = {"downloading": "downloading", "checking": "checking", "waiting": "waiting"}
+
+
+@dataclass(frozen=True, slots=True)
+class PostView:
+    source: str
+    author: str
+    text: str
+    posted_at: str
+    url: str | None
+    rank: int | None
+    """Rank of the clip that the post became."""
+    state: str
+    """Current step; empty when finished."""
+    duplicate: bool
+    loss: str | None
+    detail: str | None
+
+
+def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostView:
+    """View of a post. `ranks` maps the MD5 of clips to their ranks."""
+    lost = candidate["state"] == "lost"
+    return PostView(
+        source=source_name(candidate["source"]),
+        author=candidate["author"],
+        text=candidate["text"],
+        posted_at=candidate["posted_at"],
+        url=safe_url(candidate["url"]),
+        rank=ranks.get(candidate["clip"] or ""),
+        state=STATES.get(candidate["state"], ""),
+        duplicate=candidate["state"] == "duplicate",
+        loss=candidate["loss"] if lost else None,
+        detail=candidate["loss_detail"] if lost else None,
+    )
+
+
+def source_name(source: str) -> str:
+    return SOURCES.get(source, source)
+
+
+def safe_url(url: str) -> str | None:
+    """None for `javascript:`, `data:` and other non-web URLs."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
+
+
+# --- View of a goal.
+
+
+NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
+ALIGNED = {
+    AlignedBy.REFERENCE: "",
+    AlignedBy.PICTURES: "aligned by fingerprint",
+    AlignedBy.CLOCK: "aligned by match clock",
+    AlignedBy.NOTHING: "not aligned",
+}
+LIMITED = 2
+"""Innings of a limited-overs match."""
+CHANGES = {"player": "scorer", "assist": "assist", "kind": "kind of goal", "minute": "minute", "score": "score"}
+
+
+@dataclass(frozen=True, slots=True)
+class MergedView:
+    """A merged copy; its link redirects to the winner."""
+
+    id: str
+    offset: float | None
+    mirrored: bool
+    duration: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyView:
+    id: str
+    rank: int
+    verified: bool
+    popularity: int
+    width: int
+    height: int
+    fps: float
+    duration: float
+    size: int
+    source: str
+    offset: float | None
+    aligned: str
+    verification: str
+    proof: ProofView | None
+    merged: tuple[MergedView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView:
+    attempt: int
+    at: str
+    answers: tuple[tuple[str, str, bool], ...]
+    """Source, result, and whether it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalPageView:
+    """A goal or a wicket. For a wicket, the scoring side was fielding, and the assist is the bowler."""
+
+    id: str
+    fixture_id: int
+    home: str
+    away: str
+    league: str
+    kickoff: datetime
+    minute: str
+    player: str | None
+    assist: str | None
+    note: str | None
+    team: str
+    side: str
+    before: tuple[int, int]
+    after: tuple[int, int]
+    badge: StatusBadge
+    status: str
+    first_seen: str
+    withdrawn_at: str | None
+    withdrawn_why: str | None
+    copies: tuple[CopyView, ...]
+    way: str
+    why: str
+    """Why the goal has no clip; empty if it has one, or before the search."""
+    posts: tuple[PostView, ...]
+    """Posts that became a clip, or are being processed."""
+    lost: tuple[PostView, ...]
+    left_out: int
+    """Number of posts not shown."""
+    losses: tuple[RejectionCount, ...]
+    searches: tuple[SearchView, ...]
+    query: str | None
+    failures: tuple[tuple[str, int, str], ...]
+    """Source, number of failures, and the last error."""
+    history: tuple[tuple[str, str], ...]
+    """Time and change."""
+    feeds: tuple[str, ...] = ()
+    """Feeds that reported the goal last."""
+    wicket: str | None = None
+    """Number of the wicket in the innings, such as 3rd, or `out`; None for a goal."""
+    innings: str = ""
+    """Innings of the match, such as 2nd."""
+    heard_at: str | None = None
+    """Last update of a live match."""
+
+    @property
+    def noun(self) -> str:
+        return "goal" if self.wicket is None else "wicket"
+
+    @property
+    def unknown(self) -> str:
+        return "Scorer unknown" if self.wicket is None else "Batter unknown"
+
+    @property
+    def polled(self) -> int | None:
+        """`heard_at` in seconds since 1970."""
+        return int(datetime.fromisoformat(self.heard_at).timestamp()) if self.heard_at else None
+
+    @property
+    def day(self) -> str:
+        return self.kickoff.astimezone(UTC).date().isoformat()
+
+    @property
+    def best(self) -> CopyView | None:
+        return self.copies[0] if self.copies else None
+
+
+def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules: WebRules) -> GoalPageView:
+    fixture, time = event["_fixture"], event["time"]
+    ranks = {video["md5"]: video["rank"] for video in event["_s3_videos"]}
+    posts = [post_view(each, ranks) for each in event["_discovered_videos"]]
+    used = sorted((post for post in posts if post.loss is None), key=lambda post: (post.rank or 99, post.posted_at))
+    lost = [post for post in posts if post.loss is not None]
+    before, after = event["_score_before"], event["_score_after"]
+    is_wicket = event["type"] == WICKET
+    return GoalPageView(
+        id=event["_event_id"],
+        fixture_id=fixture["id"],
+        home=fixture["home"],
+        away=fixture["away"],
+        league=fixture["league"],
+        kickoff=datetime.fromisoformat(fixture["date"]),
+        minute=minute(time["elapsed"], time["extra"], time["innings"]),
+        player=event["player"]["name"],
+        assist=event["assist"]["name"],
+        note=how_out(event["detail"], event["assist"]["name"]) if is_wicket else NOTES.get(event["detail"]),
+        team=event["team"]["name"],
+        side=event["_scoring_team"],
+        before=(before["home"], before["away"]),
+        after=(after["home"], after["away"]),
+        badge=status_badge(
+            event["status"],
+            seen=event["_stable_count"],
+            debounce=rules.debounce_polls,
+            searches=len(event["_searches"]),
+            attempts=rules.search_attempts,
+            clips=len(event["_s3_videos"]),
+        ),
+        status=event["status"],
+        first_seen=event["_first_seen"],
+        withdrawn_at=event["_removed_at"],
+        withdrawn_why=event["_removed_reason"],
+        copies=tuple(_copy(video, event, aligned, rules.clock_tolerance_minutes) for video in event["_s3_videos"]),
+        way=progress_line(event, rules.search_attempts),
+        why=_sentence(why_no_clip(event)),
+        posts=tuple(used[:MAX_POSTS]),
+        lost=tuple(lost[:MAX_POSTS]),
+        left_out=max(0, len(used) - MAX_POSTS) + max(0, len(lost) - MAX_POSTS),
+        losses=count_rejections(post.loss for post in lost if post.loss is not None),
+        searches=tuple(_search(each) for each in event["_searches"]),
+        query=event["_search_query"],
+        failures=tuple((source_name(source), times, said) for source, (times, said) in source_failures(event).items()),
+        history=tuple((change["at"], _change(change["changed"])) for change in event["_attributions"]),
+        feeds=tuple(event["_feeds"]),
+        wicket=_wicket(event) if is_wicket else None,
+        innings=ordinal(time["innings"] or 1) if is_wicket else "",
+        heard_at=fixture["heard_at"] if _is_followed(fixture) else None,
+    )
+
+
+def _is_followed(fixture: Mapping[str, Any]) -> bool:
+    return fixture["stage"] == "active" and match_phase(fixture["status"], fixture["stage"]) is MatchPhase.LIVE
+
+
+def _wicket(event: Mapping[str, Any]) -> str:
+    """Number of the wicket; it follows from the total only in a limited-overs match."""
+    innings, taken = event["time"]["innings"] or 1, event["_score_after"][event["_scoring_team"]]
+    return ordinal(taken) if innings <= LIMITED else "out"
+
+
+def _sentence(told: str) -> str:
+    """Text without the prefix that repeats the heading."""
+    rest = re.sub(r"^No clips?( yet)?: ", "", told)
+    return rest[:1].upper() + rest[1:]
+
+
+def _copy(
+    video: Mapping[str, Any], event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], tolerance: int
+) -> CopyView:
+    stored = event["_proofs"].get(video["md5"])
+    proof = Proof.from_json(stored) if stored else None
+    place = aligned.get(video["md5"], ClipOffset(None, AlignedBy.NOTHING))
+    sources = sorted({each["source"] for each in event["_discovered_videos"] if each["clip"] == video["md5"]})
+    return CopyView(
+        id=video["id"],
+        rank=video["rank"],
+        verified=video["timestamp_verified"],
+        popularity=video["popularity"],
+        width=video["width"],
+        height=video["height"],
+        fps=video["fps"],
+        duration=video["duration"],
+        size=video["file_size"],
+        source=", ".join(source_name(source) for source in sources),
+        offset=place.offset,
+        aligned=ALIGNED[place.by],
+        verification=verification_text(video["timestamp_verified"], video["reason"], proof, tolerance),
+        proof=proof_view(video, proof, tolerance) if proof else None,
+        merged=tuple(
+            MergedView(each["id"], each["offset_seconds"], each["mirrored"], each["duration"], each["file_size"])
+            for each in video["copies"]
+        ),
+    )
+
+
+def _search(search: Mapping[str, Any]) -> SearchView:
+    answers = []
+    for source, answer in search["sources"].items():
+        failed = "error" in answer
+        said = f"{answer['error']['class']}: {answer['error']['message']}" if failed else f"{answer['found']} found"
+        answers.append((source_name(source), said, failed))
+    return SearchView(search["attempt"], search["at"], tuple(answers))
+
+
+def _change(changed: Mapping[str, Any]) -> str:
+    """Description of a change; ids are omitted if the name changed as well."""
+    told = [
+        f"{CHANGES[name]}: {changed[name]['from'] or 'unknown'} → {changed[name]['to'] or 'unknown'}"
+        for name in CHANGES
+        if name in changed
+    ]
+    return "; ".join(told) or "player id changed"
+
+
+# --- Open Graph and Twitter card tags.
+
+
+POSTER_WIDTH = 1280
+MAX_TITLE_LENGTH = 140
+
+Tags = tuple[tuple[str, str], ...]
+"""Name and content; `twitter:` tags use `name`, all others `property`."""
+
+
+def goal_title(page: GoalPageView) -> str:
+    """`Mohamed Salah 23' · Liverpool 1–0 Manchester City`"""
+    home, away = page.after
+    scorer = text(page.player or page.noun.capitalize(), 50)
+    if page.wicket is not None:
+        return text(f"{scorer} {page.minute} · {text(page.home, 40)} – {text(page.away, 40)}", MAX_TITLE_LENGTH)
+    return text(f"{scorer} {page.minute} · {text(page.home, 40)} {home}–{away} {text(page.away, 40)}", MAX_TITLE_LENGTH)
+
+
+def spoiler_free_title(page: GoalPageView) -> str:
+    """Title without the result."""
+    return text(f"A {page.noun} in {text(page.home, 40)} – {text(page.away, 40)}", MAX_TITLE_LENGTH)
+
+
+def open_graph_tags(page: GoalPageView, base: str) -> Tags:
+    """Tags of a goal. `base` is the public URL without a trailing slash."""
+    tags = [*_common(page, base, goal_title(page), _description(page))]
+    if page.best is None:
+        return (*tags, ("twitter:card", "summary"))
+    best, video = page.best, f"{base}/v/{page.best.id}"
+    width = min(POSTER_WIDTH, best.width)
+    tags += [
+        ("og:image", f"{video}/poster.jpg?w={POSTER_WIDTH}"),
+        ("og:image:type", "image/jpeg"),
+        ("og:image:width", str(width)),
+        ("og:image:height", str(round(width * best.height / max(1, best.width)))),
+        ("og:image:alt", goal_title(page)),
+        ("og:video", video),
+        ("og:video:type", "video/mp4"),
+        ("og:video:width", str(best.width)),
+        ("og:video:height", str(best.height)),
+        ("twitter:card", "summary_large_image"),
+        ("twitter:image", f"{video}/poster.jpg?w={POSTER_WIDTH}"),
+    ]
+    return tuple(tags)
+
+
+def spoiler_free_tags(page: GoalPageView, base: str) -> Tags:
+    """Tags without images, which could reveal the result."""
+    tags = _common(page, base, spoiler_free_title(page), f"{text(page.league, 60)}, {page.kickoff:%d %b %Y}")
+    return (*tags, ("twitter:card", "summary"))
+
+
+def _common(page: GoalPageView, base: str, title: str, description: str) -> Tags:
+    return (
+        ("og:site_name", "Found Footy"),
+        ("og:type", "website"),
+        ("og:url", f"{base}/g/{page.id}"),
+        ("og:title", title),
+        ("og:description", description),
+    )
+
+
+def _description(page: GoalPageView) -> str:
+    verified = sum(copy.verified for copy in page.copies)
+    clips = "1 clip" if len(page.copies) == 1 else f"{len(page.copies)} clips"
+    proved = f", {verified} verified by the match clock" if verified else ""
+    found = f"{clips}{proved} · " if page.copies else ""
+    return f"{found}{text(page.league, 60)}, {page.kickoff:%d %b %Y}"
+
+
+# --- `/g/{event}`: permanent page of a goal, and its fragments for live updates.
+
 
 router = APIRouter(include_in_schema=False)
-
-PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
-"""What a page shows depends on what its reader chose to hide."""
-
-GONE = b" data-withdrawn>"
-"""By which a page of a withdrawn goal is known; nobody's text can hold it, because its last sign is escaped."""
 
 Part = Literal["all", "head", "player", "copies", "proofs", "more"]
 
 
 @router.get("/g/{event_id}")
 @router.head("/g/{event_id}")
-async def goal(request: Request, services: Given, event_id: str) -> Response:
-    """Drawn once for everybody who is nobody in particular, until something changes."""
-    if visitor(request) != NOBODY or request.url.query:
+async def goal(request: Request, services: ServicesDep, event_id: str) -> Response:
+    """Cached for anonymous readers."""
+    if current_user(request) != ANONYMOUS or request.url.query:
         return await _page(request, services, event_id)
     chose, base = preferences(request), base_url(request, services)
-    name = ("goal", event_id, base, chose.theme, chose.hide_scores, chose.hides(match_of(event_id)))
-    return await _kept(request, services, name, lambda: _page(request, services, event_id))
+    name = ("goal", event_id, base, chose.theme, chose.hide_scores, chose.hides(fixture_id_of(event_id)))
+    return await cached_page(request, services, name, lambda: _page(request, services, event_id))
 
 
 @router.get("/g/{event_id}/fragment")
-async def fragment(request: Request, services: Given, event_id: str, part: Part = "all") -> Response:
-    """A part of the page, or the notice of a withdrawal in its place; nothing for whoever hides scores."""
-    if preferences(request).hides(match_of(event_id)):
+async def fragment(request: Request, services: ServicesDep, event_id: str, part: Part = "all") -> Response:
+    """A part of the page, or the withdrawal notice; empty if scores are hidden."""
+    if preferences(request).hides(fixture_id_of(event_id)):
         return Response(status_code=204, headers=PRIVATE)
     name = ("fragment", event_id, part)
-    return await _kept(request, services, name, lambda: _part(request, services, event_id, part))
+    return await cached_page(request, services, name, lambda: _part(request, services, event_id, part))
 
 
-async def _page(request: Request, services: Services, event_id: str) -> HTMLResponse:
-    # Before the goal is read: whatever happens afterwards is told as news.
+async def _page(request: Request, services: WebServices, event_id: str) -> HTMLResponse:
+    # Read before the goal, so that later changes arrive as live updates.
     after = services.live.position
     page = await read_goal(request, services, event_id)
     hidden, base = preferences(request).hides(page.fixture_id), base_url(request, services)
@@ -64,14 +434,14 @@ async def _page(request: Request, services: Services, event_id: str) -> HTMLResp
         "after": "" if after is None else after,
         "stale": services.rules.stale_seconds,
         "canonical": f"{base}/g/{page.id}",
-        "title": match_title(page) if hidden else goal_title(page),
-        "tags": hidden_tags(page, base) if hidden else goal_tags(page, base),
+        "title": spoiler_free_title(page) if hidden else goal_title(page),
+        "tags": spoiler_free_tags(page, base) if hidden else open_graph_tags(page, base),
     }
     gone = page.withdrawn_at is not None and not hidden
     return render(request, "goal.html", values, 410 if gone else 200, PRIVATE)
 
 
-async def _part(request: Request, services: Services, event_id: str, part: Part) -> HTMLResponse:
+async def _part(request: Request, services: WebServices, event_id: str, part: Part) -> HTMLResponse:
     page = await read_goal(request, services, event_id)
     if page.withdrawn_at is not None:
         return render(request, "goal/withdrawn.html", {"goal": page}, 410, PRIVATE)
@@ -79,47 +449,33 @@ async def _part(request: Request, services: Services, event_id: str, part: Part)
     return render(request, template, {"goal": page}, 200, PRIVATE)
 
 
-async def _kept(
-    request: Request, services: Services, name: Hashable, draw: Callable[[], Awaitable[HTMLResponse]]
-) -> Response:
-    async def made() -> bytes:
-        return bytes((await draw()).body)
-
-    known = await services.kept.answer(name, services.kept.after_version(made))
-    if GONE in known.body:
-        return HTMLResponse(known.body, 410, PRIVATE)
-    response = await response_of(request, known, is_private=True, media_type="text/html")
-    response.headers["Vary"] = "Accept-Encoding, Cookie"
-    return response
-
-
-async def read_goal(request: Request, services: Services, event_id: str) -> GoalPage:
-    """Raises NotFound, and LinkEnded for a goal whose match is past retention."""
-    match_of(event_id)
+async def read_goal(request: Request, services: WebServices, event_id: str) -> GoalPageView:
+    """Read a goal. Raises NotFound, and LinkEnded for a goal whose match is past retention."""
+    fixture_id_of(event_id)
     try:
         event = await services.goals.event(event_id)
     except NotFound:
         await services.links.require_not_ended(f"g/{event_id}")
-        raise NotFound(f"there is no goal {event_id}") from None
-    aligned = await _clips(request, services).aligned(event_id, _facts(event))
+        raise NotFound(f"goal {event_id} not found") from None
+    aligned = await _alignment(request).aligned(event_id, _facts(event))
     return goal_page(event, aligned, services.rules)
 
 
-def match_of(event_id: str) -> int:
-    """The number of its match, with which every id of a goal begins. Raises NotFound."""
+def fixture_id_of(event_id: str) -> int:
+    """Fixture id at the start of every event id. Raises NotFound."""
     found = re.fullmatch(r"([0-9]{1,18})_[A-Za-z0-9_.-]{1,180}", event_id)
     if found is None:
-        raise NotFound("there is no such goal")
+        raise NotFound("goal not found")
     return int(found[1])
 
 
-def base_url(request: Request, services: Services) -> str:
-    """Our address as others reach it, without a slash at its end."""
+def base_url(request: Request, services: WebServices) -> str:
+    """Public URL without a trailing slash."""
     return str(services.rules.public_url or request.base_url).rstrip("/")
 
 
 def _facts(event: Mapping[str, Any]) -> list[ClipFacts]:
-    """The clips by rank; their fingerprints are fetched only where nobody has asked before."""
+    """Clips by rank, without fingerprints: these are loaded only if the alignment is not cached."""
     proofs = event["_proofs"]
     return [
         ClipFacts(video["md5"], None, Proof.from_json(proofs[video["md5"]]).readings if video["md5"] in proofs else ())
@@ -127,10 +483,6 @@ def _facts(event: Mapping[str, Any]) -> list[ClipFacts]:
     ]
 
 
-def _clips(request: Request, services: Services) -> AlignedClips:
-    """One for each application."""
-    state = request.app.state
-    if not hasattr(state, "aligned_clips"):
-        state.aligned_clips = AlignedClips(services.links)
-    clips: AlignedClips = state.aligned_clips
-    return clips
+def _alignment(request: Request) -> ClipAlignment:
+    alignment: ClipAlignment = request.app.state.alignment
+    return alignment

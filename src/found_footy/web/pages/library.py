@@ -1,9 +1,10 @@
-"""The library's pages: all sources with how far they are, one source with its clips, one clip with its copies."""
+"""Library pages: actions on sources and clips, filters, and routes."""
 
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,58 +12,173 @@ from fastapi import APIRouter, Depends, Path
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from found_footy.domain.clips.submitting import FACTS, LONGEST_FACT, LONGEST_TITLE, LONGEST_URL
-from found_footy.domain.errors import BadRequest
-from found_footy.web.access.visitors import Role, Visitor, allow, reads, visitor
-from found_footy.web.answers.forms import form_of
-from found_footy.web.answers.preferences import preferences
-from found_footy.web.answers.rendering import render
-from found_footy.web.api.parameters import BIGINT
-from found_footy.web.library.acting import act_on_clip, act_on_source, can_do
-from found_footy.web.library.clip_view import clip_row
-from found_footy.web.library.form import Filters, filters_of
-from found_footy.web.library.listing import listed_page
-from found_footy.web.library.source_view import source_row, tile_rows
-from found_footy.web.library.submitting import submit_url
-from found_footy.web.library.words import counted
-from found_footy.web.services import Given, Services
+from found_footy.access.models import Role
+from found_footy.errors import BadRequest
+from found_footy.library.models import RemovalResult
+from found_footy.library.review import EDITABLE, ActionKind, Reviewer
+from found_footy.library.stages import FAILED
+from found_footy.library.submissions import FACTS, MAX_FACT_LENGTH, MAX_TITLE_LENGTH, MAX_URL_LENGTH
+from found_footy.library.views import ClipSummary, SourceFilter
+from found_footy.text import clean_text
+from found_footy.web.api.parameters import MAX_BIGINT
+from found_footy.web.pages.library_views import (
+    KIND_NAMES,
+    SOURCE_GROUPS,
+    library_clip_view,
+    source_view,
+    state_counts,
+    tile_views,
+)
+from found_footy.web.pagination import sources_page
+from found_footy.web.rendering import PRIVATE, preferences, render
+from found_footy.web.requests import read_form
+from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.uploads import submit_url
+from found_footy.web.users import User, current_user, require_role
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(reads)])
+LARGEST = 2**63 - 1
 
-A_PAGE = 24
+
+def allowed_actions(clip: ClipSummary, who: User) -> frozenset[str]:
+    if not who.may(Role.EDITOR):
+        return frozenset()
+    can = {"judge"}
+    if clip.state in FAILED:
+        can.add("retry")
+    if clip.live and clip.state in EDITABLE:
+        can |= {"archive", "review"}
+    return frozenset(can)
+
+
+async def act_on_source(services: WebServices, who: User, source_id: int, form: Mapping[str, str]) -> str:
+    """Run an action; return the path to redirect to. Raises BadRequest, NotFound, EditRefused."""
+    own = f"/library/sources/{source_id}"
+    match form.get("do", ""):
+        case "retry":
+            await services.library.store.retry(source_id, None, services.now())
+            return f"{own}?done=retry"
+        case "remove":
+            if form.get("sure") != "yes":
+                raise BadRequest("confirm the removal")
+            removed = await remove_source(services, who, source_id)
+            return "/library?done=deleted" if removed.deleted else f"{own}?done=remove&action={removed.action_id or ''}"
+        case "undo":
+            await services.library.review.undo(_reviewer(services, who), _number(form.get("action", "")))
+            return f"{own}?done=undo"
+        case _:
+            raise BadRequest("unknown action")
+
+
+async def remove_source(services: WebServices, who: User, source_id: int) -> RemovalResult:
+    """Remove a source. Raises NotFound, EditRefused."""
+    return await services.library.review.remove_source(source_id, _reviewer(services, who))
+
+
+async def act_on_clip(services: WebServices, who: User, clip_id: int, form: Mapping[str, str]) -> str:
+    """Run an action; return the result as query of the clip's page. Raises BadRequest, NotFound, EditRefused."""
+    reviewer = _reviewer(services, who)
+    review = services.library.review
+    match wish := form.get("do", ""):
+        case "retry":
+            await services.library.store.retry(None, clip_id, services.now())
+        case "archive":
+            done = await review.decide(ActionKind.ARCHIVE, [clip_id], reviewer)
+            return f"done=archive&action={done.id}"
+        case "undo":
+            await review.undo(reviewer, _number(form.get("action", "")))
+        case "same" | "different":
+            await review.set_verdict(clip_id, _number(form.get("other", "")), wish == "same", reviewer)
+        case "withdraw":
+            await review.clear_verdict(clip_id, _number(form.get("other", "")), reviewer)
+        case _:
+            raise BadRequest("unknown action")
+    return f"done={wish}"
+
+
+def _reviewer(services: WebServices, who: User) -> Reviewer:
+    return Reviewer(f"{who.token_id}:library", who.name, services.now())
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:20]) <= LARGEST:
+        raise BadRequest("missing or invalid clip or action number")
+    return int(text)
+
+
+# --- Filters of the library page, validated.
+
+
+MAX_QUERY_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFilter:
+    state: str = ""
+    kind: str = ""
+    q: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.state or self.kind or self.q)
+
+    @property
+    def chosen(self) -> SourceFilter:
+        return SourceFilter(SOURCE_GROUPS.get(self.state), self.kind or None, q=self.q or None)
+
+    def address(self, **more: str) -> str:
+        given = {"q": self.q, "state": self.state, "kind": self.kind, **more}
+        query = urlencode({name: value for name, value in given.items() if value})
+        return f"/library?{query}" if query else "/library"
+
+
+def library_filter(query: Mapping[str, str]) -> LibraryFilter:
+    """Parse the filters; an invalid value does not filter."""
+    state, kind = query.get("state", ""), query.get("kind", "")
+    return LibraryFilter(
+        state if state in SOURCE_GROUPS else "",
+        kind if kind in KIND_NAMES else "",
+        clean_text(query.get("q", ""), MAX_QUERY_LENGTH),
+    )
+
+
+# --- Pages: list of sources, one source with its clips, one clip with its copies.
+
+
+router = APIRouter(include_in_schema=False)
+
+PAGE_SIZE = 24
 MANY_TILES = 200
-PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
 DONE = {
-    "retry": "It is tried again with the library's next look for work.",
-    "archive": "The clip is archived. Its files are deleted when the time for undo is over.",
-    "undo": "It is as it was.",
-    "remove": "All its clips are archived. Their files and the film are deleted when the time for undo is over.",
-    "deleted": "The source is removed.",
-    "same": "Noted: both show the same moment.",
-    "different": "Noted: these are two moments.",
-    "withdraw": "What was said of the two is withdrawn: their pictures count again.",
-    "submitted": "The source is in. It is downloaded and cut into scenes by itself.",
+    "retry": "Retry scheduled.",
+    "archive": "Clip archived. Its files are deleted when the undo period ends.",
+    "undo": "Undone.",
+    "remove": "All clips archived. Their files and the video are deleted when the undo period ends.",
+    "deleted": "Source removed.",
+    "same": "Marked as duplicates.",
+    "different": "Marked as different.",
+    "withdraw": "Verdict removed; fingerprints decide again.",
+    "submitted": "Source added. It is downloaded and split into scenes automatically.",
 }
 
-Number = Annotated[int, Path(ge=1, le=BIGINT)]
-Editor = Annotated[Visitor, Depends(allow(Role.EDITOR))]
+Number = Annotated[int, Path(ge=1, le=MAX_BIGINT)]
+Editor = Annotated[User, Depends(require_role(Role.EDITOR))]
 
 
 @router.get("/library")
-async def library(request: Request, services: Given) -> Response:
+async def library(request: Request, services: ServicesDep) -> Response:
     return await _library(request, services)
 
 
 @router.get("/library/fragment")
-async def fragment(request: Request, services: Given) -> Response:
+async def fragment(request: Request, services: ServicesDep) -> Response:
     """What the page replaces itself with when something has changed."""
-    values = await _sources(request, services, filters_of(request.query_params))
+    values = await _sources(request, services, library_filter(request.query_params))
     return render(request, "library_list.html", values, headers=PRIVATE)
 
 
 @router.post("/library")
-async def submit(request: Request, services: Given, who: Editor) -> Response:
-    form = await form_of(request)
+async def submit(request: Request, services: ServicesDep, who: Editor) -> Response:
+    form = await read_form(request)
     facts = {name: form.get(name) for name in FACTS}
     try:
         made = await submit_url(services, form.get("url", ""), form.get("title"), facts, who.name)
@@ -72,24 +188,26 @@ async def submit(request: Request, services: Given, who: Editor) -> Response:
 
 
 @router.get("/library/sources/{source_id}")
-async def source(request: Request, services: Given, source_id: Number, done: str = "", action: str = "") -> Response:
+async def source(
+    request: Request, services: ServicesDep, source_id: Number, done: str = "", action: str = ""
+) -> Response:
     values = await _source(request, services, source_id)
     said = {"said": DONE.get(done, ""), "undo": action if done == "remove" and _is_number(action) else ""}
     return await _drawn(request, "library_source.html", {**values, **said})
 
 
 @router.get("/library/sources/{source_id}/fragment")
-async def source_fragment(request: Request, services: Given, source_id: Number) -> Response:
+async def source_fragment(request: Request, services: ServicesDep, source_id: Number) -> Response:
     return await _drawn(request, "library_source_part.html", await _source(request, services, source_id))
 
 
 @router.post("/library/sources/{source_id}")
-async def change_source(request: Request, services: Given, source_id: Number, who: Editor) -> Response:
-    return RedirectResponse(await act_on_source(services, who, source_id, await form_of(request)), 303)
+async def change_source(request: Request, services: ServicesDep, source_id: Number, who: Editor) -> Response:
+    return RedirectResponse(await act_on_source(services, who, source_id, await read_form(request)), 303)
 
 
 @router.get("/library/clips/{clip_id}")
-async def clip(request: Request, services: Given, clip_id: Number, done: str = "", action: str = "") -> Response:
+async def clip(request: Request, services: ServicesDep, clip_id: Number, done: str = "", action: str = "") -> Response:
     values = await _clip(request, services, clip_id)
     undo = action if done == "archive" and _is_number(action) else ""
     said = {"said": DONE.get(done, ""), "undo": undo}
@@ -97,13 +215,13 @@ async def clip(request: Request, services: Given, clip_id: Number, done: str = "
 
 
 @router.get("/library/clips/{clip_id}/fragment")
-async def clip_fragment(request: Request, services: Given, clip_id: Number) -> Response:
+async def clip_fragment(request: Request, services: ServicesDep, clip_id: Number) -> Response:
     return render(request, "library_clip_part.html", await _clip(request, services, clip_id), headers=PRIVATE)
 
 
 @router.post("/library/clips/{clip_id}")
-async def act(request: Request, services: Given, clip_id: Number, who: Editor) -> Response:
-    said = await act_on_clip(services, who, clip_id, await form_of(request))
+async def act(request: Request, services: ServicesDep, clip_id: Number, who: Editor) -> Response:
+    said = await act_on_clip(services, who, clip_id, await read_form(request))
     return RedirectResponse(f"/library/clips/{clip_id}?{said}", 303)
 
 
@@ -111,73 +229,73 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) < 20
 
 
-# --- what the templates are given
+# --- Template values.
 
 
 async def _library(
-    request: Request, services: Services, *, form: dict[str, str] | None = None, problem: str = "", status: int = 200
+    request: Request, services: WebServices, *, form: dict[str, str] | None = None, problem: str = "", status: int = 200
 ) -> HTMLResponse:
-    filters = filters_of(request.query_params)
+    filters = library_filter(request.query_params)
     values = {
         **await _sources(request, services, filters),
         "form": {**dict.fromkeys(("url", "title", *FACTS), ""), **(form or {})},
         "problem": problem,
         "said": DONE["deleted"] if request.query_params.get("done") == "deleted" else "",
-        "longest": {"url": LONGEST_URL, "title": LONGEST_TITLE, "fact": LONGEST_FACT},
+        "longest": {"url": MAX_URL_LENGTH, "title": MAX_TITLE_LENGTH, "fact": MAX_FACT_LENGTH},
         "most_mb": services.rules.source_mb,
     }
     return render(request, "library.html", values, status, PRIVATE)
 
 
-async def _sources(request: Request, services: Services, filters: Filters) -> dict[str, Any]:
-    position = services.live.position  # before anything is read: what comes later is told
-    reading, cursor = services.library.reading, request.query_params.get("cursor") or None
-    answer = json.loads(await listed_page(reading, "sources", filters.wanted, cursor, A_PAGE))
-    totals = json.loads(await reading.totals())
+async def _sources(request: Request, services: WebServices, filters: LibraryFilter) -> dict[str, Any]:
+    position = services.live.position  # read first, so that later changes arrive as live updates
+    views, cursor = services.library.views, request.query_params.get("cursor") or None
+    page = await sources_page(views, filters.chosen, cursor, PAGE_SIZE)
+    totals = await views.totals()
     return {
         **_frame(request, position),
         "filters": filters,
-        "sources": [source_row(each, preferences(request).hides) for each in answer["items"]],
-        "clips": counted(totals["clips"]),
-        "number": sum(totals["sources"].values()),
-        "next": filters.address(cursor=answer["next"]) if answer["next"] else None,
+        "sources": [source_view(each, preferences(request).hides) for each in page.items],
+        "clips": state_counts(totals.clips),
+        "number": sum(totals.sources.values()),
+        "next": filters.address(cursor=page.next) if page.next else None,
         "fragment": "/library/fragment" + (f"?{request.url.query}" if request.url.query else ""),
         "cursor": cursor,
     }
 
 
-async def _source(request: Request, services: Services, source_id: int) -> dict[str, Any]:
+async def _source(request: Request, services: WebServices, source_id: int) -> dict[str, Any]:
     position = services.live.position
-    document = json.loads(await services.library.reading.source(source_id))
-    row = source_row(document, preferences(request).hides)
+    found = await services.library.views.source(source_id)
+    row = source_view(found, preferences(request).hides)
     link = row.url
-    if row.url is not None and visitor(request).may(Role.EDITOR):
-        # Whole: its query may be what makes it work, and who handed it in knows it anyway.
+    if row.url is not None and current_user(request).may(Role.EDITOR):
+        # The complete URL: its query may be required, and the submitter has seen it anyway.
         link = (await services.library.store.source(source_id)).url
     return {
         **_frame(request, position),
         "source": row,
         "link": link,
-        "tiles": tile_rows(document),
-        "all": document["tile_count"],
+        "tiles": tile_views(found),
+        "all": found.tile_count,
     }
 
 
 async def _drawn(request: Request, template: str, values: dict[str, Any]) -> Response:
-    """A film of hours has thousands of tiles: to draw them all must keep nobody else waiting."""
+    """Render; a source with many tiles in a thread, so that it does not block other requests."""
     if len(values["tiles"]) <= MANY_TILES:
         return render(request, template, values, headers=PRIVATE)
     return await asyncio.to_thread(render, request, template, values, headers=PRIVATE)
 
 
-async def _clip(request: Request, services: Services, clip_id: int) -> dict[str, Any]:
+async def _clip(request: Request, services: WebServices, clip_id: int) -> dict[str, Any]:
     position = services.live.position
-    document = json.loads(await services.library.reading.clip(clip_id))
-    row = clip_row(document, preferences(request).hides, can_do(document, visitor(request)))
+    found = await services.library.views.clip(clip_id)
+    row = library_clip_view(found, preferences(request).hides, allowed_actions(found, current_user(request)))
     return {**_frame(request, position), "clip": row}
 
 
 def _frame(request: Request, position: int | None) -> dict[str, Any]:
     after = {"after": position} if position is not None else {}
-    may = visitor(request).may(Role.EDITOR)
-    return {"news": urlencode({"topic": "library.*", **after}), "edits": may, "csrf": visitor(request).csrf}
+    may = current_user(request).may(Role.EDITOR)
+    return {"news": urlencode({"topic": "library.*", **after}), "edits": may, "csrf": current_user(request).csrf}

@@ -1,125 +1,425 @@
-"""The matchday: matches by competition, and the card of a single one for whoever heard news of it."""
+"""Matchday page: matches of a day by competition, as cards; without results if scores are hidden."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from found_footy.domain.errors import NotFound
-from found_footy.web.answers.kept_pages import kept_page
-from found_footy.web.answers.preferences import preferences
-from found_footy.web.answers.rendering import environment, render
-from found_footy.web.matches.order import AROUND, Show, chosen, day_words, groups, nearest, tabs
-from found_footy.web.matches.view import MatchView, match_view
-from found_footy.web.services import Given, Services
+from found_footy.errors import NotFound
+from found_footy.fixtures.models import Sport
+from found_footy.web.pages import match_format as cricket
+from found_footy.web.pages import match_format as time_line
+from found_footy.web.pages.match_format import (
+    MatchPhase,
+    StatusBadge,
+    clock_text,
+    freshness_of,
+    match_phase,
+    minute_text,
+    status_badge,
+)
+from found_footy.web.rendering import PRIVATE, environment, preferences, render
+from found_footy.web.response_cache import AGE_STEP_SECONDS, Body, cached_page
+from found_footy.web.services import ServicesDep, WebRules, WebServices
+from found_footy.web.users import ANONYMOUS, current_user
+
+NOTES = {"Penalty": "pen.", "Own Goal": "o.g."}
+
+
+@dataclass(frozen=True, slots=True)
+class GoalCardView:
+    id: str
+    side: str
+    path: str
+    """Event id, URL-quoted."""
+    minute: str
+    """`67'`, or `12.3 ov`."""
+    player: str | None
+    note: str | None
+    """Penalty or own goal; in cricket, the dismissal."""
+    tally: str | None
+    """Number of the wicket; None for a goal, which shows the score."""
+    home: int
+    away: int
+    badge: StatusBadge
+    video: str | None
+    """Id of the goal's best clip."""
+    length: str
+    verified: bool
+    place: float
+    """Position on the timeline, in percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCardView:
+    id: int
+    day: str
+    home: str
+    away: str
+    kickoff: datetime
+    league_id: int
+    league: str
+    country: str | None
+    round: str | None
+    phase: MatchPhase
+    hidden: bool
+    """If true, of the fields below only the note is set, and the clock before kick-off."""
+    note: str | None = None
+    polled: int | None = None
+    """Last update of a polled match, in seconds since 1970."""
+    stale: str = ""
+    """`stale · 75 s`; empty if fresh."""
+    sport: str = "football"
+    clock: str | None = None
+    home_goals: int | None = None
+    away_goals: int | None = None
+    penalties: tuple[int, int] | None = None
+    goals: tuple[GoalCardView, ...] = ()
+    progress: float | None = None
+    """Progress of the match on the timeline, in percent."""
+    line: str = ""
+    """Kind of timeline: `long` with extra time, `innings-2`, `innings-4`; empty for 90 minutes."""
+    runs: tuple[tuple[str, str], tuple[str, str]] | None = None
+    """In cricket, for home and away: `187/5` and `(20 ov)`."""
+    batting: str | None = None
+    last: str | None = None
+    """In cricket, the last event as the feed describes it."""
+    place: str | None = None
+    """Venue and toss."""
+
+    @property
+    def live(self) -> bool:
+        return self.phase is MatchPhase.LIVE
+
+    @property
+    def has_clips(self) -> bool:
+        return any(goal.video for goal in self.goals)
+
+    @property
+    def has_line(self) -> bool:
+        """Whether to show a timeline. Live matches have one even without goals, so that the first goal shifts less."""
+        return not self.hidden and (self.live or bool(self.goals))
+
+
+def match_card_view(row: dict[str, Any], *, hidden: bool, now: datetime, rules: WebRules) -> MatchCardView:
+    at = match_phase(row["status"], row["stage"])
+    news = freshness_of(row, now, rules.stale_seconds)
+    trouble = "feed error" if row["error_kind"] else None
+    plain: dict[str, Any] = {
+        "id": row["id"],
+        "day": row["kickoff"].astimezone(now.tzinfo).date().isoformat(),
+        "home": row["home_name"],
+        "away": row["away_name"],
+        "kickoff": row["kickoff"],
+        "league_id": row["league_id"],
+        "league": row["league_name"],
+        "country": row["country"],
+        "round": row["round"],
+        "phase": at,
+        "hidden": hidden and at is not MatchPhase.UPCOMING,
+        "polled": news.since,
+        "stale": news.words,
+        "sport": row["sport"],
+    }
+    if hidden:
+        # An error message may contain the score.
+        words = clock_text(row["status"], row["stage"], None, None) if at is MatchPhase.UPCOMING else None
+        return MatchCardView(**plain, note=trouble, clock=words)
+    if trouble and row["error_message"]:
+        trouble = f"{trouble}: {row['error_message']}"
+    plain |= {
+        "note": trouble,
+        "clock": clock_text(row["status"], row["stage"], row["elapsed"], row["extra"], row["sport"]),
+    }
+    if row["sport"] == Sport.CRICKET:
+        return _cricket(plain, row, at, rules)
+    long = time_line.needs_extra_time([goal["elapsed"] for goal in row["goals"]]) or row["status"] in ("ET", "AET")
+    scored = row["home_penalties"] is not None and row["away_penalties"] is not None
+    return MatchCardView(
+        **plain,
+        home_goals=None if at is MatchPhase.UPCOMING else row["home_goals"],
+        away_goals=None if at is MatchPhase.UPCOMING else row["away_goals"],
+        penalties=(row["home_penalties"], row["away_penalties"]) if scored else None,
+        goals=tuple(
+            _goal(
+                goal,
+                rules,
+                time_line.timeline_percent(goal["elapsed"], goal["extra"], long=long),
+                NOTES.get(goal["kind"]),
+            )
+            for goal in row["goals"]
+        ),
+        progress=_progress(row, at, long),
+        line="long" if long else "",
+    )
+
+
+def _cricket(plain: dict[str, Any], row: dict[str, Any], at: MatchPhase, rules: WebRules) -> MatchCardView:
+    innings = row["innings"]
+    count = 4 if len(innings) > 2 else 2
+    overs = cricket.innings_overs(row["details"], innings)
+    last = innings[-1] if innings else None
+    toss, ground = row["toss"], row["venue"]
+    winner = {"home": row["home_name"], "away": row["away_name"]}.get(toss["winner"]) if toss else None
+    said = (ground, f"{winner} won the toss and chose to {toss['decision']}" if winner else None)
+    progress = None
+    if at is MatchPhase.LIVE and last is not None:
+        progress = cricket.innings_percent(last["number"], last["overs"], last["balls"], count=count, overs=overs)
+    return MatchCardView(
+        **plain,
+        runs=(cricket.innings_score(innings, "home"), cricket.innings_score(innings, "away")) if innings else None,
+        batting=cricket.batting(innings) if at is MatchPhase.LIVE else None,
+        last=row["last_event"]["description"] if at is MatchPhase.LIVE and row["last_event"] else None,
+        place=" · ".join(part for part in said if part) or None,
+        goals=tuple(_wickets(row["goals"], rules, count, overs)),
+        progress=progress,
+        line=f"innings-{count}",
+    )
+
+
+def _wickets(wickets: list[dict[str, Any]], rules: WebRules, count: int, overs: int) -> Iterator[GoalCardView]:
+    """Wickets numbered by innings; withdrawn ones have no number."""
+    fallen: Counter[int] = Counter()
+    for wicket in wickets:
+        innings = wicket["innings"] or 1
+        withdrawn = wicket["status"] == "withdrawn"
+        fallen[innings] += not withdrawn
+        tally = "no wicket" if withdrawn else f"{cricket.ordinal(fallen[innings])} wicket"
+        place = cricket.innings_percent(innings, wicket["elapsed"], wicket["extra"], count=count, overs=overs)
+        yield _goal(wicket, rules, place, cricket.how_out(wicket["kind"], wicket["assist"]), tally)
+
+
+def _progress(row: dict[str, Any], at: MatchPhase, long: bool) -> float | None:
+    if at is not MatchPhase.LIVE or row["elapsed"] is None:
+        return None
+    if row["status"] == "HT":
+        return time_line.half_time_percent(long=long)
+    return time_line.timeline_percent(row["elapsed"], row["extra"], long=long)
+
+
+def _goal(
+    goal: dict[str, Any], rules: WebRules, place: float, note: str | None, tally: str | None = None
+) -> GoalCardView:
+    best = goal["best"]
+    sport = Sport.FOOTBALL if tally is None else Sport.CRICKET
+    return GoalCardView(
+        id=goal["id"],
+        side=goal["side"],
+        path=quote(goal["id"], safe=""),
+        minute=minute_text(goal["elapsed"], goal["extra"], sport),
+        player=goal["player"],
+        note=note,
+        tally=tally,
+        home=goal["home"],
+        away=goal["away"],
+        badge=status_badge(
+            goal["status"],
+            seen=goal["seen"],
+            debounce=rules.debounce_polls,
+            searches=goal["searches"],
+            attempts=rules.search_attempts,
+            clips=goal["clips"],
+        ),
+        video=best["id"] if best else None,
+        length=f"{int(best['duration']) // 60}:{int(best['duration']) % 60:02}" if best else "",
+        verified=bool(best and best["verified"]),
+        place=place,
+    )
+
+
+# --- Selection and order of the matches, and the day shown.
+
+
+Show = Literal["all", "live", "clips"]
+
+AROUND = 3
+"""Days on each side of the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionGroup:
+    """Matches of one competition."""
+
+    league: str
+    country: str | None
+    round: str | None
+    """Round, if all matches share it."""
+    matches: tuple[MatchCardView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DayTab:
+    day: date
+    matches: int
+    shown: bool
+
+
+def filter_matches(matches: Sequence[MatchCardView], show: Show) -> list[MatchCardView]:
+    """Filter matches; a hidden match counts as one without clips."""
+    if show == "live":
+        return [match for match in matches if match.live]
+    return [match for match in matches if match.has_clips] if show == "clips" else list(matches)
+
+
+def group_by_competition(matches: Sequence[MatchCardView]) -> list[CompetitionGroup]:
+    """Competitions with live matches first, then by name; within each, live matches first, then by kick-off.
+
+    The order does not depend on results, so it reveals nothing of hidden matches.
+    """
+    by_league: dict[int, list[MatchCardView]] = {}
+    for match in sorted(matches, key=lambda each: (not each.live, each.kickoff, each.home, each.id)):
+        by_league.setdefault(match.league_id, []).append(match)
+    made = [_group(each) for each in by_league.values()]
+    return sorted(made, key=lambda group: (not group.matches[0].live, group.league.casefold(), group.country or ""))
+
+
+def _group(matches: Sequence[MatchCardView]) -> CompetitionGroup:
+    rounds = {match.round for match in matches}
+    return CompetitionGroup(
+        league=matches[0].league,
+        country=matches[0].country,
+        round=matches[0].round if len(rounds) == 1 else None,
+        matches=tuple(matches),
+    )
+
+
+def nearest_day(day: date, before: date | None, after: date | None) -> date:
+    """Nearest day with matches; the later one if two are equally near."""
+    if before is None or after is None:
+        return before or after or day
+    return after if after - day <= day - before else before
+
+
+def day_tabs(day: date, counts: Mapping[date, int]) -> list[DayTab]:
+    days = [day + timedelta(days=step) for step in range(-AROUND, AROUND + 1)]
+    return [DayTab(each, counts.get(each, 0), each == day) for each in days]
+
+
+def relative_day(day: date, today: date) -> str | None:
+    return {-1: "Yesterday", 0: "Today", 1: "Tomorrow"}.get((day - today).days)
+
+
+# --- Routes: pages, and fragments for live updates.
+
 
 router = APIRouter(include_in_schema=False)
 
-MOST_MATCHES = 400
-"""On one page. Whoever follows more sees the first ones, and is told so."""
+MAX_MATCHES = 400
+"""Matches per page; the page shows how many are omitted."""
 YEARS = range(1900, 2200)
-PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
-"""What a page shows depends on what its reader chose to hide."""
 
 
 @router.get("/")
-async def today(request: Request, services: Given, show: Show = "all") -> Response:
-    """Today, or the nearest day that has matches."""
-    return await kept_page(request, services, lambda: _today(request, services, show))
+async def today(request: Request, services: ServicesDep, show: Show = "all") -> Response:
+    """Today, or the nearest day with matches."""
+    return await _shared_page(request, services, lambda: _today(request, services, show))
 
 
 @router.get("/day/{day}")
-async def one_day(request: Request, services: Given, day: str, show: Show = "all") -> Response:
-    return await kept_page(request, services, lambda: _one_day(request, services, day_of(day), show))
+async def one_day(request: Request, services: ServicesDep, day: str, show: Show = "all") -> Response:
+    return await _shared_page(request, services, lambda: _one_day(request, services, parse_day(day), show))
 
 
-async def _today(request: Request, services: Services, show: Show) -> HTMLResponse:
+async def _shared_page(
+    request: Request, services: WebServices, render_page: Callable[[], Awaitable[HTMLResponse]]
+) -> Response:
+    """Page shared by anonymous readers. A logged-in user gets a separate one, whose forms contain their CSRF token."""
+    if current_user(request) != ANONYMOUS:
+        return await render_page()
+    scope, step = request.scope, int(services.now().timestamp() // AGE_STEP_SECONDS)
+    key = ("page", scope["path"], scope["query_string"], request.headers.get("host"), preferences(request), step)
+    return await cached_page(request, services, key, render_page)
+
+
+async def _today(request: Request, services: WebServices, show: Show) -> HTMLResponse:
     day = services.now().astimezone(UTC).date()
     around = await services.matchday.days(day, AROUND)
-    elsewhere = nearest(day, around["before"], around["after"])
+    elsewhere = nearest_day(day, around["before"], around["after"])
     if around["counts"].get(day) or elsewhere == day:
         return await _page(request, services, day, around, show)
     return await _page(request, services, elsewhere, await services.matchday.days(elsewhere, AROUND), show)
 
 
-async def _one_day(request: Request, services: Services, day: date, show: Show) -> HTMLResponse:
+async def _one_day(request: Request, services: WebServices, day: date, show: Show) -> HTMLResponse:
     return await _page(request, services, day, await services.matchday.days(day, AROUND), show)
 
 
 @router.get("/fragments/match/{fixture_id}")
-async def card(request: Request, services: Given, fixture_id: str) -> HTMLResponse:
+async def card(request: Request, services: ServicesDep, fixture_id: str) -> HTMLResponse:
     if not re.fullmatch(r"[0-9]{1,18}", fixture_id):
-        raise NotFound("a match has a number")
+        raise NotFound("match not found")
     row = await services.matchday.match(int(fixture_id))
     hidden = preferences(request).hides(row["id"])
-    match = match_view(row, hidden=hidden, now=_now(services), rules=services.rules)
+    match = match_card_view(row, hidden=hidden, now=_now(services), rules=services.rules)
     return HTMLResponse(card_html(match), headers=PRIVATE)
 
 
 @router.get("/fragments/heard/{day}")
-async def heard(request: Request, services: Given, day: str) -> Response:
-    """When each match under way was last heard of: what `staleness.js` asks for. One query a second for everybody."""
-    chosen_day, now = day_of(day), services.now()
+async def heard(request: Request, services: ServicesDep, day: str) -> Response:
+    """Last update of each live match, for `staleness.js`. One query per second for all clients."""
+    chosen_day, now = parse_day(day), services.now()
 
-    async def made() -> bytes:
-        times = await services.matchday.heard(chosen_day, MOST_MATCHES)
-        return json.dumps(
-            {"now": now.timestamp(), "heard": {match: int(at.timestamp()) for match, at in times.items()}}
-        ).encode()
+    async def build() -> Body:
+        times = await services.matchday.heard(chosen_day, MAX_MATCHES)
+        heard = {match: int(at.timestamp()) for match, at in times.items()}
+        return Body(json.dumps({"now": now.timestamp(), "heard": heard}).encode())
 
     key = ("heard", chosen_day, int(now.timestamp()))
-    known = await services.kept.answer(key, services.kept.after_version(made))
-    return Response(known.body, media_type="application/json", headers={"Cache-Control": "no-store"})
+    cached = await services.cache.get(key, build)
+    return Response(cached.body, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 @lru_cache(maxsize=2048)
-def card_html(match: MatchView) -> Markup:
-    """A card says nothing but what its match says, so the same match is never drawn twice."""
+def card_html(match: MatchCardView) -> Markup:
+    """HTML of a card, cached by its view: equal views render equal cards."""
     return Markup(environment().get_template("parts/match.html").render(match=match))
 
 
-def day_of(text: str) -> date:
-    """Raises NotFound."""
+def parse_day(text: str) -> date:
+    """Parse a day. Raises NotFound."""
     try:
         if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and (day := date.fromisoformat(text)).year in YEARS:
             return day
     except ValueError:
         pass
-    raise NotFound(f"there is no day {text[:40]!r}; days are written like 2026-08-22")
+    raise NotFound(f"invalid date {text[:40]!r}: expected YYYY-MM-DD")
 
 
 def _has_matches(around: Mapping[str, Any]) -> bool:
     return bool(around["before"] or around["after"] or any(around["counts"].values()))
 
 
-def _now(services: Services) -> datetime:
+def _now(services: WebServices) -> datetime:
     return services.now().astimezone(UTC)
 
 
-async def _page(request: Request, services: Services, day: date, around: dict[str, Any], show: Show) -> HTMLResponse:
+async def _page(request: Request, services: WebServices, day: date, around: dict[str, Any], show: Show) -> HTMLResponse:
     now, chose = _now(services), preferences(request)
-    rows = await services.matchday.matches(day, MOST_MATCHES) if around["counts"].get(day) else []
-    matches = [match_view(row, hidden=chose.hides(row["id"]), now=now, rules=services.rules) for row in rows]
+    rows = await services.matchday.matches(day, MAX_MATCHES) if around["counts"].get(day) else []
+    matches = [match_card_view(row, hidden=chose.hides(row["id"]), now=now, rules=services.rules) for row in rows]
     values = {
         "day": day,
         "today": now.date(),
-        "words": day_words(day, now.date()),
+        "words": relative_day(day, now.date()),
         "around": around,
-        "tabs": tabs(day, around["counts"]),
+        "tabs": day_tabs(day, around["counts"]),
         "show": show,
-        "counts": {each: len(chosen(matches, each)) for each in ("all", "live", "clips")},
+        "counts": {each: len(filter_matches(matches, each)) for each in ("all", "live", "clips")},
         "elsewhere": request.url.path == "/" and day != now.date(),
         "left_out": around["counts"].get(day, 0) - len(matches),
-        "groups": groups(chosen(matches, show)),
+        "groups": group_by_competition(filter_matches(matches, show)),
         "veiled": any(match.hidden for match in matches),
         "now": int(now.timestamp()),
         "card": card_html,

@@ -1,7 +1,8 @@
-"""The page of subscriptions, for operators: who is told of what, what failed, and a form for a new one."""
+"""Subscriptions page: parsing of the form, and routes."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -9,77 +10,175 @@ from fastapi import APIRouter, Depends, Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from found_footy.domain.announcing.subscription import (
-    LARGEST_ID,
-    LONGEST_NAME,
-    LONGEST_TARGET,
-    TOPICS_TO_ASK_FOR,
-    checked_filters,
+from found_footy.access.models import Role
+from found_footy.errors import BadRequest, DeliveryUnavailable
+from found_footy.notifications.models import (
+    DEFAULT_TOPICS,
+    MAX_BIGINT,
+    MAX_NAME_LENGTH,
+    MAX_TARGET_LENGTH,
+    SUBSCRIBABLE_TOPICS,
+    DeliveryRecord,
+    SubscriptionChange,
+    SubscriptionRecord,
+    TeamAndLeagueNames,
+    validate_filter,
 )
-from found_footy.domain.errors import BadRequest, DeliveryUnavailable
-from found_footy.ports_announcing import Change, DeliveryRecord, Names, SubscriptionRecord
-from found_footy.web.access.visitors import Role, allow
-from found_footy.web.answers.forms import form_of
-from found_footy.web.answers.rendering import render
-from found_footy.web.services import Given, Services
-from found_footy.web.subscriptions.form import DELAYS, TOPIC_WORDS, asked_filters, blank, delay_words, topic_words
-from found_footy.web.subscriptions.subscribing import Subscribed, send_test, subscribe
+from found_footy.notifications.subscriptions import CreatedSubscription
+from found_footy.text import clean_text
+from found_footy.web.rendering import NO_STORE, render
+from found_footy.web.requests import read_form
+from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.users import require_role
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(allow(Role.OPERATOR))])
+TOPIC_NAMES: Mapping[str, str] = {
+    "goal.stable": "Goal or wicket confirmed",
+    "clip.published": "Clip published",
+    "goal.withdrawn": "Goal withdrawn",
+    "goal.seen": "Goal first reported",
+    "goal.changed": "Goal corrected",
+    "goal.complete": "Search for a goal finished",
+    "clip.replaced": "Better copy published",
+    "clips.ranked": "Clip ranking changed",
+    "fixture.score": "Score changed",
+    "fixture.status": "Kick-off, half-time, full time",
+    "fixture.active": "Match about to start",
+    "fixture.completed": "Match completed",
+    "fixture.staging": "Match new or postponed",
+    "feeds.health": "Feed health changed",
+    "feeds.recovery": "Feed recovery started or finished",
+    "service.changed": "A feed, source or service failed or recovered",
+}
+DELAYS: Mapping[int, str] = {
+    0: "none",
+    10: "10 seconds",
+    30: "30 seconds",
+    60: "1 minute",
+    120: "2 minutes",
+    300: "5 minutes",
+    900: "15 minutes",
+    3600: "1 hour",
+    7200: "2 hours",
+    14400: "4 hours",
+}
+MOST_TYPED = 5000
 
-HEADERS = {"Cache-Control": "no-store"}
+
+def topic_name(topic: str) -> str:
+    return TOPIC_NAMES.get(topic, topic)
+
+
+def delay_text(seconds: float) -> str:
+    return DELAYS.get(int(seconds), f"{seconds:g} seconds")
+
+
+def parse_filters(form: Mapping[str, str], names: TeamAndLeagueNames) -> dict[str, Any]:
+    """Parse the filters. Checkboxes are named `topic-…`. Raises BadRequest."""
+    delay = form.get("delay", "0")
+    if not delay.isascii() or not delay.isdecimal() or len(delay) > 6:
+        raise BadRequest("invalid delay: expected seconds")
+    return {
+        "topics": [topic for topic in SUBSCRIBABLE_TOPICS if f"topic-{topic}" in form],
+        "teams": parse_ids("team", form.get("teams", ""), names.teams),
+        "leagues": parse_ids("competition", form.get("leagues", ""), names.leagues),
+        "verified_only": "verified_only" in form,
+        "delay_seconds": int(delay),
+        "no_score": "no_score" in form,
+    }
+
+
+def parse_ids(what: str, typed: str, names: Mapping[int, str]) -> list[int]:
+    """Parse comma-separated names or ids. A name matches in full, or without the country in brackets."""
+    by_name: dict[str, set[int]] = {}
+    for id_, name in names.items():
+        for known in (name, name.partition(" (")[0]):
+            by_name.setdefault(clean_text(known).casefold(), set()).add(id_)
+    found = []
+    for each in (part.strip() for part in typed[:MOST_TYPED].split(",")):
+        if each.isascii() and each.isdecimal():
+            found.append(int(each[:19]))
+        elif each:
+            found.append(_one(what, each, by_name, names))
+    return found
+
+
+def _one(what: str, typed: str, by_name: Mapping[str, set[int]], names: Mapping[int, str]) -> int:
+    plain = clean_text(typed, 100)
+    ids = by_name.get(plain.casefold(), set())
+    if len(ids) > 1:
+        which = "; ".join(sorted(f"{clean_text(names[id_], 80)}: {id_}" for id_ in ids)[:5])
+        raise BadRequest(f"{what} {plain!r} is ambiguous; use its id ({which})")
+    if not ids:
+        close = difflib.get_close_matches(plain.casefold(), list(by_name), n=1)
+        hint = f"did you mean {clean_text(names[min(by_name[close[0]])], 80)}?" if close else "use its id"
+        raise BadRequest(f"unknown {what} {plain!r}; {hint}")
+    return min(ids)
+
+
+def blank_form() -> dict[str, str]:
+    """Initial form values."""
+    return {"kind": "webhook", "delay": "0", **{f"topic-{topic}": "on" for topic in DEFAULT_TOPICS}}
+
+
+# --- Subscriptions page, for operators: subscriptions, failures, and the form for a new one.
+
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(require_role(Role.OPERATOR))])
+
 MOST_DEAD = 20
-"""Dead letters that are shown of each."""
+"""Dead deliveries shown per subscription."""
 
 DONE = {
-    "added": "The subscription is there. News that come from now on are told.",
-    "test": "A test message is on its way.",
-    "pause": "Nothing is sent until it is resumed.",
-    "resume": "News that come from now on are told again.",
-    "delete": "The subscription is gone.",
-    "retry": "The message is on its way again.",
+    "added": "Subscription added. It receives messages from now on.",
+    "test": "Test message queued.",
+    "pause": "Paused. Paused. Nothing is sent until it is resumed.",
+    "resume": "Resumed. It receives messages from now on.",
+    "delete": "Subscription deleted.",
+    "retry": "Retry queued.",
 }
 
-Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Id = Annotated[int, Path(ge=1, le=MAX_BIGINT)]
 
 
 @router.get("/subscriptions")
-async def page(request: Request, services: Given, done: str = "") -> Response:
-    return await _page(request, services, blank(), said=DONE.get(done, ""))
+async def page(request: Request, services: ServicesDep, done: str = "") -> Response:
+    return await _page(request, services, blank_form(), said=DONE.get(done, ""))
 
 
 @router.post("/subscriptions")
-async def add(request: Request, services: Given) -> Response:
-    form = await form_of(request)
+async def add(request: Request, services: ServicesDep) -> Response:
+    form = await read_form(request)
     try:
-        filters = asked_filters(form, await services.subscriptions.names())
-        made = await subscribe(services, form.get("name", ""), form.get("kind", ""), form.get("target", ""), filters)
+        filters = parse_filters(form, await services.notifications.names())
+        made = await services.subscriptions.create(
+            form.get("name", ""), form.get("kind", ""), form.get("target", ""), filters
+        )
     except (BadRequest, DeliveryUnavailable) as error:
         return await _page(request, services, form, problem=str(error), status=400)
     if made.secret is None:
         return _back("added")
-    # Not by a redirect: the secret is shown in this answer and in no other.
-    return await _page(request, services, blank(), made=made, status=201)
+    # Not a redirect: the secret is shown in this response only.
+    return await _page(request, services, blank_form(), made=made, status=201)
 
 
 @router.post("/subscriptions/{subscription_id}")
-async def act(request: Request, services: Given, subscription_id: Id) -> Response:
-    wish = (await form_of(request)).get("do", "")
+async def act(request: Request, services: ServicesDep, subscription_id: Id) -> Response:
+    wish = (await read_form(request)).get("do", "")
     match wish:
         case "test":
-            await send_test(services, subscription_id)
+            await services.subscriptions.send_test(subscription_id)
         case "pause" | "resume":
-            await services.subscriptions.change(subscription_id, Change(paused=wish == "pause"))
+            await services.notifications.update(subscription_id, SubscriptionChange(paused=wish == "pause"))
         case "delete":
-            await services.subscriptions.delete(subscription_id)
+            await services.notifications.delete(subscription_id)
         case _:
-            raise BadRequest("the form says nothing that could be done")
+            raise BadRequest("unknown action")
     return _back(wish)
 
 
 @router.post("/deliveries/{delivery_id}")
-async def retry(services: Given, delivery_id: Id) -> Response:
-    await services.subscriptions.retry(delivery_id)
+async def retry(services: ServicesDep, delivery_id: Id) -> Response:
+    await services.notifications.retry(delivery_id)
     return _back("retry")
 
 
@@ -89,53 +188,53 @@ def _back(done: str) -> Response:
 
 async def _page(
     request: Request,
-    services: Services,
+    services: WebServices,
     form: Mapping[str, str],
     *,
     said: str = "",
     problem: str = "",
-    made: Subscribed | None = None,
+    made: CreatedSubscription | None = None,
     status: int = 200,
 ) -> Response:
-    names = await services.subscriptions.names()
-    found = await services.subscriptions.list()
+    names = await services.notifications.names()
+    found = await services.notifications.subscriptions()
     dead = {each.id: await _dead(services, each) for each in found if each.dead}
     values = {
         "subscriptions": [_shown(each, names, dead.get(each.id, [])) for each in found],
         "form": {"kind": "webhook", "delay": "0", **form},
-        "topics": [(topic, topic_words(topic)) for topic in sorted(TOPICS_TO_ASK_FOR, key=list(TOPIC_WORDS).index)],
+        "topics": [(topic, topic_name(topic)) for topic in sorted(SUBSCRIBABLE_TOPICS, key=list(TOPIC_NAMES).index)],
         "delays": DELAYS,
         "names": {"teams": sorted(names.teams.values()), "leagues": sorted(names.leagues.values())},
         "said": said,
         "problem": problem,
         "made": made,
-        "longest": {"name": LONGEST_NAME, "target": LONGEST_TARGET},
+        "longest": {"name": MAX_NAME_LENGTH, "target": MAX_TARGET_LENGTH},
     }
-    return render(request, "subscriptions.html", values, status, HEADERS)
+    return render(request, "subscriptions.html", values, status, NO_STORE)
 
 
-async def _dead(services: Services, record: SubscriptionRecord) -> list[DeliveryRecord]:
-    return list(await services.subscriptions.deliveries(record.id, state="dead", before=None, limit=MOST_DEAD))
+async def _dead(services: WebServices, record: SubscriptionRecord) -> list[DeliveryRecord]:
+    return list(await services.notifications.deliveries(record.id, state="dead", before=None, limit=MOST_DEAD))
 
 
-def _shown(record: SubscriptionRecord, names: Names, dead: list[DeliveryRecord]) -> dict[str, Any]:
+def _shown(record: SubscriptionRecord, names: TeamAndLeagueNames, dead: list[DeliveryRecord]) -> dict[str, Any]:
     filters = record.filters
     state, word = _state(record)
-    all_goals = filters.topics == checked_filters().topics
+    all_goals = filters.topics == validate_filter().topics
     return {
         "record": record,
         "state": state,
         "word": word,
-        "topics": "Certain goals, their clips and their withdrawals" if all_goals else _listed(filters.topics),
+        "topics": "Confirmed goals, their clips and withdrawals" if all_goals else _listed(filters.topics),
         "teams": [names.teams.get(id_, f"team {id_}") for id_ in sorted(filters.teams)],
         "leagues": [names.leagues.get(id_, f"competition {id_}") for id_ in sorted(filters.leagues)],
-        "delay": delay_words(filters.delay.total_seconds()) if filters.delay else "",
+        "delay": delay_text(filters.delay.total_seconds()) if filters.delay else "",
         "dead": dead,
     }
 
 
 def _listed(topics: frozenset[str]) -> str:
-    words = [topic_words(topic) for topic in TOPIC_WORDS if topic in topics]
+    words = [topic_name(topic) for topic in TOPIC_NAMES if topic in topics]
     return ", ".join([*words[:1], *(word[:1].lower() + word[1:] for word in words[1:])])
 
 
@@ -143,7 +242,7 @@ def _state(record: SubscriptionRecord) -> tuple[str, str]:
     if record.paused_at is not None:
         return "paused", "paused"
     if record.failure is not None and record.waiting:
-        return "failed", "not reached"
+        return "failed", "unreachable"
     if record.dead:
-        return "failed", f"{record.dead} dead letter{'' if record.dead == 1 else 's'}"
-    return ("ok", "delivers") if record.delivered_at else ("new", "nothing sent yet")
+        return "failed", f"{record.dead} undelivered"
+    return ("ok", "delivering") if record.delivered_at else ("new", "nothing sent yet")

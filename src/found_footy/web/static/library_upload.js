@@ -17,7 +17,7 @@ function send(file) {
   if (!file || request) return;
   complain("");
   if (file.size === 0) return complain("This file is empty.");
-  if (file.size > most) return complain(`This file has ${Math.ceil(file.size / 1e6)} MB, which is more than is taken.`);
+  if (file.size > most) return complain(`This file is too large (${Math.ceil(file.size / 1e6)} MB).`);
   const given = new FormData(form);
   const query = new URLSearchParams({ name: file.name.slice(-200) });
   for (const name of ["title", "player", "team", "competition", "minute"]) {
@@ -29,7 +29,7 @@ function send(file) {
   request.setRequestHeader("X-CSRF-Token", box.dataset.csrf);
   request.upload.addEventListener("progress", ({ loaded, total }) => show(total ? (100 * loaded) / total : 0));
   request.addEventListener("load", arrived);
-  request.addEventListener("error", () => stopped("The connection broke off. Choose the file again."));
+  request.addEventListener("error", () => stopped("Connection lost. Choose the file again."));
   request.addEventListener("abort", () => stopped(""));
   sending.hidden = false;
   drop.hidden = true;
@@ -50,7 +50,7 @@ function arrived() {
     // Whatever stands between us and the server may answer in its own words.
   }
   if (request.status === 201) location.assign(`/library/sources/${answer.id}?done=submitted`);
-  else stopped(answer.error?.message ?? `The server answered with ${request.status}.`);
+  else stopped(answer.error?.message ?? `Server error ${request.status}.`);
 }
 
 function stopped(why) {

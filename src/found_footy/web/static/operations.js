@@ -80,9 +80,9 @@ async function renew() {
     if (answer.type === "opaqueredirect") return location.reload(); // the login has ended
     if (!answer.ok) throw new Error(answer.status);
     replace(await answer.text());
-    show("live", "renewed every few seconds");
+    show("live", "updates every 5 s");
   } catch {
-    show("away", "no answer; what stands here may be old");
+    show("away", "connection lost, data may be outdated");
   }
   schedule();
 }
@@ -96,5 +96,5 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) clearTimeout(timer);
   else renew();
 });
-show("live", "renewed every few seconds");
+show("live", "updates every 5 s");
 schedule();

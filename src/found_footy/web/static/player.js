@@ -51,7 +51,7 @@ function choose(copy, at = null) {
   load(player, copy, second, running);
   openProof(copy.dataset.copy);
   const aligned = at !== null || !from || !begun || (offset(from) !== null && offset(copy) !== null);
-  say(aligned ? nameOfCopy(copy) : `${nameOfCopy(copy)} · not aligned: starts at about the same place`, !aligned);
+  say(aligned ? nameOfCopy(copy) : `${nameOfCopy(copy)} · not aligned: position is approximate`, !aligned);
 }
 
 function load(player, copy, second, running) {
@@ -143,7 +143,7 @@ async function copyLink() {
     button.textContent = "Copied";
   } catch {
     button.textContent = "Not allowed";
-    window.prompt("The link of this copy", address);
+    window.prompt("Link of this copy", address);
   }
   setTimeout(() => (button.textContent = "Copy link"), 2000);
 }
@@ -246,7 +246,7 @@ function prepare() {
     player.dataset.ready = "yes";
     player.addEventListener("loadedmetadata", () => loaded(player));
     player.addEventListener("timeupdate", () => keepLoop(player));
-    player.addEventListener("error", () => say("This copy cannot be played for the moment.", true));
+    player.addEventListener("error", () => say("This copy cannot be played right now.", true));
     for (const each of goal.querySelectorAll("[data-speeds], [data-loop], [data-link]")) each.hidden = false;
   }
   mark(playing());

@@ -48,11 +48,11 @@ export class Api {
     try {
       answer = await fetch(`${ADDRESS}${path}`, { method, headers, keepalive, body: content && JSON.stringify(content) });
     } catch {
-      throw new Refused(0, "The server cannot be reached.");
+      throw new Refused(0, "Server unreachable.");
     }
     if (answer.status === 204) return null;
     const said = await answer.json().catch(() => null);
     if (answer.ok && said) return said;
-    throw new Refused(answer.status, said?.error?.message ?? `The server answered with ${answer.status}.`);
+    throw new Refused(answer.status, said?.error?.message ?? `Server error ${answer.status}.`);
   }
 }

@@ -25,7 +25,7 @@ export function showFacts(source, clip) {
       return [term, said];
     }),
   );
-  const links = [["The whole source", `/library/sources/${source.id}`]];
+  const links = [["Source", `/library/sources/${source.id}`]];
   if (clip?.id > 0) links.push(["This clip", `/library/clips/${clip.id}`]);
   if (source.event_id) links.push(["The goal", `/g/${encodeURIComponent(source.event_id)}`]);
   find("links").replaceChildren(
@@ -64,9 +64,9 @@ export function showCopy(copies, rate) {
   const judged = copies.filter((each) => each.same !== null).length;
   words.textContent = [
     `Clip ${copy.clip.id}, ${clock(copy.clip.first / rate)}, ${copy.clip.words}.`,
-    copy.same === null ? "Nobody has said yet whether it shows the same." : "",
-    copy.same === true ? `${copy.said_by} says: the same moment.` : "",
-    copy.same === false ? `${copy.said_by} says: not a duplicate.` : "",
+    copy.same === null ? "No verdict yet." : "",
+    copy.same === true ? `Marked as a duplicate by ${copy.said_by ?? "a reviewer"}.` : "",
+    copy.same === false ? `Marked as different by ${copy.said_by ?? "a reviewer"}.` : "",
     copies.length > 1 ? `${judged} of ${copies.length} judged.` : "",
   ].filter(Boolean).join(" ");
   place.replaceChildren(canvas, words);

@@ -46,13 +46,13 @@ export function judge(kind) {
 export function pair(kind, other, where) {
   const shown = clip();
   if (!shown) return;
-  if (!other) return say(`There is no clip ${where} this one in its source.`, true);
+  if (!other) return say(`There is no clip ${where} this one.`, true);
   act({ kind, clips: [shown.id], with: other.id });
 }
 
 export function split() {
   if (stage.shown === 0) {
-    return say("Go to the frame with which the second part begins: a clip cannot be split at its first one.", true);
+    return say("Go to the first frame of the second part: a clip cannot be split at its first frame.", true);
   }
   act({ kind: "split", clips: [desk.current], at: clip().first + stage.shown });
 }
@@ -67,7 +67,7 @@ export async function undo() {
 
 async function takeBack() {
   const last = undoing.last(now());
-  if (!last) return say("There is nothing that can still be undone.");
+  if (!last) return say("Nothing to undo.");
   try {
     const answer = await api.post("/undo", { action: last.id, most: takes });
     undoing.remove(last.id);
@@ -86,16 +86,16 @@ async function takeBack() {
 export async function verdict(same) {
   const shown = clip();
   const copy = shown && copyToJudge(board.copies.get(shown.id) ?? []);
-  if (!copy) return say("No likely copy is shown.");
+  if (!copy) return say("No likely copy shown.");
   const before = { same: copy.same, said_by: copy.said_by };
-  Object.assign(copy, { same, said_by: "You" });
+  Object.assign(copy, { same, said_by: "you" });
   show(stage.frame);
   try {
     await api.inTurn(() => api.post("/verdicts", { one: shown.id, other: copy.clip.id, same }));
-    say(same ? `Remembered: clips ${shown.id} and ${copy.clip.id} show the same.` : "Remembered: not a duplicate.");
+    say(same ? `Clips ${shown.id} and ${copy.clip.id} marked as duplicates.` : "Marked as different.");
   } catch (error) {
     Object.assign(copy, before);
-    say(`Not remembered: ${error.message}`, true);
+    say(`Not saved: ${error.message}`, true);
     show(stage.frame);
   }
 }

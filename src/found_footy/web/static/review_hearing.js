@@ -97,7 +97,7 @@ export async function lookAgain(known) {
   const instead = board.at(known.source, known.first);
   if (instead) goTo(instead);
   else goOn(null);
-  say("Somebody has split or merged the clip that was here.");
+  say("This clip was split or merged by another reviewer.");
 }
 
 export function showFirst() {

@@ -17,10 +17,10 @@ export function showPlace(shown, source, rate) {
 
 /** `waiting` clips there are for everybody, and none of them is ours. */
 function nothingToSee(sending, waiting) {
-  if (sending) return "Looking for more…";
-  if (root.dataset.source) return "Nothing of this source waits for you.";
-  if (waiting) return "What waits for review is with others. What they leave comes here by itself.";
-  return "Nothing waits for review. New clips appear here by themselves.";
+  if (sending) return "Loading…";
+  if (root.dataset.source) return "No clips of this source to review.";
+  if (waiting) return "All clips to review are claimed by others. Released clips appear here automatically.";
+  return "No clips to review. New clips appear here automatically.";
 }
 
 export function showVeil(shown, sending, waiting) {
@@ -28,7 +28,7 @@ export function showVeil(shown, sending, waiting) {
   veil.hidden = shown !== null && (shown.film !== null || shown.sheets.length > 0);
   find("stage").toggleAttribute("data-empty", shown === null);
   if (veil.hidden) return;
-  const gone = shown && `This clip is ${shown.words}: there is nothing to see of it.`;
+  const gone = shown && `This clip is ${shown.words} and cannot be played.`;
   find("veil-words").textContent = gone ?? nothingToSee(sending, waiting);
 }
 
@@ -51,12 +51,12 @@ export function showFrame({ clip, frame, frames, hover, playing, rate }) {
 /** What to say of a selection that one action cannot name; nothing of others. */
 export function tooMany(number) {
   const most = Number(root.dataset.most);
-  return number > most ? `${number} clips are selected, and at most ${most} can be decided together.` : "";
+  return number > most ? `${number} clips selected; at most ${most} at once.` : "";
 }
 
 export function showSelected(number) {
   find("selected").hidden = number < 2;
-  const together = `${number} clips are selected: approve, skip or archive them together, or press Esc.`;
+  const together = `${number} clips selected: approve, skip or archive them together, or press Esc.`;
   find("selected").textContent = tooMany(number) || together;
 }
 
@@ -82,8 +82,8 @@ export function showTimes(shown, now) {
   if (chip.hidden) return;
   chip.dataset.state = shown.state;
   const left = shown.state === "edit_pending" && shown.settles_at ? secondsLeft(shown.settles_at, now) : null;
-  const plain = shown.claimed === "other" ? "somebody else is looking at it" : shown.words;
-  chip.textContent = left === null ? plain : left > 0 ? `becomes a file in ${left} s` : "becomes a file now";
+  const plain = shown.claimed === "other" ? "claimed by another reviewer" : shown.words;
+  chip.textContent = left === null ? plain : left > 0 ? `final in ${left} s` : "being finalized";
 }
 
 const toast = document.querySelector("[data-toast]");

@@ -143,8 +143,9 @@ export class Stage {
     if (!video || video.readyState < 1) return;
     // In the middle of the frame's time: at its edge it would be a matter of rounding which one is shown.
     const second = (this.#clip.film.first + this.#frame + 0.5) / this.#rate;
-    if (video.seeking) this.#wanted = second;
-    else if (Math.abs(video.currentTime - second) > 0.25 / this.#rate) video.currentTime = second;
+    // `seeking` ends before "seeked" is dispatched: drop the older target, or #rested would go back to it.
+    this.#wanted = video.seeking ? second : null;
+    if (!video.seeking && Math.abs(video.currentTime - second) > 0.25 / this.#rate) video.currentTime = second;
   }
 
   #rested(video) {

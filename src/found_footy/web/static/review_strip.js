@@ -87,9 +87,9 @@ export class Strip {
     tile.tabIndex = is ? 0 : -1;
     tile.setAttribute("aria-selected", String(selection.has(clip.id)));
     const from = clock(clip.first / rate);
-    const taken = clip.claimed === "other" ? ", somebody else is looking at it" : "";
+    const taken = clip.claimed === "other" ? ", claimed by another reviewer" : "";
     tile.setAttribute("aria-label", `Clip at ${from}, ${clip.words}${taken}${is ? ", on the screen" : ""}`);
-    const fate = clip.state === "edit_pending" ? "becomes a file when it can no longer be undone" : clip.words;
+    const fate = clip.state === "edit_pending" ? "final when the undo period ends" : clip.words;
     tile.title = `${from} · ${fate}${taken}`;
     tile.querySelector(".mark").textContent = MARKS[clip.state] ?? "!";
     tile.querySelector(".length").textContent = `${((clip.end - clip.first) / rate).toFixed(1)} s`;

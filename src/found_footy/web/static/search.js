@@ -30,7 +30,7 @@ async function fragment(query) {
   const answer =
     (await picture.answer(query, signal)) ??
     (await fetch(`/search/results?${query}`, { signal, headers: { accept: "text/html" } }));
-  if (!answer.ok) throw new Error(`the search answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`search failed with status ${answer.status}`);
   const made = document.createElement("template");
   made.innerHTML = await answer.text();
   localTimes(made.content);
@@ -44,7 +44,7 @@ function tell(content) {
 function failed(error) {
   if (error.name === "AbortError") return;
   results.removeAttribute("aria-busy");
-  told.textContent = error.cause ? `${error.message}.` : "The search did not answer. Press Search to try again.";
+  told.textContent = error.cause ? `${error.message}.` : "Search failed. Press Search to try again.";
   told.classList.remove("quiet");
 }
 

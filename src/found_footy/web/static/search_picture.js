@@ -23,7 +23,7 @@ async function said(answer) {
   try {
     return (await answer.json()).error.message;
   } catch {
-    return `the search answered ${answer.status}`;
+    return `search failed with status ${answer.status}`;
   }
 }
 
@@ -46,7 +46,7 @@ export function pictureSearch(form, { ask, failed }) {
       form.querySelector(".likeness")?.remove();
       ask();
     } catch {
-      failed("This is no picture that the browser can read.");
+      failed("The browser cannot read this picture.");
     }
   }
 
@@ -77,7 +77,7 @@ export function pictureSearch(form, { ask, failed }) {
     event.preventDefault();
     const file = imageIn(event.dataTransfer);
     if (file) take(file);
-    else failed("This is no picture.");
+    else failed("Not a picture.");
   });
 
   return {

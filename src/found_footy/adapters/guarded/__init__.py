@@ -1,1 +1,0 @@
-"""Where a stranger's link may lead: shared by whoever follows one."""

@@ -1,1 +1,0 @@
-"""Decoding strangers' files in processes that may die of them. `limited.py` is the way in."""

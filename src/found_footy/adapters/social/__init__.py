@@ -1,1 +1,0 @@
-"""Where people post clips: one file a place, one port for all."""

@@ -1,0 +1,608 @@
+"""Chromium: resource blocking, profile lock, process tracking, page reuse, start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from found_footy.browser.models import BrowserOptions
+from found_footy.errors import AlreadyRunning, SettingsError, SourceUnavailable
+
+log = logging.getLogger(__name__)
+
+LEAN_FLAGS = ("--blink-settings=imagesEnabled=false,downloadableBinaryFontsEnabled=false",)
+"""Disables images and web fonts in every frame, without intercepting requests."""
+UNWANTED = frozenset({"image", "media", "font"})
+ENDINGS = ("mp4", "m4s", "m4a", "m3u8", "mpd", "webm", "ts", "aac", "mp3", "woff", "woff2", "ttf", "otf", "ico")
+"""Media, preloaded fonts and favicons, for which there is no flag."""
+BLOCKED = [{"urlPattern": f"*://*:*/*.{ending}", "block": True} for ending in ENDINGS]
+"""Matches the path only, because a search term in the query string may contain such an ending."""
+
+
+async def refuse_films(page: Page) -> None:
+    """Block media by URL for the life of the page. Cross-site frames are separate targets and are not covered."""
+    session = await page.context.new_cdp_session(page)
+    # Blocking requires the Network domain. Responses are read from the page, so nothing is buffered.
+    await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+    try:
+        await session.send("Network.setBlockedURLs", {"urlPatterns": BLOCKED})
+    except PlaywrightError as error:
+        # Older versions of Chromium support only patterns that match anywhere in the URL; media is then not blocked.
+        log.warning("films are not blocked: %s", error.message, extra={"action": "films_not_blocked"})
+
+
+async def refuse_heavy(route: Route) -> None:
+    """Abort heavy requests by resource type, in every frame. Costs each request a round trip to this process."""
+    # The page and its request may be closed in the meantime.
+    with suppress(PlaywrightError):
+        if route.request.resource_type in UNWANTED:
+            await route.abort()
+        else:
+            await route.continue_()
+
+
+# --- Profile lock: two Chromium instances in one profile lose the login.
+
+
+@contextmanager
+def owned(profile: Path) -> Iterator[None]:
+    """Hold the profile's lock file. The kernel releases it when the owner is killed."""
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    with profile.with_name(f"{profile.name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AlreadyRunning(f"another `footy browser` uses the profile {profile}") from None
+        yield
+
+
+# --- Process tracking, so that no process of a browser is left behind.
+
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    pid: int
+    parent: int
+    group: int
+    ended: bool
+    """A zombie that its parent has not reaped."""
+    memory: int = 0
+    """Resident set size in bytes, including shared pages."""
+
+
+def all_processes() -> dict[int, Process]:
+    found = _from_proc(PROC) if PROC.joinpath("self/stat").exists() else _from_ps()
+    return {process.pid: process for process in found}
+
+
+def _from_proc(folder: Path) -> list[Process]:
+    found = []
+    for entry in os.listdir(folder):
+        if entry.isdigit():
+            # A process may end at any moment.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found.append(from_stat(folder.joinpath(entry, "stat").read_text("utf-8", "replace")))
+    return found
+
+
+def from_stat(text: str) -> Process:
+    """Parse a line of /proc/PID/stat. The program name may contain spaces and brackets, so fields start after the last
+    one.
+    """
+    start, _, rest = text.rpartition(")")
+    fields = rest.split()
+    return Process(
+        pid=int(start.split("(", 1)[0]),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        ended=fields[0] in "ZX",
+        memory=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+    )
+
+
+def _from_ps() -> list[Process]:
+    command = ["ps", "-axo", "pid=,ppid=,pgid=,stat=,rss="]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    return [from_ps_line(line) for line in answer.stdout.splitlines() if line.strip()]
+
+
+def from_ps_line(line: str) -> Process:
+    pid, parent, group, state, kilobytes = line.split()
+    return Process(int(pid), int(parent), int(group), state.startswith("Z"), int(kilobytes) * 1024)
+
+
+def marked(mark: str, table: Mapping[int, Process]) -> set[int]:
+    """Return the processes with `mark` in their environment, as far as it is readable."""
+    wanted, found = mark.encode(), set()
+    for pid in table:
+        # The process has ended, belongs to another user, or is not readable.
+        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+            if wanted in PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0"):
+                found.add(pid)
+    return found
+
+
+def children_of(pid: int, table: Mapping[int, Process]) -> set[int]:
+    return {process.pid for process in table.values() if process.parent == pid}
+
+
+def belonging(roots: Iterable[int], groups: Iterable[int], table: Mapping[int, Process]) -> set[int]:
+    """Return the roots, the members of the groups, and all their descendants."""
+    known = set(groups)
+    wanted = [*roots, *(process.pid for process in table.values() if process.group in known)]
+    offspring: dict[int, list[int]] = {}
+    for process in table.values():
+        offspring.setdefault(process.parent, []).append(process.pid)
+    found: set[int] = set()
+    while wanted:
+        pid = wanted.pop()
+        if pid not in found:
+            found.add(pid)
+            wanted += offspring.get(pid, [])
+    return found
+
+
+class Family:
+    """The processes of one browser: the driver, which is a child of this process, and its descendants."""
+
+    def __init__(self, driver: int, mark: str) -> None:
+        self.driver = driver
+        self.mark = mark
+        """`NAME=value` in the environment that the driver passes to the browser."""
+        self._groups: set[int] = set()
+
+    def members(self) -> list[Process]:
+        table = all_processes()
+        me = table[os.getpid()]
+        roots = marked(self.mark, table)
+        # The pid of an ended driver may have been reused.
+        if self.driver in children_of(me.pid, table):
+            roots.add(self.driver)
+        pids = belonging(roots, self._groups, table) - {me.pid}
+        # A group without processes is forgotten for the same reason.
+        self._groups = {table[pid].group for pid in pids} - {me.group}
+        return [table[pid] for pid in sorted(pids)]
+
+    async def end(self, seconds: float = 5, *, but_driver: bool = False) -> list[int]:
+        """Kill the remaining processes and wait until they are gone. Return those that survive."""
+        spared = self.driver if but_driver else -1
+        latest = time.monotonic() + seconds
+        while left := [each.pid for each in self.members() if not each.ended and each.pid != spared]:
+            if time.monotonic() > latest:
+                return left
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.05)
+        return []
+
+
+# --- Page reuse: opening a new page costs half as much as a search.
+
+
+CLEAR_SECONDS = 2
+FORGET = "() => { sessionStorage.clear(); window.name = ''; }"
+"""Clears the state that a tab keeps between pages. Cookies and storage are shared, because they hold the login."""
+
+
+class SparePages:
+    def __init__(self, most: int = 2, most_uses: int = 50) -> None:
+        self._most = most
+        self._most_uses = most_uses
+        """Bounds memory growth of a page."""
+        self._uses: dict[Page, int] = {}
+        """Uses of each open page, including pages in use."""
+        self._spare: list[Page] = []
+        self.crashed: set[Page] = set()
+        """Crashed pages that are not closed yet."""
+
+    def __len__(self) -> int:
+        return len(self._spare)
+
+    def add(self, page: Page) -> None:
+        """Register a new page for its first search."""
+        self._uses[page] = 1
+        # Spare pages may crash too.
+        page.on("crash", lambda _: self._crashed(page))
+        page.on("close", lambda _: self._closed(page))
+
+    def take(self) -> Page | None:
+        """Return the most recently used spare page, or None."""
+        if not self._spare:
+            return None
+        page = self._spare.pop()
+        self._uses[page] += 1
+        return page
+
+    async def keep(self, page: Page) -> bool:
+        """Clear the page and keep it for the next search. Return False if it has to be closed instead."""
+        if not self._wants(page) or not await _cleared(page) or not self._wants(page):
+            return False
+        self._spare.append(page)
+        return True
+
+    def _wants(self, page: Page) -> bool:
+        return 0 < self._uses.get(page, 0) < self._most_uses and len(self._spare) < self._most
+
+    def _crashed(self, page: Page) -> None:
+        self.crashed.add(page)
+        self._forget(page)
+
+    def _closed(self, page: Page) -> None:
+        self.crashed.discard(page)
+        self._forget(page)
+
+    def _forget(self, page: Page) -> None:
+        self._uses.pop(page, None)
+        if page in self._spare:
+            self._spare.remove(page)
+
+
+async def _cleared(page: Page) -> bool:
+    """Navigate to an empty page, so that no script or post of the search is left.
+
+    This costs a fifth of a search. Cheaper ways leave something running: Chromium does not freeze a visible page, and a
+    page without scripts still has workers, media and animations.
+    """
+    try:
+        async with asyncio.timeout(CLEAR_SECONDS):
+            await page.evaluate(FORGET)
+            await page.goto("about:blank", wait_until="commit")
+    except (TimeoutError, PlaywrightError):
+        return False
+    return True
+
+
+# --- A running Chromium: pages, contexts, shutdown.
+
+
+SAME_EVERYWHERE: dict[str, Any] = {
+    # Make texts and times independent of the machine.
+    "locale": "en-US",
+    "timezone_id": "UTC",
+    # A service worker would bypass request blocking.
+    "service_workers": "block",
+    "accept_downloads": False,
+}
+CLOSE_SECONDS = 5
+
+
+@dataclass(eq=False, slots=True)
+class Chromium:
+    """A running Chromium. `users` counts the tasks that have a page in it.
+
+    Pages of X share the context with the login and are reused. Every other page gets a separate context without
+    cookies, closed with the page, so no state is shared between sites or visits.
+    """
+
+    driver: Playwright
+    context: BrowserContext
+    """Context of X, with the profile."""
+    family: Family
+    started_at: datetime
+    searches: int = 0
+    readings: int = 0
+    users: int = 0
+    gone: bool = False
+    """The browser was closed, crashed or was killed."""
+    stuck: bool = False
+    """The browser did not complete an operation in time."""
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    opening: int = 0
+    """Pages and contexts being opened, which are not in `_known` yet."""
+    spares: SparePages = field(default_factory=SparePages)
+    _known: set[Page | BrowserContext] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.idle.set()
+        self._known.update({self.context, *self.context.pages})
+
+    @property
+    def tasks(self) -> int:
+        return self.searches + self.readings
+
+    @property
+    def contexts(self) -> list[BrowserContext]:
+        return self.browser.contexts
+
+    @property
+    def pages(self) -> list[Page]:
+        return [page for context in self.contexts for page in context.pages]
+
+    @property
+    def browser(self) -> Browser:
+        assert self.context.browser is not None
+        return self.context.browser
+
+    def enter(self, *, guest: bool) -> None:
+        self.users += 1
+        self.searches += not guest
+        self.readings += guest
+        self.idle.clear()
+
+    def leave(self) -> None:
+        self.users -= 1
+        if not self.users:
+            self.idle.set()
+
+    async def take_page(self) -> Page:
+        """Return a page in the logged-in context: a spare one, or a new one."""
+        page = self.spares.take()
+        if page is None:
+            async with self._opens():
+                page = await self.context.new_page()
+                self._known.add(page)
+                await refuse_films(page)
+            self.spares.add(page)
+        return page
+
+    async def give_back(self, page: Page) -> None:
+        """Reuse a page after a successful search. After a failed one use `close_page`, because its state is unknown."""
+        kept = False
+        try:
+            kept = await self.spares.keep(page)
+        finally:
+            if not kept:
+                await self.close_page(page)
+
+    async def new_guest(self, proxy: str) -> Page:
+        """Open a page in a separate context whose connections all go through the proxy."""
+        async with self._opens():
+            context = await self.browser.new_context(
+                proxy={"server": proxy},
+                **SAME_EVERYWHERE,
+                viewport={"width": 1280, "height": 1600},
+            )
+            self._known.add(context)
+            # Pages of feeds show advertisements in cross-site frames.
+            await context.route("**/*", refuse_heavy)
+            page = await context.new_page()
+            self._known.add(page)
+        return page
+
+    @asynccontextmanager
+    async def _opens(self) -> AsyncIterator[None]:
+        self.opening += 1
+        try:
+            yield
+        except (asyncio.CancelledError, PlaywrightError):
+            # The browser or its driver may be dead, or the page may still open with no owner to close it.
+            self.stuck = True
+            raise
+        finally:
+            self.opening -= 1
+
+    async def close_page(self, page: Page) -> None:
+        """Close a page, with its context unless that is X's."""
+        own = page.context is not self.context
+        await self._close(page.context if own else page)
+        if not own and not page.is_closed():
+            # The driver has died and sends no more events.
+            self.stuck = True
+        self._known -= {page, page.context} - {self.context}
+
+    async def tidy(self) -> int:
+        """Close popups and other pages and contexts without an owner. Return how many."""
+        if self.opening or self.gone or self.stuck:
+            return 0
+        strays: list[Page | BrowserContext] = [each for each in self.contexts if each not in self._known]
+        strays += [each for each in self.context.pages if each not in self._known or each in self.spares.crashed]
+        for stray in strays:
+            await self._close(stray)
+        self._known -= set(strays)
+        return len(strays)
+
+    async def _close(self, what: Page | BrowserContext) -> None:
+        """Close completely even if the caller is cancelled: failing to close is how a stuck browser is detected."""
+        closing = asyncio.create_task(self._close_in_time(what))
+        try:
+            await asyncio.shield(closing)
+        finally:
+            await asyncio.wait({closing})
+
+    async def _close_in_time(self, what: Page | BrowserContext) -> None:
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await what.close()
+        except (TimeoutError, PlaywrightError):
+            self.stuck = True
+
+    async def close(self) -> None:
+        """Shut down gracefully if possible, then kill the remaining processes."""
+        if self.stuck:
+            await self.family.end(but_driver=True)
+        with suppress(TimeoutError, PlaywrightError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self.context.close()
+        await end_driver(self.driver, self.family)
+
+
+async def end_driver(driver: Playwright, family: Family) -> None:
+    # A driver that does not stop is killed, so the reason does not matter.
+    with suppress(TimeoutError, PlaywrightError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await driver.stop()
+    left = await family.end()
+    if left:
+        log.error("processes cannot be ended: %s", left, extra={"action": "browser_left"})
+
+
+def first_line(error: PlaywrightError) -> str:
+    """Return the first line of the message, without the protocol log that follows."""
+    lines = error.message.strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+# --- Finding and starting Chromium.
+
+
+WITHOUT_WINDOWS = ("chromium-headless-shell", "chrome-headless-shell")
+"""Headless builds: a search costs two thirds of one in full Chromium, and a page in a separate context a third. They
+use the same profile.
+"""
+NAMES = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser")
+"""Chrome first, because sites treat regular browsers best."""
+FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disk-cache-size=67108864",
+    "--autoplay-policy=document-user-activation-required",
+    # WebRTC would bypass the proxy.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # X logs out browsers that announce automation.
+    "--disable-blink-features=AutomationControlled",
+)
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+ENVIRONMENT = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
+    | {"DBUS_SESSION_BUS_ADDRESS", *PROXIES, *(name.upper() for name in PROXIES)}
+)
+MARK = "FOUND_FOOTY_BROWSER"
+START_SECONDS = 30
+DRIVER_SECONDS = 15.0
+"""Time limit for starting the driver, which then starts Chromium. A restart request waits for both."""
+DRIVER_END_SECONDS = 5.0
+
+
+_starting = asyncio.Lock()
+"""Serializes driver starts, because a driver is identified as the new child process."""
+
+
+def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
+    """Return the path of a browser: one with windows if `window`, otherwise the lightest."""
+    if given is not None:
+        if not os.access(given, os.X_OK) or given.is_dir():
+            raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is no program that can be run")
+        return given
+    names = NAMES if window else WITHOUT_WINDOWS + NAMES
+    for name in names:
+        found = shutil.which(name)
+        if found is not None:
+            return Path(found)
+    raise SettingsError(
+        f"no browser was found under the names {', '.join(names)}: install Chromium (on Debian "
+        "`apt install chromium`), or set FOOTY_BROWSER_PATH to its program"
+    )
+
+
+def choose_headless(wanted: bool | None, given: Path | None, *, display: bool) -> bool:
+    """Whether to run without a window. By default a window is used if a display and a full browser are available."""
+    if wanted is not None:
+        return wanted
+    if not display or (given is not None and "headless" in given.name):
+        return True
+    try:
+        find_chromium(given, window=True)
+    except SettingsError:
+        return True
+    return False
+
+
+async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool) -> Chromium:
+    """Start Chromium; `lean` blocks images. Raises SettingsError if none is found, SourceUnavailable if it fails to
+    start.
+    """
+    executable = find_chromium(options.executable, window=not headless)
+    try:
+        _prepare(options.profile)
+    except OSError as error:
+        raise SourceUnavailable(f"the browser's profile {options.profile} cannot be used: {error.strerror}") from error
+    async with AsyncExitStack() as stack:
+        async with _starting:
+            driver, family = await _start_driver(f"{MARK}={secrets.token_hex(8)}")
+        stack.push_async_callback(end_driver, driver, family)
+        try:
+            flags = [*FLAGS, *LEAN_FLAGS] if lean else [*FLAGS]
+            # The driver enforces the same limit, unless the driver itself hangs.
+            async with asyncio.timeout(START_SECONDS + DRIVER_END_SECONDS):
+                context = await _launch(driver, executable, options.profile, family.mark, flags, headless=headless)
+        except PlaywrightError as error:
+            raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
+        except TimeoutError:
+            raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
+        stack.pop_all()
+    spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
+    chromium = Chromium(driver, context, family, datetime.now(UTC), spares=spares)
+    context.on("close", lambda _: setattr(chromium, "gone", True))
+    return chromium
+
+
+async def _start_driver(mark: str) -> tuple[Playwright, Family]:
+    before = children_of(os.getpid(), all_processes())
+    starting = asyncio.create_task(async_playwright().start(), name="start of the browser's driver")
+    try:
+        await asyncio.wait({starting}, timeout=DRIVER_SECONDS)
+        if not starting.done():
+            raise SourceUnavailable(f"the browser's driver did not start within {DRIVER_SECONDS:g} s")
+        if (fault := starting.exception()) is not None:
+            raise SourceUnavailable(f"the browser's driver does not start: {type(fault).__name__}: {fault}") from fault
+        new = children_of(os.getpid(), all_processes()) - before
+        if not new:
+            raise SourceUnavailable("the browser's driver has ended at once")
+        return starting.result(), Family(min(new), mark)
+    except BaseException:
+        # Kill the process first, so that the start task ends.
+        for pid in children_of(os.getpid(), all_processes()) - before:
+            await Family(pid, mark).end()
+        await asyncio.wait({starting}, timeout=DRIVER_END_SECONDS)
+        starting.cancel()
+        raise
+
+
+async def _launch(
+    driver: Playwright, executable: Path, profile: Path, mark: str, flags: list[str], *, headless: bool
+) -> BrowserContext:
+    return await driver.chromium.launch_persistent_context(
+        profile,
+        executable_path=executable,
+        headless=headless,
+        args=flags,
+        env=environment(os.environ, profile, mark),
+        # Chromium refuses to start as root with its sandbox.
+        chromium_sandbox=os.geteuid() != 0,
+        # Playwright allows every page to open popups; Chromium by default requires a user click.
+        ignore_default_args=["--disable-popup-blocking"],
+        viewport={"width": 1280, "height": 1600} if headless else None,
+        no_viewport=None if headless else True,
+        timeout=START_SECONDS * 1000,
+        **SAME_EVERYWHERE,
+    )
+
+
+def environment(given: Mapping[str, str], profile: Path, mark: str) -> dict[str, str | float | bool]:
+    """Return the variables that Chromium needs, without keys and passwords of the settings."""
+    kept = {name: value for name, value in given.items() if name in ENVIRONMENT or name.startswith(("LC_", "XDG_"))}
+    name, _, value = mark.partition("=")
+    return {**kept, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(profile.parent / "crashes")}
+
+
+def _prepare(profile: Path) -> None:
+    """Make the profile readable for its owner only, because it holds the login."""
+    profile.mkdir(parents=True, exist_ok=True, mode=0o700)
+    profile.chmod(0o700)
+    # Left behind by a killed browser, perhaps under another host name. `owned` guarantees exclusive use.
+    for name in ("SingletonLock", "SingletonCookie", "SingletonSocket"):
+        profile.joinpath(name).unlink(missing_ok=True)

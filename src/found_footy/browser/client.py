@@ -1,0 +1,69 @@
+"""HTTP client of the browser service: health and restart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from found_footy.errors import SourceChanged, SourceError, SourceUnavailable
+from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
+
+FACTS_SECONDS = 3.0
+RECYCLE_SECONDS = 60.0
+"""Time for running tasks to finish and a browser to start."""
+MAX_BYTES = 256 * 1024
+LONGEST_REASON = 200
+
+
+class HttpBrowserControl:
+    """Health of the browser service, and the command to restart its browser."""
+
+    def __init__(self, url: str, *, facts_seconds: float = FACTS_SECONDS, recycle_seconds: float = RECYCLE_SECONDS):
+        self._url = url.rstrip("/")
+        self._facts_seconds = facts_seconds
+        self._recycle_seconds = recycle_seconds
+
+    async def facts(self) -> Mapping[str, Any]:
+        """Return the facts, also of an unhealthy service, which sends them with status 503."""
+        health = await self.request("GET", "/health", self._facts_seconds)
+        browser = health.get("browser")
+        if not isinstance(browser, dict):
+            raise SourceChanged(f"what answers at {self._url} is not `footy browser`")
+        return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
+
+    async def check(self) -> str:
+        facts = await self.facts()
+        if not facts["healthy"]:
+            raise SourceUnavailable(f"`footy browser` at {self._url} is not healthy: {facts['message']}")
+        return f"{facts.get('processes', '?')} processes, {facts.get('pages', '?')} pages open"
+
+    async def recycle(self, reason: str) -> Mapping[str, Any]:
+        words = "".join(letter for letter in reason if letter.isprintable())[:LONGEST_REASON]
+        answer = await self.request("POST", "/recycle", self._recycle_seconds, {"reason": words})
+        if error := answer.get("error"):
+            said = error.get("message") if isinstance(error, dict) else error
+            raise SourceUnavailable(f"the browser was not started anew: {str(said)[:300]}")
+        return answer
+
+    async def request(
+        self, method: str, path: str, seconds: float, body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the JSON of a response with any status: an unhealthy service sends its facts with an error status."""
+        # A new connection per call, because the service may have been restarted.
+        client = HttpClient(
+            HttpLimits(seconds, max_bytes=MAX_BYTES), base_url=self._url, translate=self._translate, use_proxy=False
+        )
+        try:
+            document = (await client.request(method, path, json=body)).json()
+        finally:
+            await client.aclose()
+        if not isinstance(document, dict):
+            raise SourceChanged(f"{self._url} is not `footy browser`")
+        return document
+
+    def _translate(self, error: HttpError) -> SourceError:
+        if error.kind is HttpErrorKind.NOT_JSON:
+            return SourceChanged(f"{self._url} is not `footy browser`")
+        if error.kind is HttpErrorKind.TOO_LARGE:
+            return SourceChanged(str(error))
+        return SourceUnavailable(f"{self._url} does not answer ({error.detail}): is `footy browser` running?")

@@ -1,0 +1,339 @@
+"""Reads pages of feeds, and saves unrecognized pages for inspection."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page, Request, Response
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from found_footy.browser.chromium import first_line
+from found_footy.browser.models import BrowserOptions
+from found_footy.errors import (
+    FeedBlocked,
+    FeedError,
+    FeedMalformed,
+    FeedRateLimited,
+    FeedRejected,
+    FeedUnavailable,
+    FootyError,
+    NotFound,
+    PageNotOpened,
+)
+
+log = logging.getLogger(__name__)
+
+NEWEST = 5
+MOST_BYTES = 2_000_000
+SECONDS = 2
+
+
+async def keep_page(page: Page, folder: Path) -> Path | None:
+    """Save the page and return the file, or None if that fails."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            html = await page.content()
+        return keep(html, folder, datetime.now(UTC))
+    except (TimeoutError, PlaywrightError, OSError) as error:
+        log.warning("the page was not kept: %s", error, extra={"action": "page_not_kept"})
+        return None
+
+
+def keep(html: str, folder: Path, now: datetime) -> Path:
+    """Write the file readable for the owner only, because a page of X shows the account."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{now:%Y%m%dT%H%M%S.%fZ}.html"
+    path.touch(mode=0o600)
+    path.write_bytes(html.encode("utf-8", "replace")[:MOST_BYTES])
+    for old in sorted(folder.glob("*.html"))[:-NEWEST]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+# --- Page readers: a script per kind of page, and validation of its result.
+
+
+_HERE = files("found_footy.browser")
+READERS = {
+    "crex_list": _HERE.joinpath("read_crex_list.js").read_text("utf-8"),
+    "crex_match": _HERE.joinpath("read_crex_match.js").read_text("utf-8"),
+}
+"""JavaScript functions by name. Each takes `{until}` and returns `{sign, data}`."""
+PAGE_SIGNS = _HERE.joinpath("page_signs.js").read_text("utf-8")
+
+_WORDS = re.compile(
+    r"just a moment|attention required|verify (that )?you are (a )?human|are you (a )?(human|robot)|captcha"
+    r"|unusual traffic|access denied|checking your browser|before you continue|enable javascript and cookies",
+    re.IGNORECASE,
+)
+_LONG_PAGE = 1500
+"""Minimum text length of a page with real content, which is never treated as a challenge."""
+
+
+class PageState(StrEnum):
+    READY = "ready"
+    WAITING = "waiting"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    sign: PageState
+    data: dict[str, Any] | None = None
+
+
+def reading_of(raw: object) -> PageResult:
+    """Validate the script's result. Anything invalid counts as waiting."""
+    said = raw.get("sign") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict) or not isinstance(said, str) or said not in set(PageState):
+        return PageResult(PageState.WAITING)
+    sign, data = PageState(said), raw.get("data")
+    if sign is PageState.READY and not isinstance(data, dict):
+        return PageResult(PageState.WAITING)
+    return PageResult(sign, data if sign is PageState.READY else None)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSigns:
+    loaded: bool = False
+    challenge: bool = False
+    title: str = ""
+    text: str = ""
+
+    @property
+    def blocked(self) -> str | None:
+        """Why the page is blocked, or None."""
+        words = _WORDS.search(f"{self.title}\n{self.text}") if len(self.text) < _LONG_PAGE else None
+        if words is not None:
+            return f"the page says {words[0]!r}"
+        return "the page asks for a captcha or a consent" if self.challenge and self.loaded else None
+
+
+def signs_of(raw: object) -> PageSigns:
+    if not isinstance(raw, dict):
+        return PageSigns()
+    title, text = raw.get("title"), raw.get("text")
+    return PageSigns(
+        loaded=raw.get("loaded") is True,
+        challenge=raw.get("challenge") is True,
+        title=title if isinstance(title, str) else "",
+        text=text if isinstance(text, str) else "",
+    )
+
+
+# --- Reading one page of a feed.
+
+
+LOOK_SECONDS = 0.1
+QUIET_LOOKS = 10
+LOOK_GRACE = 5.0
+"""Extra time for a started evaluation, because paging through a scorecard takes a while."""
+MOST_BYTES_PAGE_READING = 24 * 1024 * 1024
+"""Maximum decompressed bytes of a page and its requests."""
+MOST_READ = 1024 * 1024
+WATCHED = frozenset({"document", "script", "xhr", "fetch"})
+"""Resource types that a page needs to show its data."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageOrder:
+    url: str
+    reader: str
+    until: str | None = None
+    """Last day of a list, as 2026-08-22."""
+
+
+class PageTraffic:
+    """Requests of a page and their results. Listeners must not raise."""
+
+    def __init__(self, page: Page) -> None:
+        self.pending = 0
+        self.failed = 0
+        self.moved_at = time.monotonic()
+        self.bytes = 0
+        self.sent_to = ""
+        """Last navigation URL of the page, after redirects."""
+        self.ended = asyncio.Event()
+        """Set when the page crashes or is too large."""
+        self._page = page
+        page.on("request", self._began)
+        page.on("requestfinished", lambda request: self._note(request))
+        page.on("requestfailed", lambda request: self._note(request, failed=True))
+        page.on("response", self._answered)
+        page.on("crash", lambda _: self.ended.set())
+
+    def _began(self, request: Request) -> None:
+        self._note(request, began=True)
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            self.sent_to = request.url
+
+    def _note(self, request: Request, *, began: bool = False, failed: bool = False) -> None:
+        if request.resource_type in WATCHED:
+            self.pending += 1 if began else -1
+            self.failed += failed
+            self.moved_at = time.monotonic()
+
+    def _answered(self, response: Response) -> None:
+        if response.request.resource_type in WATCHED:
+            self.failed += response.status >= 400
+            self.moved_at = time.monotonic()
+
+    def received(self, event: dict[str, Any]) -> None:
+        self.bytes += event.get("dataLength", 0)
+        if self.bytes > MOST_BYTES_PAGE_READING:
+            self.ended.set()
+
+
+def allowed(url: str, hosts: tuple[str, ...]) -> bool:
+    """Whether a page may be read: its host is in the list, with its port or a default one."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or host is None or parts.username is not None:
+        return False
+    return f"{host}:{port}" in hosts or (port in (None, 80, 443) and host in hosts)
+
+
+async def read_page(page: Page, order: PageOrder, options: BrowserOptions) -> dict[str, Any]:
+    """Read a page. Raises a FeedError, or NotFound if the site has no such page; browser errors pass through."""
+    traffic = PageTraffic(page)
+    session = await page.context.new_cdp_session(page)
+    # Playwright reports sizes only when a request finishes, which may never happen.
+    session.on("Network.dataReceived", traffic.received)
+    await session.send("Network.enable")
+    work = asyncio.create_task(_read(page, traffic, order, options))
+    end = asyncio.create_task(traffic.ended.wait())
+    try:
+        # Calls to a crashed page may never return.
+        await asyncio.wait({work, end}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            if traffic.bytes > MOST_BYTES_PAGE_READING:
+                raise FeedMalformed(f"the page is larger than {MOST_BYTES_PAGE_READING // 1024**2} MiB")
+            raise FeedUnavailable("the page crashed")
+        return work.result()
+    finally:
+        for task in (work, end):
+            task.cancel()
+        await asyncio.wait({work, end})
+
+
+async def _read(page: Page, traffic: PageTraffic, order: PageOrder, options: BrowserOptions) -> dict[str, Any]:
+    try:
+        response = await _opened(page, order.url, options)
+    except PageNotOpened:
+        _refuse_elsewhere(traffic.sent_to, options)
+        raise
+    _refuse_elsewhere(page.url, options)
+    if response is not None and response.status >= 400:
+        raise await _refusal(page, response)
+    latest = time.monotonic() + options.navigation_seconds
+    looks, moved_at = 0, traffic.moved_at
+    while True:
+        reading, signs = await _look(page, order, max(0.1, latest - time.monotonic()) + LOOK_GRACE)
+        if reading.sign is PageState.MISSING:
+            raise NotFound("the site has no such page")
+        if reading.data is not None:
+            return _bounded(reading.data)
+        if (blocked := signs.blocked) is not None:
+            raise FeedBlocked(blocked)
+        now = time.monotonic()
+        looks, moved_at = looks + 1 if moved_at == traffic.moved_at else 0, traffic.moved_at
+        # Count evaluations as well as time: on a busy machine both a page's requests and our evaluations are slow.
+        quiet = signs.loaded and not traffic.pending and looks >= QUIET_LOOKS and now - moved_at > options.quiet_seconds
+        if quiet or now > latest:
+            raise await _nothing_known(page, signs, traffic, options)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _refuse_elsewhere(url: str, options: BrowserOptions) -> None:
+    if url and not allowed(url, options.page_hosts):
+        raise FeedBlocked(f"the page is sent on to {(urlsplit(url).hostname or 'nowhere')[:100]}")
+
+
+async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | None:
+    try:
+        return await page.goto(url, wait_until="commit", timeout=options.navigation_seconds * 1000)
+    except PlaywrightTimeout:
+        raise PageNotOpened(f"the page did not come within {options.navigation_seconds:g} s") from None
+    except PlaywrightError as error:
+        if "ERR_TOO_MANY_REDIRECTS" in error.message:
+            raise PageNotOpened("the page's redirects go in a circle") from error
+        if "net::" in error.message or "Download is starting" in error.message:
+            raise PageNotOpened(f"the page did not come: {first_line(error).partition(' at ')[0][:150]}") from error
+        raise
+
+
+async def _refusal(page: Page, response: Response) -> FootyError:
+    # A page closed during a navigation may never report its close event.
+    with suppress(PlaywrightTimeout):
+        await page.wait_for_load_state(timeout=2000)
+    signs = await _signs(page)
+    headers = await response.all_headers()
+    said = f"the page came with HTTP {response.status}"
+    if signs.blocked is not None or "cf-mitigated" in headers or response.status in (401, 403):
+        return FeedBlocked(f"{said}, and {signs.blocked}" if signs.blocked else said)
+    if response.status in (404, 410):
+        return NotFound(said)
+    if response.status == 429:
+        return FeedRateLimited(said)
+    return FeedUnavailable(said) if response.status >= 500 else FeedRejected(said)
+
+
+async def _look(page: Page, order: PageOrder, seconds: float) -> tuple[PageResult, PageSigns]:
+    try:
+        async with asyncio.timeout(seconds):
+            raw = await page.evaluate(READERS[order.reader], {"until": order.until})
+    except TimeoutError:
+        raise FeedUnavailable(f"the page did not react within {seconds:.2g} s") from None
+    except PlaywrightError as error:
+        if page.is_closed() or "closed" in error.message:
+            raise
+        # The page is navigating or its script is not loaded yet; the next poll decides.
+        return PageResult(PageState.WAITING), PageSigns()
+    reading = reading_of(raw)
+    return reading, PageSigns() if reading.data is not None else await _signs(page)
+
+
+async def _signs(page: Page) -> PageSigns:
+    try:
+        return signs_of(await page.evaluate(PAGE_SIGNS))
+    except PlaywrightError:
+        return PageSigns()
+
+
+def _bounded(data: dict[str, Any]) -> dict[str, Any]:
+    """Round-trip the data through JSON, because a page may contain lone surrogates and values outside JSON."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    except (ValueError, RecursionError) as error:
+        raise FeedMalformed("what the page shows cannot be written down") from error
+    if len(text) > MOST_READ:
+        raise FeedMalformed("what the page shows is too much to be true")
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+async def _nothing_known(page: Page, signs: PageSigns, traffic: PageTraffic, options: BrowserOptions) -> FeedError:
+    """Return the error for a page without known content: unavailable if still loading, malformed if complete."""
+    if traffic.failed:
+        return FeedUnavailable(f"the page shows nothing: {traffic.failed} of its requests failed")
+    if traffic.pending or not signs.loaded:
+        return FeedUnavailable(f"the page did not show anything within {options.navigation_seconds:g} s")
+    kept = await keep_page(page, options.changed_pages)
+    message = "the page shows nothing that we know"
+    return FeedMalformed(f"{message}; it is kept as {kept}" if kept else message)

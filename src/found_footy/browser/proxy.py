@@ -1,0 +1,167 @@
+"""Egress proxy on loopback for untrusted pages; refuses private addresses.
+
+A rule inside the browser would miss redirects, WebSockets and workers. The proxy sees every connection: it resolves a
+name once, checks all its addresses, and connects to exactly these.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from found_footy.runtime.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, system_resolve
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 64 * 1024
+HEAD_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
+PIECE = 64 * 1024
+MOST_BYTES = 64 * 1024 * 1024
+"""Maximum bytes per direction of a connection."""
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class _Refused(Exception):
+    pass
+
+
+class EgressProxy:
+    """Proxy server; accepts connections between `start` and `stop`."""
+
+    def __init__(self, rule: AddressPolicy, resolve: Resolve = system_resolve) -> None:
+        self._rule = rule
+        self._resolve = resolve
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+        self.refused = 0
+
+    @property
+    def url(self) -> str:
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
+
+    async def stop(self) -> None:
+        """Stop the server. Safe to call if it was not started."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._open:
+            task.cancel()
+        if self._open:
+            await asyncio.wait(self._open)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._serve(reader, writer)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            log.debug("a connection of a page ended: %s", type(error).__name__)
+        except asyncio.CancelledError:
+            # The service is stopping; asyncio's server would log the cancellation.
+            pass
+        finally:
+            self._open.discard(task)
+            await _close(writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(HEAD_SECONDS):
+            head = await reader.readuntil(b"\r\n\r\n")
+        try:
+            host, port, greeting = _wanted(head)
+            there = await self._connect(host, port)
+        except (_Refused, ValueError) as refusal:
+            self.refused += 1
+            log.info("refused a request of a page: %s", refusal, extra={"action": "page_request_refused"})
+            await _say(writer, "403 Forbidden")
+            return
+        except (OSError, TimeoutError):
+            await _say(writer, "502 Bad Gateway")
+            return
+        try:
+            if greeting is None:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                there[1].write(greeting)
+            await _both_ways((reader, writer), there)
+        finally:
+            await _close(there[1])
+
+    async def _connect(self, host: str, port: int) -> Streams:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            try:
+                addresses = await self._resolve(host, port)
+            except UnicodeError as error:
+                raise _Refused(f"{host[:100]!r} is no name") from error
+            if (reason := self._rule.check(host, port, addresses)) is not None:
+                raise _Refused(f"{host[:100]}:{port}: {reason}")
+            failure: OSError | None = None
+            for address in addresses[:MAX_ADDRESSES]:
+                try:
+                    return await asyncio.open_connection(address, port, limit=PIECE)
+                except OSError as error:
+                    failure = failure or error
+        raise failure or OSError("the name has no address")
+
+
+def _wanted(head: bytes) -> tuple[str, int, bytes | None]:
+    """Return host, port, and the request head to forward, or None for a tunnel."""
+    line, _, rest = head.partition(b"\r\n")
+    method, target, version = line.decode("latin-1").split(" ")
+    if method == "CONNECT":
+        parts = urlsplit(f"//{target}")
+        if parts.hostname is None or parts.port is None:
+            raise ValueError("a tunnel to nowhere")
+        return parts.hostname, parts.port, None
+    parts = urlsplit(target)
+    if parts.scheme != "http" or parts.hostname is None:
+        raise ValueError("no address of the web")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    # One request per connection: a second one might be for another host.
+    kept = [each for each in rest.split(b"\r\n") if not each.lower().startswith((b"connection:", b"proxy-"))]
+    opening = f"{method} {path} {version}\r\nConnection: close\r\n".encode("latin-1")
+    return parts.hostname, parts.port or 80, opening + b"\r\n".join(kept)
+
+
+async def _say(writer: asyncio.StreamWriter, status: str) -> None:
+    """Send an error with a short body, because Chromium shows no page for an empty one."""
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(status)}\r\nConnection: close\r\n\r\n"
+    )
+    writer.write((head + status).encode("ascii"))
+    await writer.drain()
+
+
+async def _both_ways(here: Streams, there: Streams) -> None:
+    out = asyncio.create_task(_pipe(here[0], there[1]))
+    back = asyncio.create_task(_pipe(there[0], here[1]))
+    try:
+        # When one side has finished, the connection is of no further use.
+        await asyncio.wait({out, back}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (out, back):
+            task.cancel()
+        await asyncio.wait({out, back})
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    passed = 0
+    with suppress(OSError):
+        while passed < MOST_BYTES and (piece := await reader.read(PIECE)):
+            passed += len(piece)
+            writer.write(piece)
+            await writer.drain()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(1):
+            await writer.wait_closed()

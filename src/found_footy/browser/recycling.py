@@ -1,0 +1,128 @@
+"""When to recycle a browser, and the log of recycles."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from found_footy.browser.models import BrowserOptions
+
+REMEMBERED = 20
+
+
+class RecycleReason(StrEnum):
+    UPTIME = "uptime"
+    TASK_COUNT = "task_count"
+    PROCESSES = "processes"
+    MANUAL = "manual"
+    CRASHED = "crashed"
+    STUCK = "stuck"
+
+
+@dataclass(frozen=True, slots=True)
+class RecycleDecision:
+    reason: RecycleReason
+    why: str
+    """Description of the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserUsage:
+    """Measurements that decide whether a browser is recycled."""
+
+    age: timedelta
+    tasks: int
+    """Searches and pages read."""
+    processes: int
+    gone: bool = False
+    stuck: bool = False
+
+
+def reason_to_renew(wear: BrowserUsage, options: BrowserOptions) -> RecycleDecision | None:
+    if wear.gone:
+        return RecycleDecision(RecycleReason.CRASHED, "it has ended")
+    if wear.stuck:
+        return RecycleDecision(RecycleReason.STUCK, "it does not react")
+    if wear.age >= timedelta(hours=options.hours):
+        return RecycleDecision(RecycleReason.UPTIME, f"it is {wear.age.total_seconds() / 3600:.1f} hours old")
+    if wear.tasks >= options.searches:
+        return RecycleDecision(RecycleReason.TASK_COUNT, f"it has done {wear.tasks} tasks")
+    if wear.processes > options.processes:
+        return RecycleDecision(RecycleReason.PROCESSES, f"it has {wear.processes} processes")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Recycle:
+    """One replacement of a browser by a new one."""
+
+    at: datetime
+    reason: RecycleReason
+    why: str
+    pids_before: int
+    pids_after: int
+    uptime_seconds: float
+    """Uptime of the old browser."""
+    tasks: int
+    seconds: float
+    """Duration of the replacement."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class RecycleLog:
+    last: deque[Recycle] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    """Newest last."""
+    totals: dict[RecycleReason, int] = field(default_factory=lambda: dict.fromkeys(RecycleReason, 0))
+
+    def note(self, recycle: Recycle) -> None:
+        self.last.append(recycle)
+        self.totals[recycle.reason] += 1
+
+    @property
+    def by_reason(self) -> Mapping[str, int]:
+        return {reason.value: count for reason, count in self.totals.items()}
+
+
+# --- Measured state of the browser.
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserFacts:
+    up_since: datetime | None
+    searches: int
+    """Searches of X with the current browser."""
+    processes: int
+    zombies: int
+    """Ended processes that were not reaped; they accumulate in a container without an init process."""
+    memory_mb: int
+    """Shared memory is counted for each process."""
+    pages: int
+    """Open pages: one that is always open, one per running task, and the spare ones."""
+    starts: int
+    spare_pages: int = 0
+    """Empty pages kept for the next searches of X."""
+    uptime_seconds: float = 0.0
+    readings: int = 0
+    """Pages read for feeds with the current browser."""
+    contexts: int = 1
+    """The logged-in context of X, and one per page being read for a feed."""
+    recycles: tuple[Recycle, ...] = ()
+    """Latest recycles, newest last."""
+    recycles_total: Mapping[str, int] = field(default_factory=dict)
+    """By reason, since the service started."""
+    strays_closed: int = 0
+    """Pages and contexts without an owner that were closed."""
+    leaked_ended: int = 0
+    """Killed processes that had outlived their browser."""
+    requests_refused: int = 0
+    """Requests of pages to forbidden addresses."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "tasks": self.searches + self.readings}

@@ -1,0 +1,166 @@
+"""HTTP API of the service: `/search` and `/canary` for X, `/page` for feeds, `/health` and `/recycle` for operators."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from found_footy.browser.page_reader import READERS, PageOrder, allowed
+from found_footy.browser.x_search import SearchOrder, moment
+from found_footy.errors import (
+    BrowserAway,
+    FeedBlocked,
+    FeedBusy,
+    FeedMalformed,
+    FeedRateLimited,
+    FeedRejected,
+    FeedUnavailable,
+    FootyError,
+    NotFound,
+    SourceChanged,
+    SourceLoggedOut,
+    SourceRateLimited,
+    SourceUnavailable,
+)
+
+if TYPE_CHECKING:
+    from found_footy.browser.service import BrowserService
+
+STATUSES: dict[type[FootyError], int] = {
+    SourceLoggedOut: 401,
+    SourceRateLimited: 429,
+    SourceChanged: 502,
+    SourceUnavailable: 503,
+    NotFound: 404,
+    FeedBlocked: 403,
+    FeedRateLimited: 429,
+    BrowserAway: 503,
+    FeedBusy: 429,
+    FeedRejected: 502,
+    FeedMalformed: 502,
+    FeedUnavailable: 503,
+}
+LONGEST_QUERY = 512
+"""X's own limit."""
+MOST_POSTS = 200
+DEFAULT_POSTS = 50
+LONGEST_URL = 1000
+LONGEST_BODY = 4096
+LONGEST_REASON = 200
+
+
+class InvalidBrowserRequest(Exception):
+    """Invalid request, with a message that states what is allowed."""
+
+
+def parse_order(params: Mapping[str, str]) -> SearchOrder:
+    query = params.get("q", "").strip()
+    if not query or len(query) > LONGEST_QUERY or not query.isprintable():
+        raise InvalidBrowserRequest(f"q: a printable text of 1 to {LONGEST_QUERY} characters is allowed")
+    since = moment(params["since"].replace(" ", "+")) if params.get("since") else None
+    if params.get("since") and since is None:
+        raise InvalidBrowserRequest("since: a time with its zone is allowed, such as 2026-08-22T14:03:00+00:00")
+    limit = params.get("limit") or str(DEFAULT_POSTS)
+    if not (limit.isascii() and limit.isdigit() and len(limit) <= 4 and 1 <= int(limit) <= MOST_POSTS):
+        raise InvalidBrowserRequest(f"limit: a whole number from 1 to {MOST_POSTS} is allowed")
+    return SearchOrder(query, since, int(limit))
+
+
+def parse_page_order(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageOrder:
+    url, reader, until = params.get("url", ""), params.get("reader", ""), params.get("until") or None
+    if len(url) > LONGEST_URL or not url.isprintable() or not allowed(url, hosts):
+        raise InvalidBrowserRequest(f"url: a page of {', '.join(hosts) or 'no host at all'} is allowed")
+    if reader not in READERS:
+        raise InvalidBrowserRequest(f"reader: {' or '.join(READERS)} is allowed")
+    if until is not None and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", until, re.ASCII):
+        raise InvalidBrowserRequest("until: a day is allowed, such as 2026-08-22")
+    return PageOrder(url, reader, until)
+
+
+async def parse_reason(request: Request) -> str:
+    """Parse the reason. Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}')
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST_BODY:
+            raise InvalidBrowserRequest(f"the body: {LONGEST_BODY} bytes are allowed")
+    try:
+        reason = json.loads(body).get("reason", "")
+    except (ValueError, AttributeError, RecursionError):
+        raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}') from None
+    if not isinstance(reason, str) or not reason.isprintable() or len(reason) > LONGEST_REASON:
+        raise InvalidBrowserRequest(f"reason: a printable text of up to {LONGEST_REASON} characters is allowed")
+    return reason or "somebody asked for it"
+
+
+def browser_app(service: BrowserService) -> Starlette:
+    async def search(request: Request) -> Response:
+        posts = await service.search(parse_order(request.query_params))
+        return _json({"posts": [post.to_json(service.options.x_url) for post in posts]})
+
+    async def health(_: Request) -> Response:
+        facts = service.health()
+        if facts["healthy"]:
+            return _json(facts)
+        return _json({**facts, "error": _error_part("SourceUnavailable", facts["message"], "")}, 503)
+
+    async def canary(_: Request) -> Response:
+        return _json(await service.canary.ask())
+
+    async def page(request: Request) -> Response:
+        order = parse_page_order(request.query_params, service.options.page_hosts)
+        return _json({"data": await service.read(order)})
+
+    async def recycle(request: Request) -> Response:
+        return _json(await service.recycle(await parse_reason(request)))
+
+    return Starlette(
+        routes=[
+            Route("/search", search),
+            Route("/canary", canary),
+            Route("/page", page),
+            Route("/health", health),
+            Route("/recycle", recycle, methods=["POST"]),
+        ],
+        # A web page can send requests to loopback under its own host name (DNS rebinding).
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+        exception_handlers={FootyError: _told_error, InvalidBrowserRequest: _bad_request},
+    )
+
+
+async def _told_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, FootyError)
+    status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+    return _error(error.kind, str(error), error.hint, status)
+
+
+async def _bad_request(_: Request, error: Exception) -> Response:
+    return _error("BadRequest", str(error), "", 400)
+
+
+def _error(kind: str, message: str, hint: str, status: int) -> Response:
+    return _json({"error": _error_part(kind, message, hint)}, status)
+
+
+def _error_part(kind: str, message: str, hint: str) -> dict[str, str]:
+    return {"class": kind, "message": message, "hint": hint}
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    """Return a JSON response with times in ISO 8601."""
+    return Response(
+        json.dumps(value, ensure_ascii=False, default=lambda time: time.isoformat()),
+        status,
+        media_type="application/json",
+    )

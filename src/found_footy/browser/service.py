@@ -1,0 +1,385 @@
+"""The browser service: searches X and reads pages of feeds, with limits, a canary and health."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from found_footy.browser.chromium import Process, find_chromium, first_line, owned
+from found_footy.browser.models import BrowserOptions
+from found_footy.browser.page_reader import PageOrder, read_page
+from found_footy.browser.pool import AdmissionQueue, BrowserPool
+from found_footy.browser.recycling import BrowserFacts
+from found_footy.browser.routes import browser_app
+from found_footy.browser.x_search import FoundPost, SearchOrder, search_page
+from found_footy.errors import (
+    BrowserAway,
+    FeedBusy,
+    FeedError,
+    FeedUnavailable,
+    NotFound,
+    SettingsError,
+    SourceChanged,
+    SourceError,
+    SourceLoggedOut,
+    SourceRateLimited,
+    SourceUnavailable,
+)
+from found_footy.runtime.http_server import HttpServer
+from found_footy.storage.source_limits import Cooldown, SourceLimits
+
+Search = Callable[[SearchOrder], Awaitable[list[FoundPost]]]
+
+
+class Canary:
+    """Searches for a common word, which always has results while X and the login work. Results are cached."""
+
+    def __init__(self, search: Search, options: BrowserOptions, now: Callable[[], datetime]) -> None:
+        self._search = search
+        self._options = options
+        self._now = now
+        self._asking = asyncio.Lock()
+        self._answer: dict[str, Any] | SourceError | None = None
+        self._asked_at: datetime | None = None
+
+    async def ask(self) -> dict[str, Any]:
+        """Run the search or return the cached result. Raises its SourceError, or SourceChanged if it finds nothing."""
+        async with self._asking:
+            cached = self._fresh()
+            if not cached:
+                self._asked_at = self._now()
+                self._answer = await self._ask()
+            if isinstance(self._answer, SourceError):
+                raise self._answer.with_traceback(None)
+            assert self._answer is not None
+            return {**self._answer, "cached": cached}
+
+    def _fresh(self) -> bool:
+        if self._asked_at is None:
+            return False
+        failed = isinstance(self._answer, SourceError)
+        seconds = self._options.canary_failure_seconds if failed else self._options.canary_seconds
+        return self._answer is not None and self._now() - self._asked_at < timedelta(seconds=seconds)
+
+    async def _ask(self) -> dict[str, Any] | SourceError:
+        word = self._options.canary_word
+        try:
+            posts = await self._search(SearchOrder(word, limit=5))
+        except SourceError as error:
+            return error
+        if not posts:
+            return SourceChanged(f"a search for {word!r} found nothing, which cannot be")
+        return {"word": word, "posts": len(posts), "newest": posts[0].posted_at, "asked_at": self._asked_at}
+
+
+# --- Health, judged by results and leftover processes.
+
+
+@dataclass(slots=True)
+class RequestStats:
+    """Counters of searches, or of page reads."""
+
+    what: str = "searches"
+    asked: int = 0
+    answered: int = 0
+    failed: int = 0
+    refused: int = 0
+    """Refused because the queue was full."""
+    failed_in_a_row: int = 0
+    last_success: datetime | None = None
+    last_error: datetime | None = None
+    last_error_class: str | None = None
+    waiting_since: datetime | None = None
+    """First search after the last success."""
+
+    def to_json(self, running: int, waiting: int) -> dict[str, int]:
+        counted = ("asked", "answered", "failed", "refused", "failed_in_a_row")
+        return {**{name: getattr(self, name) for name in counted}, "running": running, "waiting": waiting}
+
+    def note_asked(self, now: datetime) -> None:
+        self.asked += 1
+        if self.waiting_since is None:
+            self.waiting_since = now
+
+    def note_success(self, now: datetime) -> None:
+        self.answered += 1
+        self.failed_in_a_row = 0
+        self.last_success = now
+        self.waiting_since = None
+
+    def note_failure(self, kind: str, now: datetime) -> None:
+        self.failed += 1
+        self.failed_in_a_row += 1
+        self.last_error, self.last_error_class = now, kind
+
+    def note_refusal(self) -> None:
+        """Count a refusal, which is neither a failure nor a success, because it says nothing about X."""
+        self.refused += 1
+
+
+def problems(
+    ledgers: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime
+) -> list[str]:
+    """Return why the service is unhealthy; empty if it is healthy."""
+    found = []
+    for ledger in ledgers:
+        if ledger.failed_in_a_row >= options.failures:
+            found.append(
+                f"the last {ledger.failed_in_a_row} {ledger.what} failed, most recently with {ledger.last_error_class}"
+            )
+        if ledger.waiting_since is not None:
+            silence = now - ledger.waiting_since
+            if silence > timedelta(seconds=options.stale_seconds):
+                found.append(f"none of the {ledger.what} has succeeded for {silence.total_seconds():.0f} s")
+    left = browser.processes + browser.zombies
+    if left > options.processes:
+        found.append(f"{left} processes, {browser.zombies} of them ended; allowed are {options.processes}")
+    return found
+
+
+# --- Service.
+
+
+log = logging.getLogger(__name__)
+
+Now = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class BrowserService:
+    """Serves on loopback while its `async with` block is open."""
+
+    def __init__(self, options: BrowserOptions, *, limits: SourceLimits | None = None, now: Now = utc_now) -> None:
+        """`limits` holds the account's budget of search calls; None means no limit."""
+        self.options = options
+        self._limits = limits
+        self._now = now
+        self._keeper = BrowserPool(options)
+        self._turns = AdmissionQueue(options.at_once, options.waiting)
+        self._page_turns = AdmissionQueue(options.pages_at_once, options.pages_waiting)
+        self._ledger = RequestStats()
+        self._page_ledger = RequestStats("readings of pages")
+        self.canary = Canary(self.search, options, now)
+        self._server = HttpServer(browser_app(self), options.port, name="the browser service")
+        self._lock = ExitStack()
+        self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
+        self._running: dict[SearchOrder, asyncio.Task[list[FoundPost]]] = {}
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    async def __aenter__(self) -> BrowserService:
+        find_chromium(self.options.executable, window=not self.options.headless)
+        self._lock.enter_context(owned(self.options.profile))
+        try:
+            # Bind the port first, because it fails cheaply; early requests wait for the browser.
+            await self._server.start()
+            await self._keeper.start()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
+        # Running searches lose their browser and fail at once, so the server can stop.
+        try:
+            await self._keeper.stop()
+            await self._server.stop()
+        finally:
+            self._lock.close()
+
+    async def wait(self) -> None:
+        """Wait until the server stops by itself, which happens only on an error."""
+        await self._server.wait()
+
+    async def search(self, order: SearchOrder) -> list[FoundPost]:
+        """Return posts with a video, newest first. Raises a SourceError. Equal searches share one result while it is
+        fresh.
+        """
+        now = time.monotonic()
+        self._fresh = {each: kept for each, kept in self._fresh.items() if now - kept[0] < self.options.fresh_seconds}
+        same = replace(order, since=None)
+        if same in self._fresh:
+            return self._fresh[same][1]
+        if self.options.fresh_seconds <= 0:
+            return await self._noted_search(order)
+        if same not in self._running:
+            task = asyncio.create_task(self._noted_search(order), name="search of X")
+            self._running[same] = task
+            task.add_done_callback(lambda done: self._finished(same, done))
+        return await asyncio.shield(self._running[same])
+
+    def _finished(self, order: SearchOrder, task: asyncio.Task[list[FoundPost]]) -> None:
+        self._running.pop(order, None)
+        if not task.cancelled() and task.exception() is None:
+            self._fresh[order] = (time.monotonic(), task.result())
+
+    async def _noted_search(self, order: SearchOrder) -> list[FoundPost]:
+        began = time.monotonic()
+        if not self._turns.full:
+            await self._require_budget()
+        self._ledger.note_asked(self._now())
+        if self._turns.full:
+            self._ledger.note_refusal()
+            raise SourceUnavailable(f"{self._turns.waiting} searches wait already; try again in a moment")
+        failure: str | None = "ProgramFault"
+        posts: list[FoundPost] = []
+        try:
+            posts = await self._search(order)
+            failure = None
+        except SourceError as error:
+            failure = error.kind
+            await self._cool_down(error)
+            raise
+        finally:
+            spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
+            if failure is None:
+                self._ledger.note_success(self._now())
+                log.info("searched X", extra={**spent, "posts": len(posts)})
+            else:
+                self._ledger.note_failure(failure, self._now())
+                log.warning("the search of X failed", extra={**spent, "error": failure})
+        return posts
+
+    async def _require_budget(self) -> None:
+        """Raise SourceRateLimited, or SourceLoggedOut after X's login page, with its end.
+
+        An exhausted budget says nothing about X, so it does not count as a failure.
+        """
+        if self._limits is None:
+            return
+        cooldown = await self._limits.cooldown()
+        if cooldown is not None:
+            said = f"{cooldown.reason}; X is not searched before {cooldown.until:%H:%M:%S} UTC"
+            if cooldown.kind == SourceLoggedOut.__name__:
+                self._ledger.note_failure(cooldown.kind, self._now())
+                raise SourceLoggedOut(said)
+            self._ledger.note_refusal()
+            raise SourceRateLimited.ending(cooldown.until, said)
+        free_at = await self._limits.take_call()
+        if free_at is not None:
+            self._ledger.note_refusal()
+            raise SourceRateLimited.ending(
+                free_at, f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC"
+            )
+
+    async def _may_scroll(self) -> bool:
+        return self._limits is None or await self._limits.take_call() is None
+
+    async def _cool_down(self, error: SourceError) -> None:
+        if self._limits is None or not isinstance(error, (SourceRateLimited, SourceLoggedOut)):
+            return
+        now, longest = self._now(), timedelta(seconds=self.options.cooldown_seconds)
+        until = now + longest
+        if isinstance(error, SourceRateLimited):
+            unexplained = now + timedelta(seconds=self.options.unexplained_cooldown_seconds)
+            until = min(max(error.until, now), until) if error.until is not None else min(unexplained, until)
+        await self._limits.cool_down(Cooldown(until, error.kind, str(error)))
+
+    async def _search(self, order: SearchOrder) -> list[FoundPost]:
+        try:
+            async with (
+                asyncio.timeout(self.options.search_seconds),
+                self._turns.take(),
+                self._keeper.page() as page,
+            ):
+                return await search_page(page, order, self.options, self._may_scroll)
+        except TimeoutError:
+            raise SourceUnavailable(f"no answer from X within {self.options.search_seconds:g} s") from None
+        except SettingsError as error:
+            raise SourceUnavailable(str(error)) from error
+        except PlaywrightError as error:
+            raise SourceUnavailable(f"the browser failed: {first_line(error)}") from error
+
+    async def read(self, order: PageOrder) -> dict[str, Any]:
+        """Return the content of a feed's page. Raises a FeedError, or NotFound if the site has no such page."""
+        began = time.monotonic()
+        self._page_ledger.note_asked(self._now())
+        if self._page_turns.full:
+            self._page_ledger.note_refusal()
+            raise FeedBusy(f"{self._page_turns.waiting} pages wait to be read already; try again in a moment")
+        failure: str | None = "ProgramFault"
+        try:
+            data = await self._read(order)
+            failure = None
+        except NotFound:
+            # A missing page is a valid result.
+            failure = None
+            raise
+        except FeedError as error:
+            failure = error.kind
+            raise
+        finally:
+            spent = {"action": "page_read", "reader": order.reader, "seconds": round(time.monotonic() - began, 2)}
+            if failure is None:
+                self._page_ledger.note_success(self._now())
+                log.debug("read a page", extra=spent)
+            else:
+                self._page_ledger.note_failure(failure, self._now())
+                log.warning("reading a page failed", extra={**spent, "error": failure})
+        return data
+
+    async def _read(self, order: PageOrder) -> dict[str, Any]:
+        try:
+            async with (
+                asyncio.timeout(self.options.scrape_seconds),
+                self._page_turns.take(),
+                self._keeper.guest_page() as page,
+            ):
+                return await read_page(page, order, self.options)
+        except TimeoutError:
+            raise FeedUnavailable(f"the page was not read within {self.options.scrape_seconds:g} s") from None
+        except (SettingsError, SourceUnavailable) as error:
+            raise BrowserAway(str(error)) from error
+        except PlaywrightError as error:
+            raise FeedUnavailable(f"the browser failed: {first_line(error)}") from error
+
+    async def recycle(self, why: str) -> dict[str, Any]:
+        """Recycle the browser. Raises SourceUnavailable if no new one starts."""
+        before = self._keeper.facts()
+        try:
+            recycle = await self._keeper.recycle(why)
+        except SettingsError as error:
+            raise SourceUnavailable(str(error)) from error
+        after = self._keeper.facts()
+        return {"before": before.to_json(), "after": after.to_json(), "recycle": recycle.to_json()}
+
+    def processes(self) -> list[Process]:
+        """Processes of the browser, including its driver, which is a child of this process."""
+        return self._keeper.processes()
+
+    def health(self) -> dict[str, Any]:
+        """Return facts in memory, without touching a page."""
+        now, searches, readings, facts = self._now(), self._ledger, self._page_ledger, self._keeper.facts()
+        found = problems((searches, readings), facts, self.options, now)
+        counted = [f"{each.answered} of {each.asked} {each.what} answered" for each in (searches, readings)]
+        last = max((searches, readings), key=lambda each: each.last_error or datetime.min.replace(tzinfo=UTC))
+        successes = [each.last_success for each in (searches, readings) if each.last_success is not None]
+        return {
+            "healthy": not found,
+            "message": "; ".join(found or counted),
+            "problems": found,
+            "browser": facts.to_json(),
+            "searches": searches.to_json(self._turns.running, self._turns.waiting),
+            "readings": readings.to_json(self._page_turns.running, self._page_turns.waiting),
+            "last_success": max(successes, default=None),
+            "last_error": {"at": last.last_error, "class": last.last_error_class} if last.last_error else None,
+        }

@@ -1,0 +1,71 @@
+"""`footy up`, `worker`, `web` and `watchdog`: the processes of the system."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Annotated
+
+import typer
+
+from found_footy.cli.common import run, settings_with_logs, stop_event
+from found_footy.runtime.data_folder import with_running_engines
+
+
+def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker processes to start.")] = None) -> None:
+    """Start the engines, workers, web server and watchdog, and run until Ctrl-C."""
+    from found_footy.app import running
+    from found_footy.cli.startup_banner import print_banner
+    from found_footy.runtime.system import pages_url
+
+    settings = settings_with_logs()
+    if workers is not None:
+        settings = settings.model_copy(update={"workers": workers})
+
+    async def body() -> None:
+        async with running(settings) as system:
+            names = ", ".join(f"{child.name} (pid {child.pid})" for child in system.supervisor.status())
+            pages = pages_url(system.settings)
+            logging.getLogger(__name__).info(f"ready: {names}; pages at {pages}", extra={"action": "ready"})
+            await print_banner(system, pages)
+            await asyncio.Event().wait()
+
+    run(body, when_stopped=0)
+
+
+def worker() -> None:
+    """Run one worker on the engines in the settings, or on those of `footy up`."""
+    settings = with_running_engines(settings_with_logs())
+
+    from found_footy.app import work
+
+    async def body() -> None:
+        await work(settings, stop_event())
+
+    run(body, when_stopped=0)
+
+
+def web() -> None:
+    """Serve the pages, the API and live updates, on the engines in the settings or on those of `footy up`."""
+    settings = with_running_engines(settings_with_logs())
+
+    import uvloop
+
+    from found_footy.app import serve
+
+    async def body() -> None:
+        await serve(settings, stop_event())
+
+    run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
+
+
+def watchdog() -> None:
+    """Run the watchdog: check feed health and restart what is stuck. `footy up` starts one."""
+    settings = with_running_engines(settings_with_logs())
+
+    from found_footy.operations.watchdog import watch
+
+    async def body() -> None:
+        await watch(settings, stop_event())
+
+    run(body, when_stopped=0)

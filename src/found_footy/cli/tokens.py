@@ -1,0 +1,124 @@
+"""`footy token`: create, list and revoke access tokens."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from found_footy.access.models import ID_LENGTH, SECRET_BYTES, Role, Token, new_token
+from found_footy.cli.common import AsJson, check_choice, err, out, print_json, with_database
+
+if TYPE_CHECKING:
+    from found_footy.access.store import TokenStore
+    from found_footy.storage.postgres import Database
+
+T = TypeVar("T")
+
+token = typer.Typer(
+    name="token",
+    help="Create, list and revoke access tokens.",
+    no_args_is_help=True,
+)
+
+
+@token.command()
+def create(
+    name: Annotated[str, typer.Option(help="Who or what will use it.")],
+    role: Annotated[
+        str, typer.Option(help="reader, editor or operator; each includes the rights of the ones before it.")
+    ],
+    days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = (None),
+    as_json: AsJson = False,
+) -> None:
+    """Create a token and print it. It cannot be shown again: only its hash is stored."""
+    called = name.strip()
+    if not 1 <= len(called) <= 100 or not called.isprintable():
+        raise typer.BadParameter("expected 1 to 100 printable characters", param_hint="--name")
+    given = _role(role)
+    now = _now()
+    random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
+    made, text = new_token(called, given, now, random, secret, timedelta(days=days) if days else None)
+    _with_access(lambda access: access.add_token(made))
+    if as_json:
+        print_json({**_document(made, now), "token": text})
+    else:
+        out.print(text, markup=False, soft_wrap=True)
+        err.print(f"{made.role} token {made.id} for {called!r}; it will not be shown again", markup=False, style="dim")
+
+
+@token.command(name="list")
+def list_tokens(as_json: AsJson = False) -> None:
+    """List all tokens, including expired and revoked ones."""
+    tokens = _with_access(lambda access: access.tokens())
+    now = _now()
+    if as_json:
+        print_json([_document(each, now) for each in tokens])
+        return
+    if not tokens:
+        out.print("no tokens; create one with `footy token create`")
+    for each in tokens:
+        facts = [each.id, str(each.role), each.name, f"created {each.created_at:%Y-%m-%d}", _end(each, now), _use(each)]
+        out.print("  ".join(fact for fact in facts if fact), markup=False, soft_wrap=True, highlight=False)
+
+
+@token.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="Token id, from `footy token list`.")],
+    as_json: AsJson = False,
+) -> None:
+    """Revoke a token and all sessions created with it."""
+    ended = _with_access(lambda access: access.revoke(token_id, _now()))
+    if as_json:
+        print_json(_document(ended, _now()))
+    else:
+        out.print(f"revoked {ended.id} ({ended.name})", markup=False)
+
+
+def _role(text: str) -> Role:
+    check_choice(text, Role, "--role")
+    return Role.named(text)
+
+
+def _document(token: Token, now: datetime) -> dict[str, Any]:
+    moments = {
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+        "revoked_at": token.revoked_at,
+        "last_used_at": token.last_used_at,
+    }
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": str(token.role),
+        "state": token.ended(now) or "valid",
+        **{name: at.isoformat() if at else None for name, at in moments.items()},
+    }
+
+
+def _end(token: Token, now: datetime) -> str:
+    if token.revoked_at is not None:
+        return f"revoked {token.revoked_at:%Y-%m-%d}"
+    if token.expires_at is None:
+        return ""
+    return f"{'expired' if token.ended(now) else 'until'} {token.expires_at:%Y-%m-%d}"
+
+
+def _use(token: Token) -> str:
+    return f"last used {token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "never used"
+
+
+def _with_access(use: Callable[[TokenStore], Coroutine[Any, Any, T]]) -> T:
+    async def body(database: Database) -> T:
+        from found_footy.access.store import TokenStore
+
+        return await use(TokenStore(database))
+
+    return with_database(body)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,353 @@
+"""Activities that download, verify, deduplicate and publish clips. Local files exist only while an activity runs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from temporalio import activity
+
+from found_footy.clips.dedup import DedupPlan, Duplicate, find_duplicates, plan_dedup
+from found_footy.clips.filters import (
+    REJECTION_BY_VERDICT,
+    FilterRules,
+    check_file,
+    reason_for_error,
+    reason_for_media_error,
+)
+from found_footy.clips.messages import (
+    CandidateFailure,
+    CandidateRef,
+    CopyOf,
+    FetchResult,
+    PoolPlan,
+    PoolRef,
+    SearchAttempt,
+    SettleRequest,
+    VideoFailure,
+    VideoRef,
+    VideoStatus,
+)
+from found_footy.clips.models import FrameReading, RejectionReason, clip_key, staging_key
+from found_footy.clips.verification import Verification, VerificationStatus, validate_timestamp, validate_wicket
+from found_footy.discovery.goal import SoughtGoal
+from found_footy.discovery.models import EventWorkflow, StillWanted
+from found_footy.errors import CandidateRejected, DownloadUnavailable, MediaError, ObjectMissing, VisionError
+from found_footy.fixtures.models import Sport
+from found_footy.media.processor import MediaProcessor
+from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
+from found_footy.ports import ClipStorage, ClipWatcher, Downloader
+from found_footy.runtime.http_exchanges import record_exchanges
+from found_footy.storage.objects.backend import ObjectStore
+
+PREFIX = "footy-"
+_CHUNK = 1024 * 1024
+
+
+@contextmanager
+def clip_workdir() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+        yield Path(folder)
+
+
+@asynccontextmanager
+async def staged_file(objects: ObjectStore, event_id: str, md5: str) -> AsyncIterator[Path]:
+    with clip_workdir() as folder:
+        path = folder / f"{md5}.mp4"
+        await objects.get(staging_key(event_id, md5), path)
+        yield path
+
+
+def message_without_path(error: MediaError) -> str:
+    """Message of a media error without the temporary path of the file."""
+    return re.sub(rf"\S*/{PREFIX}[^/\s]+/[^/\s:]+", "the file", str(error))
+
+
+def md5_of_file(path: Path) -> str:
+    # MD5 names the content; it is not used for security.
+    digest = hashlib.md5(usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+# --- Downloads: from a post to a staged file, and the checks before verification.
+
+
+log = logging.getLogger(__name__)
+
+MAX_DOWNLOAD_ATTEMPTS = 3
+"""Attempts while a host does not respond. The workflow's retry policy covers all other failures."""
+
+
+class DownloadActivities:
+    def __init__(
+        self,
+        clips: ClipStorage,
+        objects: ObjectStore,
+        downloader: Downloader,
+        media: MediaProcessor,
+        filters: FilterRules,
+        now: Callable[[], datetime],
+        keeper: UnexpectedAnswerRecorder | None = None,
+    ) -> None:
+        self._clips = clips
+        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._objects = objects
+        self._downloader = downloader
+        self._media = media
+        self._filters = filters
+        self._now = now
+
+    @activity.defn
+    async def register_download_workflow(self, order: EventWorkflow) -> StillWanted:
+        return StillWanted(await self._clips.register_download(order.event_id, order.workflow_id))
+
+    @activity.defn
+    async def fetch_clip(self, order: CandidateRef) -> FetchResult:
+        goal = await self._clips.goal(order.event_id)
+        candidate = await self._clips.candidate(order.event_id, order.key)
+        if candidate.md5 is not None:
+            return FetchResult(candidate.md5, await self._clips.video_state(order.event_id, candidate.md5) or "")
+        if candidate.loss is not None:
+            return FetchResult()
+        try:
+            if not goal.wanted:
+                raise CandidateRejected(RejectionReason.WITHDRAWN, "the goal was withdrawn")
+            return await self._fetch(goal, order.key, candidate.media_url)
+        except CandidateRejected as lost:
+            return await self._lose(order, lost.reason, str(lost))
+        except MediaError as error:
+            return await self._lose(order, reason_for_media_error(error), message_without_path(error))
+        except DownloadUnavailable as error:
+            if activity.info().attempt < MAX_DOWNLOAD_ATTEMPTS:
+                raise
+            return await self._lose(order, RejectionReason.UNREACHABLE, str(error))
+
+    async def _fetch(self, goal: SoughtGoal, key: str, media_url: str) -> FetchResult:
+        with clip_workdir() as folder:
+            path = folder / "clip.mp4"
+            with record_exchanges() as exchanges:
+                try:
+                    await self._downloader.fetch(media_url, path)
+                except CandidateRejected as lost:
+                    await self._keeper.note("download", [lost], exchanges)
+                    raise
+            md5 = await asyncio.to_thread(md5_of_file, path)
+            info = None
+            # A known file is neither staged nor verified again.
+            if await self._clips.video_state(goal.id, md5) is None:
+                info = await self._media.probe(path)
+                refused = check_file(info.duration, info.aspect, self._filters)
+                if refused is not None:
+                    raise CandidateRejected(*refused)
+                await self._objects.put(
+                    staging_key(goal.id, md5),
+                    path,
+                    content_type=content_type(info.container),
+                    metadata=_metadata(goal, key),
+                )
+            return FetchResult(md5, await self._clips.add_video(goal.id, key, md5, info, self._now()))
+
+    async def _lose(self, order: CandidateRef, loss: str, detail: str) -> FetchResult:
+        await self._clips.reject_candidate(order.event_id, order.key, loss, detail)
+        log.info(f"{order.key} is lost: {loss}: {detail}", extra={"action": "candidate_lost", **vars(order)})
+        return FetchResult()
+
+    @activity.defn
+    async def reject_candidate(self, order: CandidateFailure) -> None:
+        log.error(order.detail, extra={"action": "fetch_failed", "event_id": order.event_id, "error": order.error})
+        loss = reason_for_error(order.error)
+        await self._clips.reject_candidate(order.event_id, order.key, loss, f"{order.error}: {order.detail}")
+
+    @activity.defn
+    async def hash_clip(self, order: VideoRef) -> VideoStatus:
+        if await self._clips.video_state(order.event_id, order.md5) == "checked":
+            try:
+                async with staged_file(self._objects, order.event_id, order.md5) as path:
+                    fingerprint = await self._media.fingerprint(path)
+                await self._clips.save_fingerprint(order.event_id, order.md5, fingerprint)
+            except MediaError as error:
+                await self._clips.reject_video(
+                    order.event_id, order.md5, reason_for_media_error(error), message_without_path(error)
+                )
+        return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
+
+    @activity.defn
+    async def reject_video(self, order: VideoFailure) -> VideoStatus:
+        log.error(order.detail, extra={"action": "check_failed", "event_id": order.event_id, "error": order.error})
+        loss = reason_for_error(order.error)
+        state = await self._clips.video_state(order.event_id, order.md5)
+        if loss is not RejectionReason.NOT_CHECKED or state == "staged":
+            await self._clips.reject_video(order.event_id, order.md5, loss, f"{order.error}: {order.detail}")
+            state = await self._clips.video_state(order.event_id, order.md5)
+        return VideoStatus(state or "")
+
+
+def content_type(container: str) -> str:
+    """Content type for browsers. All keys end in `.mp4`, as links do, whatever the container is."""
+    if "matroska" in container or "webm" in container:
+        return "video/webm"
+    return "video/mp2t" if container == "mpegts" else "video/mp4"
+
+
+def _metadata(goal: SoughtGoal, key: str) -> Mapping[str, str]:
+    return {
+        "event": goal.id,
+        "home": goal.home.name,
+        "away": goal.away.name,
+        "player": goal.player or "",
+        "minute": str(goal.minute),
+        "post": key,
+    }
+
+
+# --- Uploads: verified files become clips or copies of clips.
+
+
+class UploadActivities:
+    def __init__(
+        self,
+        clips: ClipStorage,
+        objects: ObjectStore,
+        start_or_signal_upload: Callable[[SearchAttempt], Awaitable[None]],
+    ) -> None:
+        self._clips = clips
+        self._objects = objects
+        self._start_or_signal_upload = start_or_signal_upload
+
+    @activity.defn
+    async def queue_videos_for_upload(self, order: SearchAttempt) -> None:
+        await self._start_or_signal_upload(order)
+
+    @activity.defn
+    async def deduplicate_pool(self, order: PoolRef) -> PoolPlan:
+        pool = await self._clips.pool(order.event_id, order.pool)
+        new = [video.id for video in pool.new]
+        pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, pool.fingerprints)
+        result = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
+        return PoolPlan(
+            stays=list(result.stays),
+            publish=[name for name in result.stays if name in new],
+            copies=[CopyOf(copy.id, copy.of, copy.offset, copy.mirrored) for copy in result.copies],
+        )
+
+    @activity.defn
+    async def publish_clip(self, order: VideoRef) -> None:
+        goal = await self._clips.goal(order.event_id)
+        if not goal.wanted:
+            return
+        target = clip_key(goal.fixture_id, goal.id, order.md5)
+        try:
+            await self._objects.copy(staging_key(goal.id, order.md5), target)
+        except ObjectMissing:
+            # If an earlier attempt got as far as cleaning up, the clip is already at its target.
+            if await self._objects.head(target) is None:
+                raise
+
+    @activity.defn
+    async def settle_event(self, order: SettleRequest) -> None:
+        settlements = [
+            DedupPlan(tuple(plan.stays), tuple(Duplicate(c.md5, c.of, c.offset, c.mirrored) for c in plan.copies))
+            for plan in order.plans
+        ]
+        settled = await self._clips.settle(order.event_id, settlements, order.at)
+        log.info(
+            f"{sum(len(plan.publish) for plan in order.plans)} new clips",
+            extra={"action": "settled", "event_id": order.event_id, "settled": settled},
+        )
+
+    @activity.defn
+    async def clean_up_upload(self, order: EventWorkflow) -> None:
+        goal = await self._clips.goal(order.event_id)
+        states = await self._clips.video_states(order.event_id)
+        done = [staging_key(goal.id, md5) for md5, state in states.items() if state in ("kept", "replaced", "refused")]
+        gone = [clip_key(goal.fixture_id, goal.id, md5) for md5, state in states.items() if state == "replaced"]
+        await self._objects.delete([*done, *gone])
+
+
+# --- Verification: whether a clip shows this goal, or this wicket.
+
+
+Permit = Callable[[], AbstractAsyncContextManager[None]]
+"""Permit for one of the vision checks that may run concurrently across all workers. Raises PermitTimeout and
+CacheUnavailable.
+"""
+
+
+class VerificationActivities:
+    def __init__(
+        self,
+        clips: ClipStorage,
+        objects: ObjectStore,
+        watch: ClipWatcher,
+        tolerance_minutes: int,
+        permit: Permit,
+        keeper: UnexpectedAnswerRecorder | None = None,
+    ) -> None:
+        self._clips = clips
+        self._objects = objects
+        self._watch = watch
+        self._tolerance = tolerance_minutes
+        self._permit = permit
+        self._keeper = keeper or UnexpectedAnswerRecorder()
+
+    @activity.defn
+    async def verify_clip(self, order: VideoRef) -> VideoStatus:
+        state = await self._clips.video_state(order.event_id, order.md5)
+        if state != "staged":
+            return VideoStatus(state or "")
+        goal = await self._clips.goal(order.event_id)
+        if not goal.wanted:
+            await self._clips.reject_video(
+                order.event_id, order.md5, RejectionReason.WITHDRAWN, "the goal was withdrawn"
+            )
+            return VideoStatus("refused")
+        try:
+            async with staged_file(self._objects, order.event_id, order.md5) as path, self._permit():
+                readings = await self._readings(path, goal.sport)
+        except MediaError as error:
+            await self._clips.reject_video(
+                order.event_id, order.md5, reason_for_media_error(error), message_without_path(error)
+            )
+            return VideoStatus("refused")
+        if goal.sport is Sport.CRICKET:
+            seen = validate_wicket(readings, goal.expectation)
+        else:
+            seen = validate_timestamp(readings, goal.expectation, self._tolerance)
+        log.info(
+            f"{order.md5}: {seen.status}, {seen.reason or seen.minute}",
+            extra={"action": "clip_verified", "event_id": order.event_id, "md5": order.md5, "status": seen.status},
+        )
+        if seen.status is VerificationStatus.REJECTED:
+            await self._clips.reject_video(order.event_id, order.md5, *_refusal(seen, goal.sport), seen)
+        else:
+            await self._clips.save_verification(order.event_id, order.md5, seen)
+        return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
+
+    async def _readings(self, path: Path, sport: Sport) -> Sequence[FrameReading]:
+        with record_exchanges() as exchanges:
+            try:
+                return await self._watch(path, sport)
+            except VisionError as error:
+                await self._keeper.note("vision server", [error], exchanges)
+                raise
+
+
+def _refusal(seen: Verification, sport: Sport) -> tuple[RejectionReason, str]:
+    assert seen.reason is not None
+    loss = REJECTION_BY_VERDICT[seen.reason]
+    # Leave out parts that repeat the rejection reason.
+    parts = [str(seen.reason)] if str(seen.reason) != str(loss) else []
+    if seen.minute is not None:
+        cricket = sport is Sport.CRICKET
+        parts.append(f"after {seen.minute} overs" if cricket else f"the clock says {seen.minute}'")
+    return loss, "; ".join(parts)

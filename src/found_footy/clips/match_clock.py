@@ -1,0 +1,288 @@
+"""Match clock: tokens of a clock's text, with OCR confusions corrected, and the minute of play it shows."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+T = TypeVar("T")
+
+MAX_LENGTH = 200
+"""Scoreboards are shorter; text beyond this length is not part of the clock."""
+
+
+class MatchPeriod(StrEnum):
+    FIRST_HALF = "1H"
+    SECOND_HALF = "2H"
+    EXTRA_TIME = "ET"
+    EXTRA_SECOND = "ET2"
+
+
+class ClockMark(StrEnum):
+    """Words shown instead of a running clock."""
+
+    HALF_TIME = "HT"
+    FULL_TIME = "FT"
+    AFTER_EXTRA_TIME = "AET"
+    PENALTIES = "PENS"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockTime:
+    minute: int
+    second: int | None = None
+    """None if only the minute is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedText:
+    """Tokens of a text, each kind in order of appearance."""
+
+    times: tuple[ClockTime, ...] = ()
+    """67:23, or 67' without seconds."""
+    stoppages: tuple[tuple[int, int], ...] = ()
+    """45+2 as (45, 2)."""
+    sub_clocks: tuple[ClockTime, ...] = ()
+    """Times after a plus sign: +02:17."""
+    added: int | None = None
+    """4 for +4."""
+    period: MatchPeriod | None = None
+    mark: ClockMark | None = None
+
+
+_SAME = str.maketrans(
+    {"∶": ":", "꞉": ":", "’": "'", "‘": "'", "′": "'", "´": "'", "`": "'", "ʹ": "'", "–": "-", "—": "-"}
+)
+_DIGITS = str.maketrans("OQILSBZ|!", "001158211")
+_CONFUSED = "[0-9OQILSBZ|!]"
+
+_PERIODS = (
+    (MatchPeriod.EXTRA_SECOND, r"ET ?2(?![0-9])|2 ?ET|2ND (?:HALF )?(?:OF )?(?:ET|EXTRA TIME)"),
+    (MatchPeriod.EXTRA_TIME, r"ET ?1(?![0-9])|1 ?ET|E\.T\.|ET|EXTRA[ -]?TIME"),
+    (MatchPeriod.FIRST_HALF, r"1ST HALF|FIRST HALF|1 ?H|H ?1(?![0-9])|1ST(?! LEG)|1T|1\. ?HZ"),
+    (MatchPeriod.SECOND_HALF, r"2ND HALF|SECOND HALF|2 ?H|H ?2(?![0-9])|2ND(?! LEG)|2T|2\. ?HZ"),
+)
+_MARKS = (
+    (ClockMark.AFTER_EXTRA_TIME, r"A\.?E\.?T\.?"),
+    (ClockMark.HALF_TIME, r"HT|HALF[ -]?TIME"),
+    (ClockMark.FULL_TIME, r"FT|FULL[ -]?TIME"),
+    (ClockMark.PENALTIES, r"PENS|PENALTIES|SHOOT-?OUT"),
+)
+
+_SCORE = re.compile(r"(?<![0-9:+])\(? ?[0-9]{1,2} ?- ?[0-9]{1,2} ?\)?(?![0-9:])")
+_STOPPAGE = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3})'? ?\+ ?([0-9]{1,2})(?: ?[:;.] ?[0-5][0-9])?'?(?![0-9:])")
+_OPEN_PLUS = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3})'? ?\+(?! ?[0-9])")
+_SUB_CLOCK = re.compile(r"\+ ?([0-9]{1,2}) ?[:;.] ?([0-5][0-9])(?![0-9])")
+_ADDED = re.compile(r"\+ ?([0-9]{1,2})(?![0-9:;.])")
+_TIME = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3}) ?[:;.] ?([0-5][0-9])(?![0-9]|[:;.,/-][0-9])")
+_MINUTE = re.compile(r"(?<![0-9:;.,/+-])([0-9]{1,3}) ?(?:'|MIN(?![A-Z]))")
+_BARE = re.compile(r"[0-9]{1,2}|1[0-9]{2}")
+_CONFUSED_TIME = re.compile(
+    rf"(?<![A-Z0-9:;.,/|!-]){_CONFUSED}{{1,3}} ?[:;.] ?{_CONFUSED}{{2}}(?![A-Z0-9|!]|[:;.,/-][0-9])"
+)
+_CONFUSED_MINUTE = re.compile(rf"(?<![A-Z0-9:;.,/|!-]){_CONFUSED}{{1,3}}'")
+
+
+def scan_clock_text(text: str) -> ScannedText:
+    """Tokenize a text. Scores, dates, years and words are dropped."""
+    rest = _digits_restored(_plain(text))
+    rest, period = _taken(rest, _PERIODS)
+    rest, mark = _taken(rest, _MARKS)
+    rest = _SCORE.sub(" # ", rest)
+    stoppages, rest = _all(_STOPPAGE, rest)
+    opened, rest = _all(_OPEN_PLUS, rest)
+    subs, rest = _all(_SUB_CLOCK, rest)
+    added, rest = _all(_ADDED, rest)
+    clocks, rest = _all(_TIME, rest)
+    minutes, rest = _all(_MINUTE, rest)
+    times = [ClockTime(int(minute), int(second)) for minute, second in clocks]
+    times += [ClockTime(int(found[0])) for found in (*minutes, *opened)]
+    bare = rest.strip(" #'.:")
+    if not times and not stoppages and not added and not subs and _BARE.fullmatch(bare):
+        times.append(ClockTime(int(bare)))
+    return ScannedText(
+        times=tuple(times),
+        stoppages=tuple((int(base), int(more)) for base, more in stoppages),
+        sub_clocks=tuple(ClockTime(int(minute), int(second)) for minute, second in subs),
+        added=int(added[0][0]) if added else None,
+        period=period,
+        mark=mark,
+    )
+
+
+def _plain(text: str) -> str:
+    """Normalize to compatible forms (full-width digits and colons), capitals and single spaces."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_LENGTH]).translate(_SAME).upper()
+    return " ".join(plain.split())
+
+
+def _digits_restored(text: str) -> str:
+    """Correct misread digits: B5:3Z is 85:32. Only in the shape of a time, and with at least one real digit."""
+    for shape in (_CONFUSED_TIME, _CONFUSED_MINUTE):
+        text = shape.sub(_restore, text)
+    return text
+
+
+def _restore(found: re.Match[str]) -> str:
+    return found[0].translate(_DIGITS) if re.search("[0-9]", found[0]) else found[0]
+
+
+def _taken(text: str, table: tuple[tuple[T, str], ...]) -> tuple[str, T | None]:
+    """Return the text without the first table entry that occurs in it as separate words, and that entry."""
+    for entry, words in table:
+        found = re.search(rf"(?<![A-Z0-9:+'])(?:{words})(?![A-Z])", text)
+        if found:
+            return f"{text[: found.start()]} # {text[found.end() :]}", entry
+    return text, None
+
+
+def _all(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], str]:
+    return [found.groups() for found in pattern.finditer(text)], pattern.sub(" # ", text)
+
+
+# --- Minute of play from the broadcast clock, in completed minutes: 85:32 is 85, and 45+2 is 47.
+
+
+MAX_MINUTE = 150
+"""No match is longer; a larger number is not the match clock."""
+PERIOD_ENDS = (45, 90, 105, 120)
+MAX_STOPPAGE_MINUTES = 30
+
+_HALF = 45
+_EXTRA_HALF = 15
+_STANDS_AT = {
+    ClockMark.HALF_TIME: 45,
+    ClockMark.FULL_TIME: 90,
+    ClockMark.AFTER_EXTRA_TIME: 120,
+    ClockMark.PENALTIES: 120,
+}
+_STOPS_BEFORE = {
+    ClockMark.HALF_TIME: 60,
+    ClockMark.FULL_TIME: 120,
+    ClockMark.AFTER_EXTRA_TIME: MAX_MINUTE,
+    ClockMark.PENALTIES: MAX_MINUTE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchClock:
+    """One reading of the main clock."""
+
+    minute: int
+    """Counted from kick-off, also if the clock restarts at each half; without stoppage time."""
+    second: int | None = None
+    stoppage: int | None = None
+    """Minutes of stoppage time played: 2 in 45+2 or in 45:00 +02:17."""
+    added: int | None = None
+    """Announced minutes of stoppage time, regardless of how many have been played."""
+    period: MatchPeriod | None = None
+    mark: ClockMark | None = None
+
+    @property
+    def stands_at_period_end(self) -> bool:
+        """Whether the clock stopped at the start of stoppage time, so that it shows the period and not the minute."""
+        return self.minute in PERIOD_ENDS and not self.second and self.stoppage is None
+
+
+def parse_clock_field(text: str) -> MatchClock | None:
+    """Parse running clocks, period marks and stopped clocks. None if the text is not a clock."""
+    found = scan_clock_text(text)
+    if found.mark is not None:
+        return _standing(found, found.mark)
+    return _running(found)
+
+
+def parse_added_field(text: str) -> int | None:
+    """Announced minutes of stoppage time: +4, 4' or 4 min."""
+    match = re.fullmatch(r"[^0-9]{0,16}([0-9]{1,2})[^0-9:]{0,16}", text)
+    return _up_to(int(match[1]), MAX_STOPPAGE_MINUTES) if match else None
+
+
+def parse_stoppage_clock_field(text: str) -> int | None:
+    """Whole minutes of stoppage time played, from the sub-clock: 02:36 or +2:36."""
+    found = scan_clock_text(text)
+    times = (*found.sub_clocks, *(time for time in found.times if time.second is not None))
+    return _up_to(times[0].minute, MAX_STOPPAGE_MINUTES) if len(times) == 1 else None
+
+
+def compute_absolute_minute(clock: MatchClock | None, stoppage: int | None = None) -> int | None:
+    """Minute from kick-off, plus stoppage time if the main clock stops for it."""
+    if clock is None:
+        return None
+    played = clock.stoppage if stoppage is None else stoppage
+    # A main clock that continues past the period's end already includes stoppage time.
+    minute = clock.minute + played if played is not None and clock.minute in PERIOD_ENDS else clock.minute
+    return _up_to(minute, MAX_MINUTE)
+
+
+def parse_clock(text: str) -> int | None:
+    """Minute shown by any text, or None. Never raises.
+
+    A clock that restarts at each half is recognised by its period mark together with a number too small for that
+    period: `2H 12:30` is 57 and `2H 67:00` is 67; `ET 08:12` and `ET 98:12` are both 98.
+    """
+    return compute_absolute_minute(parse_clock_field(text))
+
+
+def _standing(found: ScannedText, mark: ClockMark) -> MatchClock:
+    """A clock next to the mark counts only if it can be the stopped clock: in HT 12:30 it counts down the break."""
+    beside = _running(found)
+    end = _STANDS_AT[mark]
+    if mark is ClockMark.HALF_TIME and found.period in (MatchPeriod.EXTRA_TIME, MatchPeriod.EXTRA_SECOND):
+        return MatchClock(90 + _EXTRA_HALF, mark=mark, period=found.period)
+    if beside is not None and end <= beside.minute < _STOPS_BEFORE[mark]:
+        return MatchClock(beside.minute, beside.second, beside.stoppage, beside.added, beside.period, mark)
+    return MatchClock(end, mark=mark, period=found.period)
+
+
+def _running(found: ScannedText) -> MatchClock | None:
+    if found.stoppages:
+        base, played = found.stoppages[0]
+        if len(set(found.stoppages)) > 1 or played > MAX_STOPPAGE_MINUTES:
+            return None
+        minute = _since_kick_off(base, found.period, ends=True)
+        # 67+2 is not a valid minute: stoppage time only follows the end of a period.
+        return MatchClock(minute, None, played, None, found.period) if minute in PERIOD_ENDS else None
+    if not found.times:
+        return None
+    main, *others = found.times
+    others += found.sub_clocks
+    ends = bool(others) or found.added is not None
+    minute = _since_kick_off(main.minute, found.period, ends=ends)
+    if minute is None or minute > MAX_MINUTE:
+        return None
+    stoppage = _played(minute, others)
+    if others and stoppage is None:
+        return None
+    return MatchClock(minute, main.second, stoppage, found.added, found.period)
+
+
+def _played(minute: int, others: list[ClockTime]) -> int | None:
+    """Stoppage time from a second clock. Two times of which neither is a sub-clock are ambiguous."""
+    if len(others) != 1 or others[0].minute > MAX_STOPPAGE_MINUTES:
+        return None
+    played = others[0].minute
+    return played if minute in PERIOD_ENDS or minute - played in PERIOD_ENDS else None
+
+
+def _since_kick_off(minute: int, period: MatchPeriod | None, *, ends: bool) -> int | None:
+    """Convert to minutes from kick-off. `ends`: stoppage time is shown, so a second half at 45 is over, not about to
+    start.
+    """
+    match period:
+        case MatchPeriod.SECOND_HALF if minute < _HALF or (minute == _HALF and ends):
+            return minute + _HALF
+        case MatchPeriod.EXTRA_SECOND if minute < _EXTRA_HALF or (minute == _EXTRA_HALF and ends):
+            return 90 + _EXTRA_HALF + minute
+        case MatchPeriod.EXTRA_TIME | MatchPeriod.EXTRA_SECOND if minute <= 2 * _EXTRA_HALF:
+            return 90 + minute
+        case MatchPeriod.EXTRA_TIME | MatchPeriod.EXTRA_SECOND if minute < 90:
+            return None
+    return minute
+
+
+def _up_to(number: int, most: int) -> int | None:
+    return number if 0 <= number <= most else None

@@ -1,0 +1,119 @@
+"""Progress of a goal towards its clips, as text: the current state, and why it has none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from found_footy.clips.models import RejectionReason
+
+Document = Mapping[str, Any]
+
+
+def progress_line(event: Document, attempts: int) -> str:
+    """`searching 4/10 · 3 found · 1 duplicate · 1 wrong minute · 1 verified`; empty before the search starts."""
+    if not event["_monitor_complete"] or event["_removed"]:
+        return ""
+    candidates = event["_discovered_videos"]
+    parts = [] if event["_download_complete"] else [f"searching {len(event['_searches'])}/{attempts}"]
+    parts.append(f"{len(candidates)} found")
+    states = Counter(each["state"] for each in candidates)
+    parts += [f"{states[name]} {name}" for name in ("downloading", "checking") if states[name]]
+    duplicates = len([each for each in candidates if each["state"] in ("kept", "duplicate")]) - len(event["_s3_videos"])
+    if duplicates > 0:
+        parts.append(f"{duplicates} duplicate{'s' if duplicates > 1 else ''}")
+    losses = Counter(each["loss"] for each in candidates if each["state"] == "lost")
+    parts += [f"{count} {loss}" for loss, count in sorted(losses.items())]
+    verified = sum(video["timestamp_verified"] for video in event["_s3_videos"])
+    unverified = len(event["_s3_videos"]) - verified
+    if verified:
+        parts.append(f"{verified} verified")
+    if unverified:
+        parts.append(f"{unverified} unverified")
+    return " · ".join(parts)
+
+
+def why_no_clip(event: Document) -> str:
+    """One sentence for a goal without clips; empty if it has some or may still get one."""
+    if event["_s3_videos"] or not event["_debounce_complete"]:
+        return ""
+    if event["_removed"]:
+        return f"No clips: the goal was withdrawn ({event['_removed_reason']})."
+    if not event["_download_complete"]:
+        return "No clip yet: the search goes on."
+    searches, candidates = event["_searches"], event["_discovered_videos"]
+    answers = [answer for search in searches for answer in search["sources"].values()]
+    if not answers:
+        return f"No clip: {count(searches, 'search', 'searches')}, and no source was switched on."
+    if not candidates and all("error" in answer for answer in answers):
+        return f"No clip: no source answered in {count(searches, 'search', 'searches')}."
+    if not candidates:
+        return f"No clip: nothing was posted that {count(searches, 'search', 'searches')} found."
+    losses = Counter(each["loss"] or each["state"] for each in candidates)
+    named = ", ".join(f"{number} {loss}" for loss, number in losses.most_common())
+    found = count(candidates, "post", "posts")
+    return f"No clip: {count(searches, 'search', 'searches')} found {found}, and none could be used: {named}."
+
+
+def source_failures(event: Document) -> dict[str, tuple[int, str]]:
+    """Failure count and last error of each source that failed."""
+    failures: dict[str, tuple[int, str]] = {}
+    for search in event["_searches"]:
+        for source, answer in search["sources"].items():
+            if "error" in answer:
+                error = answer["error"]
+                times = failures.get(source, (0, ""))[0]
+                failures[source] = times + 1, f"{error['class']}: {error['message']}"
+    return failures
+
+
+def count(things: Any, one: str, many: str) -> str:
+    number = len(things)
+    return f"{number} {one if number == 1 else many}"
+
+
+# --- Explanations of rejection reasons, for pages.
+
+
+MEANINGS: Mapping[str, str] = {
+    RejectionReason.PASSED_OVER: "longer clips were taken first, until it was too old",
+    RejectionReason.GONE: "the post or its video was deleted before it could be fetched",
+    RejectionReason.GEO_BLOCKED: "the host does not serve it here",
+    RejectionReason.PRIVATE: "it can be seen only after a login",
+    RejectionReason.UNREACHABLE: "its host did not answer, or only with errors",
+    RejectionReason.UNSUPPORTED: "nobody here knows how to fetch a video from that place",
+    RejectionReason.FORBIDDEN_ADDRESS: "its address leads into a private network",
+    RejectionReason.TOO_LARGE: "its file is larger than a clip may be",
+    RejectionReason.TOO_SLOW: "it came too slowly to be fetched in time",
+    RejectionReason.NOT_A_VIDEO: "its file is something else",
+    RejectionReason.BROKEN: "its file is damaged or cut off",
+    RejectionReason.TOO_SHORT: "it is shorter than any clip of a goal",
+    RejectionReason.TOO_LONG: "it is longer than a clip of one goal",
+    RejectionReason.PORTRAIT: "it is higher than it is wide: filmed off a screen, or cropped for phones",
+    RejectionReason.NOT_SOCCER: "its pictures show no football",
+    RejectionReason.FILMED_SCREEN: "somebody filmed a screen",
+    RejectionReason.WRONG_MINUTE: "its clock shows another minute of the match",
+    RejectionReason.OTHER_MATCH: "its scoreboard shows another match, or another score",
+    RejectionReason.NOT_CRICKET: "its pictures show no cricket",
+    RejectionReason.WRONG_OVER: "its scoreboard shows another over, or the other innings",
+    RejectionReason.NOT_CHECKED: "nobody could look at it before the goal was closed",
+    RejectionReason.WITHDRAWN: "the goal was withdrawn meanwhile",
+    RejectionReason.FAILED: "a fault of our own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionCount:
+    loss: str
+    count: int
+    meaning: str
+
+
+def count_rejections(losses: Iterable[str]) -> tuple[RejectionCount, ...]:
+    """Most frequent first."""
+    return tuple(
+        RejectionCount(loss, count, MEANINGS.get(loss, ""))
+        for loss, count in sorted(Counter(losses).items(), key=lambda each: (-each[1], each[0]))
+    )

@@ -1,0 +1,200 @@
+"""Team codes on scoreboards: whether letters can stand for a team, such as RMA for Real Madrid or MCI for Manchester
+City.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from enum import IntEnum
+from functools import lru_cache
+
+CLUB_TYPE_WORDS = frozenset(
+    [
+        "ac",
+        "afc",
+        "as",
+        "bk",
+        "ca",
+        "cd",
+        "cf",
+        "club",
+        "fc",
+        "fk",
+        "if",
+        "jk",
+        "kf",
+        "ks",
+        "nk",
+        "rc",
+        "rcd",
+        "sc",
+        "sd",
+        "se",
+        "sk",
+        "ss",
+        "ssc",
+        "sv",
+        "tsg",
+        "tsv",
+        "ud",
+        "us",
+        "vfb",
+        "vfl",
+    ]
+)
+"""Words for the type of club. Feeds omit them where broadcasters keep them: ZSC is Zamalek."""
+
+INFLECTIONS = ("sc", "fc", "sk", "cf", "fk")
+"""Suffixes of a code."""
+
+IRREGULAR_CODES = {
+    "ale": "germany",
+    "asm": "monaco",
+    "asr": "roma",
+    "asse": "saint etienne",
+    "atl": "atletico",
+    "b04": "leverkusen",
+    "barca": "barcelona",
+    "bha": "brighton",
+    "bjk": "besiktas",
+    "bvb": "dortmund",
+    "civ": "cote d ivoire|ivory coast",
+    "clb": "brugge",
+    "crc": "costa rica",
+    "d98": "darmstadt",
+    "esp": "spain",
+    "fcb": "bayern|barcelona|basel",
+    "fck": "kobenhavn|copenhagen|koln|kaiserslautern",
+    "fcp": "porto",
+    "fcu": "union berlin",
+    "gs": "galatasaray",
+    "hol": "netherlands",
+    "hsv": "hamburg",
+    "koe": "koln|cologne",
+    "ksa": "saudi arabia",
+    "losc": "lille",
+    "m05": "mainz",
+    "mkd": "macedonia",
+    "ned": "netherlands|holland",
+    "ol": "lyon|lyonnais",
+    "om": "marseille",
+    "psg": "paris",
+    "rsa": "south africa",
+    "rsc": "anderlecht",
+    "s04": "schalke",
+    "scp": "sporting",
+    "sge": "frankfurt",
+    "slb": "benfica",
+    "spurs": "tottenham",
+    "sui": "switzerland",
+    "usa": "united states|usa",
+    "wba": "west brom",
+    "whu": "west ham",
+    "wolves": "wolverhampton",
+}
+"""Codes that cannot be derived from the name, with words of which the name must contain one."""
+
+CONFUSABLE_LETTERS = 0.8
+"""Minimum similarity, 0 to 1, of two words that differ only by a misread letter."""
+_NO_ACCENTS = dict(zip(map(ord, "øłđßæœı"), ["o", "l", "d", "ss", "ae", "oe", "i"], strict=True))
+_LETTER_FOR_DIGIT = str.maketrans("0158", "oisb")
+
+
+class CodeMatch(IntEnum):
+    NO = 0
+    LOOSE = 1
+    """Possible, but many other teams would fit too, so this alone proves nothing."""
+    YES = 2
+
+
+def match_code(letters: str, name: str) -> CodeMatch | None:
+    """None if there is nothing to compare: an empty text, or one without Latin letters."""
+    read, full = _words(letters), _words(name)
+    if not read or not full:
+        return None
+    return _fits(" ".join(read), " ".join(full))
+
+
+@lru_cache(maxsize=4096)
+def _fits(read: str, full: str) -> CodeMatch:
+    words = full.split()
+    known = IRREGULAR_CODES.get(read)
+    if known and any(part in full for part in known.split("|")):
+        return CodeMatch.YES
+    core = [word for word in words if word not in CLUB_TYPE_WORDS] or words
+    codes = {read, read.translate(_LETTER_FOR_DIGIT)}
+    if any(_stands_for(code, words) or _stands_for(code, core) for code in codes):
+        return CodeMatch.YES
+    return CodeMatch.LOOSE if any(_with_kind(code, core) for code in codes) else CodeMatch.NO
+
+
+def _stands_for(code: str, words: list[str]) -> bool:
+    return _named(code.split(), words) if " " in code or len(code) > 4 else _abbreviates(code, words)
+
+
+def _words(text: str) -> list[str]:
+    """Words in lower-case Latin letters and digits, without accents (Unicode does not decompose ø and the like)."""
+    plain = text.casefold().translate(_NO_ACCENTS)
+    plain = "".join(char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char))
+    words = re.findall("[a-z0-9]+", plain)
+    return words if any(re.search("[a-z]", word) for word in words) else []
+
+
+def _named(read: list[str], words: list[str]) -> bool:
+    """Whether a name is written out or shortened word by word: MAN UTD, REAL MADRID, SEVILLA FC, ATLETI."""
+    mine = [word for word in read if word not in CLUB_TYPE_WORDS] or read
+    return all(any(_word_fits(part, word) for word in words) for part in mine)
+
+
+def _word_fits(part: str, word: str) -> bool:
+    if len(part) >= 3 and (word.startswith(part) or (part.startswith(word) and len(word) >= 4)):
+        return True
+    if len(part) <= 3:
+        return _skeleton(part, word)
+    return difflib.SequenceMatcher(None, part, word).ratio() >= CONFUSABLE_LETTERS
+
+
+def _abbreviates(code: str, words: list[str]) -> bool:
+    """Whether each piece begins a word (R+MA, M+CI, P+S+G), or all letters occur in the name (AVL, JPN), in order."""
+    return _pieces(code, words) or (code[0] == words[0][0] and _skeleton(code, "".join(words[:2])))
+
+
+def _pieces(code: str, words: list[str]) -> bool:
+    if not code:
+        return True
+    return any(
+        word.startswith(code[:size]) and _pieces(code[size:], words[place + 1 :])
+        for place, word in enumerate(words)
+        for size in range(1, len(code) + 1)
+        if word.startswith(code[:size])
+    )
+
+
+def _skeleton(code: str, word: str) -> bool:
+    """Same first letter, the others in order. Codes omit vowels, so the last letter may not be one."""
+    rest = iter(word)
+    return word[:1] == code[:1] and code[-1] not in "aeiou" and all(char in rest for char in code)
+
+
+def _with_kind(code: str, core: list[str]) -> bool:
+    """ZSC for Zamalek and ASC for Al Ahly: the type of club is in the code and not in the name."""
+    return any(code.endswith(kind) and _pieces(code.removesuffix(kind), core) for kind in INFLECTIONS if code != kind)
+
+
+def is_other_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+    """Whether both sides are readable and comparable, and neither order fits."""
+    straight = [match_code(*pair) for pair in zip(letters, names, strict=True)]
+    crossed = [match_code(*pair) for pair in zip(letters, reversed(names), strict=True)]
+    if None in straight or None in crossed:
+        return False
+    # Two loose matches in the right order support each other; a single one proves nothing.
+    return sum(part or 0 for part in straight) < CodeMatch.YES and sum(part or 0 for part in crossed) < CodeMatch.YES
+
+
+def is_swapped(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+    """Whether the away team is on the left, so that the score reads from right to left."""
+    straight = [match_code(*pair) for pair in zip(letters, names, strict=True)]
+    crossed = [match_code(*pair) for pair in zip(letters, reversed(names), strict=True)]
+    return CodeMatch.YES not in straight and CodeMatch.YES in crossed

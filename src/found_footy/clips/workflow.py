@@ -1,0 +1,212 @@
+"""Downloads the posts of one search, verifies and hashes their files, and publishes an event's clips."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.common import (
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
+    from found_footy.clips.messages import (
+        CandidateFailure,
+        CandidateRef,
+        DownloadInput,
+        DownloadResult,
+        FetchResult,
+        PoolPlan,
+        PoolRef,
+        SearchAttempt,
+        SettleRequest,
+        UploadBatch,
+        UploadInput,
+        VideoFailure,
+        VideoRef,
+        upload_id,
+    )
+    from found_footy.discovery.models import EventWorkflow
+    from found_footy.fixtures.messages import EVENT_ID
+    from found_footy.runtime.activity_policy import ActivityPolicy
+
+STORE_RETRY_WINDOW = timedelta(minutes=15)
+"""How long a step is retried while the object store or the database is unavailable."""
+
+DATABASE = ActivityPolicy(timedelta(seconds=30), attempts=5)
+SIGNAL = ActivityPolicy(timedelta(seconds=30), attempts=10)
+FETCH = ActivityPolicy(timedelta(seconds=240), attempts=3, initial_backoff=timedelta(seconds=2)).within(
+    STORE_RETRY_WINDOW
+)
+VERIFY = ActivityPolicy(timedelta(seconds=300), attempts=1)
+HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW)
+DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3)
+PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3)
+CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5)
+
+run_activity = workflow.execute_activity_method
+
+
+@workflow.defn(name="DownloadWorkflow")
+class DownloadWorkflow:
+    def __init__(self) -> None:
+        self._verified = 0
+
+    @workflow.run
+    async def run(self, order: DownloadInput) -> DownloadResult:
+        # Register first: the event must list this download before anything can fail.
+        ref = EventWorkflow(order.event_id, workflow.info().workflow_id)
+        goal = await run_activity(DownloadActivities.register_download_workflow, ref, **DATABASE.options())
+        fetched: list[FetchResult] = []
+        try:
+            if goal.wanted:
+                fetched = await asyncio.gather(*(self._fetch(order.event_id, key) for key in order.keys))
+            files = {each.md5: each.state for each in fetched if each.md5}  # one file, however many posts link to it
+            await asyncio.gather(*(self._verify_and_hash(order, md5, state) for md5, state in sorted(files.items())))
+        finally:  # also without files: the upload counts posts and cleans up
+            await queue_for_upload(SearchAttempt(order.event_id, order.attempt))
+        return DownloadResult(
+            fetched=sum(bool(each.md5) for each in fetched),
+            rejected=sum(not each.md5 for each in fetched),
+            verified=self._verified,
+            withdrawn=not goal.wanted,
+        )
+
+    async def _fetch(self, event_id: str, key: str) -> FetchResult:
+        try:
+            return await run_activity(DownloadActivities.fetch_clip, CandidateRef(event_id, key), **FETCH.options())
+        except ActivityError as error:
+            failure = CandidateFailure(event_id, key, *_cause(error))
+            await run_activity(DownloadActivities.reject_candidate, failure, **DATABASE.options())
+            return FetchResult()
+
+    async def _verify_and_hash(self, order: DownloadInput, md5: str, state: str) -> None:
+        video = VideoRef(order.event_id, md5)
+        if state == "staged":
+            state = await self._verify(video, timedelta(seconds=order.vision_patience_seconds))
+        if state == "checked":
+            try:
+                await run_activity(DownloadActivities.hash_clip, video, **HASH.options())
+            except ActivityError as error:
+                failure = VideoFailure(order.event_id, md5, *_cause(error))
+                await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())
+
+    async def _verify(self, video: VideoRef, retry_window: timedelta) -> str:
+        """Fail closed: without a result the video is rejected as not checked."""
+        self._verified += 1
+        policy = VERIFY.within(retry_window)
+        try:
+            return (await run_activity(VerificationActivities.verify_clip, video, **policy.options())).state
+        except ActivityError as error:
+            # `reject_video` keeps a result that a late attempt has saved.
+            failure = VideoFailure(video.event_id, video.md5, "VisionUnavailable", _cause(error)[1])
+            return (await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())).state
+
+
+async def queue_for_upload(order: SearchAttempt) -> None:
+    await run_activity(UploadActivities.queue_videos_for_upload, order, **SIGNAL.options())
+
+
+def _cause(error: ActivityError) -> tuple[str, str]:
+    """Class and message of the error that ended an activity."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return cause.type or "ProgramFault", cause.message
+    return "ProgramFault", str(cause or error)
+
+
+POOLS = ("verified", "unverified")
+MAX_BATCHES = 100
+"""Per run; then the workflow continues as new, so that its history stays short."""
+INITIAL_BACKOFF, MAX_BACKOFF = 5.0, 60.0
+"""Seconds until a failed batch is retried; doubled each time."""
+
+
+@workflow.defn(name="UploadWorkflow")
+class UploadWorkflow:
+    """Serializes all changes to an event's clips. Batches are idempotent and never dropped."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[UploadBatch] = deque()
+
+    @workflow.signal
+    def add_batch(self, batch: UploadBatch) -> None:
+        self._waiting.append(batch)
+
+    @workflow.run
+    async def run(self, order: UploadInput) -> int:
+        self._waiting.extendleft(reversed(order.waiting))
+        done = 0
+        while True:
+            try:
+                await workflow.wait_condition(
+                    lambda: bool(self._waiting), timeout=timedelta(seconds=order.idle_seconds)
+                )
+            except TimeoutError:
+                if not self._waiting:  # a signal may arrive together with the timeout
+                    return done
+            # The work is in the database and an upload takes all of it, so batches that arrived meanwhile are included.
+            self._waiting.clear()
+            await self._upload_until_done(order.event_id)
+            done += 1
+            if done >= MAX_BATCHES or workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(UploadInput(order.event_id, order.idle_seconds, list(self._waiting)))
+
+    async def _upload_until_done(self, event_id: str) -> None:
+        backoff = INITIAL_BACKOFF
+        while True:
+            try:
+                return await self._upload(event_id)
+            except ActivityError as error:
+                workflow.logger.warning("upload failed, retrying: %s", error.cause or error)
+            await asyncio.sleep(backoff)
+            backoff = min(2 * backoff, MAX_BACKOFF)
+
+    async def _upload(self, event_id: str) -> None:
+        # Both pools or neither: a failed pool must not count as a pool without duplicates.
+        plans: list[PoolPlan] = await asyncio.gather(
+            *(
+                run_activity(UploadActivities.deduplicate_pool, PoolRef(event_id, pool), **DEDUPLICATE.options())
+                for pool in POOLS
+            )
+        )
+        # Publish files before the links to them, so that every visible clip can be downloaded.
+        await asyncio.gather(
+            *(
+                run_activity(UploadActivities.publish_clip, VideoRef(event_id, md5), **PUBLISH.options())
+                for plan in plans
+                for md5 in plan.publish
+            )
+        )
+        settle = SettleRequest(event_id, plans, workflow.now())
+        await run_activity(UploadActivities.settle_event, settle, **DATABASE.options())
+        ref = EventWorkflow(event_id, workflow.info().workflow_id)
+        await run_activity(UploadActivities.clean_up_upload, ref, **CLEAN_UP.options())
+
+
+def upload_starter(client: Client, task_queue: str, idle_seconds: float) -> Callable[[SearchAttempt], Awaitable[None]]:
+    """Return the callback of `UploadActivities` that signals the event's upload workflow, starting it if necessary."""
+
+    async def start_or_signal(order: SearchAttempt) -> None:
+        await client.start_workflow(
+            UploadWorkflow.run,
+            UploadInput(order.event_id, idle_seconds),
+            id=upload_id(order.event_id),
+            task_queue=task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            start_signal="add_batch",
+            start_signal_args=[UploadBatch(order.attempt)],
+            search_attributes=TypedSearchAttributes([SearchAttributePair(EVENT_ID, order.event_id)]),
+        )
+
+    return start_or_signal

@@ -1,0 +1,237 @@
+"""Activities of the alias and search workflows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from found_footy.clips.messages import (
+    TEAMS_WITHOUT_ALIASES,
+    AliasResult,
+    CloseRequest,
+    CloseResult,
+    SearchAttempt,
+    SearchOutcome,
+    TeamList,
+    TeamQuery,
+)
+from found_footy.clips.models import clip_prefix, md5_of, staging_prefix
+from found_footy.discovery.aliases import choose_aliases
+from found_footy.discovery.goal import SoughtGoal
+from found_footy.discovery.models import EventWorkflow, Post, SearchPlan, StillWanted, TeamRef
+from found_footy.discovery.query import SearchQuery, query_for, wicket_query
+from found_footy.discovery.selection import ChoosingRules, choose, is_young
+from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
+from found_footy.fixtures.messages import Done
+from found_footy.fixtures.models import GoalKind, Side, Sport
+from found_footy.fixtures.team_names import is_national
+from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
+from found_footy.ports import ClipStorage, FixtureStore, Knowledge, SocialSource, SourceReport
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.runtime.activities import implements
+from found_footy.runtime.http_exchanges import record_exchanges
+from found_footy.storage.objects.backend import ObjectStore
+
+log = logging.getLogger(__name__)
+
+
+class AliasActivities:
+    def __init__(
+        self,
+        clips: ClipStorage,
+        knowledge: Knowledge,
+        now: Callable[[], datetime],
+        keeper: UnexpectedAnswerRecorder | None = None,
+    ) -> None:
+        self._clips = clips
+        self._knowledge = knowledge
+        self._now = now
+        self._keeper = keeper or UnexpectedAnswerRecorder()
+
+    @implements(TEAMS_WITHOUT_ALIASES)
+    async def teams_without_aliases(self, order: TeamQuery) -> TeamList:
+        found = await self._clips.teams_without_aliases(order.most)
+        return TeamList([TeamRef(team.id, team.name, team.league, team.country) for team in found])
+
+    @activity.defn
+    async def resolve_team_aliases(self, team: TeamRef) -> AliasResult:
+        kept = (await self._clips.aliases([team.id])).get(team.id)
+        if kept is not None:
+            return AliasResult(team.id, list(kept))
+        national = is_national(team.name, team.league, team.country)
+        with record_exchanges() as exchanges:
+            try:
+                names = await self._knowledge.names_of(team.name, country=team.country, national=national)
+            except FootyError as error:
+                await self._keeper.note("team names", [error], exchanges)
+                raise
+        aliases = choose_aliases(team.name, names)
+        await self._clips.save_aliases(team.id, team.name, aliases, self._now())
+        log.info(
+            f"aliases of {team.name}: {', '.join(aliases)}",
+            extra={"action": "aliases_resolved", "team_id": team.id, "aliases": list(aliases), "names": len(names)},
+        )
+        return AliasResult(team.id, list(aliases))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    attempts: int = 10
+    most_attempts: int = 15
+    every: timedelta = timedelta(seconds=60)
+    gap: timedelta = timedelta(seconds=10)
+    source_timeout: timedelta = timedelta(seconds=20)
+    vision_patience: timedelta = timedelta(minutes=30)
+    download_time: timedelta = timedelta(minutes=15)
+    """Time limit of a download, excluding vision checks."""
+    choosing: ChoosingRules = field(default_factory=ChoosingRules)
+
+    def plan(self, goal: SoughtGoal) -> SearchPlan:
+        league = goal.league
+        return SearchPlan(
+            attempts=self.attempts,
+            most_attempts=self.most_attempts,
+            seconds=self.every.total_seconds(),
+            gap_seconds=self.gap.total_seconds(),
+            patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
+            # Aliases are looked up for football teams only.
+            teams=[
+                TeamRef(team.id, team.name, league.name, league.country)
+                for team in (goal.home, goal.away)
+                if goal.sport is Sport.FOOTBALL
+            ],
+        )
+
+
+class SearchActivities:
+    def __init__(
+        self,
+        store: FixtureStore,
+        clips: ClipStorage,
+        objects: ObjectStore,
+        sources: Sequence[SocialSource],
+        rules: SearchRules,
+        now: Callable[[], datetime],
+        recorder: MatchRecorder,
+        keeper: UnexpectedAnswerRecorder | None = None,
+    ) -> None:
+        self._recorder = recorder
+        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._store = store
+        self._clips = clips
+        self._objects = objects
+        self._sources = sources
+        self._rules = rules
+        self._now = now
+
+    @activity.defn
+    async def set_monitor_complete(self, order: EventWorkflow) -> StillWanted:
+        wanted = await self._store.set_monitor_complete(order.event_id, order.workflow_id)
+        log.info("search started", extra={"action": "search_started", "event_id": order.event_id, "wanted": wanted})
+        if not wanted:
+            # The event was withdrawn before the search started, so there is no work to wait for.
+            await self._clips.close(order.event_id, "the goal was withdrawn")
+            return StillWanted(False)
+        return StillWanted(True, self._rules.plan(await self._clips.goal(order.event_id)))
+
+    @activity.defn
+    async def search_sources(self, order: SearchAttempt) -> SearchOutcome:
+        goal = await self._clips.goal(order.event_id)
+        if not goal.wanted:
+            return SearchOutcome(wanted=False)
+        rules, now = self._rules, self._now()
+        query = query_of(goal)
+        answers = await asyncio.gather(*(self._ask(source, query, now) for source in self._sources))
+        # `x` and `fxtwitter` may return the same post, which is one candidate.
+        came = list({post.key: post for _, found in answers for post in found}.values())
+        posts = [post for post in came if is_young(post.posted_at, now, rules.choosing)]
+        reports = [report for report, _ in answers]
+        await self._recorder.search_answer(order.event_id, order.attempt, query, reports, came, now)
+        await self._clips.note_search(order.event_id, order.attempt, query, reports, posts, now)
+        keys = await self._clips.take(
+            order.event_id, order.attempt, lambda waiting: choose(waiting, now, rules.choosing)
+        )
+        log.info(
+            f"search {order.attempt}: {len(posts)} posts, {len(keys)} taken",
+            extra={
+                "action": "searched",
+                "event_id": order.event_id,
+                "attempt": order.attempt,
+                "query": query.text,
+                "failed": [report.source for report in reports if report.error],
+            },
+        )
+        return SearchOutcome(
+            wanted=True,
+            # Without any source, repeating the search is pointless, so it counts as answered.
+            answered=sum(report.error is None for report in reports) if reports else 1,
+            posts=len(posts),
+            keys=list(keys),
+            download_seconds=(rules.vision_patience + rules.download_time).total_seconds(),
+            vision_patience_seconds=rules.vision_patience.total_seconds(),
+        )
+
+    async def _ask(
+        self, source: SocialSource, query: SearchQuery, now: datetime
+    ) -> tuple[SourceReport, Sequence[Post]]:
+        """Query one source. A failing source is reported with its reason and never fails the search."""
+        limit = self._rules.source_timeout.total_seconds()
+        error: FootyError
+        with record_exchanges() as exchanges:
+            try:
+                async with asyncio.timeout(limit):
+                    posts = await source.search(query, now - self._rules.choosing.max_age)
+                return SourceReport(source.name, len(posts)), posts
+            except FootyError as failure:
+                error = failure
+            except TimeoutError:
+                error = SourceUnavailable(f"{source.name}: no response within {limit:g} s")
+            except Exception as fault:
+                log.exception("internal error in a source", extra={"action": "program_fault", "source": source.name})
+                error = ProgramFault(f"{type(fault).__name__}: {fault}")
+        await self._keeper.note(f"source {source.name}", [error], exchanges)
+        log.warning(str(error), extra={"action": "source_failed", "source": source.name, "error": error.kind})
+        return SourceReport(source.name, None, error), ()
+
+    @activity.defn
+    async def close_event(self, order: CloseRequest) -> CloseResult:
+        goal = await self._clips.goal(order.event_id)
+        work = await self._clips.open_work(order.event_id)
+        # Open work of a withdrawn goal is dropped.
+        if work.any and goal.wanted and not order.give_up:
+            await self._clips.touch(order.event_id, self._now())
+            return CloseResult(False, work.downloading, work.checking, work.waiting)
+        await self._clips.close(order.event_id, order.give_up if goal.wanted else "the goal was withdrawn")
+        log.info(
+            "search ended",
+            extra={"action": "search_ended", "event_id": order.event_id, "given_up": order.give_up},
+        )
+        return CloseResult(True)
+
+    @activity.defn
+    async def sweep_event(self, order: EventWorkflow) -> Done:
+        """Delete staged files and unpublished clips. Runs when the event has no open work."""
+        goal = await self._clips.goal(order.event_id)
+        states = await self._clips.video_states(order.event_id)
+        left = [stored.key async for stored in self._objects.list(staging_prefix(goal.id))]
+        async for stored in self._objects.list(clip_prefix(goal.fixture_id, goal.id)):
+            if states.get(md5_of(stored.key)) != "kept":
+                left.append(stored.key)
+        if left:
+            await self._objects.delete(left)
+            log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(left)})
+        return Done()
+
+
+def query_of(goal: SoughtGoal) -> SearchQuery:
+    """Build the query from scorer and team. Own goals and wickets use both teams, because posts name either."""
+    own_goal = goal.kind is GoalKind.OWN_GOAL
+    other = Side.AWAY if goal.side is Side.HOME else Side.HOME
+    if goal.sport is Sport.CRICKET:
+        return wicket_query(goal.player, goal.assist, goal.names(other), goal.names(goal.side))
+    return query_for(goal.player, goal.names(goal.side), goal.names(other) if own_goal else ())

@@ -1,0 +1,91 @@
+"""Select the team names to search by: the few spellings that find a team's goals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from found_footy.discovery.models import NameKind, TeamName
+from found_footy.fixtures.team_names import core, country_code, tells_a_team, without_squad
+from found_footy.text import clean_text, folded, unaccented
+
+SHORTEST, LONGEST = 2, 30
+"""Length limits of an alias in characters; posts do not use longer names."""
+
+
+_ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{1,4}")
+_HANDY = 14
+"""Maximum length in characters of an alias that people use as a short form, such as Man City or Spurs."""
+_EVERYWHERE = ("en", "mul")
+"""Languages whose names count for every team; other languages count for teams of that country."""
+
+
+def choose_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tuple[str, ...]:
+    """Return the feed's name, the name without its club type, then the best of `names`.
+
+    A name that contains an already chosen one is left out, because a search for the shorter name finds it too.
+    """
+    chosen = list(_own(team))
+    # The text is the final tie-breaker, because Wikidata returns names in any order.
+    ranked = sorted(_worth_asking(team, names), key=lambda found: (_rank(found), len(found.text), found.text))
+    for name in ranked:
+        if not any(_contains(name.text, other) for other in chosen):
+            chosen.append(name.text)
+    return tuple(chosen[:most])
+
+
+def _own(team: str) -> tuple[str, ...]:
+    """Return the feed's name, the name without its club type, and the shorter of the two without accents."""
+    name = _tidied(without_squad(team))
+    shorter = core(name) if _usable(core(name)) else name
+    return tuple(dict.fromkeys([name, shorter, unaccented(shorter)])) if folded(name) else ()
+
+
+def _worth_asking(team: str, names: Sequence[TeamName]) -> Iterator[TeamName]:
+    code = country_code(team)
+    known = [TeamName(code, "mul", NameKind.SHORT)] if code else []
+    for name in [*known, *names]:
+        text = core(_tidied(name.text))
+        if _usable(text):
+            yield TeamName(text, name.language, name.kind)
+
+
+def _tidied(text: str) -> str:
+    """Return one line without bracketed parts and without characters that search engines treat as syntax."""
+    shown = re.sub(r"\([^)]*\)|[\"“”„«»()\[\]{}:;,<>|*~^\\]", " ", clean_text(text, 3 * LONGEST))
+    return " ".join(shown.split()).strip("-–— ")
+
+
+def _usable(text: str) -> bool:
+    if not SHORTEST <= len(text) <= LONGEST or not all(map(_latin, text)):
+        return False
+    if re.search(r"\b\w\.", text):
+        return False  # `Crystal P.` is used in tables only
+    # Two letters identify a team only as an abbreviation: OM, OL.
+    return tells_a_team(text) and (len(text) > 2 or text.isupper())
+
+
+def _latin(sign: str) -> bool:
+    return not sign.isalpha() or unicodedata.name(sign, "").startswith("LATIN")
+
+
+def _rank(name: TeamName) -> tuple[bool, int]:
+    """Sort key: short forms before long ones, and international names before those of one language."""
+    if _ABBREVIATION.fullmatch(name.text):
+        order = 0
+    elif name.kind is NameKind.SHORT:
+        order = 1
+    elif name.kind is NameKind.LABEL:
+        order = 2
+    elif name.kind is NameKind.ALIAS and len(name.text) <= _HANDY:
+        order = 3
+    elif name.kind is NameKind.NICKNAME:
+        order = 4
+    else:
+        order = 5
+    return name.language.partition("-")[0] not in _EVERYWHERE and order > 0, order
+
+
+def _contains(text: str, other: str) -> bool:
+    return f" {folded(other)} " in f" {folded(text)} "

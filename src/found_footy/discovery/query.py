@@ -1,0 +1,145 @@
+"""Search queries, shared by all sources."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from found_footy.discovery.aliases import choose_aliases
+from found_footy.discovery.models import OPERATORS
+from found_footy.discovery.player_names import search_names
+from found_footy.fixtures.models import Sport, Team
+from found_footy.text import folded, unique
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A post must name the scorer, if known, and a team. Names are spelled as people write them."""
+
+    players: tuple[str, ...]
+    teams: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    """If not empty, a post must also contain one of these."""
+    sport: Sport = Sport.FOOTBALL
+    """Selects the place to search in sources that separate sports."""
+
+    @property
+    def text(self) -> str:
+        """The query in the syntax of X and Bluesky: `(Florian OR Wirtz) (LFC OR Liverpool)`."""
+        return " ".join(group for words in self._groups if (group := _group(words)))
+
+    def texts(self, longest: int, most: int = 2) -> list[str]:
+        """Return at most `most` texts of at most `longest` characters that together cover as many names as fit.
+
+        Names are ordered by usefulness. If one text is too long, the teams are split over several; names that do not
+        fit are dropped, players last.
+        """
+        if length(self.text) <= longest:
+            return [self.text]
+        for players in range(len(self.players), -1, -1):
+            kept = replace(self, players=self.players[:players])
+            groups: list[tuple[str, ...]] = []
+            for team in self.teams:
+                if groups and length(replace(kept, teams=(*groups[-1], team)).text) <= longest:
+                    groups[-1] = (*groups[-1], team)
+                elif length(replace(kept, teams=(team,)).text) <= longest and len(groups) < most:
+                    groups.append((team,))
+            if groups or (not self.teams and length(kept.text) <= longest):
+                return [replace(kept, teams=group).text for group in groups or [()] if kept.players or group]
+        return []
+
+    def matches(self, text: str) -> bool:
+        """Whether a text satisfies the query, for sources without a search."""
+        plain = f" {folded(text)} "
+        return all(any(_sought(word) in plain for word in words) for words in self._groups if words)
+
+    @property
+    def _groups(self) -> tuple[tuple[str, ...], ...]:
+        return self.players, self.teams, self.words
+
+
+def length(text: str) -> int:
+    """Length in UTF-16 code units, as X counts: most emoji are two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@lru_cache(maxsize=1024)
+def _sought(word: str) -> str:
+    """Return the folded word between spaces. Cached, because the same few words are matched against many titles."""
+    return f" {folded(word)} "
+
+
+def _group(words: tuple[str, ...]) -> str:
+    terms = [term for word in words if (term := _term(word))]
+    return f"({' OR '.join(terms)})" if len(terms) > 1 else "".join(terms)
+
+
+def _term(word: str) -> str:
+    """Quote everything but a single word, so that hyphens, colons and operators are plain text."""
+    shown = " ".join(_QUOTES.sub(" ", word).split())
+    bare = re.fullmatch(r"\w+", shown) and shown.casefold() not in OPERATORS
+    return shown if bare or not shown else f'"{shown}"'
+
+
+_QUOTES = re.compile('["“”„‟«»＂\x00-\x1f\x7f]')
+"""Quotation marks and control characters, which a query must not contain."""
+
+
+# --- Query for a goal.
+
+
+LONGEST_QUERY = 400
+"""Maximum characters of a query; X accepts about 500."""
+
+
+def query_for(player: str | None, aliases: Sequence[str], other: Sequence[str] = ()) -> SearchQuery:
+    """Build the query for a goal; without a scorer it names only the teams.
+
+    `aliases` belong to the team that the goal counts for. The scorer of an own goal plays for the `other` team and
+    posts name either, so both teams' aliases are interleaved.
+    """
+    players = search_names(player)
+    teams = tuple(dict.fromkeys(_in_turns(aliases, other)))
+    while len(teams) > 1 and len(SearchQuery(players, teams).text) > LONGEST_QUERY:
+        teams = teams[:-1]
+    return SearchQuery(players, teams)
+
+
+def _in_turns(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
+    for pair in itertools.zip_longest(aliases, other):
+        yield from (name for name in pair if name is not None)
+
+
+# --- Query for a wicket.
+
+
+WORDS = ("wicket", "out", "bowled", "caught", "catch", "lbw", "stumped", "dismissed", "gone")
+"""Match `run out` and `clean bowled` as well."""
+_CODE = re.compile(r"[A-Z]{2,5}")
+
+
+def cricket_names(team: Team) -> tuple[str, ...]:
+    """Return the team's name and its abbreviation, which is common in posts and hashtags."""
+    code = (team.short,) if team.short and _CODE.fullmatch(team.short) else ()
+    return unique([*(choose_aliases(team.name, ()) or (team.name,)), *code])
+
+
+def wicket_query(
+    batter: str | None, bowler: str | None, batting: Sequence[str], fielding: Sequence[str]
+) -> SearchQuery:
+    """Build the query for a wicket: one of the two players, one of the two teams, and a word for a dismissal.
+
+    Without a known batter the players are left out, because the bowler alone would match all of his other wickets.
+    """
+    known = search_names(batter)
+    players = unique([*known, *search_names(bowler)]) if known else ()
+    both = itertools.chain.from_iterable(itertools.zip_longest(batting, fielding))
+    teams = unique(name for name in both if name is not None)
+    query = SearchQuery(players, teams, WORDS, Sport.CRICKET)
+    while len(teams) > 1 and len(query.text) > LONGEST_QUERY:
+        teams = teams[:-1]
+        query = SearchQuery(players, teams, WORDS, Sport.CRICKET)
+    return query

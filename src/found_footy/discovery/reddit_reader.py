@@ -1,0 +1,881 @@
+"""Reads Reddit in one of three ways, each with its own requests, response format and limits.
+
+oauth      the API with the operator's keys: 100 requests a minute, durations, whole comment trees
+fragment   the HTML that reddit.com loads into its own pages: about 200 requests per window; refused in datacentres
+atom       the Atom feeds: about one request a minute per address, no durations
+
+Without keys, `*.json` returns 403 since May 2026 and old.reddit.com redirects to a login. A way sends requests and
+parses responses; `RedditReader` decides when it may send one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import time
+import xml.etree.ElementTree as ElementTree
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from html.parser import HTMLParser
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
+
+from found_footy.discovery.sources import (
+    BadPost,
+    field,
+    moment,
+    optional_text,
+    raise_for_status,
+    read_all,
+    seconds,
+    source_client,
+    text,
+)
+from found_footy.errors import (
+    SourceBlocked,
+    SourceChanged,
+    SourceError,
+    SourceLoggedOut,
+    SourceRateLimited,
+    SourceUnavailable,
+)
+from found_footy.ports import SharedCache
+from found_footy.runtime.http import HttpResponse
+from found_footy.text import clean_text
+
+SOURCE = "reddit"
+WayName = Literal["oauth", "fragment", "atom"]
+
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+MAX_COMMENTS = 500
+MAX_DEPTH = 8
+MAX_LINKS = 10
+"""Maximum links kept per comment."""
+LISTING_LIMIT = 100
+TOKEN_MARGIN_SECONDS = 60.0
+LANGUAGE = "en-US,en;q=0.9"
+PAGE = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+_ID = re.compile(r"[a-z0-9]{1,13}", re.ASCII)
+_BLOCKED = re.compile(
+    rb"whoa there, pardner|blocked by network|<title>\s*blocked|js_challenge|<title>\s*just a moment|"
+    rb"please wait for verification",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"https?://[^\s<>()\[\]\"']{4,2000}")
+
+
+@dataclass(frozen=True, slots=True)
+class RedditPost:
+    id: str
+    subreddit: str
+    title: str
+    link: str
+    created: float
+    """Seconds since the epoch."""
+    author: str = ""
+    duration: float | None = None
+    """Seconds of a video hosted on Reddit; only the API returns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedditComment:
+    id: str
+    text: str
+    links: tuple[str, ...]
+    created: float
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RedditKeys:
+    client_id: str
+    client_secret: str
+
+
+class RedditWay(Protocol):
+    name: WayName
+    label: str
+    spacing: float
+    """Minimum seconds between two requests of all workers."""
+    comment_spacing: float
+    """Minimum seconds between two comment requests, which leave most of the budget to listings."""
+    combines: bool
+    """Whether one request can list several subreddits."""
+
+    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse: ...
+
+    def read_listing(self, answer: HttpResponse) -> list[RedditPost]: ...
+
+    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse: ...
+
+    def read_comments(self, answer: HttpResponse) -> list[RedditComment]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class FragmentWay:
+    """`/svc/shreddit/…`: `<shreddit-post>` and `<shreddit-comment>` elements in HTML."""
+
+    name: WayName = "fragment"
+    label = "page fragment"
+    spacing = 0.25
+    comment_spacing = 0.25
+    combines = False
+    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": PAGE, "accept-language": LANGUAGE}
+
+    def __init__(self, base_url: str, timeout: float) -> None:
+        self._http = source_client(base_url, timeout)
+
+    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+        return await self._http.get(
+            "/svc/shreddit/community-more-posts/new/", {"name": subreddits[0]}, headers=self._HEADERS
+        )
+
+    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
+        raise_for_refusal(answer)
+        page = _parsed_fragment(answer)
+        if not page.posts:
+            # A subreddit is never empty; a challenge, an error page or a changed format has no posts either.
+            raise SourceChanged(f"{answer.where} sent a page without posts, starting {answer.excerpt!r}")
+        return read_all(SOURCE, page.posts, _fragment_post)
+
+    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+        return await self._http.get(f"/svc/shreddit/comments/r/{subreddit}/t3_{post_id}", {}, headers=self._HEADERS)
+
+    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
+        raise_for_refusal(answer)
+        page = _parsed_fragment(answer)
+        if not page.comments and not page.is_thread:
+            raise SourceChanged(f"{answer.where} sent a page without a comment tree, starting {answer.excerpt!r}")
+        return read_all(SOURCE, page.comments[:MAX_COMMENTS], _fragment_comment)
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+
+class AtomWay:
+    """`/r/{subreddit}/new/.rss` and `/comments/{id}/.rss`."""
+
+    name: WayName = "atom"
+    label = "Atom feed"
+    spacing = 60.0
+    comment_spacing = 240.0
+    combines = True
+    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": "application/atom+xml", "accept-language": LANGUAGE}
+
+    def __init__(self, base_url: str, timeout: float) -> None:
+        self._http = source_client(base_url, timeout)
+
+    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+        path = f"/r/{'+'.join(subreddits)}/new/.rss"
+        return await self._http.get(path, {"limit": str(LISTING_LIMIT)}, headers=self._HEADERS)
+
+    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
+        return read_all(SOURCE, _atom_entries(answer), _atom_post)
+
+    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+        params = {"limit": str(LISTING_LIMIT), "sort": "new"}
+        return await self._http.get(f"/comments/{post_id}/.rss", params, headers=self._HEADERS)
+
+    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
+        return read_all(SOURCE, _atom_entries(answer)[:MAX_COMMENTS], _atom_comment)
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+
+class OAuthWay:
+    """The API with an application-only token. Each process requests its own."""
+
+    name: WayName = "oauth"
+    label = "API"
+    spacing = 0.6
+    comment_spacing = 0.6
+    combines = False
+
+    def __init__(self, base_url: str, oauth_url: str, keys: RedditKeys, timeout: float) -> None:
+        self._login = source_client(base_url, timeout)
+        self._api = source_client(oauth_url, timeout)
+        self._keys = keys
+        self._token = ""
+        self._expires = 0.0
+
+    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+        # raw_json: without it, titles and links contain &amp;.
+        return await self._get(f"/r/{subreddits[0]}/new", {"limit": str(LISTING_LIMIT), "raw_json": "1"})
+
+    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
+        raise_for_refusal(answer)
+        return read_all(SOURCE, field(answer.json(), "data", "children"), _api_post)
+
+    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+        params = {"limit": "200", "depth": str(MAX_DEPTH), "sort": "new", "raw_json": "1"}
+        return await self._get(f"/r/{subreddit}/comments/{post_id}", params)
+
+    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
+        raise_for_refusal(answer)
+        body = answer.json()
+        children = field(body[1], "data", "children") if isinstance(body, list) and len(body) == 2 else None
+        if not isinstance(children, list):
+            raise SourceChanged(f"{answer.where} sent no comment tree, starting {answer.excerpt!r}")
+        return read_all(SOURCE, list(_flattened(children)), _api_comment)
+
+    async def aclose(self) -> None:
+        await self._login.aclose()
+        await self._api.aclose()
+
+    async def _get(self, path: str, params: Mapping[str, str]) -> HttpResponse:
+        answer = await self._authorized(path, params)
+        if answer.status == 401:
+            # Token revoked early: retry once with a new one.
+            self._token = ""
+            answer = await self._authorized(path, params)
+        return answer
+
+    async def _authorized(self, path: str, params: Mapping[str, str]) -> HttpResponse:
+        if not self._token or time.monotonic() >= self._expires:
+            await self._request_token()
+        return await self._api.get(path, params, headers={"authorization": f"Bearer {self._token}"})
+
+    async def _request_token(self) -> None:
+        pair = f"{self._keys.client_id}:{self._keys.client_secret}".encode()
+        answer = await self._login.request(
+            "POST",
+            "/api/v1/access_token",
+            headers={"authorization": f"Basic {b64encode(pair).decode()}"},
+            form={"grant_type": "client_credentials"},
+            record_body=False,
+        )
+        if answer.status in (400, 401, 403):
+            raise SourceLoggedOut(
+                f"{answer.where} answered HTTP {answer.status}: "
+                "check FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET"
+            )
+        raise_for_refusal(answer)
+        body = answer.json()
+        token, lasts = field(body, "access_token"), seconds(field(body, "expires_in")) or 3600.0
+        if not isinstance(token, str) or not re.fullmatch(r"[!-~]{1,4000}", token):
+            raise SourceChanged(f"{answer.where} sent no access token")
+        self._token = token
+        self._expires = time.monotonic() + lasts - TOKEN_MARGIN_SECONDS
+
+
+def raise_for_refusal(answer: HttpResponse) -> None:
+    """Raise the SourceError for an unexpected response."""
+    if answer.status in (200, 401, 403) and answer.is_html and _BLOCKED.search(answer.body[:20_000]):
+        raise SourceLoggedOut(
+            f"{answer.where} answered HTTP {answer.status} with a page that blocks or challenges this address"
+        )
+    if 300 <= answer.status < 400:
+        target = answer.headers.get("location", "")
+        if "login" in target:
+            raise SourceLoggedOut(f"{answer.where} redirects to a login")
+        raise SourceChanged(f"{answer.where} answered HTTP {answer.status}: does the subreddit exist?")
+    raise_for_status(answer, "" if answer.is_html else answer.excerpt)
+
+
+# --- Rate limit headers.
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLimit:
+    """Rate limit stated by a response."""
+
+    remaining: float | None
+    """Requests left in the window."""
+    pause: float
+    """Seconds until the next request is allowed; 0 if allowed now."""
+    window: float
+    """Seconds until the window ends."""
+
+
+def stated_limit(answer: HttpResponse, *, now: datetime) -> StatedLimit:
+    remaining = _number(answer.headers.get("x-ratelimit-remaining"))
+    window = _number(answer.headers.get("x-ratelimit-reset")) or 0.0
+    waits = answer.retry_after(now)
+    pause = waits.total_seconds() if waits else 0.0
+    if answer.status == 429 or (remaining is not None and remaining < 1):
+        pause = max(pause, window)
+    return StatedLimit(remaining, pause, window)
+
+
+def _number(value: str | None) -> float | None:
+    return float(value) if value and re.fullmatch(r"\d{1,7}(\.\d{1,6})?", value.strip()) else None
+
+
+# --- Page fragments.
+
+
+@dataclass(slots=True)
+class _FragmentComment:
+    attributes: dict[str, str]
+    words: list[str]
+    links: list[str]
+
+
+class _FragmentParser(HTMLParser):
+    """Collects posts and comments. Comments nest, so text belongs to the comment opened last."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.posts: list[dict[str, str]] = []
+        self.comments: list[_FragmentComment] = []
+        self.is_thread = False
+        self.open = {"shreddit-post": 0, "shreddit-comment": 0}
+        self._stack: list[_FragmentComment] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "shreddit-post":
+            self.open[tag] += 1
+            self.posts.append(given)
+        elif tag == "shreddit-comment":
+            self.open[tag] += 1
+            comment = _FragmentComment(given, [], [])
+            self.comments.append(comment)
+            self._stack.append(comment)
+        elif tag in ("shreddit-comment-tree", "shreddit-comment-tree-stats"):
+            self.is_thread = True
+        elif tag == "a" and self._stack and given.get("href", "").startswith("http"):
+            # Links to profiles and to the comment itself are relative.
+            self._stack[-1].links.append(given["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            self.open[tag] -= 1
+        if tag == "shreddit-comment" and self._stack:
+            self._stack.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._stack and data.strip() and len(self._stack[-1].words) < 200:
+            self._stack[-1].words.append(data)
+
+
+def _parsed_fragment(answer: HttpResponse) -> _FragmentParser:
+    page = _page(answer).rstrip()
+    parser = _FragmentParser()
+    parser.feed(page.decode("utf-8", "replace"))
+    parser.close()
+    in_a_tag = (parser.posts or parser.comments) and not page.endswith(b">")
+    if in_a_tag or any(count > 0 for count in parser.open.values()):
+        raise SourceChanged(f"{answer.where} sent a page that is cut off")
+    return parser
+
+
+def _page(answer: HttpResponse) -> bytes:
+    if len(answer.body) > MAX_PAGE_BYTES:
+        raise SourceChanged(f"{answer.where}: the page is larger than {MAX_PAGE_BYTES} bytes")
+    return answer.body
+
+
+def _fragment_post(given: dict[str, str]) -> RedditPost | None:
+    if "promoted" in given or given.get("post-type") == "ad":
+        return None
+    return RedditPost(
+        id=_checked_id(given.get("id", ""), "t3_"),
+        subreddit=clean_text(
+            given.get("subreddit-name") or given.get("subreddit-prefixed-name", "").removeprefix("r/")
+        ),
+        title=_title(given.get("post-title")),
+        link=_absolute(given.get("content-href", "")),
+        created=_timestamp(given.get("created-timestamp"), "created-timestamp"),
+        author=clean_text(given.get("author", ""), 50),
+    )
+
+
+def _fragment_comment(comment: _FragmentComment) -> RedditComment | None:
+    given = comment.attributes
+    return _with_links(
+        id_=_checked_id(given.get("thingid", ""), "t1_"),
+        words=" ".join(comment.words),
+        links=comment.links,
+        created=_timestamp(given.get("created"), "created"),
+        author=given.get("author", ""),
+    )
+
+
+# --- Atom.
+
+
+def _atom_entries(answer: HttpResponse) -> list[ElementTree.Element]:
+    raise_for_refusal(answer)
+    body = _page(answer)
+    if b"<!DOCTYPE" in body[:2000] or b"<!ENTITY" in body:
+        raise SourceChanged(f"{answer.where} sent a page where a feed was expected, starting {answer.excerpt!r}")
+    try:
+        root = ElementTree.fromstring(body)
+    except ElementTree.ParseError as error:
+        raise SourceChanged(f"{answer.where} sent no well-formed feed ({error}), starting {answer.excerpt!r}") from None
+    except (ValueError, LookupError):  # unknown encoding
+        raise SourceChanged(f"{answer.where} sent a feed in an unknown encoding") from None
+    if root.tag != f"{ATOM}feed":
+        raise SourceChanged(f"{answer.where} sent <{clean_text(root.tag, 60)}> where a feed was expected")
+    return root.findall(f"{ATOM}entry")
+
+
+def _atom_post(entry: ElementTree.Element) -> RedditPost | None:
+    id_ = entry.findtext(f"{ATOM}id", "")
+    if id_.startswith("t1_"):
+        return None
+    category = entry.find(f"{ATOM}category")
+    anchors = _anchors(entry.findtext(f"{ATOM}content", ""))
+    return RedditPost(
+        id=_checked_id(id_, "t3_"),
+        subreddit=clean_text(category.get("term", "") if category is not None else ""),
+        title=_title(entry.findtext(f"{ATOM}title")),
+        link=next((href for href, words in anchors.found if words == "[link]"), ""),
+        created=_atom_time(entry),
+        author=_atom_author(entry),
+    )
+
+
+def _atom_comment(entry: ElementTree.Element) -> RedditComment | None:
+    id_ = entry.findtext(f"{ATOM}id", "")
+    if id_.startswith("t3_"):
+        return None  # the post itself comes first
+    anchors = _anchors(entry.findtext(f"{ATOM}content", ""))
+    return _with_links(
+        id_=_checked_id(id_, "t1_"),
+        words=" ".join(anchors.words),
+        links=[href for href, _ in anchors.found],
+        created=_atom_time(entry),
+        author=_atom_author(entry),
+    )
+
+
+def _atom_time(entry: ElementTree.Element) -> float:
+    value = entry.findtext(f"{ATOM}published") or entry.findtext(f"{ATOM}updated")
+    return _timestamp(value, "published")
+
+
+def _atom_author(entry: ElementTree.Element) -> str:
+    return clean_text(entry.findtext(f"{ATOM}author/{ATOM}name", "").removeprefix("/u/"), 50)
+
+
+class _AnchorParser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, str]] = []
+        """Links with their text."""
+        self.words: list[str] = []
+        self._href: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a" and len(self.found) < MAX_LINKS * 5:
+            self._href = dict(attrs).get("href") or ""
+            self.found.append((self._href, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a":
+            self._href = None
+
+    def handle_data(self, data: str) -> None:
+        if len(self.words) < 200:
+            self.words.append(data)
+        if self._href is not None:
+            self.found[-1] = (self._href, data.strip()[:20])
+
+
+def _anchors(content: str) -> _AnchorParser:
+    parser = _AnchorParser()
+    parser.feed(content[:200_000])
+    parser.close()
+    return parser
+
+
+# --- API.
+
+
+def _api_post(entry: Any) -> RedditPost:
+    post = field(entry, "data")
+    link, duration = _api_media(post)
+    return RedditPost(
+        id=_checked_id(text(post, "id")),
+        subreddit=clean_text(optional_text(post, "subreddit")),
+        title=_title(field(post, "title")),
+        link=link,
+        created=_created(field(post, "created_utc")),
+        author=clean_text(optional_text(post, "author"), 50),
+        duration=duration,
+    )
+
+
+def _api_media(post: Any) -> tuple[str, float | None]:
+    """Return the link and the duration of a video hosted on Reddit, from the parent for a crosspost."""
+    parents = field(post, "crosspost_parent_list")
+    for each in (post, *(parents[:1] if isinstance(parents, list) else ())):
+        for media in ("secure_media", "media"):
+            own = field(each, media, "reddit_video")
+            link = optional_text(own, "fallback_url")
+            if re.match(r"https://v\.redd\.it/[A-Za-z0-9]", link):
+                return link, seconds(field(own, "duration"))
+    return optional_text(post, "url_overridden_by_dest") or optional_text(post, "url"), None
+
+
+def _flattened(children: list[Any]) -> Iterator[Any]:
+    """Yield comments and their replies, without "more" placeholders, at most MAX_COMMENTS."""
+    waiting, given = list(reversed(children)), 0
+    while waiting and given < MAX_COMMENTS:
+        child = waiting.pop()
+        if field(child, "kind") == "more":
+            continue
+        given += 1
+        yield child
+        replies = field(child, "data", "replies", "data", "children")
+        if isinstance(replies, list):
+            waiting += reversed(replies)
+
+
+def _api_comment(entry: Any) -> RedditComment | None:
+    comment = field(entry, "data")
+    anchors = _anchors(optional_text(comment, "body_html"))
+    body = optional_text(comment, "body")
+    return _with_links(
+        id_=_checked_id(text(comment, "id")),
+        words=body,
+        links=[href for href, _ in anchors.found] or _URL.findall(body[:10_000]),
+        created=_created(field(comment, "created_utc")),
+        author=optional_text(comment, "author"),
+    )
+
+
+# --- Values.
+
+
+def _with_links(*, id_: str, words: str, links: Sequence[str], created: float, author: str) -> RedditComment | None:
+    """Return None for a comment without a link."""
+    kept = tuple(dict.fromkeys(link for link in links if link.startswith("http")))[:MAX_LINKS]
+    if not kept:
+        return None
+    return RedditComment(id_, clean_text(words, 400), kept, created, clean_text(author, 50))
+
+
+def _checked_id(value: str, prefix: str = "") -> str:
+    id_ = value.removeprefix(prefix)
+    if not value.startswith(prefix) or not _ID.fullmatch(id_):
+        raise BadPost(f"invalid id {value[:30]!r}")
+    return id_
+
+
+def _title(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise BadPost("no title")
+    return value[:2000]
+
+
+def _absolute(link: str) -> str:
+    return f"https://www.reddit.com{link}" if link.startswith("/") else link
+
+
+def _created(value: Any) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 1e9 <= value < 1e10:
+        raise BadPost("created_utc is not a time")
+    return float(value)
+
+
+def _timestamp(value: str | None, name: str) -> float:
+    """Parse an ISO 8601 time; the fragments write the zone as +0000."""
+    at = moment(value)
+    if at is None:
+        raise BadPost(f"{name} is not a time")
+    return _created(at.timestamp())
+
+
+def as_json(entries: Sequence[RedditPost | RedditComment]) -> list[dict[str, Any]]:
+    return [asdict(entry) for entry in entries]
+
+
+def posts_from_json(entries: Any) -> list[RedditPost]:
+    return [RedditPost(**entry) for entry in entries]
+
+
+def comments_from_json(entries: Any) -> list[RedditComment]:
+    return [RedditComment(**{**entry, "links": tuple(entry["links"])}) for entry in entries]
+
+
+def dumped(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def at(created: float) -> datetime:
+    return datetime.fromtimestamp(created, UTC)
+
+
+# --- Reader: reads each subreddit once for all goals and workers, within Reddit's limits.
+
+
+KEPT_SECONDS = 150.0
+"""Maximum age of a listing while no way is allowed a request: Atom alone allows one request a minute in total."""
+WANTED_SECONDS = 180.0
+COMMENTS_KEPT_SECONDS = 900.0
+REFUSED_SECONDS = 900.0
+CHANGED_SECONDS = 300.0
+LIMITED_SECONDS = 60.0
+"""Pause after a rate limit without a stated end."""
+UNAVAILABLE_SECONDS = 10.0
+MAX_PAUSE_SECONDS = 3600.0
+COMMENT_RESERVE = 20.0
+"""Requests of a window that comments leave to listings."""
+READS_PER_COMMENT_READ = 10
+"""Interval between two reads of a thread, as a multiple of a listing's freshness."""
+LISTINGS_PER_COMMENTS = 3
+"""Number of threads that may be read while a listing is fresh."""
+POLL_SECONDS = 0.05
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+KINDS: dict[str, type[SourceError]] = {
+    kind.__name__: kind for kind in (SourceUnavailable, SourceRateLimited, SourceLoggedOut, SourceChanged)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A subreddit's newest posts, and the way that returned them."""
+
+    way: str
+    label: str
+    posts: tuple[RedditPost, ...]
+
+
+class RedditReader:
+    """`ways` are tried in order. `timeout` limits a whole search."""
+
+    def __init__(
+        self,
+        ways: Sequence[RedditWay],
+        shared: SharedCache,
+        *,
+        subreddits: Sequence[str],
+        timeout: float,
+        fresh_seconds: float,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._ways = tuple(ways)
+        self._shared = shared
+        self._timeout = timeout
+        self._patience = timeout / 4
+        self._fresh_seconds = fresh_seconds
+        self._now = now
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._subreddits = tuple(subreddits)
+
+    async def aclose(self) -> None:
+        for way in self._ways:
+            await way.aclose()
+
+    async def listing(self, subreddit: str, *, refresh: bool = False) -> Listing:
+        """Return the newest posts, at most KEPT_SECONDS old. `refresh` sends a request even if the listing is fresh.
+
+        Raises a SourceError with the failure of each way.
+        """
+        await self._shared.put(f"wanted:{subreddit}", b"1", WANTED_SECONDS)
+        async with self._locks[subreddit]:
+            if not refresh and (fresh := await self._fresh(subreddit)):
+                return fresh
+            clock = asyncio.get_running_loop().time
+            deadline = clock() + self._timeout / 2
+            while await self._shared.acquire(f"reading:{subreddit}", self._timeout * 2) > 0:
+                if clock() > deadline:
+                    # The reading worker was killed, or its request is slow.
+                    if known := await self.known(subreddit):
+                        return known
+                    raise SourceUnavailable(f"r/{subreddit} is being read by another worker, without a result so far")
+                await asyncio.sleep(POLL_SECONDS)
+                if fresh := await self._fresh(subreddit):
+                    return fresh
+            try:
+                # Another worker may have finished between the check and the lock.
+                if not refresh and (fresh := await self._fresh(subreddit)):
+                    return fresh
+                return await self._read(subreddit)
+            finally:
+                await self._shared.release(f"reading:{subreddit}")
+
+    async def known(self, subreddit: str) -> Listing | None:
+        """Return the last listing without sending a request."""
+        kept = await self._shared.get(f"listing:{subreddit}")
+        return None if kept is None else _listing_from(kept)
+
+    async def known_comments(self, post_id: str) -> list[RedditComment]:
+        kept = await self._shared.get(f"comments:{post_id}")
+        with suppress(ValueError, KeyError, TypeError):  # written by another version
+            return [] if kept is None else comments_from_json(json.loads(kept))
+        return []
+
+    async def read_comments(self, post: RedditPost, subreddit: str) -> None:
+        """Read a thread again if it is due and a request is available; otherwise do nothing.
+
+        Comments are optional: reading them never waits, and a failure is logged instead of failing the search.
+        """
+        again = self._fresh_seconds * READS_PER_COMMENT_READ
+        if await self._shared.get(f"comments-read:{post.id}") is not None:
+            return
+        way = await self._way_for_comments()
+        if way is None or await self._shared.acquire(f"comments-read:{post.id}", again) > 0:
+            return
+        try:
+            comments = await self._request(
+                way, partial(way.ask_comments, subreddit, post.id), way.read_comments, whole_way=False
+            )
+        except SourceError as error:
+            log.warning(
+                f"{way.name}: {error}",
+                extra={"action": "reddit_comments_failed", "source": "reddit", "way": way.name, "error": error.kind},
+            )
+            return
+        await self._shared.put(f"comments:{post.id}", dumped(as_json(comments)), COMMENTS_KEPT_SECONDS)
+
+    async def _fresh(self, subreddit: str) -> Listing | None:
+        return await self.known(subreddit) if await self._shared.get(f"fresh:{subreddit}") else None
+
+    async def _read(self, subreddit: str) -> Listing:
+        failures: list[tuple[str, SourceError]] = []
+        pausing = False
+        for way in self._ways:
+            if (closed := await self._pass_gate(way)) is not None:
+                failures.append((way.name, closed))
+                pausing |= isinstance(closed, SourceRateLimited)
+                continue
+            subreddits = await self._together(way, subreddit)
+            try:
+                posts = await self._request(way, partial(way.ask_listing, subreddits), way.read_listing)
+            except SourceError as error:
+                failures.append((way.name, error))
+                pausing |= isinstance(error, SourceRateLimited)
+                log.warning(
+                    f"{way.name}: {error}",
+                    extra={"action": "reddit_way_failed", "source": "reddit", "way": way.name, "error": error.kind},
+                )
+                continue
+            return await self._keep(way, subreddit, subreddits, posts)
+        if pausing and (known := await self.known(subreddit)):
+            return known
+        raise _combined(failures)
+
+    async def _keep(
+        self, way: RedditWay, subreddit: str, subreddits: Sequence[str], posts: Sequence[RedditPost]
+    ) -> Listing:
+        """Store the response for each subreddit that it covers."""
+        listings = {name: Listing(way.name, way.label, _posts_of(name, subreddits, posts)) for name in subreddits}
+        for name, listing in listings.items():
+            kept = {"way": listing.way, "label": listing.label, "posts": as_json(listing.posts)}
+            await self._shared.put(f"listing:{name}", dumped(kept), KEPT_SECONDS)
+            await self._shared.put(f"fresh:{name}", b"1", self._fresh_seconds)
+        return listings[subreddit]
+
+    async def _together(self, way: RedditWay, subreddit: str) -> list[str]:
+        others = [name for name in self._subreddits if way.combines and name != subreddit]
+        return [subreddit] + [name for name in others if await self._shared.get(f"wanted:{name}") is not None]
+
+    async def _pass_gate(self, way: RedditWay) -> SourceError | None:
+        """Return None if the way may send a request, after a short wait if necessary; otherwise the reason."""
+        wait = await self._shared.acquire(f"gate:{way.name}", way.spacing)
+        if 0 < wait <= self._patience and await self._shared.get(f"refused:{way.name}") is None:
+            await asyncio.sleep(wait)
+            wait = await self._shared.acquire(f"gate:{way.name}", way.spacing)
+        if wait <= 0:
+            return None
+        refused = await self._shared.get(f"refused:{way.name}")
+        if refused is None:
+            return SourceRateLimited(f"next request in {wait:.0f} s")
+        what = json.loads(refused)
+        return KINDS.get(what["kind"], SourceUnavailable)(f"{what['message']}; next attempt in {wait:.0f} s")
+
+    async def _way_for_comments(self) -> RedditWay | None:
+        """Return the first way that is not refused, if it has a request to spare."""
+        for way in self._ways:
+            refused = f"refused:{way.name}", f"refused:comments:{way.name}"
+            if any([await self._shared.get(key) is not None for key in refused]):
+                continue
+            left = await self._shared.get(f"remaining:{way.name}")
+            if left is not None and float(left) < COMMENT_RESERVE:
+                return None
+            spacing = max(way.comment_spacing, self._fresh_seconds / LISTINGS_PER_COMMENTS)
+            if await self._shared.get(f"gate:comments:{way.name}") is not None:
+                return None
+            if await self._shared.acquire(f"gate:{way.name}", way.spacing) > 0:
+                return None
+            return way if await self._shared.acquire(f"gate:comments:{way.name}", spacing) <= 0 else None
+        return None
+
+    async def _request(
+        self,
+        way: RedditWay,
+        ask: Callable[[], Awaitable[HttpResponse]],
+        read: Callable[[HttpResponse], list[T]],
+        *,
+        whole_way: bool = True,
+    ) -> list[T]:
+        """Send one request. Limits and refusals are shared with all workers.
+
+        `whole_way`: whether a refusal closes the way for everything, or for comments only.
+        """
+        stated = StatedLimit(None, 0.0, 0.0)
+        try:
+            answer = await ask()
+            stated = stated_limit(answer, now=self._now())
+            if stated.remaining is not None and stated.window > 0:
+                await self._shared.put(
+                    f"remaining:{way.name}", str(stated.remaining).encode(), min(stated.window, MAX_PAUSE_SECONDS)
+                )
+            if stated.pause > 0:
+                await self._shared.extend(f"gate:{way.name}", min(stated.pause, MAX_PAUSE_SECONDS))
+            # Parsing large pages would block the event loop.
+            return await asyncio.to_thread(read, answer)
+        except SourceError as error:
+            seconds = min(self._cool_down(error, stated), MAX_PAUSE_SECONDS)
+            if whole_way or isinstance(error, SourceRateLimited):
+                what = {"kind": error.kind, "message": str(error)}
+                await self._shared.put(f"refused:{way.name}", dumped(what), seconds)
+                await self._shared.extend(f"gate:{way.name}", seconds)
+            else:
+                await self._shared.put(f"refused:comments:{way.name}", str(error).encode(), seconds)
+            if isinstance(error, SourceRateLimited):
+                raise SourceRateLimited(f"{error}; next request in {seconds:.0f} s") from None
+            raise
+
+    def _cool_down(self, error: SourceError, stated: StatedLimit) -> float:
+        match error:
+            case SourceRateLimited():
+                return stated.pause or LIMITED_SECONDS
+            case SourceLoggedOut():
+                return REFUSED_SECONDS
+            case SourceChanged():
+                return CHANGED_SECONDS
+            case _:
+                return max(stated.pause, min(UNAVAILABLE_SECONDS, self._fresh_seconds))
+
+
+def _posts_of(name: str, subreddits: Sequence[str], posts: Sequence[RedditPost]) -> tuple[RedditPost, ...]:
+    return tuple(post for post in posts if len(subreddits) == 1 or post.subreddit.lower() == name.lower())
+
+
+def _listing_from(kept: bytes) -> Listing | None:
+    with suppress(ValueError, KeyError, TypeError):  # written by another version
+        read = json.loads(kept)
+        return Listing(read["way"], read["label"], tuple(posts_from_json(read["posts"])))
+    return None
+
+
+def _combined(failures: Sequence[tuple[str, SourceError]]) -> SourceError:
+    """Combine the failures of all ways into one error. A rate limit takes precedence over a refusal, because it ends by
+    itself.
+    """
+    said = "; ".join(f"{way}: {error}" for way, error in failures) or "no way is switched on"
+    for kind in (SourceRateLimited, SourceUnavailable, SourceChanged):
+        if any(isinstance(error, kind) for _, error in failures):
+            return kind(f"reddit: {said}")
+    if any(way != "oauth" for way, _ in failures):
+        return SourceBlocked(f"Reddit refuses this address without a login: {said}")
+    return SourceLoggedOut(f"reddit: {said}")

@@ -1,0 +1,150 @@
+"""Shared code of the social sources: HTTP client, error classes by status, and parsing of posts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from found_footy.discovery.models import Post
+from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits, HttpResponse
+from found_footy.text import clean_text
+
+_UNUSABLE = frozenset(
+    {
+        HttpErrorKind.TOO_LARGE,
+        HttpErrorKind.UNSUPPORTED_ENCODING,
+        HttpErrorKind.NOT_JSON,
+    }
+)
+
+
+def source_client(base_url: str, timeout: float) -> HttpClient:
+    """Return an HTTP client whose errors are SourceErrors."""
+    return HttpClient(
+        HttpLimits(timeout), base_url=base_url, headers={"accept": "application/json"}, translate=_translate
+    )
+
+
+def _translate(error: HttpError) -> SourceError:
+    return (SourceChanged if error.kind in _UNUSABLE else SourceUnavailable)(str(error))
+
+
+@asynccontextmanager
+async def within(seconds: float, what: str) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise SourceUnavailable(f"{what}: no response within {seconds:g} s") from None
+
+
+def raise_for_status(answer: HttpResponse, said: str = "") -> None:
+    """Raise the SourceError for the status. `said` is the source's own reason, if any."""
+    if answer.ok:
+        return
+    reason = f"{answer.where} answered HTTP {answer.status}" + (f": {clean_text(said, 200)}" if said else "")
+    if answer.status in (401, 403):
+        raise SourceLoggedOut(reason)
+    if answer.status == 429:
+        raise SourceRateLimited(reason)
+    if answer.status >= 500 or answer.status == 408:
+        raise SourceUnavailable(reason)
+    raise SourceChanged(reason)
+
+
+# --- Parsing posts: an invalid post is logged and does not affect the others.
+
+
+MOST_READ = 1000
+"""Maximum entries parsed per response; sources return the newest first."""
+MOST_POSTS = 300
+
+log = logging.getLogger(__name__)
+Entry = TypeVar("Entry")
+
+
+class BadPost(ValueError):
+    """An invalid entry, with the reason."""
+
+
+def read_all(source: str, entries: Any, read: Callable[[Any], Entry | None]) -> list[Entry]:
+    """Parse the posts of one response. `read` returns None for entries to skip and raises BadPost for invalid ones.
+
+    Raises SourceChanged if no entry is valid, because the format has changed.
+    """
+    if not isinstance(entries, list):
+        raise SourceChanged(f"{source}: the answer has no list of posts")
+    looked_at = entries[:MOST_READ]
+    posts: list[Entry] = []
+    reasons: list[str] = []
+    for entry in looked_at:
+        try:
+            post = read(entry)
+        except BadPost as error:
+            reasons.append(str(error))
+            continue
+        if post is not None:
+            posts.append(post)
+    if looked_at and len(reasons) == len(looked_at):
+        raise SourceChanged(f"{source}: none of {len(reasons)} posts can be read; the first: {reasons[0]}")
+    if reasons:
+        log.warning(
+            f"{source}: {len(reasons)} of {len(looked_at)} posts cannot be read",
+            extra={"action": "posts_refused", "source": source, "count": len(reasons), "reason": reasons[0]},
+        )
+    if len(entries) > len(looked_at):
+        log.warning(
+            f"{source}: only {len(looked_at)} of {len(entries)} posts are looked at",
+            extra={"action": "posts_passed_over", "source": source, "count": len(entries) - len(looked_at)},
+        )
+    return posts
+
+
+def newest_first(posts: Iterable[Post], since: datetime) -> Sequence[Post]:
+    """Return unique posts not older than `since`, newest first, at most MOST_POSTS."""
+    unique = {post.id: post for post in posts if post.posted_at >= since}
+    return sorted(unique.values(), key=lambda post: (post.posted_at, post.id), reverse=True)[:MOST_POSTS]
+
+
+def field(entry: Any, *path: str) -> Any:
+    """Return the value at a path of nested objects, or None if any of them is missing or not an object."""
+    for name in path:
+        if not isinstance(entry, dict):
+            return None
+        entry = entry.get(name)
+    return entry
+
+
+def text(entry: Any, *path: str) -> str:
+    value = field(entry, *path)
+    if not isinstance(value, str):
+        raise BadPost(f"{'.'.join(path)} is no text")
+    return value
+
+
+def optional_text(entry: Any, *path: str) -> str:
+    value = field(entry, *path)
+    return value if isinstance(value, str) else ""
+
+
+def seconds(value: Any) -> float | None:
+    """Return a valid duration in seconds, or None."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and 0 < value < 86400 and math.isfinite(value) else None
+
+
+def moment(value: Any) -> datetime | None:
+    """Parse an ISO 8601 date and time with a zone, or return None."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        parsed = datetime.fromisoformat(value)
+        return parsed.astimezone(UTC) if parsed.tzinfo else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,169 @@
+"""X source, through the browser service. Validates post ids by the creation time that they contain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from found_footy.discovery.models import Post
+from found_footy.discovery.query import SearchQuery
+from found_footy.discovery.sources import (
+    BadPost,
+    field,
+    moment,
+    newest_first,
+    optional_text,
+    raise_for_status,
+    read_all,
+    seconds,
+    source_client,
+    text,
+)
+from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.runtime.http import HttpResponse
+from found_footy.text import clean_text
+
+EPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
+"""Time of id 0: 1288834974657 ms after the Unix epoch."""
+AHEAD = timedelta(minutes=5)
+"""Allowed clock skew."""
+APART = timedelta(minutes=5)
+"""Maximum difference between the time in the id and the displayed time."""
+
+_DIGITS = re.compile(r"[1-9][0-9]{14,19}", re.ASCII)
+
+
+def made_at(id_: str) -> datetime | None:
+    """Return the time in an id, or None if the id is malformed."""
+    if not _DIGITS.fullmatch(id_):
+        return None
+    try:
+        return EPOCH + timedelta(milliseconds=int(id_) >> 22)
+    except OverflowError:
+        return None
+
+
+def fault_of(id_: str, shown: datetime, now: datetime) -> str | None:
+    """Return why an id cannot belong to a post with the displayed time, or None if it can."""
+    made = made_at(id_)
+    if made is None:
+        return f"the id {id_[:30]!r} is no number of 15 to 20 digits"
+    if made > now + AHEAD:
+        return f"the id {id_} is of the future ({made:%Y-%m-%d %H:%M})"
+    if abs(made - shown) > APART:
+        return f"the id {id_} is of {made:%Y-%m-%d %H:%M}, the post of {shown:%Y-%m-%d %H:%M}"
+    return None
+
+
+# --- X source: searches through the browser service with a logged-in account.
+
+
+SOURCE = "x"
+LIMIT = 100
+MAX_QUERY_LENGTH = 512 - len(" filter:videos")
+"""X refuses longer queries; the browser service appends the filter."""
+
+_AUTHOR = re.compile(r"\w{1,20}", re.ASCII)
+_CLASSES = {each.__name__: each for each in (SourceLoggedOut, SourceRateLimited, SourceChanged, SourceUnavailable)}
+
+
+class XSource:
+    """Client of `footy browser`. Implements `SocialSource`."""
+
+    def __init__(
+        self,
+        browser_url: str,
+        x_url: str,
+        *,
+        timeout: float,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._http = source_client(browser_url, timeout)
+        self._x_url = x_url.rstrip("/")
+        self._now = now
+
+    @property
+    def name(self) -> str:
+        return SOURCE
+
+    async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
+        # A single text, because each costs one search call of the account's budget.
+        (words,) = query.texts(MAX_QUERY_LENGTH, most=1) or [""]
+        if not words:
+            return []
+        params = {"q": words, "since": since.isoformat(), "limit": str(LIMIT)}
+        answer = await self._http.get("/search", params)
+        _raise_for_error(answer)
+        return newest_first(read_answer(answer.json(), self._x_url, self._now()), since)
+
+    async def check(self) -> str:
+        """Run the browser service's canary search, which is cached for a few minutes."""
+        answer = await self._http.get("/canary", {})
+        _raise_for_error(answer)
+        posts, word = field(body := answer.json(), "posts"), optional_text(body, "word")
+        if not isinstance(posts, int):
+            raise SourceChanged(f"{answer.where} does not say how many posts it found")
+        return f"a search for {clean_text(word, 50)!r} found {posts} posts"
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+
+def read_answer(body: Any, x_url: str, now: datetime) -> list[Post]:
+    return read_all(SOURCE, field(body, "posts"), lambda entry: _post(entry, x_url, now))
+
+
+def _post(entry: Any, x_url: str, now: datetime) -> Post:
+    shown = moment(field(entry, "posted_at"))
+    if shown is None:
+        raise BadPost("posted_at is not a time with a zone")
+    return x_post(
+        text(entry, "id"),
+        text(entry, "author").removeprefix("@"),
+        shown,
+        clean_text(optional_text(entry, "text")),
+        seconds(field(entry, "duration")),
+        x_url,
+        now,
+    )
+
+
+def x_post(
+    id_: str, author: str, shown: datetime, words: str, duration: float | None, x_url: str, now: datetime
+) -> Post:
+    """Build a post on X for any source. Raises BadPost for an invalid id or author."""
+    # A truncated id belongs to another post, or to none.
+    if (fault := fault_of(id_, shown, now)) is not None:
+        raise BadPost(fault)
+    if not _AUTHOR.fullmatch(author):
+        raise BadPost(f"invalid author {author[:30]!r}")
+    url = f"{x_url}/{author}/status/{id_}"
+    return Post(
+        source=SOURCE,
+        id=id_,
+        url=url,
+        media_url=url,
+        posted_at=min(shown, now),
+        author=author,
+        text=words,
+        duration=duration,
+    )
+
+
+def _raise_for_error(answer: HttpResponse) -> None:
+    """Raise the error class that the browser service reports."""
+    if answer.ok:
+        return
+    if not answer.is_html:
+        try:
+            error = field(answer.json(), "error")
+        except SourceChanged:
+            error = None
+        named = _CLASSES.get(optional_text(error, "class"))
+        message = clean_text(optional_text(error, "message"), 300)
+        if named is not None:
+            raise named(message or f"{answer.where} answered HTTP {answer.status}")
+        raise_for_status(answer, message)
+    raise_for_status(answer)

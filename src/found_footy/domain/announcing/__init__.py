@@ -1,1 +1,0 @@
-"""What is told to others: news with their places, and who wants to hear of which."""

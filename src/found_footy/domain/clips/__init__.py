@@ -1,1 +1,0 @@
-"""The clip library: states of sources and clips, the stages between them, cuts, review and undo."""

@@ -1,1 +1,0 @@
-"""From a certain goal to the posts that are worth a look."""

@@ -1,1 +1,0 @@
-"""What an operator wants to know: what was measured, and what it means."""

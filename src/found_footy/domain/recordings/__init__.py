@@ -1,1 +1,0 @@
-"""What was heard of a match, kept so that it can be played again: values and decisions only."""

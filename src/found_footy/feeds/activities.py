@@ -1,0 +1,447 @@
+"""Poll one feed for all due matches; answers and monitoring records are saved batch by batch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from found_footy.config import Settings
+from found_footy.errors import FeedError, FootyError, NotInAnswer, PageNotOpened, ProgramFault
+from found_footy.feeds.cache import FeedCache
+from found_footy.feeds.models import (
+    EnabledFeeds,
+    EncodedSnapshot,
+    FeedPollInput,
+    FeedPollResult,
+    MatchMonitoringRecord,
+    MatchPosition,
+    MatchPriority,
+    feed_match_id,
+)
+from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, is_paused, new_record
+from found_footy.feeds.ports import BatchAnswers, ListingStore, MonitoredFixture, NewSnapshot
+from found_footy.feeds.registry import FeedRegistry, OpenFeed
+from found_footy.feeds.scheduling import (
+    PollPace,
+    SchedulingRules,
+    ScrapeRequest,
+    due_requests,
+    is_small,
+    next_reset,
+    poll_pace,
+    spread,
+    within_means,
+)
+from found_footy.feeds.snapshot import encode, title_of
+from found_footy.feeds.validation import COMPARE_WINDOW, find_problem, position_of
+from found_footy.fixtures.models import FixtureStage, LiveFixture, PollInput, phase_of
+from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
+from found_footy.ports import FeedAnswer, FixtureStore
+from found_footy.recordings.models import AnswerToRecord
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.runtime.http_exchanges import record_exchanges
+from found_footy.runtime.worker import schedule_delay
+
+log = logging.getLogger(__name__)
+
+NOTED_EACH = 10
+"""Requests between two updates of the queue depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class PollRules:
+    poll: timedelta
+    patience: timedelta
+    """Maximum time that a poll of all feeds waits for them."""
+    scheduling: SchedulingRules
+    monitoring: MonitoringRules
+
+    def snapshot_ttl(self, stage: FixtureStage, interval: timedelta | None = None) -> timedelta:
+        """Return how long an answer stays fresh: the poll interval plus a margin."""
+        match stage:
+            case FixtureStage.COMPLETED:
+                return self.scheduling.archive
+            case FixtureStage.STAGING:
+                return 1.5 * self.scheduling.staging_poll + self.patience
+        return 1.5 * max(self.poll, interval or self.poll) + self.patience
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFixture:
+    """A fixture as listed by this feed."""
+
+    feed: str
+    feed_id: int
+    match: MonitoredFixture
+    locator: str = ""
+
+    @property
+    def stage(self) -> FixtureStage:
+        return self.match.stage
+
+    @property
+    def status(self) -> str:
+        return self.match.status
+
+    @property
+    def kickoff(self) -> datetime:
+        return self.match.kickoff
+
+    @property
+    def completed_at(self) -> datetime | None:
+        return self.match.completed_at
+
+    @property
+    def name(self) -> str:
+        return feed_match_id(self.feed, self.feed_id)
+
+
+Due = ScrapeRequest[ListedFixture]
+Relocate = Callable[[str, Mapping[int, str]], Awaitable[None]]
+"""Callback that receives a feed id and the new locators by match id."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """Result of one request."""
+
+    at: datetime
+    good: Mapping[int, EncodedSnapshot] = field(default_factory=dict)
+    """Plausible answers by match id at the feed."""
+    failures: Mapping[int, FootyError] = field(default_factory=dict)
+    unknown: Mapping[int, FootyError] = field(default_factory=dict)
+
+    def to_record(self) -> list[AnswerToRecord]:
+        answers = [AnswerToRecord(id_, self.at, snapshot) for id_, snapshot in self.good.items()]
+        failures = {**self.failures, **self.unknown}
+        return answers + [AnswerToRecord(id_, self.at, error=error) for id_, error in failures.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class PollContext:
+    """Stores and recorders shared by all feed polls."""
+
+    store: FixtureStore
+    memory: FeedCache
+    recorder: MatchRecorder
+    rules: PollRules
+    keeper: UnexpectedAnswerRecorder = field(default_factory=UnexpectedAnswerRecorder)
+
+
+class FeedPoll:
+    """One poll of one feed."""
+
+    def __init__(
+        self,
+        desk: PollContext,
+        opened: OpenFeed,
+        at: datetime,
+        records: Mapping[str, MatchMonitoringRecord],
+        interval: timedelta | None,
+        late: timedelta = timedelta(0),
+        relocate: Relocate | None = None,
+    ) -> None:
+        """`late` is the delay between `at` and the start of this attempt. `relocate` saves new match locators."""
+        self._store, self._memory, self._recorder = desk.store, desk.memory, desk.recorder
+        self._rules = desk.rules
+        self._keeper = desk.keeper
+        self._opened = opened
+        self._at = at
+        self._late = late
+        self._began = time.monotonic()
+        self._records = records
+        self._interval = interval
+        self._relocate = relocate
+
+    def _now(self) -> datetime:
+        """Return the time on Temporal's clock, because worker clocks may differ."""
+        return self._at + self._late + timedelta(seconds=time.monotonic() - self._began)
+
+    async def ask_all(self, requests: Sequence[Due]) -> list[BatchResult]:
+        """Send the requests in priority order; save each answer as it arrives."""
+        size = self._opened.feed.ids_per_request or len(requests)
+        batches = [requests[start : start + size] for start in range(0, len(requests), size)]
+        waiting, counted = Counter(request.priority for request in requests), 0
+
+        async def one(batch: Sequence[Due]) -> BatchResult:
+            nonlocal counted
+            asked = await self._guarded(batch)
+            waiting.subtract(request.priority for request in batch)
+            counted += 1
+            if counted % NOTED_EACH == 0 or counted == len(batches):
+                await self._note_queue(waiting)
+            return asked
+
+        await self._note_queue(waiting)
+        # Wait for all batches even if one fails, so that no task is left running.
+        ended = await asyncio.gather(*(one(batch) for batch in batches), return_exceptions=True)
+        asked = [each for each in ended if isinstance(each, BatchResult)]
+        # One write for all batches: the number of statements does not grow with the number of matches.
+        await self._recorder.feed_answers(self._opened.id, [answer for each in asked for answer in each.to_record()])
+        for failure in ended:
+            if isinstance(failure, BaseException):
+                raise failure
+        await self._note_state(asked)
+        return asked
+
+    async def _note_queue(self, waiting: Mapping[MatchPriority, int]) -> None:
+        await self._memory.records.note_queue(self._opened.id, waiting, self._opened.vendor)
+
+    async def _guarded(self, batch: Sequence[Due]) -> BatchResult:
+        """Contain unexpected exceptions to one batch. FootyErrors, such as an unavailable cache, propagate."""
+        try:
+            return await self._ask(batch)
+        except FootyError:
+            raise
+        except Exception as error:
+            log.exception("fault in remembering answers", extra=self._about_fault)
+            fault = _fault(error)
+            return BatchResult(self._now(), failures={request.listing.feed_id: fault for request in batch})
+
+    @property
+    def _about_fault(self) -> dict[str, str]:
+        return {"action": "program_fault", "feed": self._opened.id}
+
+    async def _ask(self, batch: Sequence[Due]) -> BatchResult:
+        by_id = {request.listing.feed_id: request for request in batch}
+        began = time.monotonic()
+        locators = {id_: request.listing.locator for id_, request in by_id.items() if request.listing.locator}
+        with record_exchanges() as exchanges:
+            try:
+                answer = await self._opened.feed.fixtures_by_ids(list(by_id), locators)
+            except FeedError as error:
+                answer = FeedAnswer(failures=dict.fromkeys(by_id, error))
+            except FootyError:
+                raise
+            except Exception as error:
+                log.exception("fault in asking a feed", extra=self._about_fault)
+                answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
+        seconds = time.monotonic() - began
+        await self._keeper.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
+        now = self._now()
+        good, failures = self._check(answer, by_id, now)
+        unknown = {id_: NotInAnswer(f"match {id_} is missing from the feed's answer") for id_ in answer.unknown}
+        unknown = {id_: error for id_, error in unknown.items() if id_ in by_id}
+        await self._memory.save_answers(
+            BatchAnswers(
+                feed=self._opened.id,
+                at=now,
+                seconds=seconds,
+                snapshots=[self._snapshot(by_id[live.id], encoded, now) for live, encoded in good],
+                records=self._updated_records([live for live, _ in good], {**failures, **unknown}, by_id, now),
+                reported_fixtures=[
+                    by_id[live.id].listing.match.id
+                    for live, _ in good
+                    if by_id[live.id].listing.stage is FixtureStage.ACTIVE
+                ],
+                missing=[by_id[id_].listing.name for id_ in unknown],
+                navigation_failures=sum(isinstance(error, PageNotOpened) for error in failures.values()),
+            )
+        )
+        moved = {live.id: live.locator for live, _ in good if live.locator not in ("", by_id[live.id].listing.locator)}
+        if moved and self._relocate is not None:
+            await self._relocate(self._opened.id, moved)
+        for id_, failure in failures.items():
+            log.warning(
+                str(failure),
+                extra={"action": "feed_failed", "feed": self._opened.id, "feed_id": id_, "error": failure.kind},
+            )
+        return BatchResult(now, {live.id: encoded for live, encoded in good}, failures, unknown)
+
+    def _check(
+        self, answer: FeedAnswer, by_id: Mapping[int, Due], now: datetime
+    ) -> tuple[list[tuple[LiveFixture, EncodedSnapshot]], dict[int, FootyError]]:
+        """Validate an answer. An implausible match counts as a feed failure and keeps its last good snapshot."""
+        failures: dict[int, FootyError] = {id_: error for id_, error in answer.failures.items() if id_ in by_id}
+        good = []
+        for live in answer.fixtures:
+            if live.id not in by_id:
+                continue
+            live = replace(live, feed=self._opened.id)
+            try:
+                problem: FootyError | None = find_problem(self._last_position(by_id[live.id], now), live, now)
+                if problem is None:
+                    good.append((live, encode(live)))
+            except FootyError as error:
+                problem = error
+            except Exception as error:
+                log.exception("fault in checking an answer", extra=self._about_fault | {"feed_id": live.id})
+                problem = _fault(error)
+            if problem is not None:
+                failures[live.id] = problem
+        return good, failures
+
+    def _last_position(self, request: Due, now: datetime) -> MatchPosition | None:
+        """Return the position in the feed's last good answer, or None if that answer is too old to compare with."""
+        record = self._records.get(request.listing.name)
+        if record is None or record.updated_at is None or now - record.updated_at >= COMPARE_WINDOW:
+            return None
+        return record.position
+
+    def _snapshot(self, request: Due, encoded: EncodedSnapshot, now: datetime) -> NewSnapshot:
+        ttl = self._rules.snapshot_ttl(request.listing.stage, self._interval)
+        return NewSnapshot(request.listing.name, self._opened.id, encoded, now, ttl=ttl, fresh_for=ttl)
+
+    def _updated_records(
+        self,
+        good: Sequence[LiveFixture],
+        failures: Mapping[int, FootyError],
+        by_id: Mapping[int, Due],
+        now: datetime,
+    ) -> list[MatchMonitoringRecord]:
+        records = []
+        for live in good:
+            record = self._record(by_id[live.id], now, title_of(live))
+            over = phase_of(live.status).is_over
+            records.append(after_success(record, now, over=over, position=position_of(live)))
+        for id_, error in failures.items():
+            records.append(after_failure(self._record(by_id[id_], now), error, now, self._rules.monitoring))
+        return records
+
+    def _record(self, request: Due, now: datetime, title: str = "") -> MatchMonitoringRecord:
+        listing = request.listing
+        known = self._records.get(listing.name)
+        record = known or new_record(listing.feed, listing.feed_id, request.priority, now, title)
+        record = replace(record, priority=request.priority, title=title or record.title)
+        return advance(record, now, self._rules.monitoring, listing.completed_at)
+
+    async def _note_state(self, asked: Sequence[BatchResult]) -> None:
+        failed = [error for each in asked for error in each.failures.values()]
+        problem = failed[0] if failed and not any(each.good for each in asked) else None
+        await self._store.save_feed_state(self._opened.id, self._opened.feed.quota, self._at, problem)
+
+
+def _fault(error: Exception) -> ProgramFault:
+    return ProgramFault(f"{type(error).__name__}: {error}")
+
+
+# --- Activities: list the enabled feeds, poll one of them.
+
+
+ALL_STAGES = (FixtureStage.ACTIVE, FixtureStage.STAGING, FixtureStage.COMPLETED)
+
+
+class FeedActivities:
+    def __init__(self, registry: FeedRegistry, listings: ListingStore, desk: PollContext) -> None:
+        self._registry = registry
+        self._listings = listings
+        self._desk = desk
+        self._store, self._memory, self._rules = desk.store, desk.memory, desk.rules
+
+    @activity.defn
+    async def feeds_on(self, order: PollInput) -> EnabledFeeds:
+        feeds = await self._registry.feeds()
+        return EnabledFeeds([each.id for each in feeds], self._rules.patience.total_seconds())
+
+    @activity.defn
+    async def poll_feed(self, order: FeedPollInput) -> FeedPollResult:
+        opened = await self._registry.feed(order.feed)
+        if opened is None:
+            return FeedPollResult()  # disabled since the poll started
+        # Slightly longer than the polling window, so that the monitoring records are archived too.
+        since = order.at - self._rules.scheduling.archive - timedelta(hours=1)
+        matches = await self._listings.followed(ALL_STAGES, completed_since=since, feed=opened.id)
+        wanted = [
+            ListedFixture(each.feed, each.feed_id, match, each.locator)
+            for match in matches
+            for each in match.listings
+            if each.feed == opened.id
+        ]
+        names = [each.name for each in wanted]
+        records = await self._aged(wanted, await self._memory.records.load(names), order.at)
+        missing = await self._memory.missing.among(names)
+        requests = due_requests(wanted, records, missing, order.at, self._rules.scheduling)
+        paused = sum(is_paused(record, order.at) for record in records.values())
+        if not requests:
+            return FeedPollResult(paused=paused)
+        allowed, affordable = await self._affordable(opened, requests, wanted, records, order.at)
+        if not affordable:
+            return FeedPollResult(paused=paused, slowed=allowed.reason)
+        polling = FeedPoll(
+            self._desk,
+            opened,
+            order.at,
+            records,
+            allowed.interval,
+            schedule_delay(),
+            relocate=self._listings.save_locators,
+        )
+        asked = await polling.ask_all(affordable)
+        return FeedPollResult(
+            asked=len(affordable),
+            answered=sum(len(each.good) for each in asked),
+            failed=sum(len(each.failures) for each in asked),
+            missing=sum(len(each.unknown) for each in asked),
+            paused=paused,
+        )
+
+    async def _aged(
+        self, wanted: Sequence[ListedFixture], records: Mapping[str, MatchMonitoringRecord], now: datetime
+    ) -> Mapping[str, MatchMonitoringRecord]:
+        """Complete and archive matches even while this feed is paused or does not list them."""
+        aged = {
+            each.name: advance(records[each.name], now, self._rules.monitoring, each.completed_at)
+            for each in wanted
+            if each.name in records
+        }
+        changed = [record for name, record in aged.items() if record != records[name]]
+        if changed:
+            await self._memory.records.save(changed)
+        return aged
+
+    async def _affordable(
+        self,
+        opened: OpenFeed,
+        requests: Sequence[Due],
+        wanted: Sequence[ListedFixture],
+        records: Mapping[str, MatchMonitoringRecord],
+        now: datetime,
+    ) -> tuple[PollPace, Sequence[Due]]:
+        """Return the poll interval and the requests that today's quota allows."""
+        state = await self._store.feed_state(opened.id)
+        quota = state.quota if state else None
+        if quota is not None and is_small(quota):
+            kickoffs = [each.kickoff for each in wanted if _may_be_played_today(each, now)]
+            allowed = spread(quota, now, self._rules.poll, kickoffs)
+            if allowed.interval is None:
+                return allowed, []
+            return allowed, within_means(requests, records, now, allowed.interval, others=not kickoffs)
+        locators = [request.listing.locator for request in requests if request.listing.locator]
+        allowed = poll_pace(quota, now, self._rules.poll, opened.feed.requests_for(len(requests), locators))
+        if allowed.slowed:
+            log.warning(
+                f"polling slows down: {allowed.reason}",
+                extra={"action": "quota_low", "feed": opened.id, "interval": str(allowed.interval)},
+            )
+        return allowed, requests if allowed.permits(state.asked_at if state else None, now) else []
+
+
+def _may_be_played_today(listing: ListedFixture, now: datetime) -> bool:
+    """Return whether the match is in play or kicks off before the quota resets."""
+    if listing.stage is FixtureStage.ACTIVE:
+        return True
+    return listing.stage is FixtureStage.STAGING and now < listing.kickoff < next_reset(now)
+
+
+# --- The open score feeds, their caches and limits.
+
+
+def poll_rules(settings: Settings) -> PollRules:
+    archive = timedelta(hours=settings.archive_hours)
+    return PollRules(
+        poll=timedelta(seconds=settings.poll_seconds),
+        patience=timedelta(seconds=settings.feed_patience_seconds),
+        scheduling=SchedulingRules(
+            staging_poll=timedelta(seconds=settings.staging_poll_seconds),
+            completed_poll=timedelta(seconds=settings.completed_poll_seconds),
+            archive=archive,
+        ),
+        monitoring=MonitoringRules(settings.pause_failures, timedelta(seconds=settings.pause_seconds), archive),
+    )

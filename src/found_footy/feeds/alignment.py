@@ -1,0 +1,109 @@
+"""Mapping of feed ids to fixture ids. Two feeds may use the same number for different matches, teams or players."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+from found_footy.errors import FeedSchemaError
+from found_footy.feeds.models import FeedReport, FixtureIdentity
+from found_footy.fixtures.models import Innings, LiveFixture, LiveGoal, Player, Score, Side, Team, Toss
+
+ID_SPAN = 10**12
+"""Larger than any id that a feed uses."""
+MAX_FEEDS = 8999
+"""Keeps all ids below 2**53, the largest exact integer in JavaScript."""
+
+
+def id_offset(feed: str, *, own: bool) -> int:
+    """Return the offset added to a feed's ids: 0 for the feed whose ids are used unchanged."""
+    return 0 if own else ID_SPAN * (1 + zlib.crc32(feed.encode()) % MAX_FEEDS)
+
+
+def to_fixture_ids(live: LiveFixture, space: int) -> LiveFixture:
+    """Return the match with all ids shifted into the feed's id space, for a fixture created by this feed."""
+    if not space:
+        return live
+    return replace(
+        live,
+        id=_ours(live.id, space),
+        league=replace(live.league, id=_ours(live.league.id, space)),
+        home=_team(live.home, space),
+        away=_team(live.away, space),
+        goals=tuple(_goal(goal, space) for goal in live.goals),
+    )
+
+
+def _ours(id_: int, space: int) -> int:
+    if not 0 <= id_ < ID_SPAN:
+        raise FeedSchemaError("id", id_, f"a number below {ID_SPAN}")
+    return id_ + space
+
+
+def _team(team: Team, space: int) -> Team:
+    return replace(team, id=_ours(team.id, space))
+
+
+def _person(person: Player, space: int) -> Player:
+    return person if person.id is None else replace(person, id=_ours(person.id, space))
+
+
+def _goal(goal: LiveGoal, space: int) -> LiveGoal:
+    return replace(goal, player=_person(goal.player, space), assist=_person(goal.assist, space))
+
+
+# --- Align a feed's report with the fixture: fixture ids, team names and home side.
+
+
+OTHER = {Side.HOME: Side.AWAY, Side.AWAY: Side.HOME}
+
+
+def align_to_fixture(match: FixtureIdentity, heard: FeedReport) -> LiveFixture:
+    live = heard.live
+    if heard.founding and not heard.swapped:
+        return replace(
+            live,
+            id=match.id,
+            home=replace(match.home, short=match.home.short or live.home.short),
+            away=replace(match.away, short=match.away.short or live.away.short),
+        )
+    home, away = (live.away, live.home) if heard.swapped else (live.home, live.away)
+    return replace(
+        live,
+        id=match.id,
+        home=replace(match.home, short=match.home.short or home.short),
+        away=replace(match.away, short=match.away.short or away.short),
+        score=_score(live.score, swapped=heard.swapped),
+        penalties=_score(live.penalties, swapped=heard.swapped),
+        goals=tuple(_goal_our_terms(goal, heard) for goal in live.goals),
+        innings=tuple(_innings(innings, swapped=heard.swapped) for innings in live.innings),
+        toss=_toss(live.toss, swapped=heard.swapped),
+    )
+
+
+def _side(side: Side, *, swapped: bool) -> Side:
+    return OTHER[side] if swapped else side
+
+
+def _score(score: Score | None, *, swapped: bool) -> Score | None:
+    return Score(score.away, score.home) if swapped and score is not None else score
+
+
+def _innings(innings: Innings, *, swapped: bool) -> Innings:
+    return replace(innings, batting=_side(innings.batting, swapped=swapped))
+
+
+def _toss(toss: Toss | None, *, swapped: bool) -> Toss | None:
+    return None if toss is None else replace(toss, winner=_side(toss.winner, swapped=swapped))
+
+
+def _goal_our_terms(goal: LiveGoal, heard: FeedReport) -> LiveGoal:
+    side = _side(goal.side, swapped=heard.swapped)
+    if heard.founding:
+        return replace(goal, side=side)
+    return replace(goal, side=side, player=_without_id(goal.player), assist=_without_id(goal.assist))
+
+
+def _without_id(person: Player) -> Player:
+    """Player ids are comparable only if they come from the feed that created the fixture."""
+    return Player(None, person.name)

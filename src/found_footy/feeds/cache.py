@@ -1,0 +1,521 @@
+"""Feed data in Redis: counters, freshness, negative cache, monitoring records and snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import zlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, zip_longest
+from typing import Any
+
+from found_footy.feeds.models import (
+    CachedSnapshot,
+    MatchMonitoringRecord,
+    MatchPosition,
+    MatchPriority,
+    MonitoringState,
+)
+from found_footy.feeds.poll_state import is_paused, resume
+from found_footy.feeds.ports import BatchAnswers, FeedTotals, NewSnapshot
+from found_footy.fixtures.models import PHASES, MatchMinute, Team
+from found_footy.storage import redis as read
+from found_footy.storage.redis import Command, RedisCache, Word, chunks
+from found_footy.storage.scripts import script
+from found_footy.storage.semaphore import LeaseSemaphore
+
+FEED_NAMES = "feed_names"
+
+MATCHES_PER_TRANSACTION = 60
+"""Each match takes four commands: one for the snapshot and three for the record."""
+
+
+# --- Per-feed counters: successes, failures, request durations. Shared by all workers.
+
+
+TOTALS, RECENT = "feed_totals", "feed_recent"
+
+BOUNDS = (0.1, 0.25, 0.5, 1.0, 3.0, 5.0, 10.0, 15.0, 30.0, 45.0, math.inf)
+"""Upper bounds of the duration histogram, in seconds."""
+SLOT_SECONDS, SLOTS = 30, 10
+"""Five minutes."""
+
+
+class RedisFeedCounters:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def note(
+        self, feed: str, *, ok: int = 0, failed: int = 0, seconds: Sequence[float] = (), navigation_failures: int = 0
+    ) -> None:
+        command = self.command(feed, ok=ok, failed=failed, seconds=seconds, navigation_failures=navigation_failures)
+        await self._cache.run(*command)
+
+    def command(
+        self, feed: str, *, ok: int, failed: int, seconds: Sequence[float], navigation_failures: int
+    ) -> Command:
+        took = [max(0.0, one) for one in seconds if math.isfinite(one)]
+        buckets = Counter(f"le:{BOUNDS[bisect_left(BOUNDS, one)]}" for one in took)
+        more: list[Word] = ["navigation_failures", navigation_failures, "seconds", repr(sum(took))]
+        more += [word for pair in buckets.items() for word in pair]
+        keys = [self._cache.key(TOTALS, feed), self._cache.key(RECENT, feed), self._cache.key(FEED_NAMES)]
+        return ("EVAL", script("count"), len(keys), *keys, feed, SLOT_SECONDS, SLOTS, ok, failed, *more)
+
+    async def totals(self) -> Mapping[str, FeedTotals]:
+        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
+        counted = await self._cache.hashes(self._cache.keys(TOTALS, feeds))
+        return {feed: _totals(fields) for feed, fields in zip(feeds, counted, strict=True) if fields}
+
+    async def recent(self) -> Mapping[str, tuple[int, int]]:
+        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
+        oldest = int(await self._cache.seconds_since_epoch()) // SLOT_SECONDS - SLOTS + 1
+        counted = await self._cache.hashes(self._cache.keys(RECENT, feeds))
+        return {feed: _sums(fields, oldest) for feed, fields in zip(feeds, counted, strict=True) if fields}
+
+
+def _totals(fields: Mapping[str, str]) -> FeedTotals:
+    counts = accumulate(_number(fields, f"le:{bound}") for bound in BOUNDS)
+    return FeedTotals(
+        ok=int(_number(fields, "ok")),
+        failed=int(_number(fields, "failed")),
+        navigation_failures=int(_number(fields, "navigation_failures")),
+        seconds=_number(fields, "seconds"),
+        buckets={bound: int(count) for bound, count in zip(BOUNDS, counts, strict=True)},
+    )
+
+
+def _sums(fields: Mapping[str, str], oldest: int) -> tuple[int, int]:
+    sums = Counter[str]()
+    for field in fields:
+        slot, _, what = field.partition(":")
+        if slot.isdecimal() and int(slot) >= oldest:
+            sums[what] += int(_number(fields, field))
+    return sums["ok"], sums["failed"]
+
+
+def _number(fields: Mapping[str, str], name: str) -> float:
+    """Return a field as a number, or 0 if it is missing or invalid: readers handle counter resets."""
+    try:
+        found = float(fields.get(name, "0"))
+    except ValueError:
+        return 0.0
+    return found if math.isfinite(found) else 0.0
+
+
+# --- Freshness index: time of the last report for each fixture, oldest first.
+
+
+log = logging.getLogger(__name__)
+
+INDEX = "freshness_index"
+
+
+class RedisFreshness:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def expect(self, since: Mapping[int, datetime]) -> None:
+        pairs = [word for fixture_id, at in since.items() for word in (fixture_id, at.timestamp())]
+        await self._cache.run_script("expect", [self._cache.key(INDEX)], pairs)
+
+    async def heard(self, fixture_ids: Sequence[int], at: datetime) -> None:
+        for command in self.commands(fixture_ids, at):
+            await self._cache.run(*command)
+
+    def commands(self, fixture_ids: Sequence[int], at: datetime) -> list[Command]:
+        """Update expected fixtures only, and never to an earlier time."""
+        if not fixture_ids:
+            return []
+        pairs = [word for fixture_id in fixture_ids for word in (at.timestamp(), fixture_id)]
+        return [("ZADD", self._cache.key(INDEX), "XX", "GT", *pairs)]
+
+    async def times(self) -> Mapping[int, datetime]:
+        words = await self._cache.run("ZRANGE", self._cache.key(INDEX), 0, -1, "WITHSCORES")
+        found = {}
+        for member, score in zip(words[::2], words[1::2], strict=True):
+            try:
+                found[int(member)] = datetime.fromtimestamp(float(score), UTC)
+            except (ValueError, OverflowError, OSError):
+                extra = {"action": "cache_value_dropped", "key": INDEX}
+                log.warning("dropped an entry of %s from the cache", INDEX, extra=extra)
+        return found
+
+
+# --- Negative cache: matches missing from a feed's answer.
+
+
+NEGATIVE = "negative_cache"
+SECONDS = 60
+
+
+class RedisMissingMatches:
+    def __init__(self, cache: RedisCache, *, seconds: float = SECONDS) -> None:
+        self._cache = cache
+        self._milliseconds = max(1, round(seconds * 1000))
+
+    async def note(self, match_ids: Sequence[str]) -> None:
+        await self._cache.run_all(self.commands(match_ids))
+
+    def commands(self, match_ids: Sequence[str]) -> list[Command]:
+        return [("SET", key, "1", "PX", self._milliseconds) for key in self._cache.keys(NEGATIVE, match_ids)]
+
+    async def among(self, match_ids: Sequence[str]) -> frozenset[str]:
+        marks = await self._cache.values(self._cache.keys(NEGATIVE, match_ids))
+        return frozenset(name for name, mark in zip(match_ids, marks, strict=True) if mark is not None)
+
+
+# --- Monitoring records and queue depths.
+
+
+MONITOR, PAUSED = "match_monitor", "paused_matches"
+INDEX_RECORDS = "monitor_index"
+"""Index of all records by time of their last update."""
+QUEUE = "feed_queue"
+
+RECORD_SECONDS = 7 * 24 * 3600
+"""Lifetime of the record of a match that is no longer polled; each poll extends it."""
+ARCHIVED_SECONDS = 24 * 3600
+QUEUE_SECONDS = 60
+
+
+class RedisMonitorRecords:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def load(self, match_ids: Sequence[str]) -> Mapping[str, MatchMonitoringRecord]:
+        texts = await self._cache.values(self._cache.keys(MONITOR, match_ids))
+        found = {}
+        for match_id, text in zip(match_ids, texts, strict=True):
+            record = read.readable(self._cache.key(MONITOR, match_id), text, _record)
+            if record is not None and record.match_id == match_id:
+                found[match_id] = record
+        return found
+
+    async def save(self, records: Sequence[MatchMonitoringRecord]) -> None:
+        for chunk in chunks(records, MATCHES_PER_TRANSACTION):
+            await self._cache.run_all(self.commands(chunk), together=True)
+
+    def commands(self, records: Sequence[MatchMonitoringRecord]) -> list[Command]:
+        return [command for record in records for command in self._saving(record)]
+
+    async def all(self) -> Sequence[MatchMonitoringRecord]:
+        """Return all records, least recently updated first. Removes expired records from the index."""
+        index = self._cache.key(INDEX_RECORDS)
+        names = [name.decode(errors="replace") for name in await self._cache.run("ZRANGE", index, 0, -1)]
+        found = await self.load(names)
+        lost = [name for name in names if name not in found]
+        for chunk in chunks(lost):
+            await self._cache.run_all([("ZREM", index, *chunk), ("SREM", self._cache.key(PAUSED), *chunk)])
+        return [found[name] for name in names if name in found]
+
+    async def paused(self) -> Sequence[str]:
+        """Return the match ids that are paused, such as espn_401."""
+        return await self._cache.members(self._cache.key(PAUSED))
+
+    async def end_pauses(self, now: datetime) -> int:
+        found = await self.load(await self.paused())
+        ended = [resume(record, now) for record in found.values() if is_paused(record, now)]
+        await self.save(ended)
+        return len(ended)
+
+    async def note_queue(self, feed: str, depths: Mapping[MatchPriority, int], origin: str) -> None:
+        waiting = {priority.name.lower(): depths.get(priority, 0) for priority in MatchPriority}
+        text = read.dump({**waiting, "origin": origin})
+        await self._cache.run_all(
+            [
+                ("SET", self._cache.key(QUEUE, feed), text, "EX", QUEUE_SECONDS),
+                ("SADD", self._cache.key(FEED_NAMES), feed),
+            ]
+        )
+
+    async def queues(self) -> Mapping[str, Mapping[str, int]]:
+        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
+        texts = await self._cache.values(self._cache.keys(QUEUE, feeds))
+        found = {
+            feed: read.readable(self._cache.key(QUEUE, feed), text, _queue)
+            for feed, text in zip(feeds, texts, strict=True)
+        }
+        noted = {feed: queue for feed, queue in found.items() if queue is not None}
+        semaphore = LeaseSemaphore(self._cache)
+        active = await asyncio.gather(*(semaphore.holders(origin or feed, feed) for feed, (_, origin) in noted.items()))
+        return {feed: {**noted[feed][0], "active": number} for feed, number in zip(noted, active, strict=True)}
+
+    def _saving(self, record: MatchMonitoringRecord) -> list[Command]:
+        name = record.match_id
+        key, index, paused = self._cache.key(MONITOR, name), self._cache.key(INDEX_RECORDS), self._cache.key(PAUSED)
+        archived = record.state is MonitoringState.ARCHIVED
+        touched = max(one for one in (record.created_at, record.updated_at, record.asked_at) if one is not None)
+        return [
+            ("SET", key, read.dump(_fields(record)), "EX", ARCHIVED_SECONDS if archived else RECORD_SECONDS),
+            ("ZREM", index, name) if archived else ("ZADD", index, touched.timestamp(), name),
+            ("SADD" if record.state is MonitoringState.PAUSED else "SREM", paused, name),
+        ]
+
+
+def _fields(record: MatchMonitoringRecord) -> read.Fields:
+    def seconds(name: str) -> float | None:
+        moment = getattr(record, name)
+        return None if moment is None else float(moment.timestamp())
+
+    return {
+        "match_id": record.match_id,
+        "domain_id": record.feed,
+        "feed_id": record.feed_id,
+        "state": record.state,
+        "priority_state": record.priority.name,
+        "created_at": seconds("created_at"),
+        "last_update_time": seconds("updated_at"),
+        "asked_at": seconds("asked_at"),
+        "consecutive_failure_count": record.failures_in_a_row,
+        "paused": record.state is MonitoringState.PAUSED,
+        "pause_until": seconds("paused_until"),
+        "completed_at": seconds("completed_at"),
+        "total_scrapes": record.total,
+        "total_failures": record.total_failures,
+        "error": record.error,
+        "metadata": {"match_title": record.title},
+        "position": None if record.position is None else _position_fields(record.position),
+    }
+
+
+def _record(fields: read.Fields) -> MatchMonitoringRecord:
+    return MatchMonitoringRecord(
+        feed=read.string(fields, "domain_id"),
+        feed_id=read.whole(fields, "feed_id"),
+        state=read.one_of(fields, "state", MonitoringState),
+        priority=_priority(read.string(fields, "priority_state")),
+        created_at=read.moment(fields, "created_at"),
+        updated_at=read.maybe_moment(fields, "last_update_time"),
+        asked_at=read.maybe_moment(fields, "asked_at"),
+        failures_in_a_row=read.whole(fields, "consecutive_failure_count"),
+        paused_until=read.maybe_moment(fields, "pause_until"),
+        total=read.whole(fields, "total_scrapes"),
+        total_failures=read.whole(fields, "total_failures"),
+        error=read.maybe_string(fields, "error"),
+        title=read.string(read.mapping(fields, "metadata"), "match_title"),
+        completed_at=read.maybe_moment(fields, "completed_at"),
+        position=_position(fields),
+    )
+
+
+def _position_fields(position: MatchPosition) -> read.Fields:
+    minute = position.minute
+    return {
+        "status": position.status,
+        "kickoff": position.kickoff.timestamp(),
+        "home": [position.home.id, position.home.name],
+        "away": [position.away.id, position.away.name],
+        "minute": None if minute is None else [minute.elapsed, minute.extra, minute.innings],
+        "overs": position.overs,
+    }
+
+
+def _position(fields: read.Fields) -> MatchPosition | None:
+    """Return the stored position, or None if it is missing or invalid: the next answer is then not compared."""
+    found = fields.get("position")
+    if not isinstance(found, dict):
+        return None
+    try:
+        (home_id, home), (away_id, away) = found["home"], found["away"]
+        position = MatchPosition(
+            status=read.string(found, "status"),
+            kickoff=read.moment(found, "kickoff"),
+            home=Team(int(home_id), str(home)),
+            away=Team(int(away_id), str(away)),
+            minute=None if found["minute"] is None else MatchMinute(*_numbers(found["minute"], 3)),
+            overs=tuple((int(number), int(overs)) for number, overs in found["overs"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+    return position if position.status in PHASES else None
+
+
+def _numbers(found: Any, length: int) -> tuple[Any, ...]:
+    numbers = tuple(found)
+    if (
+        len(numbers) != length
+        or type(numbers[0]) is not int
+        or any(type(one) not in (int, type(None)) for one in numbers)
+    ):
+        raise ValueError("not a minute")
+    return numbers
+
+
+def _priority(name: str) -> MatchPriority:
+    try:
+        return MatchPriority[name]
+    except KeyError as error:
+        raise read.Broken("priority_state is none of those that there are") from error
+
+
+def _queue(fields: read.Fields) -> tuple[Mapping[str, int], str]:
+    waiting = {name: read.whole(fields, name) for name in (priority.name.lower() for priority in MatchPriority)}
+    return waiting, read.string(fields, "origin")
+
+
+# --- Snapshots: the latest answer of each feed for each match, the reconciled one of each fixture, and the few before.
+
+
+LATEST, HISTORY, SEQUENCE = "match_latest", "match_history", "match_sequence"
+
+RECONCILED_TTL = timedelta(hours=24)
+HISTORY_TTL = timedelta(hours=1)
+HISTORY_LENGTH = 5
+MAX_BYTES = 512 * 1024
+"""Maximum size of a snapshot. A match takes a few kilobytes; a larger one is a fault of the feed."""
+_PAYLOAD = b',"normalized_payload":'
+_COMPRESSION = 1
+"""zlib level. Compression shrinks the JSON to a quarter; the fastest level is nearly as good as the best."""
+
+
+class RedisSnapshots:
+    """A value is the snapshot's number, a line break, and compressed JSON whose last field is the encoded payload."""
+
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def save(self, snapshots: Sequence[NewSnapshot]) -> None:
+        """Store each snapshot under the next number of its match; an unchanged payload only extends the expiry."""
+        await self._cache.run_all(self.commands(snapshots))
+
+    def commands(self, snapshots: Sequence[NewSnapshot]) -> list[Command]:
+        text = script("save_snapshot")
+        sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        calls = [(snapshot, value) for snapshot in snapshots if (value := _value(snapshot)) is not None]
+        saving = [("EVALSHA", sha, 3, *self._keys(snapshot), *_arguments(snapshot, value)) for snapshot, value in calls]
+        return [("SCRIPT LOAD", text), *saving] if saving else []
+
+    async def load(self, match_ids: Sequence[str]) -> Mapping[str, CachedSnapshot]:
+        """Return unexpired snapshots: those of a feed while they are fresh, reconciled ones for a day."""
+        found = {}
+        for match_id, value in zip(
+            match_ids, await self._cache.values(self._cache.keys(LATEST, match_ids)), strict=True
+        ):
+            snapshot = _readable(self._cache.key(LATEST, match_id), value, match_id)
+            if snapshot is not None:
+                found[match_id] = snapshot
+        return found
+
+    async def history(self, match_id: str) -> Sequence[CachedSnapshot]:
+        """Return the last five snapshots, newest first."""
+        key = self._cache.key(HISTORY, match_id)
+        values = await self._cache.run("LRANGE", key, 0, HISTORY_LENGTH - 1)
+        found = [_readable(key, value, match_id) for value in values]
+        return [snapshot for snapshot in found if snapshot is not None]
+
+    def _keys(self, snapshot: NewSnapshot) -> list[str]:
+        return [self._cache.key(pattern, snapshot.match_id) for pattern in (LATEST, HISTORY, SEQUENCE)]
+
+
+def _arguments(snapshot: NewSnapshot, value: bytes) -> list[Word]:
+    ttl = max(1, _milliseconds(snapshot.ttl))
+    numbered = max(ttl, _milliseconds(RECONCILED_TTL))
+    at = round(snapshot.created_at.timestamp() * 1_000_000)
+    fresh = _milliseconds(snapshot.fresh_for)
+    checksum = snapshot.body.checksum
+    return [at, checksum, ttl, fresh, _milliseconds(HISTORY_TTL), HISTORY_LENGTH, numbered, value]
+
+
+def _value(snapshot: NewSnapshot) -> bytes | None:
+    header = {
+        "match_id": snapshot.match_id,
+        "domain_id": snapshot.domain_id,
+        "created_at": snapshot.created_at.timestamp(),
+        "provenance": snapshot.provenance,
+        "checksum": snapshot.body.checksum,
+    }
+    text = read.dump(header).encode().removesuffix(b"}") + _PAYLOAD + snapshot.body.json + b"}"
+    if len(text) > MAX_BYTES:
+        log.error(
+            "snapshot of %s not cached: %d bytes, at most %d",
+            snapshot.match_id,
+            len(text),
+            MAX_BYTES,
+            extra={"action": "snapshot_refused", "match_id": snapshot.match_id},
+        )
+        return None
+    return zlib.compress(text, _COMPRESSION)
+
+
+def _readable(key: str, value: bytes | None, match_id: str) -> CachedSnapshot | None:
+    """Return the decoded snapshot, or None if it is missing or invalid."""
+    if value is None:
+        return None
+    try:
+        return _snapshot(value, match_id)
+    except read.Broken as error:
+        log.warning("dropped %s from the cache: %s", key, error, extra={"action": "cache_value_dropped", "key": key})
+        return None
+
+
+def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
+    number, _, compressed = value.partition(b"\n")
+    if not number.isdigit() or len(number) > 15:
+        raise read.Broken("it has no number")
+    try:
+        text = zlib.decompressobj().decompress(compressed, MAX_BYTES + 1)
+    except zlib.error as error:
+        raise read.Broken("it is not compressed") from error
+    fields = read.load(text)
+    found = CachedSnapshot(
+        match_id=read.string(fields, "match_id"),
+        domain_id=read.string(fields, "domain_id"),
+        payload=read.mapping(fields, "normalized_payload"),
+        created_at=read.moment(fields, "created_at"),
+        sequence=int(number),
+        checksum=read.string(fields, "checksum"),
+        provenance=read.mapping(fields, "provenance"),
+    )
+    if found.match_id != match_id:
+        raise read.Broken("it is of another match")
+    # The payload is the last field, so its checksum is computed from the stored bytes without encoding it again.
+    if found.checksum != hashlib.sha256(text.partition(_PAYLOAD)[2].removesuffix(b"}")).hexdigest():
+        raise read.Broken("its checksum does not match")
+    return found
+
+
+def _milliseconds(time: timedelta) -> int:
+    return round(time.total_seconds() * 1000)
+
+
+# --- The feed cache as a whole, and the writes of one batch of answers.
+
+
+class FeedCache:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+        self.snapshots = RedisSnapshots(cache)
+        self.records = RedisMonitorRecords(cache)
+        self.freshness = RedisFreshness(cache)
+        self.counters = RedisFeedCounters(cache)
+        self.missing = RedisMissingMatches(cache)
+
+    async def save_answers(self, answers: BatchAnswers) -> None:
+        """Save a batch of answers: one round trip and one transaction per 60 matches."""
+        last = [
+            *self.freshness.commands(answers.reported_fixtures, answers.at),
+            *self.missing.commands(answers.missing),
+            self.counters.command(
+                answers.feed,
+                ok=len(answers.snapshots),
+                failed=len(answers.records) - len(answers.snapshots),
+                seconds=[answers.seconds],
+                navigation_failures=answers.navigation_failures,
+            ),
+        ]
+        snapshots = chunks(answers.snapshots, MATCHES_PER_TRANSACTION)
+        records = chunks(answers.records, MATCHES_PER_TRANSACTION)
+        parts = [
+            [*self.snapshots.commands(some), *self.records.commands(others)]
+            for some, others in zip_longest(snapshots, records, fillvalue=())
+        ]
+        if not parts:
+            parts = [[]]
+        parts[-1] += last
+        for part in parts:
+            await self._cache.run_all(part, together=True)

@@ -1,0 +1,485 @@
+"""Addresses and ids of CREX. A match id is a short alphanumeric code, stored as a number in base 36."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from found_footy.errors import FeedSchemaError
+from found_footy.feeds.cricket import (
+    MAX_RUNS,
+    MOST_INNINGS,
+    cricket_status,
+    opponent,
+    parse_overs,
+    parse_toss,
+    wicket_kind,
+    wickets_taken,
+)
+from found_footy.feeds.models import compact
+from found_footy.feeds.validation import MAX_GOALS, storable
+from found_footy.fixtures.models import (
+    WICKET,
+    Innings,
+    LastEvent,
+    League,
+    LiveFixture,
+    LiveGoal,
+    MatchMinute,
+    Player,
+    Side,
+    Sport,
+    Team,
+    Toss,
+    WicketKind,
+    phase_of,
+)
+from found_footy.json_reader import JsonReader
+
+LIST_PATH = "/fixtures/match-list"
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_CODE = re.compile(r"[0-9A-Za-z]{1,7}", re.ASCII)
+_LINK = re.compile(r"(/cricket-live-score/[\w-]+-(\w+))(?:/[\w-]+)?/?", re.ASCII)
+
+
+def id_of(code: str, field: str = "id") -> int:
+    if not _CODE.fullmatch(code) or code.startswith("0"):
+        raise FeedSchemaError(field, code, "up to seven letters and digits")
+    return int(code, 36)
+
+
+def code_of(id_: int) -> str:
+    digits = ""
+    while id_ > 0:
+        id_, digit = divmod(id_, 36)
+        digits = DIGITS[digit] + digits
+    return digits
+
+
+def base_of(link: str) -> tuple[str, int]:
+    """Return the address of a match without the page name, and the match id."""
+    path = urlsplit(link).path
+    found = _LINK.fullmatch(path)
+    if found is None:
+        raise FeedSchemaError("link", link, "the address of a match")
+    return found[1], id_of(found[2], "link")
+
+
+def short_base(id_: int) -> str:
+    """Return an address for a match whose full one is unknown. Any text before the code works; a bare code fails."""
+    return slug_base("match", code_of(id_))
+
+
+def slug_base(text: str, code: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "match"
+    return f"/cricket-live-score/{slug}-match-updates-{code}"
+
+
+def scorecard_path(base: str) -> str:
+    return f"{base}/match-scorecard"
+
+
+def details_path(base: str) -> str:
+    return f"{base}/match-details"
+
+
+# --- Names and ids on a CREX page: it shows names and keeps their ids in the browser's storage.
+
+
+_KEY = re.compile(r"([tp])_(\w{1,7})_(name|short)", re.ASCII)
+
+
+class PageNames:
+    def __init__(self, raw: Any) -> None:
+        self._teams: dict[str, dict[str, str]] = {}
+        self._players: dict[str, str] = {}
+        document = JsonReader(raw, "names")
+        for key in raw if isinstance(raw, dict) else ():
+            found, name = _KEY.fullmatch(key), document.said(key)
+            if found is None or name is None:
+                continue
+            kind, code, what = found.groups()
+            if kind == "t":
+                self._teams.setdefault(code, {})[what] = name
+            elif what == "name":
+                self._players[code] = name
+
+    def team(self, shown: str, field: str) -> Team:
+        """Find a team by full or short name. Raises FeedSchemaError unless exactly one id matches."""
+        wanted = _plain(shown)
+        codes = [code for code, names in self._teams.items() if wanted in map(_plain, names.values())]
+        if not wanted or len(codes) != 1:
+            raise FeedSchemaError(field, shown, "a team whose id the page knows")
+        names = self._teams[codes[0]]
+        return Team(id_of(codes[0], field), names.get("name") or shown, names.get("short"))
+
+    def person(self, shown: str) -> Player:
+        """Return the player, with an id if exactly one player on the page matches: `V Kohli` for Virat Kohli."""
+        name = re.sub(r"\s*(?:\((?:c|wk|c & wk|sub)\)|[†*])", "", shown).strip()
+        if not name:
+            return Player()
+        codes = [code for code, each in self._players.items() if _plain(each) == _plain(name)]
+        codes = codes or [code for code, each in self._players.items() if _short_for(name, each)]
+        if len(codes) != 1:
+            return Player(name=name)
+        return Player(id_of(codes[0], "names"), self._players[codes[0]])
+
+
+def without_names(text: str, teams: Iterable[Team]) -> str:
+    """Remove team names from a text: a side may be called Rain City."""
+    names = sorted({name for team in teams for name in (team.name, team.short) if name}, key=len, reverse=True)
+    for name in names:
+        text = re.sub(rf"\b{re.escape(name)}\b", " ", text, flags=re.IGNORECASE)
+    return " ".join(text.split())
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _short_for(short: str, full: str) -> bool:
+    a, b = _plain(short).replace(".", " ").split(), _plain(full).split()
+    return len(a) > 1 and len(b) > 1 and a[-1] == b[-1] and len(a[0]) == 1 and b[0].startswith(a[0])
+
+
+# --- Notation of CREX: scores, dismissals, status texts, match types.
+
+
+OVERS_OF = {"T10": 10, "T20": 20, "T20I": 20, "ODI": 50, "ODM": 50, "TEST": 0}
+
+_SCORE = re.compile(r"(\d{1,4})(?:\s*[-/]\s*(\d{1,2}))?(\s*(?:d|dec|decl)\.?)?", re.ASCII | re.IGNORECASE)
+_MATCH_TYPE = re.compile(r"\b(T10|T20I|T20|ODI|ODM|Test)s?\b", re.IGNORECASE)
+_BALL = re.compile(
+    r"\d{1,2}|w|wkt|wicket|wide|wd\d?|no ball|nb\d?|\d?lb|\d?b|(?:leg )?byes?|dot|four|six|ball|over|ball start"
+    r"|player entering|drs|review|free hit",
+    re.IGNORECASE | re.ASCII,
+)
+_TOSS = re.compile(r"won the toss|\b(?:opt|elect|choose|chose|decide)s?(?:ed|d)?\b", re.IGNORECASE)
+_BOWLED_BY = re.compile(r"(?P<how>.*?)\s*\bb\s+(?P<bowler>[^()]+?)\s*", re.IGNORECASE)
+_SURE, _LIKELY, _GUESSED = 1.0, 0.8, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    runs: int
+    wickets: int | None
+    """None if only runs are shown."""
+    declared: bool = False
+
+
+def total_of(text: str, field: str) -> Total | None:
+    """Parse `187-5`, `187/5` or `320-8 d`; None before the side has batted."""
+    shown = text.strip()
+    if shown.casefold() in ("", "-", "yet to bat"):
+        return None
+    found = _SCORE.fullmatch(shown)
+    if found is None or int(found[1]) > MAX_RUNS or int(found[2] or 0) > 10:
+        raise FeedSchemaError(field, text, "a score such as 187-5")
+    return Total(int(found[1]), int(found[2]) if found[2] else None, found[3] is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissal:
+    kind: WicketKind | None
+    """None if the batter is not out."""
+    bowler: str | None = None
+
+
+def dismissal_of(text: str) -> Dismissal:
+    """Parse `c Pant b Bumrah`, `c & b Starc`, `lbw b Zampa`, `run out (Jadeja)`, `b Rabada` or `not out`."""
+    said = " ".join(text.split())
+    if (plain := wicket_kind(re.sub(r"\s*\(.*\)$", "", said))) is None:
+        return Dismissal(None)
+    found = _BOWLED_BY.fullmatch(said)
+    if found is None:
+        return Dismissal(plain)
+    how = found["how"].casefold().strip()
+    # "c & b Starc": caught by the bowler.
+    first = re.split(r"[\s&]", how, maxsplit=1)[0] if not how.startswith("hit") else "hit wicket"
+    kind = wicket_kind(first) if how else WicketKind.BOWLED
+    return Dismissal(kind or WicketKind.OTHER, found["bowler"])
+
+
+def status_of(box: str, comment: str, *, begun: bool) -> tuple[str, float]:
+    """Return status and confidence from the two texts in the page header, given without team names."""
+    words = [box, comment]
+    if not begun:
+        return cricket_status("pre", words), _SURE
+    ended = cricket_status("post", words, completed=False)
+    if phase_of(ended).is_over:
+        # The last ball of a match, or a comment on the previous innings, may still be shown for a moment.
+        return ended, _LIKELY if is_ball(box) else _SURE
+    status = cricket_status("in", words)
+    known = status != "LIVE" or is_ball(box) or not box
+    return status, _SURE if known else _GUESSED
+
+
+def is_ball(text: str) -> bool:
+    return _BALL.fullmatch(text.strip()) is not None
+
+
+def is_wicket(text: str) -> bool:
+    return text.strip().casefold() in ("w", "wkt", "wicket")
+
+
+def tells_toss(text: str) -> bool:
+    return _TOSS.search(text) is not None
+
+
+def match_type_of(*texts: str) -> str | None:
+    """Return T20, ODI, Test, … from the first text that contains one."""
+    found = next((found for text in texts if (found := _MATCH_TYPE.search(text))), None)
+    if found is None:
+        return None
+    return "Test" if found[1].casefold() == "test" else found[1].upper()
+
+
+def parts_of(name: str) -> tuple[Sequence[str], str, str]:
+    """Split `India vs Australia, 3rd T20I, Tour of Australia, 2026` into sides, match and series."""
+    first, *rest = [part.strip() for part in name.split(",")]
+    sides = re.split(r"\s+vs\.?\s+", first, maxsplit=1, flags=re.IGNORECASE)
+    return sides, rest[0] if rest else "", ", ".join(rest[1:])
+
+
+# --- CREX's scorecard: innings, and wickets with batter, bowler, dismissal and ball.
+
+
+Teams = Mapping[Side, Team]
+BALLS_AN_OVER = 6
+MOST_ROWS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedInnings:
+    innings: Innings
+    wickets: tuple[LiveGoal, ...]
+    described: tuple[str, ...]
+    """Text description of each wicket."""
+    whole: bool
+    """Whether the number of listed wickets matches the score."""
+
+
+def _side(shown: JsonReader, teams: Teams) -> Side:
+    name = shown.text().casefold()
+    for side, team in teams.items():
+        if name in (team.name.casefold(), (team.short or "").casefold()):
+            return side
+    raise shown.wrong("one of the two sides")
+
+
+def shown_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[tuple[JsonReader, Side]]:
+    """Return the innings that have started, in order of play."""
+    found = [
+        (each, _side(each["team"], teams))
+        for each in data["innings"].items(MOST_INNINGS)
+        if total_of(each["score"].text(), f"{each.path}.score") is not None
+    ]
+    heads = data.maybe("teams")
+    scored = heads is not None and any(_scored(each) for each in heads.items(2))
+    if scored and not found:
+        raise FeedSchemaError("innings", "no scorecard", "the scorecard of what is played")
+    if len(found) == 2 and toss is not None and found[0][1] is not _bats_first(toss):
+        found.reverse()
+    return found
+
+
+def _scored(head: JsonReader) -> bool:
+    return re.match(r"\d", head.said("score") or "") is not None
+
+
+def _bats_first(toss: Toss) -> Side:
+    return toss.winner if toss.decision == "bat" else opponent(toss.winner)
+
+
+def played_innings(
+    shown: JsonReader, number: int, batting: Side, names: PageNames, *, over: bool, match_type: str | None
+) -> ParsedInnings:
+    if shown.get("shown") is not True:
+        raise FeedSchemaError(f"{shown.path}.shown", shown.get("shown"), "the tables of this innings")
+    total = total_of(shown["score"].text(), f"{shown.path}.score")
+    assert total is not None
+    overs, balls = _overs(shown["overs"])
+    out = {
+        name.casefold(): (dismissal_of(row.said("decision") or ""), _made(row))
+        for row in shown["batting"].items(MOST_ROWS)
+        if (name := row.said("name"))
+    }
+    falls = [(row, out.get(row["name"].text().casefold())) for row in shown["falls"].items(MOST_ROWS)]
+    # A batter retired hurt is sometimes listed as a fallen wicket, and may return.
+    falls = [(row, seen) for row, seen in falls if seen is None or seen[0].kind is not None]
+    wickets = tuple(_wicket(row, seen and seen[0], number, batting, names) for row, seen in falls)
+    _refuse_other_tables(shown, total, [row for row, _ in falls])
+    described = tuple(_words(row, seen) for row, seen in falls)
+    lost = total.wickets if total.wickets is not None else len(wickets)
+    limit = OVERS_OF.get((match_type or "").upper(), 0)
+    over = over or lost >= 10 or total.declared or (limit > 0 and overs >= limit)
+    innings = Innings(number, batting, total.runs, lost, overs, balls, over)
+    return ParsedInnings(innings, wickets, described, total.wickets == len(wickets))
+
+
+def _refuse_other_tables(shown: JsonReader, total: Total, falls: Sequence[JsonReader]) -> None:
+    """Raise if the tables do not match the score: the page still shows those of another innings."""
+    if total.wickets is not None and len(falls) > total.wickets:
+        raise FeedSchemaError(f"{shown.path}.falls", len(falls), f"at most the {total.wickets} wickets of the score")
+    for row in falls:
+        at = total_of(row.said("score") or "", f"{row.path}.score")
+        if at is not None and at.runs > total.runs:
+            raise FeedSchemaError(
+                f"{row.path}.score", row.get("score"), f"at most the {total.runs} runs of the innings"
+            )
+
+
+def _overs(shown: JsonReader) -> tuple[int, int]:
+    """Parse `(12.3)`; zero before the first ball."""
+    text = shown.text().strip().strip("()").removesuffix("ov").strip()
+    overs, balls = parse_overs(JsonReader(text, shown.path)) if text else (0, 0)
+    if balls > BALLS_AN_OVER:
+        raise shown.wrong("overs such as 12.3")
+    return (overs + 1, 0) if balls == BALLS_AN_OVER else (overs, balls)
+
+
+def _wicket(row: JsonReader, seen: Dismissal | None, number: int, batting: Side, names: PageNames) -> LiveGoal:
+    over, ball = parse_overs(JsonReader(row["over"].text().strip("() "), row["over"].path))
+    if ball > BALLS_AN_OVER:
+        raise row["over"].wrong("overs such as 12.3")
+    kind, bowler = (seen.kind, seen.bowler) if seen is not None else (None, None)
+    return LiveGoal(
+        side=opponent(batting),
+        minute=MatchMinute(over, ball, number),
+        player=names.person(row["name"].text()),
+        kind=kind or WicketKind.OTHER,
+        assist=names.person(bowler or ""),
+        type=WICKET,
+    )
+
+
+def _made(row: JsonReader) -> str:
+    """Return the batter's score as `42 (28)`."""
+    runs, balls = row.said("runs"), row.said("balls")
+    return f" {runs} ({balls})" if runs and balls and (runs + balls).isdecimal() else ""
+
+
+def _words(row: JsonReader, seen: tuple[Dismissal, str] | None) -> str:
+    name = row["name"].text()
+    return f"{name}{seen[1]} {row.said('score') or ''}".strip() if seen else name
+
+
+def with_ends(played: Sequence[ParsedInnings]) -> list[ParsedInnings]:
+    """Mark an innings as ended if another one has started after it."""
+    last = len(played) - 1
+    return [
+        each if index == last else replace(each, innings=replace(each.innings, over=True))
+        for index, each in enumerate(played)
+    ]
+
+
+# --- Parser of a CREX match page.
+
+
+def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = None) -> LiveFixture:
+    """Parse a match page. `known_toss` comes from another page of the match. Raises FeedSchemaError."""
+    data = JsonReader(raw)
+    if base_of(data["path"].text())[1] != match_id:
+        raise FeedSchemaError("path", data["path"].value, "the page of the match that was asked for")
+    event, names = data["event"], PageNames(data.get("names"))
+    sides, what, series = parts_of(event["name"].text())
+    teams = _teams(event, sides, names)
+    match_type = match_type_of(what, series)
+    box, comment = data.said("box") or "", data.said("comment") or ""
+    toss = toss_on(raw, teams) or known_toss
+    shown = shown_innings(data, teams, toss)
+    status, sure = status_of(
+        without_names(box, teams.values()), without_names(comment, teams.values()), begun=bool(shown)
+    )
+    phase = phase_of(status)
+    played = with_ends(
+        [
+            played_innings(each, number, side, names, over=phase.is_over, match_type=match_type)
+            for number, (each, side) in enumerate(shown, 1)
+        ]
+    )
+    innings = tuple(each.innings for each in played)
+    wickets = tuple(wicket for each in played for wicket in each.wickets)
+    if len(wickets) > MAX_GOALS:
+        raise FeedSchemaError("innings", len(wickets), f"at most {MAX_GOALS} wickets")
+    now = innings[-1] if innings else None
+    return LiveFixture(
+        id=match_id,
+        feed=feed,
+        status=status,
+        kickoff=event["start"].moment(),
+        league=_league(data, series, what),
+        home=teams[Side.HOME],
+        away=teams[Side.AWAY],
+        score=wickets_taken(innings) if innings else None,
+        minute=MatchMinute(now.overs, now.balls, now.number) if now else None,
+        goals=wickets,
+        raw=storable({"page": {key: value for key, value in raw.items() if key != "names"}}),
+        sport=Sport.CRICKET,
+        innings=innings,
+        toss=toss,
+        venue=event.said("venue") or data.said("venue"),
+        last_event=_last_event(played, box, teams),
+        metadata=compact(
+            title=event["name"].text(),
+            series=series or data.said("series", "name"),
+            match_type=match_type,
+            situation=comment,
+        ),
+        confidence=_confidence(sure, played, toss),
+    )
+
+
+def toss_on(raw: Any, teams: Teams) -> Toss | None:
+    """Return the toss from a page that shows it, or None."""
+    data = JsonReader(raw)
+    texts = [text for key in ("toss", "comment") if (text := data.said(key)) and tells_toss(text)]
+    return next((toss for text in texts if (toss := parse_toss(text, teams))), None)
+
+
+def _teams(event: JsonReader, sides: Sequence[str], names: PageNames) -> Teams:
+    """Return the teams in the order of the match title, which is the same on all pages."""
+    competitors = event.maybe("competitors")
+    shown = [each.text() for each in competitors.items(2)] if competitors else []
+    shown = shown if len(shown) == 2 else list(sides)
+    if len(shown) != 2:
+        raise FeedSchemaError("event.name", event["name"].value, "two sides")
+    home, away = (names.team(name, "event.competitors") for name in shown)
+    if home.id == away.id:
+        raise FeedSchemaError("event.competitors", shown, "two sides")
+    return {Side.HOME: home, Side.AWAY: away}
+
+
+def _league(data: JsonReader, series: str, what: str) -> League:
+    name = series or data.said("series", "name") or "Cricket"
+    year = re.search(r"\b(20\d\d)\b", name)
+    # The match list does not link to the series, so the id is derived from its name on both pages.
+    return League(zlib.crc32(name.encode()), name, season=int(year[1]) if year else None, round=what or None)
+
+
+def _last_event(played: Sequence[ParsedInnings], box: str, teams: Teams) -> LastEvent | None:
+    if not played:
+        return None
+    now = played[-1]
+    if is_wicket(box) and now.described:
+        return LastEvent("wicket", now.described[-1])
+    innings = now.innings
+    batting = teams[innings.batting]
+    words = f"{batting.short or batting.name} {innings.runs}-{innings.wickets} ({innings.overs}.{innings.balls})"
+    return LastEvent("runs" if is_ball(box) or not box else "break", f"{words}: {box}" if box else words)
+
+
+def _confidence(sure: float, played: Sequence[ParsedInnings], toss: Toss | None) -> dict[str, float]:
+    doubts = {"status": sure}
+    if not all(each.whole for each in played):
+        doubts["goals"] = 0.7
+        doubts["score"] = 0.7
+    if len(played) == 2 and toss is None:
+        # Without the toss, only the order of the tabs indicates who batted first.
+        doubts["innings"] = 0.7
+    return {field: share for field, share in doubts.items() if share < 1}

@@ -1,0 +1,235 @@
+"""Parser of ESPN cricket matches, from the scoreboard or from a match summary. Only the summary has the wickets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from found_footy.errors import FeedSchemaError
+from found_footy.feeds.cricket import (
+    MAX_RUNS,
+    MOST_INNINGS,
+    cricket_status,
+    opponent,
+    parse_overs,
+    parse_toss,
+    wicket_kind,
+    wickets_taken,
+)
+from found_footy.feeds.models import compact, venue_name
+from found_footy.feeds.validation import MAX_GOALS, storable
+from found_footy.fixtures.models import (
+    WICKET,
+    Innings,
+    LastEvent,
+    League,
+    LiveFixture,
+    LiveGoal,
+    MatchMinute,
+    Phase,
+    Player,
+    Side,
+    Sport,
+    Team,
+    WicketKind,
+    phase_of,
+)
+from found_footy.json_reader import JsonReader
+
+Cards = Mapping[tuple[int, int], JsonReader]
+"""Dismissals by innings and batter id."""
+
+
+def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards | None = None) -> LiveFixture:
+    game = event["competitions"][0]
+    sides = {Side(name): side for name, side in _sides(game).items()}
+    teams = {side: _team(each) for side, each in sides.items()}
+    status = _status(game)
+    phase = phase_of(status)
+    begun = phase not in (Phase.UPCOMING, Phase.POSTPONED)
+    innings = _innings(sides, over=phase.is_over) if begun else ()
+    wickets = _wickets(sides, cards or {}) if begun else ()
+    if len(wickets) > MAX_GOALS:
+        raise FeedSchemaError("linescores.fow", len(wickets), f"at most {MAX_GOALS} wickets")
+    now = innings[-1] if innings else None
+    part = game.said("description") or event.said("description")
+    return LiveFixture(
+        id=event["id"].number(),
+        feed=feed,
+        status=status,
+        kickoff=(event.maybe("date") or game["date"]).moment(),
+        league=League(league["id"].number(), league["name"].text(), season=_season(event), slug=league.said("slug")),
+        home=teams[Side.HOME],
+        away=teams[Side.AWAY],
+        score=wickets_taken(innings) if begun else None,
+        minute=MatchMinute(now.overs, now.balls, now.number) if now else None,
+        goals=tuple(goal for goal, _ in wickets),
+        raw=storable({"event": _slim(event, game)}),
+        sport=Sport.CRICKET,
+        innings=innings,
+        toss=parse_toss(_note(event, game, "toss"), teams),
+        venue=venue_name(game.said("venue", "fullName"), game.said("venue", "address", "city")),
+        last_event=LastEvent("wicket", wickets[-1][1]) if wickets else None,
+        metadata=compact(
+            title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {part}" if part else None,
+            series=league.said("name"),
+            match_type=game.said("class", "eventType") or game.said("class", "generalClassCard"),
+            situation=game.said("status", "summary"),
+        ),
+    )
+
+
+def parse_summary(body: Any, feed: str, match_id: int) -> LiveFixture:
+    """Parse a summary: score, overs and wickets are from the same moment."""
+    summary = JsonReader(body)
+    header = summary["header"]
+    if header["id"].number() != match_id:
+        raise FeedSchemaError("header.id", header["id"].value, f"{match_id}, which was asked for")
+    event = JsonReader({**_dict(header), "notes": summary.get("notes")}, "header")
+    league = header.maybe("league") or header["leagues"][0]
+    return parse_event(event, league, feed, _cards(summary))
+
+
+def is_whole(match: LiveFixture) -> bool:
+    """Return whether the match lists every wicket in its innings."""
+    return len(match.goals) >= sum(each.wickets for each in match.innings)
+
+
+def _dict(reader: JsonReader) -> dict[str, Any]:
+    if not isinstance(reader.value, dict):
+        raise reader.wrong("an object")
+    return reader.value
+
+
+def _sides(game: JsonReader) -> dict[str, JsonReader]:
+    sides = {side["homeAway"].text(): side for side in game["competitors"].items()}
+    if set(sides) != {"home", "away"}:
+        raise FeedSchemaError("competitors.homeAway", sorted(sides), "home and away")
+    return sides
+
+
+def _team(side: JsonReader) -> Team:
+    team = side["team"]
+    return Team((team.maybe("id") or side["id"]).number(), team["displayName"].text(), team.said("abbreviation"))
+
+
+def _status(game: JsonReader) -> str:
+    status = game["status"]
+    type_ = status["type"]
+    words = [type_.said(key) for key in ("name", "description", "detail", "shortDetail")]
+    return cricket_status(
+        type_["state"].text(), [*words, status.said("summary")], completed=type_.get("completed") is not False
+    )
+
+
+def _season(event: JsonReader) -> int | None:
+    year = event.said("season", "year")
+    return int(year) if year and year.isdecimal() and len(year) == 4 else None
+
+
+def _batted(line: JsonReader) -> bool:
+    """Return whether the side batted in this innings; a side's lines include every innings of the match."""
+    return line.get("isBatting") is True or any(line.get(key) not in (None, 0, "0") for key in ("runs", "wickets"))
+
+
+def _lines(side: JsonReader) -> list[JsonReader]:
+    lines = side.maybe("linescores")
+    return [line for line in lines.items(MOST_INNINGS) if _batted(line)] if lines else []
+
+
+def _innings(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innings, ...]:
+    found: dict[int, Innings] = {}
+    for side, each in sides.items():
+        for line in _lines(each):
+            number = line["period"].number(MOST_INNINGS)
+            if number in found:
+                raise FeedSchemaError(f"{line.path}.period", number, "each innings of one side only")
+            overs, balls = parse_overs(line["overs"]) if line.get("overs") is not None else (0, 0)
+            wickets = line["wickets"].number(20) if line.get("wickets") is not None else 0
+            ended = over or wickets >= 10 or line.get("isCurrent") in (0, False)
+            found[number] = Innings(number, side, line["runs"].number(MAX_RUNS), wickets, overs, balls, ended)
+    return tuple(found[number] for number in sorted(found))
+
+
+def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveGoal, str]]:
+    """Return the wickets in order of play, each with its description."""
+    found = []
+    for side, each in sides.items():
+        for line in _lines(each):
+            falls = line.maybe("fow")
+            number = line["period"].number(MOST_INNINGS)
+            for fall in falls.items() if falls else ():
+                batter = _person(fall.maybe("athlete"))
+                card = cards.get((number, batter.id or 0))
+                kind = wicket_kind(card.said("dismissalCard")) if card else WicketKind.OTHER
+                if kind is None:
+                    continue  # retired hurt is also listed, and may return
+                over, ball = parse_overs(fall["wicketOver"])
+                bowler = _person(card.maybe("bowler")) if card and kind is not WicketKind.RUN_OUT else Player()
+                goal = LiveGoal(opponent(side), MatchMinute(over, ball, number), batter, kind, bowler, WICKET)
+                words = f"{batter.name or '?'} {(card and card.said('shortText')) or kind.value.lower()}"
+                found.append((fall["wicketNumber"].number(20), goal, words))
+    found.sort(key=lambda each: (each[1].minute.innings, each[0]))
+    return [(goal, words) for _, goal, words in found]
+
+
+def _cards(summary: JsonReader) -> Cards:
+    """Return the dismissals from the batters' lines of the scorecard; unreadable ones are omitted."""
+    cards: dict[tuple[int, int], JsonReader] = {}
+    for roster in _items(summary, "rosters"):
+        for player in _items(roster, "roster"):
+            batter = player.said("athlete", "id") or ""
+            for line in _items(player, "linescores"):
+                period = line.get("period")
+                for part in [line, *_items(line, "linescores")]:
+                    batting = _inner(part, "statistics", "batting", "outDetails")
+                    if batting and type(period) is int and batter.isdecimal() and len(batter) <= 15:
+                        cards[period, int(batter)] = batting
+    return cards
+
+
+def _items(reader: JsonReader, key: str) -> Sequence[JsonReader]:
+    found = reader.get(key)
+    return JsonReader(found, key).items() if isinstance(found, list) and len(found) <= 100 else ()
+
+
+def _inner(reader: JsonReader, *keys: str) -> JsonReader | None:
+    for key in keys:
+        found = reader.get(key)
+        if not isinstance(found, dict) or not found:
+            return None
+        reader = JsonReader(found, f"{reader.path}.{key}")
+    return reader
+
+
+def _person(reader: JsonReader | None) -> Player:
+    if reader is None:
+        return Player()
+    inner = reader.maybe("athlete") or reader
+    name = inner.said("displayName") or inner.said("fullName")
+    return Player(inner["id"].number() if inner.get("id") is not None else None, name)
+
+
+def _note(event: JsonReader, game: JsonReader, kind: str) -> str | None:
+    notes = [*_items(event, "notes"), *_items(game, "notes")]
+    return next((note.said("text") for note in notes if note.get("type") == kind), None)
+
+
+def _slim(event: JsonReader, game: JsonReader) -> dict[str, Any]:
+    """Drop rosters, odds and links, which make up most of the document."""
+    kept = {key: game.get(key) for key in ("status", "date", "description") if game.get(key) is not None}
+    kept["competitors"] = [
+        {key: side.get(key) for key in ("id", "homeAway", "score") if side.get(key) is not None}
+        | {
+            "linescores": [
+                {
+                    key: line.get(key)
+                    for key in ("period", "runs", "wickets", "overs", "fow")
+                    if line.get(key) is not None
+                }
+                for line in _lines(side)
+            ]
+        }
+        for side in game["competitors"].items()
+    ]
+    return {"id": event.get("id"), "date": event.get("date"), "name": event.get("name"), "competitions": [kept]}

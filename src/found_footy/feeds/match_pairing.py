@@ -1,0 +1,420 @@
+"""Pairing of feed listings with fixtures, and the markers that separate matches with equal names: women, age group,
+reserves, legends, format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from functools import lru_cache
+
+from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate, PairingVerdict
+from found_footy.feeds.team_similarity import LONGEST, TeamSimilarity, is_placeholder, team_similarity, words_of
+from found_footy.fixtures.models import LiveFixture, Sport
+from found_footy.fixtures.team_names import Squad, country_code, squad_of
+from found_footy.text import folded, word_set
+
+_AGE = re.compile(r"\b(?:u|under|sub) ?(1\d|2[0-3])\b")
+_WOMENS = re.compile(r"\b(womens?|nwsl|wsl|wbbl|wpl|wncl|uwcl|wwc|liga f|arkema|shebelieves)\b")
+_RESERVES = re.compile(r"\b(next gen|futuro|promesas|(barcelona|barca) atletic|bilbao athletic)\b")
+_GUESTS = re.compile(r".\b(legends?|masters|veterans|all ?stars?|xi|select|invitational)\b")
+_SECOND_STRING = re.compile(r".\b(a|lions|emerging|development)$")
+"""Second team: India A, England Lions."""
+_OLYMPIC = re.compile(r"\bolympics?\b")
+_LONG = re.compile(
+    r"\b(tests?|first class|[345] day|four day|five day|sheffield shield|county championship|ranji|duleep|plunket)\b"
+)
+_FORMATS = (
+    ("long", _LONG),
+    ("odi", re.compile(r"\b(odis?|one day|list a|50 over)\b")),
+    ("t20", re.compile(r"\b(t20is?|t20s?|twenty20|20 over|ipl|bbl|psl|cpl)\b")),
+    ("t10", re.compile(r"\b(t10|ecs|ecn|european cricket)\b")),
+    ("hundred", re.compile(r"\bhundred\b")),
+)
+_OLYMPIC_AGE = "23"
+
+
+@dataclass(frozen=True, slots=True)
+class SquadMarkers:
+    """Markers of a match; `sides` holds those of each team, in the order of the listing."""
+
+    women: bool
+    ages: frozenset[str]
+    youth: bool
+    sides: tuple[frozenset[str], frozenset[str]]
+    formats: frozenset[str]
+
+    @property
+    def lasts_days(self) -> bool:
+        return "long" in self.formats
+
+    @property
+    def can_repeat_same_day(self) -> bool:
+        """Return whether the same teams may play twice on one day."""
+        return "t10" in self.formats
+
+
+@lru_cache(maxsize=4096)
+def markers_of(home: str, away: str, competition: str, sport: Sport) -> SquadMarkers:
+    texts = [folded(text) for text in (home, away, competition)]
+    squads = {squad_of(text) for text in (home, away, competition)}
+    ages = frozenset(age for text in texts for age in _AGE.findall(text))
+    women = Squad.WOMEN in squads or any(_WOMENS.search(text) for text in texts)
+    if sport is Sport.FOOTBALL and _OLYMPIC.search(texts[2]) and not women:
+        ages |= {_OLYMPIC_AGE}
+    league = _side_marks(competition, sport) & {Squad.RESERVES, Squad.OTHER_GAME}
+    return SquadMarkers(
+        women=women,
+        ages=ages,
+        youth=Squad.YOUTH in squads or bool(ages),
+        sides=(_side_marks(home, sport) | league, _side_marks(away, sport) | league),
+        formats=_formats(texts[2], sport),
+    )
+
+
+def _side_marks(name: str, sport: Sport) -> frozenset[str]:
+    plain = folded(name)
+    marks: set[str] = {str(squad) for squad in (Squad.RESERVES, Squad.OTHER_GAME) if squad_of(name) is squad}
+    if _RESERVES.search(plain):
+        marks.add(Squad.RESERVES)
+    if _GUESTS.search(plain):
+        marks.add("guests")
+    if sport is Sport.CRICKET and _SECOND_STRING.search(plain):
+        marks.add("second string")
+    return frozenset(marks)
+
+
+def _formats(competition: str, sport: Sport) -> frozenset[str]:
+    if sport is not Sport.CRICKET:
+        return frozenset()
+    return frozenset(name for name, sign in _FORMATS if sign.search(competition))
+
+
+def incompatibility(a: SquadMarkers, b: SquadMarkers, *, swapped: bool) -> str | None:
+    """Return why the two cannot be the same match; None if they can."""
+    if a.women is not b.women:
+        return "one is of women, the other is not"
+    if a.youth is not b.youth or (a.ages and b.ages and not a.ages & b.ages):
+        return "one is of another age"
+    others = b.sides[::-1] if swapped else b.sides
+    for ours, theirs in zip(a.sides, others, strict=True):
+        if ours != theirs:
+            return f"one is of {', '.join(sorted(ours ^ theirs))}, the other is not"
+    if a.formats and b.formats and not a.formats & b.formats:
+        return "they are of two formats"
+    return None
+
+
+# --- Pair a listing with a fixture by teams and kick-off, supported by the competition.
+
+
+class KickoffDistance(StrEnum):
+    ON_TIME = "at the same time"
+    CLOSE = "hours apart"
+    """The kick-off was moved, or given in another time zone."""
+    SAME_DAY = "half a day apart"
+    LATER_DAY = "days apart"
+    """Some feeds list each day of a match that lasts several days."""
+    APART = "apart"
+
+
+_BOUNDS = {
+    KickoffDistance.ON_TIME: timedelta(minutes=15),
+    KickoffDistance.CLOSE: timedelta(hours=3),
+    KickoffDistance.SAME_DAY: timedelta(hours=12),
+}
+_DAYS = timedelta(days=5)
+_REPEATED = timedelta(minutes=45)
+"""Minimum distance of two matches between the same teams on the same day."""
+
+SAME, DOUBTFUL, DIFFERENT = PairingVerdict.SAME, PairingVerdict.DOUBTFUL, PairingVerdict.DIFFERENT
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    supported: PairingVerdict
+    """Verdict if the competition is also the same."""
+    alone: PairingVerdict
+    confidence: float
+
+
+_NO = _Rule(DIFFERENT, DIFFERENT, 0.0)
+_S, _L, _P, _X = TeamSimilarity.SAME, TeamSimilarity.LIKELY, TeamSimilarity.POSSIBLE, TeamSimilarity.DIFFERENT
+
+RULES: dict[tuple[TeamSimilarity, TeamSimilarity], dict[KickoffDistance, _Rule]] = {
+    (_S, _S): {
+        KickoffDistance.ON_TIME: _Rule(SAME, SAME, 0.99),
+        KickoffDistance.CLOSE: _Rule(SAME, SAME, 0.93),
+        KickoffDistance.SAME_DAY: _Rule(SAME, SAME, 0.86),
+        KickoffDistance.LATER_DAY: _Rule(SAME, DOUBTFUL, 0.80),
+    },
+    (_S, _L): {
+        KickoffDistance.ON_TIME: _Rule(SAME, SAME, 0.96),
+        KickoffDistance.CLOSE: _Rule(SAME, SAME, 0.90),
+        KickoffDistance.SAME_DAY: _Rule(SAME, DOUBTFUL, 0.70),
+        KickoffDistance.LATER_DAY: _Rule(DOUBTFUL, DOUBTFUL, 0.50),
+    },
+    (_L, _L): {
+        KickoffDistance.ON_TIME: _Rule(SAME, SAME, 0.92),
+        KickoffDistance.CLOSE: _Rule(SAME, DOUBTFUL, 0.80),
+        KickoffDistance.SAME_DAY: _Rule(DOUBTFUL, DOUBTFUL, 0.50),
+    },
+    (_S, _P): {
+        KickoffDistance.ON_TIME: _Rule(SAME, SAME, 0.86),
+        KickoffDistance.CLOSE: _Rule(SAME, DOUBTFUL, 0.72),
+        KickoffDistance.SAME_DAY: _Rule(DOUBTFUL, DOUBTFUL, 0.45),
+    },
+    (_L, _P): {
+        KickoffDistance.ON_TIME: _Rule(SAME, DOUBTFUL, 0.75),
+        KickoffDistance.CLOSE: _Rule(DOUBTFUL, DOUBTFUL, 0.50),
+    },
+    (_P, _P): {KickoffDistance.ON_TIME: _Rule(DOUBTFUL, DOUBTFUL, 0.50)},
+    # One team and the time match, and the other name is unknown.
+    (_S, _X): {
+        KickoffDistance.ON_TIME: _Rule(DOUBTFUL, DOUBTFUL, 0.40),
+        KickoffDistance.CLOSE: _Rule(DOUBTFUL, DIFFERENT, 0.30),
+    },
+}
+"""Rules by similarity of the two teams, the more similar one first."""
+
+CLEARLY_BETTER = 0.05
+_TURNED = 0.9
+"""Factor on the confidence of a pairing with home and away swapped."""
+_ORGANISERS = word_set("uefa fifa conmebol concacaf afc caf icc acc ofc copa cup league trophy series tour")
+
+
+def pair_listing(listing: MatchListing, candidates: Sequence[PairingCandidate]) -> Pairing:
+    """Return the best pairing, or DIFFERENT if no candidate is possible."""
+    listing = replace(
+        listing,
+        home=tuple(name[:LONGEST] for name in listing.home),
+        away=tuple(name[:LONGEST] for name in listing.away),
+        competition=listing.competition[: 2 * LONGEST],
+    )
+    judged = [
+        _judged(listing, candidate)
+        for candidate in candidates
+        if candidate.sport is listing.sport and abs(listing.kickoff - candidate.kickoff) <= _DAYS
+    ]
+    ranked = sorted(judged, key=lambda each: (_ORDER[each.verdict], each.confidence), reverse=True)
+    if not ranked or ranked[0].verdict is DIFFERENT:
+        return Pairing(DIFFERENT)
+    best, *others = ranked
+    rival = next((each for each in others if each.verdict is SAME), None)
+    if best.verdict is SAME and rival is not None and best.confidence - rival.confidence < CLEARLY_BETTER:
+        also = f"match {rival.fixture_id} fits as well"
+        return Pairing(DOUBTFUL, best.fixture_id, best.swapped, best.confidence / 2, (*best.reasons, also))
+    return best
+
+
+_ORDER = {DIFFERENT: 0, DOUBTFUL: 1, SAME: 2}
+
+
+def _judged(listing: MatchListing, candidate: PairingCandidate) -> Pairing:
+    marks = _marks(listing), _marks(candidate)
+    when = time_apart(listing, candidate, marks)
+    if when is KickoffDistance.APART:
+        return Pairing(DIFFERENT, candidate.fixture_id)
+    straight = _oriented(listing, candidate, marks, when, swapped=False)
+    turned = _oriented(listing, candidate, marks, when, swapped=True)
+    return max((straight, turned), key=lambda each: (_ORDER[each.verdict], each.confidence))
+
+
+def _oriented(
+    listing: MatchListing,
+    candidate: PairingCandidate,
+    marks: tuple[SquadMarkers, SquadMarkers],
+    when: KickoffDistance,
+    *,
+    swapped: bool,
+) -> Pairing:
+    ours = (candidate.away, candidate.home) if swapped else (candidate.home, candidate.away)
+    home, away = team_similarity(ours[0], listing.home), team_similarity(ours[1], listing.away)
+    rule = RULES.get((max(home, away), min(home, away)), {}).get(when, _NO)
+    if rule is _NO or incompatibility(*marks, swapped=swapped) is not None:
+        return Pairing(DIFFERENT, candidate.fixture_id, swapped)
+    same_competition = competitions_alike(listing.competition, candidate.competition)
+    verdict = rule.supported if same_competition else rule.alone
+    confidence = rule.confidence
+    if swapped:
+        confidence *= _TURNED
+        certain = home is away is TeamSimilarity.SAME and when in (KickoffDistance.ON_TIME, KickoffDistance.CLOSE)
+        if verdict is SAME and not certain and not _on_neutral_ground(listing):
+            verdict = DOUBTFUL
+    if verdict is DIFFERENT:
+        return Pairing(DIFFERENT, candidate.fixture_id, swapped)
+    reasons = (
+        _about_team(ours[0], listing.home, home),
+        _about_team(ours[1], listing.away, away),
+        _about_time(listing, candidate),
+        _about_competition(listing, candidate, same=same_competition),
+        *(["home and away are swapped"] if swapped else []),
+    )
+    return Pairing(verdict, candidate.fixture_id, swapped, round(confidence, 3), reasons)
+
+
+def _marks(match: MatchListing | PairingCandidate) -> SquadMarkers:
+    home, away = (names[0] if names else "" for names in (match.home, match.away))
+    return markers_of(home, away, match.competition, match.sport)
+
+
+def time_apart(
+    listing: MatchListing, candidate: PairingCandidate, marks: tuple[SquadMarkers, SquadMarkers]
+) -> KickoffDistance:
+    apart = abs(listing.kickoff - candidate.kickoff)
+    if apart > _REPEATED and any(each.can_repeat_same_day for each in marks):
+        return KickoffDistance.APART
+    for when, bound in _BOUNDS.items():
+        if apart <= bound:
+            return when
+    long_ = listing.sport is Sport.CRICKET and any(each.lasts_days for each in marks)
+    return KickoffDistance.LATER_DAY if long_ and apart <= _DAYS else KickoffDistance.APART
+
+
+def competitions_alike(a: str, b: str) -> bool:
+    """Return whether two names match: `UEFA Champions League` and `Champions League`. An empty name never does."""
+    one, other = _competition(a), _competition(b)
+    if not one or not other:
+        return False
+    if set(one) <= set(other) or set(other) <= set(one):
+        return True
+    short, long_ = sorted(("".join(one), "".join(other)), key=len)
+    return len(short) >= 4 and short in long_  # LaLiga in Spanish La Liga
+
+
+def _competition(name: str) -> list[str]:
+    words = words_of(name)
+    return [word for word in words if word not in _ORGANISERS] or words
+
+
+def _on_neutral_ground(listing: MatchListing) -> bool:
+    """Return whether the venue is neutral: the home side of a World Cup match is arbitrary."""
+    if listing.sport is Sport.CRICKET:
+        return True
+    return bool(listing.home and listing.away and country_code(listing.home[0]) and country_code(listing.away[0]))
+
+
+def _about_team(ours: Sequence[str], theirs: Sequence[str], likeness: TeamSimilarity) -> str:
+    names = f"{ours[0] if ours else '?'} and {theirs[0] if theirs else '?'}"
+    if theirs and ours and (is_placeholder(theirs[0]) or is_placeholder(ours[0])):
+        return f"{names}: one is not known yet"
+    words = {
+        TeamSimilarity.SAME: "the same team",
+        TeamSimilarity.LIKELY: "very likely the same team",
+        TeamSimilarity.POSSIBLE: "may be the same team",
+        TeamSimilarity.DIFFERENT: "nothing says that they are one team",
+    }
+    return f"{names}: {words[likeness]}"
+
+
+def _about_time(listing: MatchListing, candidate: PairingCandidate) -> str:
+    apart = abs(listing.kickoff - candidate.kickoff)
+    if apart <= _BOUNDS[KickoffDistance.ON_TIME]:
+        return "the same kick-off"
+    hours, rest = divmod(apart, timedelta(hours=1))
+    if not rest and hours <= 12:
+        return f"kick-offs exactly {hours} h apart: one of them may be in the wrong time zone"
+    return f"kick-offs {apart.total_seconds() / 3600:.1f} h apart"
+
+
+def _about_competition(listing: MatchListing, candidate: PairingCandidate, *, same: bool) -> str:
+    if not listing.competition or not candidate.competition:
+        return "a competition is not given"
+    sign = "the same competition" if same else "competitions that do not sound alike"
+    return f"{candidate.competition} and {listing.competition}: {sign}"
+
+
+# --- Place a feed's listings: paired with a fixture, new, or doubtful.
+
+
+SAID_SO = "an operator says so"
+NEAR = {Sport.FOOTBALL: timedelta(hours=12), Sport.CRICKET: timedelta(days=5)}
+"""Maximum distance between the starts of two listings of one match; cricket lasts several days."""
+LETTERS = 3
+FEW = 20
+"""Up to this number all candidates are compared; of more, only those that share the beginning of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placements:
+    joined: tuple[tuple[MatchListing, Pairing], ...] = ()
+    doubtful: tuple[tuple[MatchListing, Pairing], ...] = ()
+    new: tuple[MatchListing, ...] = ()
+
+
+def listing_of(feed: str, live: LiveFixture) -> MatchListing:
+    return MatchListing(
+        feed=feed,
+        feed_id=live.id,
+        sport=live.sport,
+        home=tuple(name for name in (live.home.name, live.home.short) if name),
+        away=tuple(name for name in (live.away.name, live.away.short) if name),
+        kickoff=live.kickoff,
+        competition=live.league.name,
+    )
+
+
+def place_listings(
+    listings: Sequence[MatchListing],
+    known: Collection[int],
+    candidates: Sequence[PairingCandidate],
+    decided: Mapping[tuple[int, int], bool],
+) -> Placements:
+    """`known` are the feed ids that are already placed. A fixture has at most one match per feed."""
+    free = {candidate.fixture_id: candidate for candidate in candidates}
+    starts = {candidate.fixture_id: _starts((*candidate.home, *candidate.away)) for candidate in candidates}
+    joined: list[tuple[MatchListing, Pairing]] = []
+    doubtful: list[tuple[MatchListing, Pairing]] = []
+    new: list[MatchListing] = []
+    for listing in listings:
+        if listing.feed_id in known:
+            continue
+        pairing = _pairing(listing, _near(listing, free, starts, decided), decided)
+        if pairing.verdict is PairingVerdict.SAME and pairing.fixture_id is not None:
+            del free[pairing.fixture_id]
+            joined.append((listing, pairing))
+        elif pairing.verdict is PairingVerdict.DOUBTFUL and pairing.fixture_id is not None:
+            doubtful.append((listing, pairing))
+        else:
+            new.append(listing)
+    return Placements(tuple(joined), tuple(doubtful), tuple(new))
+
+
+def _near(
+    listing: MatchListing,
+    free: Mapping[int, PairingCandidate],
+    starts: Mapping[int, frozenset[str]],
+    decided: Mapping[tuple[int, int], bool],
+) -> dict[int, PairingCandidate]:
+    """Narrow the candidates before comparing: a Saturday at three o'clock has hundreds."""
+    limit = NEAR[listing.sport]
+    near = {
+        id_: each
+        for id_, each in free.items()
+        if each.sport is listing.sport and abs(each.kickoff - listing.kickoff) <= limit
+    }
+    if len(near) <= FEW:
+        return near
+    named = _starts((*listing.home, *listing.away))
+    said = {ours for feed_id, ours in decided if feed_id == listing.feed_id}
+    return {id_: each for id_, each in near.items() if id_ in said or named & starts[id_]}
+
+
+def _starts(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(word[:LETTERS] for name in names for word in words_of(name))
+
+
+def _pairing(
+    listing: MatchListing, free: Mapping[int, PairingCandidate], decided: Mapping[tuple[int, int], bool]
+) -> Pairing:
+    said = {ours: same for (feed_id, ours), same in decided.items() if feed_id == listing.feed_id and ours in free}
+    for fixture_id, same in said.items():
+        if same:
+            found = pair_listing(listing, [free[fixture_id]])
+            return replace(
+                found, verdict=PairingVerdict.SAME, fixture_id=fixture_id, confidence=1.0, reasons=(SAID_SO,)
+            )
+    return pair_listing(listing, [candidate for id_, candidate in free.items() if said.get(id_) is not False])

@@ -1,0 +1,330 @@
+"""Values of the score feeds: sources, listings, monitoring records, snapshots, reports and reconciled fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from found_footy.fixtures.models import LiveFixture, MatchMinute, Sport, Team
+
+
+def compact(**texts: str | None) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
+
+
+def venue_name(ground: str | None, town: str | None) -> str | None:
+    """Return `Anfield, Liverpool`; the town is omitted if the ground's name contains it."""
+    if ground and town and town.casefold() not in ground.casefold():
+        return f"{ground}, {town}"
+    return ground or town
+
+
+# --- Listings of matches at a feed, and pairing results.
+
+
+@dataclass(frozen=True, slots=True)
+class MatchListing:
+    feed: str
+    feed_id: int
+    """Match id at the feed."""
+    sport: Sport
+    home: tuple[str, ...]
+    """All known names of the side: the feed's name and short name, aliases."""
+    away: tuple[str, ...]
+    kickoff: datetime
+    competition: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairingCandidate:
+    """A fixture with a kick-off around the same time."""
+
+    fixture_id: int
+    sport: Sport
+    home: tuple[str, ...]
+    away: tuple[str, ...]
+    kickoff: datetime
+    competition: str
+
+
+class PairingVerdict(StrEnum):
+    SAME = "same"
+    DOUBTFUL = "doubtful"
+    """Not paired; an operator decides."""
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    verdict: PairingVerdict
+    fixture_id: int | None = None
+    """The paired fixture, or the possible one."""
+    swapped: bool = False
+    confidence: float = 0.0
+    reasons: tuple[str, ...] = ()
+    """Arguments for and against, for the operator."""
+
+
+# --- Monitoring records: polling state of one match at one feed, as cached.
+
+
+class MatchPriority(IntEnum):
+    """Lower values are polled first."""
+
+    LIVE = 0
+    IMMINENT = 1
+    """Starts within the hour."""
+    COMPLETED = 2
+
+
+class MonitoringState(StrEnum):
+    DISCOVERED = "discovered"
+    ACTIVE = "active"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPosition:
+    """Progress of a match in a feed's last good answer. A later answer must not regress from it."""
+
+    status: str
+    kickoff: datetime
+    home: Team
+    away: Team
+    minute: MatchMinute | None = None
+    overs: tuple[tuple[int, int], ...] = ()
+    """Innings numbers and their overs."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchMonitoringRecord:
+    """Monitoring state of one match at one feed. Lost with the cache, then rebuilt from the next answers."""
+
+    feed: str
+    feed_id: int
+    state: MonitoringState
+    priority: MatchPriority
+    created_at: datetime
+    updated_at: datetime | None = None
+    """Time of the last good answer."""
+    asked_at: datetime | None = None
+    failures_in_a_row: int = 0
+    paused_until: datetime | None = None
+    total: int = 0
+    total_failures: int = 0
+    error: str | None = None
+    """Class and message of the last failure, cleared by the next success."""
+    title: str = ""
+    completed_at: datetime | None = None
+    """Time when a feed first reported the end of the match."""
+    position: MatchPosition | None = None
+    """Position in the answer at `updated_at`."""
+
+    @property
+    def match_id(self) -> str:
+        return feed_match_id(self.feed, self.feed_id)
+
+
+def feed_match_id(feed: str, feed_id: int) -> str:
+    """Return the key of a feed's match in the cache."""
+    return f"{feed}_{feed_id}"
+
+
+# --- Reports of several feeds, and the fixture reconciled from them.
+
+
+MIN_CONFIDENCE = 0.5
+"""Fields with a lower parser confidence are ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedReport:
+    """Latest report of one feed for a match, in the feed's ids."""
+
+    feed: str
+    precedence: int
+    live: LiveFixture
+    at: datetime
+    swapped: bool = False
+    """Whether the feed's home side is the fixture's away side."""
+    founding: bool = False
+    """Whether the feed created the fixture, whose team and player ids are then this feed's."""
+    vendor: str = ""
+    """Vendor behind the feed; empty if it is the feed itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureIdentity:
+    """Identity of a fixture, which all feeds are mapped onto."""
+
+    id: int
+    home: Team
+    away: Team
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """Value of one field in one feed's report, as JSON."""
+
+    feed: str
+    value: Any
+    at: datetime
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProvenance:
+    """Feed whose value of a field was chosen, and the values of the others."""
+
+    chosen: FieldReport
+    others: tuple[FieldReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FeedConflict:
+    """Disagreement on a field between feeds that answered in the same poll."""
+
+    field: str
+    said: Mapping[str, Any]
+    """Feed to JSON value."""
+    chosen: str
+    """Feed whose value was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledFixture:
+    live: LiveFixture
+    """The match in fixture ids; each goal lists its feeds."""
+    provenance: Mapping[str, FieldProvenance]
+    conflicts: tuple[FeedConflict, ...] = ()
+
+
+# --- Snapshots of a match, of one feed or reconciled, as cached.
+
+
+RECONCILED = "reconciled"
+"""Domain of a snapshot reconciled from several feeds; its match id is the fixture id."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedSnapshot:
+    """A match in the unified schema as canonical JSON: encoded once for the cache, the recorder and the checksum."""
+
+    json: bytes
+    checksum: str
+    """Hexadecimal SHA-256 of the JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSnapshot:
+    match_id: str
+    """`espn_401` for a feed's snapshot, `1380101` for a reconciled one."""
+    domain_id: str
+    payload: Mapping[str, Any]
+    """The match in the unified schema."""
+    created_at: datetime
+    sequence: int
+    """Number of the snapshot within its match, starting at 1."""
+    checksum: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+# --- A feed as declared in `config/sources.yaml`.
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """Rate limits of a feed, shared by all workers."""
+
+    concurrent: int = 4
+    """Maximum concurrent requests to the feed."""
+    interval_seconds: float = 0.0
+    """Average time between the starts of two requests; a burst may start together."""
+    burst: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSource:
+    id: str
+    adapter: str
+    """api_football, espn, crex or recording. Several feeds may use the same adapter."""
+    enabled: bool = True
+    precedence: int = 50
+    """From 0 to 100; feeds with a higher value are preferred."""
+    limits: RateLimits = RateLimits()
+    follow: str = "all"
+    """`all` matches of the feed, or only those `paired` with a match of another feed."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Adapter options: base_url, leagues, sports, path, …"""
+    vendor: str = field(default="", compare=False)
+    """Vendor behind the feed (`vendor_of`); empty if it is the feed itself."""
+
+    @property
+    def names_football_leagues(self) -> bool:
+        """Whether its football leagues are declared explicitly instead of taken from the follow list."""
+        return any(not str(league).startswith("cricket/") for league in self.metadata.get("leagues", ()))
+
+
+def vendor_of(feed: str, adapter: str, base_url: str | None) -> str:
+    """Return the vendor of a feed: feeds with the same adapter and address share one.
+
+    Agreement between feeds of one vendor does not confirm a goal, and they share rate limits. Two paths of one host are
+    two vendors: a gateway may serve several. A feed without an address, such as a recording, is its own vendor.
+    """
+    if not base_url:
+        return feed
+    parts = urlsplit(base_url)
+    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    return f"{adapter}@{parts.hostname}{port}{parts.path.rstrip('/')}"
+
+
+# --- Inputs and results of workflows and activities.
+
+
+@dataclass(frozen=True)
+class EnabledFeeds:
+    """Feeds to poll, and how long the poll waits for them."""
+
+    feeds: list[str] = field(default_factory=list)
+    patience_seconds: float = 8
+
+
+@dataclass(frozen=True)
+class FeedInput:
+    feed: str
+
+
+@dataclass(frozen=True)
+class FeedPollInput:
+    feed: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class FeedPollResult:
+    asked: int = 0
+    answered: int = 0
+    failed: int = 0
+    missing: int = 0
+    """Matches that the feed does not list, or no longer lists."""
+    paused: int = 0
+    """Matches that are paused after repeated failures."""
+    slowed: str = ""
+    """Why polling was reduced to save the day's quota; empty otherwise."""
+
+
+FEED_POLL_TIMEOUT = timedelta(minutes=5)
+"""Prevents a hanging feed poll from blocking the next one."""
+
+
+def feed_workflow_id(feed: str) -> str:
+    return f"feed-{feed}"

@@ -1,0 +1,399 @@
+"""Reconciles the reports of several feeds into one fixture, field by field, with provenance and conflicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from found_footy.feeds.alignment import align_to_fixture
+from found_footy.feeds.models import (
+    MIN_CONFIDENCE,
+    FeedConflict,
+    FeedReport,
+    FieldProvenance,
+    FieldReport,
+    FixtureIdentity,
+    ReconciledFixture,
+)
+from found_footy.fixtures.identity import (
+    OTHER_FEED_MINUTES,
+    Costs,
+    cheapest_pairs,
+    minutes_apart,
+    mismatch_cost,
+    order_goals,
+)
+from found_footy.fixtures.models import (
+    PHASES,
+    Innings,
+    Kind,
+    League,
+    LiveFixture,
+    LiveGoal,
+    Phase,
+    Player,
+    PollEvidence,
+    Score,
+    Side,
+    Toss,
+    WicketKind,
+)
+from found_footy.fixtures.players import same_player
+
+RUNS_APART = 0.05
+"""Tolerated difference, as a share of the larger number: runs change every minute, and feeds update at different
+seconds.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One feed's report, aligned with the fixture."""
+
+    feed: str
+    at: datetime
+    live: LiveFixture
+    vendor: str = ""
+
+    def confidence(self, *names: str) -> float:
+        """Return the parser's confidence in a field, under the first of its names that has one."""
+        return next((self.live.confidence[name] for name in names if name in self.live.confidence), 1.0)
+
+    def trusts(self, *names: str) -> bool:
+        return not self.live.confidence or self.confidence(*names) >= MIN_CONFIDENCE
+
+
+def find_conflicts(voices: Sequence[Voice]) -> tuple[FeedConflict, ...]:
+    """`voices` are in order of precedence."""
+    found = [
+        _differing("status", voices, lambda live: live.status, _over),
+        _differing("score", voices, lambda live: None if live.score is None else str(live.score), str),
+        *_innings(voices),
+    ]
+    return tuple(each for each in found if each is not None)
+
+
+def _over(status: str) -> bool | None:
+    phase = PHASES.get(status)
+    return None if phase is None else phase.is_over
+
+
+def _differing(
+    field: str, voices: Sequence[Voice], value: Callable[[LiveFixture], Any], key: Callable[[Any], Hashable]
+) -> FeedConflict | None:
+    said = {voice.feed: value(voice.live) for voice in voices if voice.trusts(field)}
+    said = {feed: each for feed, each in said.items() if each is not None and key(each) is not None}
+    if len({key(each) for each in said.values()}) < 2:
+        return None
+    return FeedConflict(field, said, next(iter(said)))
+
+
+def _innings(voices: Sequence[Voice]) -> list[FeedConflict]:
+    trusted = [voice for voice in voices if voice.trusts("innings")]
+    numbers = sorted({innings.number for voice in trusted for innings in voice.live.innings})
+    found: list[FeedConflict] = []
+    for number in numbers:
+        said = {voice.feed: innings for voice in trusted if (innings := _nth(voice.live, number)) is not None}
+        runs = {feed: innings.runs for feed, innings in said.items()}
+        wickets = {feed: innings.wickets for feed, innings in said.items()}
+        if runs_differ(list(runs.values())):
+            found.append(FeedConflict(f"innings.{number}.runs", runs, next(iter(runs))))
+        if len(set(wickets.values())) > 1:
+            found.append(FeedConflict(f"innings.{number}.wickets", wickets, next(iter(wickets))))
+    return found
+
+
+def _nth(live: LiveFixture, number: int) -> Innings | None:
+    return next((innings for innings in live.innings if innings.number == number), None)
+
+
+def runs_differ(runs: Sequence[int]) -> bool:
+    return bool(runs) and max(runs) - min(runs) > RUNS_APART * max(runs)
+
+
+# --- Merge the goal lists of several feeds; wickets are treated as goals.
+
+
+SAME_GOAL_MINUTES = 2
+MAX_GOALS = 100
+"""Maximum goals per feed, to bound the comparison; a match has far fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalList:
+    """One feed's goals, in fixture ids."""
+
+    feed: str
+    goals: tuple[LiveGoal, ...]
+    score: Score | None
+    vendor: str = ""
+    """Vendor behind the feed; empty if it is the feed itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    listed: GoalList
+    goal: LiveGoal
+
+
+_Words = list[_Word]
+"""Reports of one goal, by precedence of the feed."""
+
+
+def merge_goals(lists: Sequence[GoalList], minutes: int = SAME_GOAL_MINUTES) -> tuple[LiveGoal, ...]:
+    """Return the goals in order of play, each with its feeds. `lists` is in order of precedence."""
+    if not lists:
+        return ()
+    first, *others = lists
+    path = [[_Word(first, goal)] for goal in _goals(first)]
+    for listed in others:
+        _add(path, listed, minutes)
+    return tuple(_one(words) for words in path)
+
+
+def _goals(listed: GoalList) -> list[LiveGoal]:
+    return order_goals(listed.goals, listed.score)[:MAX_GOALS]
+
+
+def _add(path: list[_Words], listed: GoalList, minutes: int) -> None:
+    goals = _goals(listed)
+    pairs = cheapest_pairs(_costs(path, goals, minutes))
+    places: dict[int, _Words] = {g: path[p] for g, p in pairs.items()}
+    for g, words in places.items():
+        words.append(_Word(listed, goals[g]))
+    there = Counter(words[0].goal.side for words in path)
+    for g, goal in enumerate(goals):
+        if g in places or there[goal.side] >= _counted(listed, goals, goal.side):
+            continue
+        words = [_Word(listed, goal)]
+        path.insert(_position(path, places, g, goal), words)
+        places[g] = words
+        there[goal.side] += 1
+
+
+def _counted(listed: GoalList, goals: Sequence[LiveGoal], side: Side) -> int:
+    if listed.score is not None:
+        return listed.score.of(side)
+    return sum(goal.side is side for goal in goals)
+
+
+def _costs(path: Sequence[_Words], goals: Sequence[LiveGoal], minutes: int) -> Costs:
+    costs: Costs = {}
+    numbers = _numbers([words[0].goal for words in path])
+    for g, (goal, number) in enumerate(zip(goals, _numbers(goals), strict=True)):
+        for p, words in enumerate(path):
+            found = [
+                cost
+                for word in words
+                if (cost := _cost(word.goal, goal, minutes, same_score=numbers[p] == number)) is not None
+            ]
+            if found:
+                costs.setdefault(g, {})[p] = min(found)
+    return costs
+
+
+def _numbers(goals: Sequence[LiveGoal]) -> list[int]:
+    """Return the ordinal of each goal among those of its side."""
+    seen: Counter[Side] = Counter()
+    numbers = []
+    for goal in goals:
+        seen[goal.side] += 1
+        numbers.append(seen[goal.side])
+    return numbers
+
+
+def _cost(a: LiveGoal, b: LiveGoal, minutes: int, *, same_score: bool) -> float | None:
+    if a.side is not b.side or a.type != b.type:
+        return None
+    drift = minutes_apart(a.minute, b.minute)
+    if drift > max(minutes, OTHER_FEED_MINUTES):
+        return None
+    wide = same_score and same_player(a.player, b.player)
+    return mismatch_cost(
+        drift, a.player, b.player, same_score=same_score, tolerance=OTHER_FEED_MINUTES if wide else minutes
+    )
+
+
+def _position(path: Sequence[_Words], places: dict[int, _Words], number: int, goal: LiveGoal) -> int:
+    """Return the index that keeps the feed's order of goals; within it, goals are sorted by minute."""
+    index = {id(words): position for position, words in enumerate(path)}
+    known = {g: index[id(words)] for g, words in places.items()}
+    position = max((at + 1 for g, at in known.items() if g < number), default=0)
+    end = min((at for g, at in known.items() if g > number), default=len(path))
+    while position < end and path[position][0].goal.minute.order <= goal.minute.order:
+        position += 1
+    return position
+
+
+def _one(words: _Words) -> LiveGoal:
+    first = words[0].goal
+    return LiveGoal(
+        side=first.side,
+        minute=first.minute,
+        player=_person([word.goal.player for word in words]),
+        kind=_kind([word.goal.kind for word in words]),
+        assist=_person([word.goal.assist for word in words]),
+        type=first.type,
+        feeds=tuple(sorted(word.listed.feed for word in words)),
+        vendors=tuple(sorted({word.listed.vendor or word.listed.feed for word in words})),
+    )
+
+
+def _person(said: Sequence[Player]) -> Player:
+    """Return the first known player, with the id that another feed has for the same name if necessary."""
+    known = [person for person in said if person.known]
+    if not known:
+        return Player()
+    first = known[0]
+    if first.id is not None:
+        return first
+    return next((person for person in known if person.id is not None and same_player(first, person)), first)
+
+
+def _kind(said: Sequence[Kind]) -> Kind:
+    return next((kind for kind in said if kind is not WicketKind.OTHER), said[0])
+
+
+# --- Short text forms of fields, for comparing feeds.
+
+
+MAX_FORMATTED_GOALS = 60
+"""Maximum goals in the text; more are an error of the feed."""
+
+
+def format_league(league: League) -> str:
+    return " · ".join(part for part in (league.country, league.name, league.round) if part)
+
+
+def format_toss(match: FixtureIdentity) -> Callable[[Toss], str]:
+    return lambda toss: f"{_team(match, toss.winner)}: {toss.decision}"
+
+
+def format_innings(match: FixtureIdentity) -> Callable[[Sequence[Innings]], list[str]]:
+    return lambda played: [
+        f"{_team(match, each.batting)} {each.runs}/{each.wickets} ({each.overs}.{each.balls} ov)" for each in played
+    ]
+
+
+def format_goals(goals: Sequence[LiveGoal]) -> list[str]:
+    score = Score(0, 0)
+    told = []
+    for goal in goals[:MAX_FORMATTED_GOALS]:
+        score = score.plus(goal.side)
+        told.append(" ".join(part for part in (str(score), str(goal.minute), goal.player.name) if part))
+    return told
+
+
+def _team(match: FixtureIdentity, side: Side) -> str:
+    return match.home.name if side is Side.HOME else match.away.name
+
+
+# --- Reconcile the reports of several feeds field by field, with provenance.
+
+
+Read = Callable[[LiveFixture], Any]
+Tell = Callable[[Any], Any]
+
+
+def reconcile(match: FixtureIdentity, heard: Sequence[FeedReport], since: datetime | None = None) -> ReconciledFixture:
+    """`heard` holds one report per feed, and at least one. Only reports after `since` count as new.
+
+    Older reports still contribute values, but neither confirm a goal again nor its removal.
+    """
+    ranked = sorted(heard, key=lambda each: (-each.precedence, -each.at.timestamp(), each.feed))
+    voices = [Voice(each.feed, each.at, align_to_fixture(match, each), each.vendor) for each in ranked]
+    founder = next((each for each in ranked if each.founding), ranked[0])
+    new = {each.feed for each in ranked if since is None or each.at > since}
+    fields = _Fields(voices)
+
+    status = fields.take("status", lambda live: live.status if live.status in PHASES else None)
+    if status is None:
+        # No feed has a known status: keep the raw one, and its consumers raise an error that names it.
+        status = voices[0].live.status
+    goals = merge_goals([GoalList(v.feed, v.live.goals, _score(v), v.vendor) for v in voices if v.trusts("goals")])
+    fields.take("goals", lambda live: order_goals(live.goals, live.score), format_goals)
+    live = replace(
+        voices[0].live,
+        feed=founder.feed,
+        status=status,
+        kickoff=fields.take("kickoff", lambda live: live.kickoff, lambda at: at.isoformat()) or voices[0].live.kickoff,
+        league=_league(fields, founder),
+        home=replace(match.home, short=match.home.short or fields.first(lambda live: live.home.short)),
+        away=replace(match.away, short=match.away.short or fields.first(lambda live: live.away.short)),
+        score=fields.take("score", lambda live: live.score, str),
+        penalties=fields.take("penalties", lambda live: live.penalties, str),
+        minute=fields.take("minute", _minute(PHASES.get(status)), str),
+        goals=tuple(goal if new & set(goal.feeds) else replace(goal, confirmed=False) for goal in goals),
+        innings=fields.take("innings", lambda live: live.innings or None, format_innings(match)) or (),
+        toss=fields.take("toss", lambda live: live.toss, format_toss(match)),
+        venue=fields.take("venue", lambda live: live.venue or None),
+        last_event=fields.take("last_event", lambda live: live.last_event, lambda event: event.description),
+        metadata=_metadata(fields),
+        confidence={},
+        evidence=PollEvidence(tuple(sorted(new)), _counted_reconcile(voices)),
+    )
+    return ReconciledFixture(live, fields.provenance, find_conflicts(voices))
+
+
+class _Fields:
+    """Chooses the value of each field and records its provenance."""
+
+    def __init__(self, voices: Sequence[Voice]) -> None:
+        self._voices = voices
+        self.provenance: dict[str, FieldProvenance] = {}
+
+    @property
+    def voices(self) -> Sequence[Voice]:
+        return self._voices
+
+    def take(self, name: str, read: Read, tell: Tell = lambda value: value, *others: str) -> Any:
+        """Return the chosen value or None. `others` are alternative field names in the parser's confidence."""
+        said = [(voice, read(voice.live)) for voice in self._voices if voice.trusts(name, *others)]
+        said = [(voice, value) for voice, value in said if value is not None]
+        if not said:
+            return None
+        words = [
+            FieldReport(voice.feed, tell(value), voice.at, voice.confidence(name, *others)) for voice, value in said
+        ]
+        self.provenance[name] = FieldProvenance(words[0], tuple(words[1:]))
+        return said[0][1]
+
+    def first(self, read: Read) -> Any:
+        return next((value for voice in self._voices if (value := read(voice.live))), None)
+
+
+def _minute(phase: Phase | None) -> Read:
+    """Read the minute only if it fits the status: minute 88 is not shown with `FT`."""
+    return lambda live: live.minute if PHASES.get(live.status) is phase else None
+
+
+def _score(voice: Voice) -> Score | None:
+    return voice.live.score if voice.trusts("score") else None
+
+
+def _counted_reconcile(voices: Sequence[Voice]) -> Score | None:
+    scores = [score for voice in voices if (score := _score(voice)) is not None]
+    return Score(max(s.home for s in scores), max(s.away for s in scores)) if scores else None
+
+
+def _league(fields: _Fields, founder: FeedReport) -> Any:
+    """The league id belongs to the feed that created the fixture, so its league is always chosen."""
+    fields.take("league", lambda live: live.league, format_league)
+    if "league" in fields.provenance:
+        origin = fields.provenance["league"]
+        words = sorted((origin.chosen, *origin.others), key=lambda said: said.feed != founder.feed)
+        fields.provenance["league"] = FieldProvenance(words[0], tuple(words[1:]))
+    return founder.live.league
+
+
+def _metadata(fields: _Fields) -> dict[str, str]:
+    keys = dict.fromkeys(key for voice in fields.voices for key in voice.live.metadata)
+    chosen = {key: fields.take(f"metadata.{key}", _entry(key), str, key, "metadata") for key in keys}
+    return {key: value for key, value in chosen.items() if value is not None}
+
+
+def _entry(key: str) -> Read:
+    return lambda live: live.metadata.get(key) or None

@@ -1,0 +1,388 @@
+"""Declared feeds and their run-time switches. Switches are lost with the cache; the file then decides."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from found_footy.config import Settings
+from found_footy.errors import CacheUnavailable, EngineError, FeedBusy, PermitTimeout, SettingsError
+from found_footy.feeds.alignment import id_offset
+from found_footy.feeds.api_football import ApiFootball
+from found_footy.feeds.cache import FEED_NAMES, FeedCache
+from found_footy.feeds.crex import Crex
+from found_footy.feeds.espn import Espn
+from found_footy.feeds.http import at_once
+from found_footy.feeds.models import FeedSource, vendor_of
+from found_footy.feeds.ports import Switches
+from found_footy.feeds.quota_estimate import PollingPlan
+from found_footy.feeds.sources_file import load_sources
+from found_footy.fixtures.follow_list import REFRESH_SECONDS, FollowBook
+from found_footy.fixtures.following import Following, following_of
+from found_footy.ports import ScoreFeed
+from found_footy.recordings.playback import recording_feed
+from found_footy.runtime.retry import RetryRules
+from found_footy.storage import redis as read
+from found_footy.storage.redis import RedisCache
+from found_footy.storage.semaphore import LeaseSemaphore, RateLimit
+
+CONFIG = "domain_config"
+
+
+class FeedSwitches:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def switched(self) -> Mapping[str, bool]:
+        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
+        keys = self._cache.keys(CONFIG, feeds)
+        found = {
+            feed: read.readable(key, text, lambda fields: read.flag(fields, "enabled"))
+            for feed, key, text in zip(feeds, keys, await self._cache.values(keys), strict=True)
+        }
+        return {feed: on for feed, on in found.items() if on is not None}
+
+    async def switch(self, feed: str, on: bool | None) -> None:
+        key = self._cache.key(CONFIG, feed)
+        if on is None:
+            await self._cache.run("DEL", key)
+            return
+        await self._cache.run_all(
+            [("SET", key, read.dump({"enabled": on})), ("SADD", self._cache.key(FEED_NAMES), feed)], together=True
+        )
+
+
+# --- Registry of enabled feeds: declared in a file that may change, and switched by an operator.
+
+
+log = logging.getLogger(__name__)
+
+OWN_IDS = "api_football"
+"""Adapter whose ids are used unchanged if several feeds are declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFeed:
+    source: FeedSource
+    feed: ScoreFeed
+    id_offset: int
+
+    @property
+    def id(self) -> str:
+        return self.source.id
+
+    @property
+    def vendor(self) -> str:
+        """Feeds of one vendor share rate limits and count as one source."""
+        return self.source.vendor or self.source.id
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFeed:
+    """State of a feed for operators: whether it is polled, and if not, why."""
+
+    source: FeedSource
+    on: bool
+    switched: bool | None
+    """The operator's switch, if any."""
+    lacks: str = ""
+
+
+class FeedRegistry:
+    """`declared` is called before each poll and returns the same tuple while the file is unchanged."""
+
+    def __init__(
+        self,
+        declared: Callable[[], tuple[FeedSource, ...]],
+        build: Callable[[FeedSource], ScoreFeed],
+        switches: Switches,
+        refresh: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`refresh` is called before each poll, to reload other dependencies of the feeds."""
+        self._read = declared
+        self._build = build
+        self._switches = switches
+        self._before = refresh
+        self._sources = declared()
+        self._built: dict[str, tuple[FeedSource, ScoreFeed]] = {}
+        self._switched: dict[str, bool] = {}
+        """Switches at the last successful read of the cache."""
+
+    async def feeds(self) -> list[OpenFeed]:
+        """Return the feeds that are enabled and configured, by precedence."""
+        found = []
+        for each in await self.declared():
+            if each.on and not each.lacks:
+                found.append(self._open(each.source))
+        return found
+
+    async def feed(self, feed_id: str) -> OpenFeed | None:
+        return next((each for each in await self.feeds() if each.id == feed_id), None)
+
+    async def declared(self) -> list[DeclaredFeed]:
+        await self._refresh()
+        listed = []
+        for source in sorted(self._sources, key=lambda source: (-source.precedence, source.id)):
+            switched = self._switched.get(source.id)
+            on = source.enabled if switched is None else switched
+            listed.append(DeclaredFeed(source, on, switched, self._lacks(source) if on else ""))
+        return listed
+
+    async def aclose(self) -> None:
+        for _, feed in self._built.values():
+            await feed.aclose()
+        self._built.clear()
+
+    async def _refresh(self) -> None:
+        if self._before is not None:
+            await self._before()
+        try:
+            self._sources = self._read()
+        except SettingsError as error:
+            # Keep the last valid feeds: an edit in progress must not disable everything.
+            log.error(str(error), extra={"action": "feeds_file_wrong"})
+        try:
+            self._switched = dict(await self._switches.switched())
+        except CacheUnavailable as error:
+            log.warning(str(error), extra={"action": "switches_unknown"})
+        declared = {source.id: source for source in self._sources}
+        for feed_id, (source, feed) in list(self._built.items()):
+            if declared.get(feed_id) != source:
+                del self._built[feed_id]
+                await feed.aclose()
+
+    def _open(self, source: FeedSource) -> OpenFeed:
+        feed = self._made(source)
+        return OpenFeed(source, feed, id_offset(source.id, own=self._has_own_ids(source)))
+
+    def _made(self, source: FeedSource) -> ScoreFeed:
+        if source.id not in self._built:
+            self._built[source.id] = (source, self._build(source))
+        return self._built[source.id][1]
+
+    def _lacks(self, source: FeedSource) -> str:
+        try:
+            self._made(source)
+        except SettingsError as error:
+            return str(error)
+        return ""
+
+    def _has_own_ids(self, source: FeedSource) -> bool:
+        return source == self.home(self._sources)
+
+    @staticmethod
+    def home(sources: Sequence[FeedSource]) -> FeedSource | None:
+        """Return the feed whose ids are used unchanged: the only one, or the first API-Football feed."""
+        if len(sources) == 1:
+            return sources[0]
+        return next((source for source in sources if source.adapter == OWN_IDS), None)
+
+
+# --- Composition of the score feeds: declarations, adapters, caches and limits.
+
+
+SOURCES = (
+    FeedSource("api_football", "api_football", precedence=100),
+    FeedSource("espn", "espn", precedence=80),
+)
+"""Feeds used without a sources file, if they are configured."""
+ADAPTERS = ("api_football", "espn", "crex", "recording")
+CREX_URL = "https://crex.com"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFeeds:
+    registry: FeedRegistry
+    memory: FeedCache
+    cache: RedisCache
+
+
+@asynccontextmanager
+async def open_feeds(settings: Settings, follows: FollowBook | None = None) -> AsyncIterator[OpenFeeds]:
+    """Without `follows`, the follow list is that of the settings; run-time changes are ignored."""
+
+    async def refresh() -> None:
+        if follows is not None:
+            await follows.refresh(REFRESH_SECONDS)
+
+    following = None if follows is None else lambda: follows.current
+    async with open_cache(settings) as cache:
+        semaphore = LeaseSemaphore(cache)
+        registry = FeedRegistry(
+            declared_feeds(settings),
+            lambda source: build_feed(settings, source, semaphore, following),
+            FeedSwitches(cache),
+            refresh,
+        )
+        try:
+            yield OpenFeeds(registry, FeedCache(cache), cache)
+        finally:
+            await registry.aclose()
+
+
+@asynccontextmanager
+async def open_cache(settings: Settings) -> AsyncIterator[RedisCache]:
+    if settings.redis_url is None:
+        raise EngineError("no cache is known; start `footy up`, or set REDIS_URL")
+    cache = RedisCache(settings.redis_url.get_secret_value())
+    try:
+        yield cache
+    finally:
+        await cache.aclose()
+
+
+def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
+    """Return a function that returns the declared feeds and reloads a changed file. Raises SettingsError."""
+    if settings.feed is not None:
+        only = _with_origins(settings, [FeedSource(settings.feed, settings.feed, precedence=100)])
+        return lambda: only
+    path = settings.feeds_file
+    if not path.exists() and "feeds_file" not in settings.model_fields_set:
+        default = _with_origins(settings, SOURCES)
+        return lambda: default
+    read: tuple[tuple[int, int], tuple[FeedSource, ...]] | None = None
+
+    def declared() -> tuple[FeedSource, ...]:
+        nonlocal read
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise SettingsError(f"FOOTY_FEEDS_FILE: {path} cannot be read: {error.strerror}") from error
+        stamp = (found.st_mtime_ns, found.st_size)
+        if read is None or read[0] != stamp:
+            read = (stamp, _with_origins(settings, load_sources(path)))
+        return read[1]
+
+    return declared
+
+
+def _with_origins(settings: Settings, sources: Sequence[FeedSource]) -> tuple[FeedSource, ...]:
+    """Set each feed's vendor from its effective address, including one from the settings."""
+    urls = {"api_football": str(settings.api_football_url), "espn": str(settings.espn_url), "crex": CREX_URL}
+    asked = {each.id: each.metadata.get("base_url") or urls.get(each.adapter) for each in sources}
+    return tuple(
+        replace(_with_leagues(settings, each), vendor=vendor_of(each.id, each.adapter, asked[each.id]))
+        for each in sources
+    )
+
+
+def _with_leagues(settings: Settings, source: FeedSource) -> FeedSource:
+    """Use FOOTY_ESPN_LEAGUES for an ESPN feed that declares no leagues."""
+    if source.adapter != "espn" or not settings.espn_leagues or source.metadata.get("leagues"):
+        return source
+    return replace(source, metadata={**source.metadata, "leagues": list(settings.espn_leagues)})
+
+
+def espn_leagues(declared: Sequence[str], following: Following) -> tuple[str, ...]:
+    """Return the declared football leagues, else those of the follow list; cricket leagues of both."""
+    listed = following.espn_leagues()
+    football = [league for league in declared if not league.startswith("cricket/")]
+    cricket = [league for league in (*declared, *listed) if league.startswith("cricket/")]
+    football = football or [league for league in listed if not league.startswith("cricket/")]
+    return tuple(dict.fromkeys([*football, *cricket]))
+
+
+async def check_feeds(settings: Settings) -> None:
+    """Check before startup that at least one feed is configured."""
+    sources = [source for source in declared_feeds(settings)() if source.enabled]
+    lacking = {}
+    for source in sources:
+        try:
+            await build_feed(settings, source, None).aclose()
+        except SettingsError as error:
+            lacking[source.id] = str(error)
+    if len(lacking) == len(sources):
+        reasons = "; ".join(f"{feed}: {reason}" for feed, reason in lacking.items())
+        raise SettingsError(
+            f"no score feed can be used ({reasons or 'all are switched off in FOOTY_FEEDS_FILE'}). "
+            "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
+        )
+
+
+@asynccontextmanager
+async def feed_permit(semaphore: LeaseSemaphore, source: FeedSource, wait_seconds: float) -> AsyncIterator[None]:
+    """Hold a permit for one request to the feed. Feeds of one origin share its limits. Raises FeedBusy."""
+    limits = source.limits
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(
+                semaphore.permit(
+                    source.vendor or source.id,
+                    limits.concurrent,
+                    wait_seconds=wait_seconds,
+                    holder=source.id,
+                    rate=RateLimit(limits.interval_seconds, limits.burst),
+                )
+            )
+        except PermitTimeout as error:
+            raise FeedBusy(str(error)) from None
+        yield
+
+
+def build_feed(
+    settings: Settings,
+    source: FeedSource,
+    semaphore: LeaseSemaphore | None,
+    following: Callable[[], Following] | None = None,
+) -> ScoreFeed:
+    """`following` returns the current follow list. Raises SettingsError if a setting is missing."""
+    said = source.metadata
+    if following is None:
+        fixed = following_of(settings.follow)
+        following = lambda: fixed  # noqa: E731
+    turn = at_once if semaphore is None else partial(feed_permit, semaphore, source, settings.turn_seconds)
+    retry = RetryRules(base_seconds=settings.retry_seconds)
+    match source.adapter:
+        case "api_football":
+            if settings.api_football_key is None:
+                raise SettingsError("API_FOOTBALL_KEY is not set")
+            return ApiFootball(
+                said.get("base_url", settings.api_football_url),
+                settings.api_football_key.get_secret_value(),
+                timeout=settings.feed_timeout_seconds,
+                now=_now,
+                retry=retry,
+                turn=turn,
+                name=source.id,
+            )
+        case "espn":
+            return Espn(
+                said.get("base_url", settings.espn_url),
+                lambda: espn_leagues(said.get("leagues", ()), following()),
+                timeout=settings.feed_timeout_seconds,
+                now=_now,
+                retry=retry,
+                turn=turn,
+                name=source.id,
+                cricinfo_url=said.get("cricinfo_url"),
+            )
+        case "crex":
+            return Crex(
+                said.get("base_url", CREX_URL),
+                settings.browser_url,
+                timeout=settings.scrape_seconds,
+                now=_now,
+                retry=retry,
+                turn=turn,
+                name=source.id,
+            )
+        case "recording":
+            return recording_feed(source.id, said, _now)
+    raise SettingsError(f"{source.id}: given the adapter {source.adapter!r}; allowed are {', '.join(ADAPTERS)}")
+
+
+def polling_plan(settings: Settings) -> PollingPlan:
+    return PollingPlan(
+        live=timedelta(seconds=settings.poll_seconds),
+        waiting=timedelta(seconds=settings.staging_poll_seconds),
+        finished=timedelta(seconds=settings.completed_poll_seconds),
+        archive=timedelta(hours=settings.archive_hours),
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,360 @@
+"""Similarity of team names, with aliases that no rule covers: short and foreign forms of clubs and places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from found_footy.fixtures.players import one_letter_apart
+from found_footy.fixtures.team_names import KINDS, country_code, tells_a_team, without_squad
+from found_footy.text import folded, word_set
+
+LONGEST = 80
+
+_WORDS = {
+    "united": "utd utdf",
+    "wednesday": "wed weds",
+    "saint": "st ste sankt sint",
+    "athletic": "ath",
+    "atletico": "atl athletico atletic",
+    "deportivo": "dep depor",
+    "sporting": "sp",
+    "borussia": "bor",
+    "dynamo": "dinamo din",
+    "lokomotiv": "lokomotive loko",
+    "spartak": "spartacus",
+    "rovers": "rov",
+    "rangers": "rgrs",
+    "wanderers": "wdrs wand",
+    "county": "co",
+    # Places, in the spelling of most feeds.
+    "munich": "munchen muenchen",
+    "cologne": "koln koeln",
+    "nuremberg": "nurnberg nuernberg",
+    "hanover": "hannover",
+    "brunswick": "braunschweig",
+    "milan": "milano",
+    "rome": "roma",
+    "naples": "napoli",
+    "turin": "torino",
+    "florence": "firenze",
+    "genoa": "genova",
+    "venice": "venezia",
+    "seville": "sevilla",
+    "corunna": "coruna",
+    "lisbon": "lisboa",
+    "prague": "praha",
+    "vienna": "wien",
+    "belgrade": "beograd",
+    "bucharest": "bucuresti",
+    "warsaw": "warszawa",
+    "copenhagen": "kobenhavn koebenhavn",
+    "gothenburg": "goteborg goeteborg",
+    "athens": "athina",
+    "piraeus": "pireus",
+    "moscow": "moskva moskau",
+    "kyiv": "kiev kyjiw",
+    "brussels": "bruxelles brussel",
+    "bruges": "brugge",
+    "ghent": "gent gand",
+    "antwerp": "antwerpen anvers",
+    "geneva": "geneve",
+    "basel": "basle",
+    "zurich": "zuerich",
+    "strasbourg": "strassburg",
+    "marseille": "marseilles",
+    "lyon": "lyons",
+    "olympiakos": "olympiacos olympiacus",
+    "saudi": "saudia",
+    # Cricket: renamed franchises, and states with two spellings.
+    "bengaluru": "bangalore",
+    "guyana": "guiana",
+}
+_ONE_WORD = {form: word for word, forms in _WORDS.items() for form in forms.split()}
+
+_CLUBS = """
+inter: internazionale | inter milan | internazionale milan | inter mailand | football club internazionale milan
+milan: ac milan | associazione calcio milan | milan ac | ac mailand | mailand
+juventus: juve | juventus turin
+turin: torino | torino fc
+rome: roma | as roma
+lazio: lazio rome | ss lazio
+hellas verona: verona | hellas
+psg: paris saint germain | paris sg | paris saint g
+paris fc: paris football club
+barcelona: barca | fc barcelona
+barcelona guayaquil: barcelona sc
+espanyol: espanyol barcelona | rcd espanyol | real club deportivo espanyol | espanol
+real madrid: r madrid | real m
+atletico madrid: atletico de madrid | atl madrid | athletic madrid | club atletico madrid
+rayo vallecano: rayo | vallecano | rayo vallecano madrid
+athletic bilbao: athletic club | athletic club bilbao | ath bilbao
+real sociedad: r sociedad | sociedad
+real betis: betis | betis seville | real betis balompie
+seville: sevilla fc
+celta vigo: celta | rc celta | celta de vigo
+deportivo corunna: rc deportivo
+manchester city: man city | mancity | manchester c
+manchester united: man utd | man united | manchester u | manu
+wolverhampton wanderers: wolves | wolverhampton
+west bromwich albion: west brom | wba
+west ham united: west ham
+tottenham hotspur: spurs | tottenham
+nottingham forest: nottm forest | notts forest | nott m forest
+notts county: notts co
+milton keynes dons: mk dons
+queens park rangers: qpr
+brighton hove albion: brighton
+sheffield united: sheff utd | sheffield utd
+sheffield wednesday: sheff wed | sheff wednesday
+bayern munich: bayern | fc bayern
+1860 munich: tsv 1860 | munich 1860
+borussia monchengladbach: gladbach | m gladbach | mgladbach | borussia mgladbach | b mgladbach | bmg | moenchengladbach
+borussia dortmund: bvb | dortmund
+bayer leverkusen: leverkusen | bayer 04
+eintracht frankfurt: frankfurt | sge
+fsv frankfurt: frankfurt fsv
+hertha berlin: hertha | hertha bsc
+union berlin: fc union berlin
+hamburg: hamburger | hsv | hamburger sv
+saint pauli: pauli
+rb leipzig: rasenballsport leipzig | red bull leipzig
+rb salzburg: red bull salzburg
+rb bragantino: red bull bragantino | bragantino
+new york red bulls: ny red bulls | red bulls
+brest: stade brestois | brestois | stade brestois 29
+rennes: stade rennais | rennais
+reims: stade de reims | stade reims
+lyon: olympique lyonnais | lyonnais | olympique lyon
+marseille: olympique de marseille | olympique marseille
+lille: losc | losc lille
+sampdoria: sampdoria genoa | uc sampdoria
+fiorentina: florence | acf fiorentina
+nice: ogc nice
+saint etienne: asse
+sporting lisbon: sporting cp | sporting clube de portugal | sporting portugal
+benfica: sl benfica | benfica lisbon
+porto: fc porto
+guimaraes: vitoria guimaraes | vitoria sc
+braga: sporting braga
+psv: psv eindhoven | eindhoven psv
+az: az alkmaar
+red star belgrade: crvena zvezda
+red star paris: red star 93
+fcsb: steaua bucharest | steaua
+olympiakos: olympiakos piraeus
+young boys: bsc young boys | young boys bern
+club bruges: fc bruges
+cercle bruges: cercle
+copenhagen: fc copenhagen
+inter miami: inter miami cf
+la galaxy: los angeles galaxy
+lafc: los angeles fc
+royal challengers bengaluru: rcb
+"""
+"""One club per line: its name and its unambiguous aliases. No name occurs in two lines."""
+
+
+_LINKS = word_set("de del della di da do dos das la le les el of the and und et y")
+
+
+def words_of(name: str) -> list[str]:
+    """Return folded words without articles, with abbreviations and foreign place names normalised."""
+    plain = folded(name[:LONGEST].replace("'", "").replace("’", "").replace(".", ". "))
+    words = [_ONE_WORD.get(word, word) for word in plain.split()]
+    return [word for word in words if word not in _LINKS] or words
+
+
+def _table() -> dict[str, str]:
+    clubs: dict[str, str] = {}
+    for line in _CLUBS.strip().splitlines():
+        club, _, others = line.partition(":")
+        for name in (club, *others.split("|")):
+            clubs[" ".join(words_of(name))] = " ".join(words_of(club))
+    return clubs
+
+
+_CLUB_OF = _table()
+
+
+def known_club(words: Sequence[str]) -> str | None:
+    """Return the club in the table that these words name; None for clubs that need no alias."""
+    without_kind = [word for word in words if word not in KINDS]
+    without_number = [word for word in without_kind if not word.isdigit()]
+    tried = (" ".join(some) for some in (words, without_kind, without_number))
+    return next((club for some in tried if (club := _CLUB_OF.get(some)) is not None), None)
+
+
+# --- Similarity of two feeds' names for a team.
+
+
+MOST_NAMES = 12
+_FUZZY = 6
+"""Minimum length of words that may differ in one letter: Lecce is not Lecco."""
+_ENDING = 4
+"""Maximum length of a suffix that derives an adjective from a place: Wuppertaler, Niortais."""
+_CUT_OFF = re.compile(r"\b(\w{2,})\.")
+_POLITE = word_set("real royal sporting sport olympique stade deportivo racing athletic club")
+"""Prefixes of place names that rarely distinguish two clubs of one place, unlike Dynamo."""
+_CODE = re.compile(r"[A-Z][A-Z0-9]{1,3}(-W)?")
+_NOBODY = re.compile(
+    r"\b(winners?|losers?|runners? up|qualifiers?|tb[cda]|to be (confirmed|decided|announced|determined)|"
+    r"(group|grp) [a-l]|rd \d+|play ?off \w)\b|^(team [ab]|home|away|[a-l][1-4]|[1-4][a-l]|qf ?w?\d|sf ?[wl]?\d)$"
+)
+
+
+class TeamSimilarity(IntEnum):
+    DIFFERENT = 0
+    POSSIBLE = 1
+    """Some evidence, but another team would also fit: Manchester for Manchester United."""
+    LIKELY = 2
+    """A short form or a misspelling: Newcastle for Newcastle United."""
+    SAME = 3
+
+
+@lru_cache(maxsize=4096)
+def is_placeholder(name: str) -> bool:
+    """Return whether the name stands for an undetermined team: `Round of 32 12 Winner`, `TBD`."""
+    return bool(_NOBODY.search(folded(name)))
+
+
+def team_similarity(ours: Sequence[str], theirs: Sequence[str]) -> TeamSimilarity:
+    """Compare all known names of each side; the first is the feed's full name, short codes only support."""
+    if not ours or not theirs or is_placeholder(ours[0]) or is_placeholder(theirs[0]):
+        return TeamSimilarity.DIFFERENT
+    if _known_to_differ(ours[0], theirs[0]):
+        return TeamSimilarity.DIFFERENT
+    best = max(name_likeness(a, b) for a in _full(ours) for b in _full(theirs))
+    if best < TeamSimilarity.LIKELY and _codes(ours) & _codes(theirs):
+        return TeamSimilarity(best + 1)
+    return best
+
+
+def _full(names: Sequence[str]) -> list[str]:
+    first, *others = names[:MOST_NAMES]
+    return [first, *(name for name in others if not _CODE.fullmatch(name))]
+
+
+def _codes(names: Sequence[str]) -> set[str]:
+    return {name for name in names[:MOST_NAMES] if _CODE.fullmatch(name)}
+
+
+def _known_to_differ(a: str, b: str) -> bool:
+    """Return whether the names are two countries, or two clubs of the table; aliases cannot override this."""
+    return _are_two(_read(a), _read(b))
+
+
+@lru_cache(maxsize=16384)
+def name_likeness(a: str, b: str) -> TeamSimilarity:
+    one, other = _read(a), _read(b)
+    if _are_two(one, other):
+        return TeamSimilarity.DIFFERENT
+    if (one.country is not None and one.country == other.country) or (one.club is not None and one.club == other.club):
+        return TeamSimilarity.SAME
+    if one.letters.isdisjoint(other.letters):
+        return TeamSimilarity.DIFFERENT
+    likeness = _words_likeness(one.telling, other.telling)
+    if likeness is TeamSimilarity.SAME and one.kinds and other.kinds and not one.kinds & other.kinds:
+        return TeamSimilarity.LIKELY  # AC Ajaccio and GFC Ajaccio; but not SSC Napoli and Napoli
+    return likeness
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    country: str | None
+    club: str | None
+    telling: tuple[str, ...]
+    letters: frozenset[str]
+    """Initials of the significant words, for a fast rejection of names with nothing in common."""
+    kinds: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def _read(name: str) -> _Name:
+    team = without_squad(name)
+    words = words_of(team)
+    telling = _telling(team, words)
+    return _Name(
+        country=country_code(team),
+        club=known_club(words),
+        telling=telling,
+        letters=frozenset(word[0] for word in telling),
+        kinds=frozenset(word for word in words if word in KINDS and len(word) <= 3),
+    )
+
+
+def _are_two(a: _Name, b: _Name) -> bool:
+    if a.country is not None and b.country is not None:
+        return a.country != b.country
+    return a.club is not None and b.club is not None and a.club != b.club
+
+
+def _telling(name: str, words: list[str]) -> tuple[str, ...]:
+    """Return the words without club type and year, if the rest still identifies a team, unlike Paris FC.
+
+    An abbreviated word keeps its dot.
+    """
+    cut_off = {folded(word) for word in _CUT_OFF.findall(name)}
+    for unwanted in (lambda word: word in KINDS, str.isdigit):
+        fewer = [word for word in words if not unwanted(word)]
+        if _tells(" ".join(fewer)):
+            words = fewer
+    return tuple(f"{word}." if word in cut_off else word for word in words)
+
+
+@lru_cache(maxsize=4096)
+def _tells(words: str) -> bool:
+    return tells_a_team(words)
+
+
+def _words_likeness(a: tuple[str, ...], b: tuple[str, ...]) -> TeamSimilarity:
+    if not a or not b:
+        return TeamSimilarity.DIFFERENT
+    short, long_ = sorted((a, b), key=len)
+    left = list(range(len(long_)))
+    shared: list[int] = []
+    exact = True
+    without: list[str] = []
+    for word in short:
+        found = next((i for i in left if _spelt(word) == _spelt(long_[i])), None)
+        if found is None:
+            found = next((i for i in left if _close(word, long_[i])), None)
+            exact = False
+        if found is None:
+            without.append(word)
+        else:
+            left.remove(found)
+            shared.append(found)
+    if without:
+        # Atlético River Plate matches River Plate Buenos Aires; Hapoel Tel Aviv does not match Maccabi Tel Aviv.
+        several = sum(_tells(long_[i]) for i in shared) >= 2
+        told_apart = any(_tells(word) for word in (*without, *(long_[i] for i in left)))
+        return TeamSimilarity.POSSIBLE if several and not told_apart else TeamSimilarity.DIFFERENT
+    if not _tells(" ".join(short)):
+        # Racing is ambiguous, and Manchester has two clubs.
+        return TeamSimilarity.POSSIBLE if left else TeamSimilarity.LIKELY
+    if not left:
+        return TeamSimilarity.SAME if exact else TeamSimilarity.LIKELY
+    begins = 0 in shared
+    polite = all(long_[i] in _POLITE for i in left)
+    return TeamSimilarity.LIKELY if exact and (begins or polite) else TeamSimilarity.POSSIBLE
+
+
+@lru_cache(maxsize=4096)
+def _spelt(word: str) -> str:
+    """Normalise Broendby to Brondby; applied to both feeds' words."""
+    return word.replace("oe", "o").replace("ue", "u").replace("ae", "a")
+
+
+def _close(a: str, b: str) -> bool:
+    if a[0] != b[0]:
+        return False
+    short, long_ = sorted((a, b), key=len)
+    if len(short) == 1 or (short.endswith(".") and long_.startswith(short[:-1])):
+        return True  # C. Palace, Gr. Fürth
+    if len(short) >= _FUZZY - 1 and long_.startswith(short) and len(long_) - len(short) <= _ENDING:
+        return True
+    return len(short) >= _FUZZY and one_letter_apart(a, b)

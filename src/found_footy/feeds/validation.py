@@ -1,0 +1,224 @@
+"""Plausibility checks for one answer: impossible values, wrong clock, regression against the last good answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from found_footy.errors import FeedError, FeedSchemaError, FeedTimeWrong
+from found_footy.feeds.models import MatchPosition
+from found_footy.fixtures.identity import minutes_apart
+from found_footy.fixtures.models import PHASES, Innings, LiveFixture, MatchMinute, Phase, Score, Sport
+from found_footy.json_reader import STORABLE, JsonReader
+
+MAX_GOALS = 60
+"""Maximum number of goals, or of wickets: four innings have at most forty."""
+
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def parse_kickoff(field: str, text: str) -> datetime:
+    return JsonReader(text, field).moment()
+
+
+def storable(raw: dict[str, Any]) -> dict[str, Any]:
+    """Remove NUL characters and lone surrogates, which PostgreSQL cannot store, even escaped in JSON."""
+    try:
+        text = json.dumps(raw, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:  # Python parses NaN and 1e999 as numbers; JSON has neither
+        raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
+    if "\\u0000" in text or LONE_SURROGATE.search(text):
+        raise FeedSchemaError("raw", "a character that is none", STORABLE)
+    return raw
+
+
+# --- Range checks. Adapters validate the shape of an answer, these its values.
+
+
+MAX_TOTAL_GOALS = 100
+"""Both sides together; a match has at most forty wickets."""
+MAX_WICKETS, MAX_BALLS = 10, 5
+"""Of one innings, and of an incomplete over."""
+MAX_RUNS = 2000
+MAX_INNINGS = 12
+"""Four innings and super overs."""
+LAST_MINUTE, MAX_STOPPAGE = 150, 60
+LAST_OVER, LAST_BALL = 500, 9
+
+
+def impossible_values(live: LiveFixture) -> Iterator[FeedSchemaError]:
+    """Yield an error per impossible value, with the field name; the first one rejects the answer."""
+    if live.status not in PHASES:
+        yield FeedSchemaError("status", live.status, "a status that is known")
+    yield from _moment("kickoff", live.kickoff)
+    if live.last_event is not None and live.last_event.at is not None:
+        yield from _moment("last_event.at", live.last_event.at)
+    if (live.home.id, live.home.name) == (live.away.id, live.away.name) and live.score is not None:
+        yield FeedSchemaError("teams", live.home.name, "two different teams")
+    yield from _score("score", live.score)
+    yield from _score("penalties", live.penalties)
+    if live.minute is not None:
+        yield from _minute("minute", live.minute, live.sport)
+    if len(live.goals) > MAX_TOTAL_GOALS:
+        yield FeedSchemaError("goals", len(live.goals), f"at most {MAX_TOTAL_GOALS}")
+    for goal in live.goals:
+        yield from _minute("goals.minute", goal.minute, live.sport)
+    if len({innings.number for innings in live.innings}) < len(live.innings):
+        yield FeedSchemaError("innings", [innings.number for innings in live.innings], "each number once")
+    for innings in live.innings:
+        yield from _innings(innings)
+
+
+def _moment(field: str, at: datetime) -> Iterator[FeedSchemaError]:
+    if at.tzinfo is None:
+        yield FeedSchemaError(field, at.isoformat(), "a time with its zone")
+
+
+def _score(field: str, score: Score | None) -> Iterator[FeedSchemaError]:
+    if score is not None and not (min(score.home, score.away) >= 0 and score.home + score.away <= MAX_TOTAL_GOALS):
+        yield FeedSchemaError(field, str(score), f"from 0 to {MAX_TOTAL_GOALS}")
+
+
+def _minute(field: str, minute: MatchMinute, sport: Sport) -> Iterator[FeedSchemaError]:
+    cricket = sport is Sport.CRICKET
+    last, most = (LAST_OVER, LAST_BALL) if cricket else (LAST_MINUTE, MAX_STOPPAGE)
+    if (minute.innings is not None) is not cricket:
+        yield FeedSchemaError(field, minute.innings, "an innings in cricket, and none in football")
+    if not 0 <= minute.elapsed <= last or not 0 <= (minute.extra or 0) <= most:
+        yield FeedSchemaError(field, f"{minute.elapsed}+{minute.extra}", f"from 0 to {last}, and {most} beyond")
+
+
+def _innings(innings: Innings) -> Iterator[FeedSchemaError]:
+    limits = {
+        "number": (innings.number, 1, MAX_INNINGS),
+        "runs": (innings.runs, 0, MAX_RUNS),
+        "wickets": (innings.wickets, 0, MAX_WICKETS),
+        "overs": (innings.overs, 0, LAST_OVER),
+        "balls": (innings.balls, 0, MAX_BALLS),
+    }
+    for name, (value, least, most) in limits.items():
+        if not least <= value <= most:
+            yield FeedSchemaError(f"innings.{name}", value, f"from {least} to {most}")
+
+
+# --- Plausibility: impossible values, wrong clock, regression.
+
+
+COMPARE_WINDOW = timedelta(minutes=3)
+"""Maximum age of a good answer that a new one must not regress from."""
+MAX_EARLY_START = timedelta(minutes=30)
+"""No match starts earlier than this: the kick-off or the feed's clock is wrong."""
+MAX_CLOCK_SKEW = timedelta(minutes=5)
+"""Maximum time that a past event may lie in the future."""
+MAX_CLOCK_CORRECTION_MINUTES = 3
+"""Feeds set the match clock back by up to this much as a normal correction."""
+MAX_CLOCK_CORRECTION_OVERS = 1
+ZONES_APART = 14
+"""Maximum offset in hours of a time given in the wrong time zone."""
+
+_RANKS = {
+    **dict.fromkeys(["NS", "TBD"], 0),
+    "1H": 1,
+    "HT": 2,
+    "2H": 3,
+    **dict.fromkeys(["ET", "BT"], 4),  # extra time precedes and follows its break
+    "P": 5,
+    **dict.fromkeys(["FT", "AET", "PEN", "RESULT", "DRAW", "TIE"], 6),
+}
+"""Order of statuses. Those not listed may precede or follow any other."""
+
+CONTINUATIONS = frozenset([("FT", "ET"), ("FT", "BT"), ("FT", "P"), ("AET", "P")])
+"""A match may continue after regular time."""
+
+CORRECTIONS = frozenset([("HT", "1H"), ("2H", "HT"), ("FT", "2H"), ("AET", "ET"), ("PEN", "P"), ("P", "ET")])
+"""Corrections of a whistle reported too early. An outdated answer looks the same, but its clock is behind."""
+
+
+def position_of(live: LiveFixture) -> MatchPosition:
+    overs = tuple((innings.number, innings.overs) for innings in live.innings)
+    return MatchPosition(live.status, live.kickoff, live.home, live.away, live.minute, overs)
+
+
+def find_problem(previous: MatchPosition | None, new: LiveFixture, now: datetime) -> FeedError | None:
+    """Return the first problem, or None. `now` is the feed's time: for a recording, when it was recorded."""
+    return next(_problems(previous, new, now), None)
+
+
+def _problems(previous: MatchPosition | None, new: LiveFixture, now: datetime) -> Iterator[FeedError]:
+    yield from impossible_values(new)
+    yield from _clock_errors(new, now)
+    if previous is not None:
+        yield from _regressions(previous, new)
+
+
+def _clock_errors(new: LiveFixture, now: datetime) -> Iterator[FeedError]:
+    phase = PHASES[new.status]
+    early = new.kickoff - now
+    if phase is Phase.IN_PLAY and early > MAX_EARLY_START:
+        yield FeedTimeWrong(f"in play ({new.status}), {_minutes(early)} minutes before its kick-off")
+    if phase is Phase.FINISHED and early > timedelta(0):
+        yield FeedTimeWrong(f"finished ({new.status}), {_minutes(early)} minutes before its kick-off")
+    at = new.last_event.at if new.last_event else None
+    if at is not None and at - now > MAX_CLOCK_SKEW:
+        yield FeedTimeWrong(f"its last event is {_minutes(at - now)} minutes in the future")
+
+
+def _regressions(previous: MatchPosition, new: LiveFixture) -> Iterator[FeedError]:
+    begun = PHASES[previous.status] in (Phase.IN_PLAY, Phase.FINISHED)
+    if begun and {previous.home.id, previous.away.id} != {new.home.id, new.away.id}:
+        expected = f"{previous.home.name} - {previous.away.name}, as before"
+        yield FeedSchemaError("teams", f"{new.home.name} - {new.away.name}", expected)
+    if begun and PHASES[new.status] in (Phase.IN_PLAY, Phase.FINISHED):
+        hours = _whole_hours(new.kickoff - previous.kickoff)
+        if hours:
+            yield FeedTimeWrong(f"its kick-off moved by {hours:+d} hours while it is played")
+    if _status_goes_back(previous, new):
+        yield FeedTimeWrong(f"match state regressed from {_format(previous)} to {_format(new)}")
+    if previous.status == new.status and _clock_goes_back(previous.minute, new.minute):
+        yield FeedTimeWrong(f"match state regressed from {_format(previous)} to {_format(new)}")
+    before = dict(previous.overs)
+    for innings in new.innings:
+        overs = before.get(innings.number, 0)
+        if overs - innings.overs > MAX_CLOCK_CORRECTION_OVERS:
+            yield FeedTimeWrong(f"innings {innings.number} regressed from over {overs} to {innings.overs}")
+
+
+def _status_goes_back(previous: MatchPosition, new: LiveFixture) -> bool:
+    step = (previous.status, new.status)
+    before, after = PHASES[previous.status], PHASES[new.status]
+    if step in CONTINUATIONS or (previous.status == "TIE" and after is Phase.IN_PLAY):
+        return False  # a super over
+    if step in CORRECTIONS:
+        known = previous.minute is not None and new.minute is not None
+        return not known or _clock_goes_back(previous.minute, new.minute)
+    if before is Phase.FINISHED and after in (Phase.IN_PLAY, Phase.UPCOMING):
+        return True
+    if before is Phase.IN_PLAY and after is Phase.UPCOMING:
+        return True
+    ranks = _RANKS.get(previous.status), _RANKS.get(new.status)
+    return ranks[0] is not None and ranks[1] is not None and ranks[1] < ranks[0]
+
+
+def _clock_goes_back(before: MatchMinute | None, after: MatchMinute | None) -> bool:
+    if before is None or after is None:
+        return False
+    if before.innings is not None and after.innings is not None:
+        back = (before.innings - after.innings, before.elapsed - after.elapsed)
+        return back[0] > 0 or (back[0] == 0 and back[1] > MAX_CLOCK_CORRECTION_OVERS)
+    return before.order > after.order and minutes_apart(before, after) > MAX_CLOCK_CORRECTION_MINUTES
+
+
+def _whole_hours(shift: timedelta) -> int:
+    hours, rest = divmod(shift, timedelta(hours=1))
+    return hours if not rest and 0 < abs(hours) <= ZONES_APART else 0
+
+
+def _format(at: MatchPosition | LiveFixture) -> str:
+    return f"{at.status} {at.minute}" if at.minute else at.status
+
+
+def _minutes(span: timedelta) -> int:
+    return int(span.total_seconds() // 60)

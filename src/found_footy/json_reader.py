@@ -1,0 +1,124 @@
+"""Typed reading of external JSON. Errors name the path of the field; nothing is guessed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from found_footy.errors import FeedSchemaError
+
+MAX_TEXT = 300
+MAX_ITEMS = 500
+MAX_ID = 2**53
+STORABLE = "text without NUL characters and half surrogate pairs"
+
+
+def storable_text(text: str) -> str:
+    """Return the text. Raises ValueError for NUL characters and half surrogate pairs, which cannot be stored."""
+    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
+        raise ValueError(STORABLE)
+    return text
+
+
+class JsonReader:
+    """A value in a JSON document, with its path."""
+
+    __slots__ = ("_above", "_key", "value")
+
+    def __init__(self, value: Any, path: str | int = "", above: JsonReader | None = None) -> None:
+        self.value = value
+        self._key = path
+        self._above = above
+
+    @property
+    def path(self) -> str:
+        above = self._above.path if self._above is not None else ""
+        return f"{above}.{self._key}" if above else str(self._key)
+
+    def __getitem__(self, key: str | int) -> JsonReader:
+        kind: type[Any] = dict if isinstance(key, str) else list
+        if isinstance(self.value, kind):
+            try:
+                return JsonReader(self.value[key], key, self)
+            except (KeyError, IndexError):
+                pass
+        raise FeedSchemaError(JsonReader(None, key, self).path, "nothing", "a value")
+
+    def get(self, key: str) -> Any:
+        return self.value.get(key) if isinstance(self.value, dict) else None
+
+    def maybe(self, key: str) -> JsonReader | None:
+        """Return the field, or None if it is missing or null."""
+        value = self.get(key)
+        return None if value is None else JsonReader(value, key, self)
+
+    def said(self, *keys: str | int) -> str | None:
+        """Return a text for display only, or None if it is missing or invalid."""
+        value: Any = self.value
+        for key in keys:
+            try:
+                value = value[key]
+            except (KeyError, IndexError, TypeError):
+                return None
+        if type(value) is int:
+            value = str(value) if 0 < value < MAX_ID else ""
+        if not isinstance(value, str) or not 0 < len(value := value.strip()) <= MAX_TEXT:
+            return None
+        try:
+            return storable_text(value)
+        except ValueError:
+            return None
+
+    def wrong(self, expected: str) -> FeedSchemaError:
+        return FeedSchemaError(self.path or "document", self.value, expected)
+
+    def text(self, most: int = MAX_TEXT) -> str:
+        if not isinstance(self.value, str) or len(self.value) > most:
+            raise self.wrong(f"a text of at most {most} characters")
+        try:
+            return storable_text(self.value)
+        except ValueError:
+            raise self.wrong(STORABLE) from None
+
+    def whole(self, most: int = MAX_ID, least: int = 0) -> int:
+        """Read a JSON integer."""
+        if type(self.value) is not int or not least <= self.value <= most:
+            raise self.wrong(f"a whole number from {least} to {most}")
+        return self.value
+
+    def number(self, most: int = 10**15) -> int:
+        """Read a non-negative integer, which some feeds send as text."""
+        text = str(self.value) if isinstance(self.value, str | int) and self.value is not True else ""
+        if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) > most:
+            raise self.wrong(f"a whole number up to {most}")
+        return int(text)
+
+    def share(self) -> float:
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not 0 <= self.value <= 1:
+            raise self.wrong("a number from 0 to 1")
+        return float(self.value)
+
+    def flag(self) -> bool:
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    def moment(self) -> datetime:
+        text = self.text()
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is None or not 1900 < moment.year < 2200:
+            raise self.wrong("an ISO 8601 time with its zone")
+        return moment.astimezone(UTC)
+
+    def items(self, most: int = MAX_ITEMS) -> list[JsonReader]:
+        if not isinstance(self.value, list) or len(self.value) > most:
+            raise self.wrong(f"a list of at most {most}")
+        return [JsonReader(item, index, self) for index, item in enumerate(self.value)]
+
+    def fields(self, most: int = MAX_ITEMS) -> dict[str, JsonReader]:
+        if not isinstance(self.value, dict) or len(self.value) > most:
+            raise self.wrong(f"an object of at most {most} fields")
+        return {key: JsonReader(value, key, self) for key, value in self.value.items()}

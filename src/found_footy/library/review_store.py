@@ -1,0 +1,429 @@
+"""PostgreSQL store of reviews. Each action is one transaction: lock, decide, write, publish.
+
+Locks are always taken in this order: groups, sources by id, clips by id, action.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from found_footy.errors import EditRefused, FootyError, NotFound
+from found_footy.library import review
+from found_footy.library.models import ClipState, LibraryClip, RemovalResult, SourceVideo, master_key
+from found_footy.library.review import (
+    EDITABLE,
+    MAX_CLIPS_PER_ACTION,
+    UNDO_WINDOW,
+    ActionKind,
+    ActionRecord,
+    ActionSummary,
+    LikelyDuplicate,
+    ReviewChange,
+    Reviewer,
+    ReviewFields,
+)
+from found_footy.library.store import clip_from_row, clip_message, source_from_row, source_message
+from found_footy.storage.outbox import append_outbox
+from found_footy.storage.postgres import Connection, Database, fetch
+
+log = logging.getLogger(__name__)
+
+
+class ReviewStore:
+    """Actions raise EditRefused and NotFound; all methods raise StoreUnavailable."""
+
+    def __init__(self, database: Database, undo_window: timedelta = UNDO_WINDOW) -> None:
+        self._db = database
+        self._undo_window = undo_window
+
+    # --- Claims.
+
+    async def claim(
+        self, who: Reviewer, lasts: timedelta, limit: int, source_id: int | None = None
+    ) -> list[LibraryClip]:
+        """Next clips to review, by source and frame: those this reviewer has claimed, then others up to `limit`. No
+        other reviewer gets them while the claim lasts.
+        """
+        chosen = {"who": who.id, "now": who.now, "source": source_id}
+        async with self._db.connection() as connection:
+            held = await fetch(connection, "review.held", {**chosen, "limit": limit})
+            ids = [row["id"] for row in held]
+            busy = [row["source_id"] for row in await fetch(connection, "review.busy_sources", chosen)]
+            # A neighbour of a clip claimed by another reviewer could not be merged, so other sources come first.
+            for avoided in (busy, []) if busy else ([],):
+                if len(ids) < limit:
+                    free = {**chosen, "limit": limit - len(ids), "avoided": avoided, "held": ids}
+                    ids += [row["id"] for row in await fetch(connection, "review.free", free)]
+            claimed = await fetch(connection, "review.claim", {"ids": ids, "who": who.id, "until": who.now + lasts})
+        return sorted((clip_from_row(row) for row in claimed), key=lambda clip: (clip.source_id, clip.first))
+
+    async def release(self, who: Reviewer) -> None:
+        await self._db.fetch("review.release", who=who.id)
+
+    # --- Actions.
+
+    async def decide(self, kind: ActionKind, clip_ids: Sequence[int], who: Reviewer) -> ActionRecord:
+        """Approve, skip or archive clips."""
+        if len(clip_ids) > MAX_CLIPS_PER_ACTION:
+            raise EditRefused(f"{len(clip_ids)} clips given; the maximum is {MAX_CLIPS_PER_ACTION}")
+        async with self._db.connection() as connection:
+            clips = await _lock_all(connection, clip_ids)
+            change = review.decide(kind, [clips[id_] for id_ in clip_ids], who, self._undo_window)
+            return await _write_change(connection, change, clips, who)
+
+    async def group(self, clip_id: int, with_id: int, who: Reviewer) -> ActionRecord:
+        def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
+            return review.group(clips[0], clips[1], members, who, self._undo_window)
+
+        return await self._act([clip_id, with_id], who, decide)
+
+    async def split(self, clip_id: int, at: int, who: Reviewer) -> ActionRecord:
+        def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
+            return review.split(clips[0], at, members, who, self._undo_window)
+
+        return await self._act([clip_id], who, decide)
+
+    async def merge(self, clip_id: int, with_id: int, who: Reviewer) -> ActionRecord:
+        def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
+            return review.merge(clips[0], clips[1], members, who, self._undo_window)
+
+        return await self._act([clip_id, with_id], who, decide)
+
+    async def _act(
+        self,
+        ids: Sequence[int],
+        who: Reviewer,
+        decide: Callable[[list[LibraryClip], list[LibraryClip]], ReviewChange],
+    ) -> ActionRecord:
+        """Run an action. `decide` receives the named clips and the other members of their groups."""
+        async with self._db.connection() as connection:
+            await fetch(connection, "review.lock_groups", {})
+            members = [row["id"] for row in await fetch(connection, "review.group_members", {"ids": list(ids)})]
+            clips = await _lock_all(connection, [*ids, *members])
+            others = [clip for id_, clip in clips.items() if id_ not in ids]
+            change = decide([clips[id_] for id_ in ids], others)
+            return await _write_change(connection, change, clips, who)
+
+    async def undo(self, who: Reviewer, action_id: int | None = None) -> ActionRecord:
+        """Undo an action; by default this reviewer's last action that is neither undone nor settled."""
+        async with self._db.connection() as connection:
+            if action_id is None:
+                last = await fetch(connection, "review.last_action", {"who": who.id})
+                if not last:
+                    raise EditRefused("nothing to undo")
+                action_id = int(last[0]["id"])
+            await fetch(connection, "review.lock_groups", {})
+            found = await _lock_action(connection, action_id)
+            if found is None:
+                raise NotFound(f"action {action_id} not found")
+            action, clips = found
+            change = review.undo(action, clips, who.now)
+            # Delete the new tiles first: a constraint rejects two tiles that share a frame.
+            await fetch(connection, "review.delete_clips", {"ids": list(change.deleted)})
+            await _write_fields(connection, clips, change.fields, who.now)
+            pending = [id_ for id_, each in change.fields.items() if each.state is ClipState.PENDING_REVIEW]
+            # Claim the clips again, so that no other reviewer gets them meanwhile.
+            until = who.now + self._undo_window
+            await fetch(connection, "review.claim", {"ids": pending, "who": who.id, "until": until})
+            undone = await fetch(connection, "review.mark_undone", {"id": action_id, "now": who.now})
+            about: dict[str, Any] = {"action": action_id, "kind": str(action.kind), "by": who.name, "undone": True}
+            deleted = [clips[id_] for id_ in change.deleted]
+            await append_outbox(
+                connection, [clip_message(clip.id, clip.source_id, clip.state, False, **about) for clip in deleted]
+            )
+            await _publish_clip_changes(connection, clips, change.fields, **about)
+        return _action_from_row(undone[0])
+
+    async def settle_due_edits(self, now: datetime, limit: int) -> int:
+        """Settle splits and merges whose undo window has passed; return their number. A failure does not hold up the
+        others.
+        """
+        settled = 0
+        for row in await self._db.fetch("review.due_edits", now=now, limit=limit):
+            try:
+                settled += await self.settle_edit(row["id"], now)
+            except FootyError as error:
+                if error.retryable:
+                    raise
+                log.error(str(error), extra={"action": "edit_not_settled", "edit": row["id"], "error": error.kind})
+        return settled
+
+    async def settle_edit(self, action_id: int, now: datetime) -> bool:
+        """Settle one edit; return False if it is gone, undone, settled, or still within its undo window."""
+        async with self._db.connection() as connection:
+            found = await _lock_action(connection, action_id)
+            if found is None:
+                return False
+            action, clips = found
+            if action.undone_at or action.settled_at or now < action.settles_at:
+                return False
+            fields = review.settle(action, clips)
+            await _write_fields(connection, clips, fields, now)
+            replaced = [id_ for id_ in action.after if not clips[id_].live]
+            given = {"made": list(action.made), "replaced": replaced, "is_merge": action.kind is ActionKind.MERGE}
+            await fetch(connection, "review.copy_verdicts", given)
+            await fetch(connection, "review.mark_settled", {"id": action_id, "now": now})
+            await _publish_clip_changes(connection, clips, fields)
+        return True
+
+    async def remove_source(self, source_id: int, who: Reviewer) -> RemovalResult:
+        """Archive all clips of a source, so that the clean-up deletes their files and the master; a source without
+        clips is deleted at once. Idempotent.
+        """
+        given = {"id": source_id}
+        async with self._db.connection() as connection:
+            if not await fetch(connection, "library.lock_source", given):
+                raise NotFound(f"source {source_id} not found")
+            source = source_from_row((await fetch(connection, "library.source", given))[0])
+            rows = await fetch(connection, "library.lock_clips_of", given)
+            clips = {row["id"]: clip_from_row(row) for row in rows}
+            change = review.archive_source(source, list(clips.values()), who, self._undo_window)
+            if change is not None:
+                action = await _write_change(connection, change, clips, who)
+                return RemovalResult(source_id, False, len(change.after), action.id)
+            if not clips:
+                await _delete_source(connection, source, who.now)
+            return RemovalResult(source_id, not clips)
+
+    # --- Verdicts on duplicates.
+
+    async def set_verdict(self, one: int, other: int, same: bool, who: Reviewer) -> None:
+        """Set whether two clips show the same moment, overriding their fingerprints."""
+        if one == other:
+            raise EditRefused("a clip cannot be compared with itself")
+        async with self._db.connection() as connection:
+            clips = await _lock_all(connection, [one, other])
+            for clip in clips.values():
+                if not clip.live:
+                    raise EditRefused(f"clip {clip.id} was split or merged")
+            low, high = sorted((one, other))
+            given = {"one": low, "other": high, "same": same, "by": who.name, "now": who.now}
+            await fetch(connection, "review.set_verdict", given)
+            await _publish_verdict(connection, clips[low], clips[high], same, who)
+
+    async def clear_verdict(self, one: int, other: int, who: Reviewer) -> None:
+        """Remove a verdict, so that the fingerprints decide."""
+        async with self._db.connection() as connection:
+            clips = await _lock_all(connection, [one, other])
+            low, high = sorted((one, other))
+            if not await fetch(connection, "review.clear_verdict", {"one": low, "other": high}):
+                raise EditRefused(f"there is no verdict on clips {low} and {high}")
+            await _publish_verdict(connection, clips[low], clips[high], None, who)
+
+    # --- Reads for the review page.
+
+    async def neighbours(self, clip_ids: Sequence[int], each_side: int) -> list[LibraryClip]:
+        """Live clips around the given ones, by source and frame; also clips that were split or merged into one of them
+        and can still be restored.
+        """
+        if not clip_ids:
+            return []
+        given = {"ids": list(clip_ids), "each_side": each_side, "editable": sorted(EDITABLE)}
+        return [clip_from_row(row) for row in await self._db.fetch("review.neighbours", **given)]
+
+    async def sources(self, source_ids: Sequence[int]) -> list[SourceVideo]:
+        if not source_ids:
+            return []
+        return [source_from_row(row) for row in await self._db.fetch("review.sources", ids=list(source_ids))]
+
+    async def likely_duplicates(self, clip_ids: Sequence[int]) -> Mapping[int, Sequence[LikelyDuplicate]]:
+        """Likely duplicates of each clip; those without a verdict come first."""
+        if not clip_ids:
+            return {}
+        found: dict[int, list[LikelyDuplicate]] = {}
+        for row in await self._db.fetch("review.likely_duplicates", ids=list(clip_ids)):
+            duplicate = LikelyDuplicate(clip_from_row(row), row["same"], row["said_by"])
+            found.setdefault(row["of_clip"], []).append(duplicate)
+        return found
+
+    async def action(self, action_id: int) -> ActionSummary:
+        """Raises NotFound."""
+        found = await self._db.fetch("review.action_summary", id=action_id)
+        if not found:
+            raise NotFound(f"action {action_id} not found")
+        return _summary_from_row(found[0])
+
+    async def actions(self, since: int, limit: int) -> list[ActionSummary]:
+        """The latest actions of all reviewers with an id above `since`, newest last."""
+        found = await self._db.fetch("review.action_summaries", since=since, limit=limit)
+        return [_summary_from_row(row) for row in found]
+
+    async def counts(self) -> Mapping[str, int]:
+        """Number of live clips by state."""
+        found = {row["state"]: row["clips"] for row in await self._db.fetch("review.counts")}
+        return {str(state): found.get(state, 0) for state in ClipState}
+
+
+# --- Locks.
+
+
+async def _lock_clips(connection: Connection, ids: Iterable[int]) -> dict[int, LibraryClip]:
+    """Lock the clips that exist. Their sources are locked first, against concurrent edits."""
+    given = {"ids": sorted(set(ids))}
+    await fetch(connection, "review.lock_sources", given)
+    return {row["id"]: clip_from_row(row) for row in await fetch(connection, "review.lock_clips", given)}
+
+
+async def _lock_all(connection: Connection, ids: Sequence[int]) -> dict[int, LibraryClip]:
+    clips = await _lock_clips(connection, ids)
+    missing = sorted(set(ids) - clips.keys())
+    if missing:
+        raise NotFound(f"clip {', '.join(map(str, missing))} not found")
+    return clips
+
+
+async def _lock_action(connection: Connection, action_id: int) -> tuple[ActionRecord, dict[int, LibraryClip]] | None:
+    """Lock an action with all clips that it changed or created."""
+    found = await fetch(connection, "review.action", {"id": action_id})
+    if not found:
+        return None
+    # The clips of an action never change, so they can be locked first, in the common order.
+    seen = _action_from_row(found[0])
+    clips = await _lock_clips(connection, (*seen.after, *seen.made))
+    locked = await fetch(connection, "review.lock_action", {"id": action_id})
+    return _action_from_row(locked[0]), clips
+
+
+# --- Writes.
+
+
+async def _write_change(
+    connection: Connection, change: ReviewChange, clips: Mapping[int, LibraryClip], who: Reviewer
+) -> ActionRecord:
+    """Write clips, journal and outbox."""
+    given = {
+        "kind": change.kind,
+        "reviewer": who.id,
+        "name": who.name,
+        "at": who.now,
+        "settles_at": change.settles_at,
+        "before": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.before.items()}),
+        "after": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.after.items()}),
+    }
+    action = _action_from_row((await fetch(connection, "review.insert_action", given))[0])
+    await _write_fields(connection, clips, change.after, who.now)
+    made: list[int] = []
+    for each in change.made:
+        clip: dict[str, Any] = {"source_id": each.source_id, "first": each.first, "end": each.end}
+        clip |= {"group": each.grouped_with, "settles_at": change.settles_at, "by": action.id, "now": who.now}
+        made.append((await fetch(connection, "review.insert_clip", clip))[0]["id"])
+    if made:
+        rows = await fetch(connection, "review.save_created_clips", {"id": action.id, "made": made})
+        action = _action_from_row(rows[0])
+    about: dict[str, Any] = {"action": action.id, "kind": str(change.kind), "by": who.name}
+    await _publish_clip_changes(connection, clips, change.after, **about)
+    created = [
+        clip_message(id_, each.source_id, ClipState.EDIT_PENDING, **about)
+        for id_, each in zip(made, change.made, strict=True)
+    ]
+    await append_outbox(connection, created)
+    return action
+
+
+async def _write_fields(
+    connection: Connection, clips: Mapping[int, LibraryClip], fields: Mapping[int, ReviewFields], now: datetime
+) -> None:
+    """Update clips. `clips` are the previous versions. Also ends the claim, since its reviewer has acted."""
+    if not fields:
+        return
+    rows = [{"id": id_, **_fields_to_json(each)} for id_, each in fields.items()]
+    await fetch(connection, "review.write_fields", {"rows": Jsonb(rows), "now": now})
+    for live in (False, True):
+        ids = [id_ for id_, new in fields.items() if new.live is live and clips[id_].live is not live]
+        if ids:  # every write of `live` checks the tiling of the source
+            await fetch(connection, "review.set_live", {"ids": ids, "live": live})
+
+
+async def _delete_source(connection: Connection, source: SourceVideo, now: datetime) -> None:
+    # Includes a master that a worker stored before it died without saving the row.
+    keys = [master_key(source.id), *([source.upload_key] if source.upload_key else [])]
+    await fetch(connection, "library.queue_deletions", {"keys": keys})
+    if source.event_id is not None:
+        ignored = {"event": source.event_id, "md5": source.video_md5, "now": now}
+        await fetch(connection, "library.ignore_goal", ignored)
+    await fetch(connection, "library.delete_source", {"id": source.id})
+    await append_outbox(connection, [source_message(source.id, "deleted")])
+
+
+async def _publish_clip_changes(
+    connection: Connection, clips: Mapping[int, LibraryClip], fields: Mapping[int, ReviewFields], **more: Any
+) -> None:
+    messages = [clip_message(id_, clips[id_].source_id, each.state, each.live, **more) for id_, each in fields.items()]
+    await append_outbox(connection, messages)
+
+
+async def _publish_verdict(
+    connection: Connection, low: LibraryClip, high: LibraryClip, same: bool | None, who: Reviewer
+) -> None:
+    messages = [
+        clip_message(clip.id, clip.source_id, clip.state, clip.live, other=other.id, same=same, by=who.name)
+        for clip, other in ((low, high), (high, low))
+    ]
+    await append_outbox(connection, messages)
+
+
+# --- Rows.
+
+
+def _fields_to_json(fields: ReviewFields) -> dict[str, Any]:
+    return {
+        "state": fields.state,
+        "live": fields.live,
+        "grouped_with": fields.grouped_with,
+        "settles_at": fields.settles_at and fields.settles_at.isoformat(),
+        "reviewed_by": fields.reviewed_by,
+        "reviewed_at": fields.reviewed_at and fields.reviewed_at.isoformat(),
+    }
+
+
+def _fields_from_json(document: Mapping[str, Any]) -> ReviewFields:
+    return ReviewFields(
+        state=ClipState(document["state"]),
+        live=document["live"],
+        grouped_with=document["grouped_with"],
+        settles_at=_time(document["settles_at"]),
+        reviewed_by=document["reviewed_by"],
+        reviewed_at=_time(document["reviewed_at"]),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _action_from_row(row: Mapping[str, Any]) -> ActionRecord:
+    return ActionRecord(
+        id=row["id"],
+        kind=ActionKind(row["kind"]),
+        reviewer=row["reviewer"],
+        name=row["name"],
+        at=row["at"],
+        settles_at=row["settles_at"],
+        before={int(id_): _fields_from_json(each) for id_, each in row["before"].items()},
+        after={int(id_): _fields_from_json(each) for id_, each in row["after"].items()},
+        made=tuple(row["made"]),
+        undone_at=row["undone_at"],
+        settled_at=row["settled_at"],
+    )
+
+
+def _summary_from_row(row: Mapping[str, Any]) -> ActionSummary:
+    return ActionSummary(
+        id=row["id"],
+        kind=ActionKind(row["kind"]),
+        reviewer=row["reviewer"],
+        name=row["name"],
+        at=row["at"],
+        settles_at=row["settles_at"],
+        clips=tuple(sorted(int(id_) for id_ in row["after"])),
+        made=tuple(row["made"]),
+        source_id=row["source_id"],
+        title=row["title"],
+        undone_at=row["undone_at"],
+        settled_at=row["settled_at"],
+    )

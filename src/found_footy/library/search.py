@@ -1,0 +1,247 @@
+"""Library search by text, by clip or by image; clips of one moment are one result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psycopg
+from psycopg import sql
+from psycopg.rows import DictRow
+
+from found_footy.errors import EmbeddingError, EmbeddingUnavailable, NotFound
+from found_footy.library.embedders import Embedder
+from found_footy.library.embedding_store import model_columns, vector_literal
+from found_footy.library.models import ClipState, state_label
+from found_footy.library.moments import (
+    MAX_CANDIDATES,
+    ClipResult,
+    ScoredClip,
+    SearchFilter,
+    SearchResults,
+    SearchText,
+    SimilarityGraph,
+    cluster_moments,
+    group_by_moment,
+    text_matches_first,
+)
+from found_footy.storage.postgres import Connection, Database, fetch
+from found_footy.storage.queries import query
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_SIMILAR = 100
+"""Maximum number of similar clips; further ones have little in common with the query."""
+EF_SEARCH = 80
+MAX_SCANNED = 40_000
+"""Index entries that a filtered search reads at most."""
+EXACT_SEARCH_LIMIT = 2000
+"""Up to this many vectors are compared directly; beyond that the index is used."""
+MIN_INDEX_HITS = 20
+"""If the index finds fewer although more match, all vectors are compared."""
+MAX_CONNECTED = 3000
+STATEMENT_TIMEOUT = "5s"
+
+
+class LibrarySearch:
+    """Finds live clips that are not archived. All methods raise StoreUnavailable.
+
+    The first embedder computes similarity; the first one with text support finds images by words.
+    """
+
+    def __init__(self, database: Database, embedders: Sequence[Embedder] = (), *, ef_search: int = EF_SEARCH) -> None:
+        self._db = database
+        self._embedders = tuple(embedders)
+        self._ef_search = ef_search
+
+    @property
+    def can_describe(self) -> bool:
+        """Whether words also match image content."""
+        return any(each.supports_text for each in self._embedders)
+
+    async def by_text(self, chosen: SearchFilter, *, images: bool = True) -> SearchResults:
+        """Search by facts and, if a model supports text, by image content."""
+        hits = await self.matching(chosen, MAX_CANDIDATES + 1)
+        embedder = next((each for each in self._embedders if each.supports_text), None) if images else None
+        if embedder is None or not chosen.text.words or len(hits) > MAX_CANDIDATES:
+            return await self._results(hits, None)
+        try:
+            vector = await embedder.embed_text(chosen.text.words)
+        except EmbeddingUnavailable as error:
+            return replace(await self._results(hits, None), incomplete_reason=f"image search failed: {error}")
+        # The words describe the image here, not the facts; minutes and filters still apply.
+        filters = replace(chosen, text=SearchText(minutes=chosen.text.minutes))
+        seen = await self.nearest(embedder.name, embedder.version, vector, filters, MAX_CANDIDATES)
+        return await self._results(text_matches_first(hits, seen)[: MAX_CANDIDATES + 1], embedder.name)
+
+    async def similar_to_clip(self, clip_id: int, chosen: SearchFilter) -> SearchResults:
+        """Raises NotFound, EmbeddingError."""
+        model = self._primary_embedder()
+        vector = await self.vector(clip_id, model.name, model.version)
+        return await self._similar(vector, chosen, without=clip_id)
+
+    async def similar_to_image(self, bgr: NDArray[np.uint8], chosen: SearchFilter) -> SearchResults:
+        """Raises EmbeddingError."""
+        vectors = await self._primary_embedder().embed_images([bgr])
+        return await self._similar(vectors[0], chosen)
+
+    async def _similar(
+        self, vector: NDArray[np.float32], chosen: SearchFilter, without: int | None = None
+    ) -> SearchResults:
+        model = self._primary_embedder()
+        hits = await self.nearest(model.name, model.version, vector, chosen, MAX_SIMILAR)
+        return await self._results(hits, model.name, without)
+
+    async def _results(
+        self, hits: Sequence[ScoredClip], model: str | None, without: int | None = None
+    ) -> SearchResults:
+        candidates = hits[:MAX_CANDIDATES]
+        if not candidates:
+            return SearchResults((), model)
+        graph = await self.connected([hit.clip_id for hit in candidates])
+        clips = await self.clips(graph.clips)
+        groups = cluster_moments(graph.clips, graph.alike, graph.verdicts)
+        moments = group_by_moment(candidates, groups, clips, without)
+        return SearchResults(tuple(moments), model, has_more=len(hits) > MAX_CANDIDATES)
+
+    def _primary_embedder(self) -> Embedder:
+        if not self._embedders:
+            raise EmbeddingError("no embedding model is enabled: set FOOTY_EMBEDDING_MODELS")
+        return self._embedders[0]
+
+    # --- Database queries.
+
+    async def matching(self, chosen: SearchFilter, limit: int) -> list[ScoredClip]:
+        """Newest first; clips of one goal are adjacent."""
+        async with self._tuned() as connection:
+            params = await _params(connection, chosen)
+            rows = await fetch(connection, "library_search.matching", {**params, "limit": limit})
+        return [ScoredClip(row["id"]) for row in rows]
+
+    async def nearest(
+        self, model: str, version: str, vector: NDArray[np.float32], chosen: SearchFilter, limit: int
+    ) -> list[ScoredClip]:
+        """Most similar first, among matching clips with a vector of this version."""
+        try:
+            return await self._nearest(model, version, vector, chosen, limit)
+        except (psycopg.errors.UndefinedColumn, psycopg.errors.DataException):
+            # The model has no column yet, or one with other dimensions: no clip has a vector of this version.
+            return []
+
+    async def _nearest(
+        self, model: str, version: str, vector: NDArray[np.float32], chosen: SearchFilter, limit: int
+    ) -> list[ScoredClip]:
+        given = {"vector": vector_literal(vector), "version": version, "limit": limit}
+        async with self._tuned() as connection:
+            params = await _params(connection, chosen)
+            is_small = False
+            if not chosen.is_empty:
+                (row,) = await fetch(
+                    connection, "library_search.count_matching", {**params, "limit": EXACT_SEARCH_LIMIT + 1}
+                )
+                is_small = row["number"] <= EXACT_SEARCH_LIMIT
+            rows: list[DictRow] = []
+            if not is_small:
+                await fetch(connection, "library_search.use_index", {})
+                rows = await _fetch_model(connection, "nearest", model, {**params, **given}, len(vector))
+            if is_small or (len(rows) < min(limit, MIN_INDEX_HITS) and not chosen.is_empty):
+                rows = await _fetch_model(connection, "nearest_exact", model, {**params, **given})
+        return [ScoredClip(row["clip_id"], row["similarity"]) for row in rows]
+
+    async def vector(self, clip_id: int, model: str, version: str) -> NDArray[np.float32]:
+        """Raises NotFound, also for a clip without a vector of this version."""
+        try:
+            async with self._db.connection() as connection:
+                rows = await _fetch_model(connection, "vector", model, {"clip_id": clip_id, "version": version})
+        except psycopg.errors.UndefinedColumn:
+            raise NotFound(f"no clip is embedded with {model} yet") from None
+        if not rows:
+            raise NotFound(f"clip {clip_id} not found")
+        if rows[0]["vector"] is None:
+            state = ClipState(rows[0]["state"])
+            raise NotFound(f"clip {clip_id} is not embedded yet: it is {state_label(state)}")
+        return np.array(json.loads(rows[0]["vector"]), dtype=np.float32)
+
+    async def connected(self, clip_ids: Sequence[int]) -> SimilarityGraph:
+        """These clips and all clips connected with them."""
+        async with self._tuned() as connection:
+            given = {"ids": list(clip_ids), "states": SearchFilter().states, "limit": MAX_CONNECTED + len(clip_ids)}
+            ids = [row["id"] for row in await fetch(connection, "library_search.connected", given)]
+            rows = await fetch(connection, "library_search.links", {"ids": ids})
+        return SimilarityGraph(
+            clips=tuple(ids),
+            alike=tuple((row["one"], row["other"]) for row in rows if row["same"] is None),
+            verdicts={(row["one"], row["other"]): row["same"] for row in rows if row["same"] is not None},
+        )
+
+    async def clips(self, clip_ids: Sequence[int]) -> dict[int, ClipResult]:
+        rows = await self._db.fetch("library_search.clips", ids=list(clip_ids))
+        return {row["id"]: _clip_result(row) for row in rows}
+
+    @asynccontextmanager
+    async def _tuned(self) -> AsyncIterator[Connection]:
+        async with self._db.connection() as connection:
+            given = {
+                "ef_search": str(self._ef_search),
+                "max_scanned": str(MAX_SCANNED),
+                "timeout": STATEMENT_TIMEOUT,
+            }
+            await fetch(connection, "library_search.tune", given)
+            yield connection
+
+
+async def _params(connection: Connection, chosen: SearchFilter) -> dict[str, Any]:
+    text = {
+        "words": chosen.text.words or None,
+        "minutes": list(chosen.text.minutes),
+        "team": chosen.team,
+        "player": chosen.player,
+        "competition": chosen.competition,
+        "kind": chosen.kind,
+    }
+    parsed = None
+    if any(text.values()):
+        (row,) = await fetch(connection, "library_search.parse_text", text)
+        parsed = row["query"]
+    return {
+        "query": parsed,
+        "states": chosen.states,
+        "since": chosen.since,
+        "until": chosen.until,
+        "verified": chosen.verified,
+        "sport": chosen.sport,
+    }
+
+
+async def _fetch_model(
+    connection: Connection, name: str, model: str, params: dict[str, Any], dimensions: int = 0
+) -> list[DictRow]:
+    """Run a query with the columns of a model."""
+    text = sql.SQL(query(f"library_search.{name}").decode())
+    composed = text.format(**model_columns(model), size=sql.Literal(dimensions))
+    cursor = await connection.execute(composed, params, prepare=False)
+    return await cursor.fetchall()
+
+
+def _clip_result(row: DictRow) -> ClipResult:
+    return ClipResult(
+        id=row["id"],
+        source_id=row["source_id"],
+        first=row["first_frame"],
+        end=row["end_frame"],
+        rate=Fraction(row["rate_num"], row["rate_den"]),
+        state=ClipState(row["state"]),
+        title=row["title"],
+        width=row["width"] or 0,
+        height=row["height"] or 0,
+        event_id=row["event_id"],
+        facts=row["facts"],
+        keyframe=row["keyframe"],
+        has_sheet=row["has_sheet"],
+    )

@@ -1,0 +1,59 @@
+"""Downloads of submitted sources, with the same methods and address checks as for clips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from found_footy.clips.download_http import DownloadLimits, DownloadProgress, parse_public_url
+from found_footy.clips.downloader import PLC_URL, WebDownloader, XPlaces
+from found_footy.clips.models import RejectionReason
+from found_footy.errors import BadRequest, CandidateRejected
+from found_footy.runtime.addresses import Resolve, system_resolve
+from found_footy.runtime.sandbox import Progress
+
+
+class SourceFetcher:
+    """Downloads a source. `longest_seconds` limits the duration, if the page states it before the download."""
+
+    def __init__(self, downloader: WebDownloader, limits: DownloadLimits, longest_seconds: float) -> None:
+        self._downloader = downloader
+        self._limits = limits
+        self._longest_seconds = longest_seconds
+
+    async def fetch(self, url: str, to: Path, progress: Progress) -> str:
+        """Download the video; return its title, or an empty string. Raises CandidateRejected, DownloadUnavailable, and
+        BadRequest for a URL that must not be requested.
+        """
+        try:
+            # Only http(s): an editor must not reach the drop folder.
+            parse_public_url(url)
+        except CandidateRejected as error:
+            raise BadRequest(str(error)) from error
+        trip = DownloadProgress(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds)
+        try:
+            await self._downloader.fetch(url, to, trip)
+        except CandidateRejected as error:
+            if error.reason == RejectionReason.FORBIDDEN_ADDRESS:
+                raise BadRequest(str(error)) from error
+            raise
+        return trip.title
+
+    async def aclose(self) -> None:
+        await self._downloader.aclose()
+
+
+def open_source_fetcher(
+    limits: DownloadLimits,
+    *,
+    x_syndication_url: str,
+    fxtwitter_url: str,
+    x_url: str,
+    longest_seconds: float,
+    plc_url: str = PLC_URL,
+    resolve: Resolve = system_resolve,
+) -> SourceFetcher:
+    places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
+    downloader = WebDownloader(limits, places, None, resolve, plc_url)
+    return SourceFetcher(downloader, limits, longest_seconds)

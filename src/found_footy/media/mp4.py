@@ -1,0 +1,223 @@
+"""MP4 files: constant frame rates, muxing, and copying H.264 without re-encoding."""
+
+from __future__ import annotations
+
+import errno
+import heapq
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import av
+import av.error
+import numpy as np
+from av.container import OutputContainer
+from av.packet import Packet
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from found_footy.errors import DecoderUnavailable, FootyError, MediaBroken, MediaTooLarge
+from found_footy.media.container import Floats
+
+T = TypeVar("T")
+
+STANDARD = tuple(
+    Fraction(numerator, denominator)
+    for numerator, denominator in (
+        *((24000, 1001), (24, 1), (25, 1), (30000, 1001), (30, 1), (50, 1), (60000, 1001), (60, 1)),
+        *((5, 1), (8, 1), (10, 1), (12, 1), (25, 2), (15000, 1001), (15, 1), (20, 1), (48, 1), (100, 1), (120, 1)),
+    )
+)
+FASTEST = Fraction(60)
+"""Maximum frame rate when the rate is chosen here."""
+FASTEST_KEPT = Fraction(120)
+SLOWEST = Fraction(1, 10)
+OFF = 0.25
+"""Maximum deviation of each frame from a constant rate, as a share of a frame."""
+LARGEST_DENOMINATOR = 1001
+
+
+def constant_rate(seconds: Floats, named: Fraction | None) -> Fraction | None:
+    """Return the rate at which frame n is shown at n / rate, or None.
+
+    `seconds` ascend from 0. `named` is the rate that the file declares, preferred if it fits.
+    """
+    span = float(seconds[-1]) if seconds.size else 0.0
+    if seconds.size < 2 or span <= 0:
+        return None
+    mean = Fraction((seconds.size - 1) / span).limit_denominator(LARGEST_DENOMINATOR)
+    named = named.limit_denominator(LARGEST_DENOMINATOR) if named else None
+    nearest = sorted(STANDARD, key=lambda rate: abs(rate - mean))
+    candidates = [rate for rate in (named, *nearest[:3], mean) if rate and SLOWEST <= rate <= FASTEST_KEPT]
+    if not candidates:
+        return None
+    # Rounded, so that differences due to the file's coarse timestamps tie, and the likelier rate comes first.
+    off, _, best = min((round(_off(seconds, rate), 2), place, rate) for place, rate in enumerate(candidates))
+    return best if off <= OFF else None
+
+
+def chosen_rate(seconds: Floats, named: Fraction | None) -> Fraction:
+    """Return the standard rate nearest to the median interval, for a video with a variable frame rate."""
+    steps = np.diff(seconds)
+    steps = steps[steps > 0]
+    if not steps.size:
+        named = (named or Fraction(0)).limit_denominator(LARGEST_DENOMINATOR)
+        return named if SLOWEST <= named <= FASTEST else Fraction(25)
+    step = Fraction(1 / float(np.median(steps))).limit_denominator(LARGEST_DENOMINATOR)
+    if step < STANDARD_LEAST:
+        return max(step, SLOWEST)
+    return min((rate for rate in STANDARD if rate <= FASTEST), key=lambda rate: abs(rate - step))
+
+
+STANDARD_LEAST = min(STANDARD) * Fraction(9, 10)
+"""Slower rates (door cameras, slides) are kept."""
+
+
+def places(pictures: Iterable[tuple[float, T]], rate: Fraction, total: int) -> Iterator[tuple[int, T]]:
+    """Yield (number, frame) for each number below `total`, from (seconds, frame) in display order.
+
+    Of two frames with one number the later one wins; a missing frame is replaced by the previous one.
+    """
+    at = 0
+    waiting: list[T] = []
+    for seconds, picture in pictures:
+        place = min(max(round(seconds * rate), 0), total - 1)
+        while waiting and at < place:
+            yield at, waiting[0]
+            at += 1
+        waiting = [picture]
+    while waiting and at < total:
+        yield at, waiting[0]
+        at += 1
+
+
+def ticks(rate: Fraction) -> tuple[int, int]:
+    """Return the ticks per second at which a frame lasts a whole number of ticks, and that number."""
+    times = max(1, -(-10_000 // rate.numerator))
+    return rate.numerator * times, rate.denominator * times
+
+
+def _off(seconds: Floats, rate: Fraction) -> float:
+    """Return the largest deviation of a frame from its place, in frames."""
+    return float(np.max(np.abs(seconds * float(rate) - np.arange(seconds.size))))
+
+
+# --- Writing MP4 with interleaved video and audio, playable while it loads.
+
+
+AnyPacket: TypeAlias = "Packet[Any]"
+
+
+@contextmanager
+def open_mp4(to: Path, rate: Fraction) -> Iterator[OutputContainer]:
+    """Open an MP4 for adding streams, then packets. At the end of the block, the index is moved to the front."""
+    units, _ = ticks(rate)
+    options = {"movflags": "+faststart", "video_track_timescale": str(units)}
+    container = av.open(str(to), "w", format="mp4", container_options=options)
+    try:
+        yield container
+        with _writing(to):
+            container.close()
+    finally:
+        with suppress(av.error.FFmpegError):  # already raising the error that matters
+            container.close()
+
+
+def mux(container: OutputContainer, to: Path, *streams: Iterable[AnyPacket]) -> None:
+    """Write the packets of all streams, interleaved by time."""
+    for packet in heapq.merge(*streams, key=_when):
+        with _writing(to):
+            container.mux_one(packet)
+
+
+def packet_of(
+    data: bytes, stream: Any, pts: int, dts: int, base: Fraction, keyframe: bool, lasts: int = 1
+) -> AnyPacket:
+    """Build a packet without the side data of its original container."""
+    packet: AnyPacket = Packet(data)
+    packet.stream = stream
+    packet.time_base = base
+    packet.pts, packet.dts, packet.duration = pts, dts, lasts
+    packet.is_keyframe = keyframe
+    return packet
+
+
+def _when(packet: AnyPacket) -> float:
+    assert packet.dts is not None
+    return packet.dts * packet.time_base.numerator / packet.time_base.denominator
+
+
+@contextmanager
+def _writing(to: Path) -> Iterator[None]:
+    try:
+        yield
+    except av.error.FFmpegError as error:
+        raise _not_written(to, error) from error
+
+
+def _not_written(to: Path, error: av.error.FFmpegError) -> FootyError:
+    if error.errno == errno.EFBIG:
+        return MediaTooLarge(f"{to}: the film becomes larger than it may")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DecoderUnavailable(f"{to}: there is no room left to write it")
+    return MediaBroken(f"{to}: the film cannot be written: {error.strerror}")
+
+
+# --- Copying H.264 without re-encoding.
+
+
+Ints = NDArray[np.int64]
+
+CONFIGURED = 1
+"""First byte of the H.264 configuration in MP4 and Matroska; transport streams use another form."""
+_SLICE, _IDR = 1, 5
+
+
+def ranks(moments: Ints) -> Ints:
+    """Return the display rank of each packet, for packets in decoding order."""
+    placed = np.empty(moments.size, dtype=np.int64)
+    placed[np.argsort(moments, kind="stable")] = np.arange(moments.size)
+    return placed
+
+
+def copied_video(packets: Iterable[Packet[VideoStream]], shown: Ints, into: Any, rate: Fraction) -> Iterator[AnyPacket]:
+    """Copy packets; `shown` has their numbers in the new video, in which frame n is shown at n / rate."""
+    waits = int(np.max(np.arange(shown.size) - shown))
+    for place, (packet, number) in enumerate(zip(packets, shown.tolist(), strict=True)):
+        yield packet_of(bytes(packet), into, number, place - waits, 1 / rate, packet.is_keyframe)
+
+
+def copyable_span(numbers: Ints, keyframe: NDArray[np.bool_], first: int, end: int) -> tuple[int, int] | None:
+    """Return the range of packets to copy for exactly these frames, or None if it is impossible.
+
+    `numbers` are the frame numbers in decoding order. The range must start with a keyframe, and all frames decoded
+    within it must be shown within it, so that none references a frame outside.
+    """
+    begin = np.flatnonzero((numbers == first) & keyframe)
+    if not begin.size:
+        return None
+    start, stop = int(begin[0]), int(begin[0]) + end - first
+    if not np.array_equal(np.sort(numbers[start:stop]), np.arange(first, end)):
+        return None
+    return start, stop
+
+
+def stored_length(extradata: bytes | None) -> int | None:
+    """Return the size of NAL unit length fields in bytes; None if units are delimited in another way."""
+    if not extradata or len(extradata) < 7 or extradata[0] != CONFIGURED:
+        return None
+    return (extradata[4] & 3) + 1
+
+
+def is_idr(data: bytes, length_bytes: int) -> bool:
+    """Whether the frame resets the decoder (IDR), which not every keyframe does."""
+    at = 0
+    while at + length_bytes < len(data):
+        size = int.from_bytes(data[at : at + length_bytes], "big")
+        kind = data[at + length_bytes] & 31
+        if kind in (_SLICE, _IDR):
+            return kind == _IDR
+        at += length_bytes + size
+    return False

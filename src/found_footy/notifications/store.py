@@ -1,0 +1,444 @@
+"""PostgreSQL store of subscriptions, deliveries, and the goals of the Atom feeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, timedelta
+from typing import Any, Literal
+
+from psycopg.types.json import Jsonb
+
+from found_footy.errors import BadRequest, NotFound, TooManyRequests
+from found_footy.fixtures.models import MatchMinute, Score
+from found_footy.notifications.fan_out import (
+    Decide,
+    DeliveryState,
+    EarlierDelivery,
+    NewDelivery,
+    OutboxBatch,
+    message_key,
+    was_notified,
+)
+from found_footy.notifications.models import (
+    WITHDRAWN,
+    AtomClip,
+    AtomGoal,
+    DeliveryRecord,
+    NotificationContext,
+    NotificationFixture,
+    NotificationGoal,
+    OutboxMessage,
+    OutgoingMessage,
+    Subscription,
+    SubscriptionChange,
+    SubscriptionFilter,
+    SubscriptionRecord,
+    TeamAndLeagueNames,
+    mask_target,
+)
+from found_footy.storage.postgres import Connection, Database, fetch
+
+Row = Mapping[str, Any]
+
+
+def filters_of(row: Row) -> SubscriptionFilter:
+    return SubscriptionFilter(
+        topics=frozenset(row["topics"]),
+        teams=frozenset(row["teams"]),
+        leagues=frozenset(row["leagues"]),
+        verified_only=row["verified_only"],
+        delay=timedelta(seconds=row["delay_seconds"]),
+        no_score=row["no_score"],
+    )
+
+
+def filters_row(filters: SubscriptionFilter) -> dict[str, Any]:
+    return {
+        "topics": sorted(filters.topics),
+        "teams": sorted(filters.teams),
+        "leagues": sorted(filters.leagues),
+        "verified_only": filters.verified_only,
+        "delay_seconds": filters.delay.total_seconds(),
+        "no_score": filters.no_score,
+    }
+
+
+def subscription_of(row: Row) -> Subscription:
+    return Subscription(row["id"], filters_of(row), row["from_position"], row["paused"])
+
+
+def record_of(row: Row) -> SubscriptionRecord:
+    return SubscriptionRecord(
+        id=row["id"],
+        name=row["name"],
+        kind=row["kind"],
+        target=mask_target(row["kind"], row["target"]),
+        filters=filters_of(row),
+        created_at=row["created_at"],
+        paused_at=row["paused_at"],
+        paused_reason=row["paused_reason"],
+        waiting=row["waiting"],
+        dead=row["dead"],
+        delivered_at=row["delivered_at"],
+        failure=row["failure"],
+    )
+
+
+def delivery_of(row: Row) -> DeliveryRecord:
+    return DeliveryRecord(**row)
+
+
+def delivery_row(new: NewDelivery) -> dict[str, Any]:
+    return {
+        "subscription_id": new.subscription_id,
+        "position": new.news.position,
+        "topic": new.news.topic,
+        "fixture_id": new.news.fixture_id,
+        "event_id": new.news.event_id,
+        "body": json_of(new.body),
+        "due_at": new.due_at.isoformat(),
+        "state": new.state,
+    }
+
+
+def json_of(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def earlier_by_goal(found: Sequence[Row]) -> dict[tuple[int, str], list[EarlierDelivery]]:
+    earlier: dict[tuple[int, str], list[EarlierDelivery]] = {}
+    for row in found:
+        delivery = EarlierDelivery(
+            row["position"], DeliveryState(row["state"]), row["due_at"], row["possibly_delivered"]
+        )
+        earlier.setdefault((row["subscription_id"], row["event_id"]), []).append(delivery)
+    return earlier
+
+
+def contexts_of(
+    news: Sequence[OutboxMessage],
+    matches: Sequence[Row],
+    goals: Sequence[Row],
+    clips: Sequence[Row],
+    withdrawn: Sequence[Row],
+) -> dict[int, NotificationContext]:
+    match_by_id = {row["id"]: NotificationFixture(**row) for row in matches}
+    goal_by_id = {row["id"]: _goal(row) for row in goals}
+    verified: dict[str, dict[str, bool]] = {}
+    for row in clips:
+        verified.setdefault(row["event_id"], {})[row["md5"]] = row["verified"]
+    gone = {row["event_id"]: row["position"] for row in withdrawn}
+    return {
+        item.position: NotificationContext(
+            match=match_by_id.get(item.fixture_id or 0),
+            goal=goal_by_id.get(item.event_id or ""),
+            verified=verified.get(item.event_id or "", {}),
+            withdrawn=gone.get(item.event_id, item.position) < item.position,
+        )
+        for item in news
+    }
+
+
+def _goal(row: Row) -> NotificationGoal:
+    return NotificationGoal(row["id"], row["team"], row["player"], str(MatchMinute(row["elapsed"], row["extra"])))
+
+
+AtomScope = Literal["team", "competition"]
+
+MAX_SUBSCRIPTIONS = 500
+"""Limited because every outbox message is matched against each subscription."""
+MAX_NAMES = 2000
+CLAIM_SECONDS = 30.0
+"""Seconds after which a claimed delivery that has not begun is claimed again."""
+SLOT_SECONDS = 90.0
+"""Maximum seconds for which an attempt holds one of its subscription's slots."""
+RECLAIM_SECONDS = 1200.0
+"""Seconds. Longer than the longest backoff: a delivery without an attempt for this long has lost its workflow."""
+MAX_PARALLEL_PER_SUBSCRIPTION = 4
+"""Limit that keeps a slow receiver from occupying all workers."""
+MAX_MATCHES_PER_TRANSACTION = 5000
+"""Pairs of outbox message and subscription; more would hold the transaction's lock for too long."""
+MAX_ERROR_LENGTH = 500
+
+
+class NotificationStore:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # --- Fan-out.
+
+    async def fan_out_batch(self, decide: Decide, limit: int) -> int:
+        # In a separate transaction: live readers assign positions too.
+        last: int = (await self._db.fetch("outbox.place"))[0]["last"]
+        async with self._db.connection() as connection:
+            dealt: int = (await fetch(connection, "deliveries.lock_dealt", {}))[0]["position"]
+            if dealt >= last:
+                return 0
+            found = await fetch(connection, "deliveries.subscriptions", {})
+            subscriptions = [subscription_of(row) for row in found]
+            if not subscriptions:
+                await fetch(connection, "deliveries.move_dealt", {"position": last})
+                return 0
+            most = max(1, min(limit, MAX_MATCHES_PER_TRANSACTION // len(subscriptions)))
+            following = await fetch(connection, "outbox.since", {"after": dealt, "limit": most})
+            news = [OutboxMessage(**row) for row in following]
+            if not news:
+                return 0
+            asked = frozenset[str]().union({WITHDRAWN}, *(each.filters.topics for each in subscriptions))
+            wanted = [item for item in news if item.topic in asked]
+            if wanted:
+                contexts = await _contexts(connection, wanted)
+                earlier = await _earlier_deliveries(connection, wanted)
+                result = decide(OutboxBatch(wanted, contexts, subscriptions, earlier))
+                if result.new:
+                    new = Jsonb([delivery_row(each) for each in result.new])
+                    await fetch(connection, "deliveries.add", {"rows": new})
+                if result.cancelled:
+                    gone = [{"subscription_id": id_, "position": position} for id_, position in result.cancelled]
+                    await fetch(connection, "deliveries.cancel", {"rows": Jsonb(gone)})
+            await fetch(connection, "deliveries.move_dealt", {"position": news[-1].position})
+            return len(news)
+
+    async def claim_due(self, claim: str, limit: int) -> Sequence[int]:
+        found = await self._db.fetch(
+            "deliveries.claim_due", claim=claim, limit=limit, lease=CLAIM_SECONDS, places=MAX_PARALLEL_PER_SUBSCRIPTION
+        )
+        return sorted(row["id"] for row in found)
+
+    async def seconds_until_due(self) -> float | None:
+        seconds: float | None = (await self._db.fetch("deliveries.next_due"))[0]["seconds"]
+        return seconds
+
+    @asynccontextmanager
+    async def listen(self) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+        async with self._db.connection() as connection:
+            # LISTEN delivers nothing inside a transaction.
+            await connection.commit()
+            await connection.set_autocommit(True)
+            await connection.execute("listen news")
+
+            async def wait(seconds: float) -> None:
+                async for _ in connection.notifies(timeout=max(0.0, seconds), stop_after=1):
+                    pass
+
+            try:
+                yield wait
+            finally:
+                if not connection.closed:
+                    await connection.execute("unlisten news")
+                    await connection.set_autocommit(False)
+
+    # --- Sending.
+
+    async def begin(self, delivery_id: int) -> OutgoingMessage | None:
+        async with self._db.connection() as connection:
+            found = await fetch(connection, "deliveries.lock_one", {"id": delivery_id})
+            if not found or found[0]["state"] not in (DeliveryState.PENDING, DeliveryState.SENDING):
+                return None
+            row = found[0]
+            if row["paused"]:
+                await fetch(connection, "deliveries.hold", {"id": delivery_id})
+                return None
+            if row["topic"] == WITHDRAWN and not await _was_notified(connection, row):
+                await fetch(connection, "deliveries.end", {"id": delivery_id, "state": DeliveryState.CANCELLED})
+                return None
+            lasting = {"lost_after": RECLAIM_SECONDS, "busy": SLOT_SECONDS}
+            await fetch(connection, "deliveries.begin", {"id": delivery_id, **lasting})
+        return OutgoingMessage(
+            delivery_id=delivery_id,
+            subscription_id=row["subscription_id"],
+            key=_message_key(delivery_id, row),
+            topic=row["topic"],
+            body=row["body"],
+            kind=row["kind"],
+            target=row["target"],
+            secret=row["secret"],
+            possibly_delivered=row["maybe_told"],
+        )
+
+    async def finish(self, delivery_id: int) -> None:
+        async with self._db.connection() as connection:
+            if await fetch(connection, "deliveries.end", {"id": delivery_id, "state": DeliveryState.DELIVERED}):
+                # Wakes the fan-out: later messages of the thread are unblocked.
+                await fetch(connection, "subscriptions.wake", {})
+
+    async def fail(self, delivery_id: int, kind: str, message: str, *, possibly_delivered: bool) -> None:
+        failed = {"kind": kind, "message": message[:MAX_ERROR_LENGTH], "maybe_told": possibly_delivered}
+        await self._db.fetch("deliveries.fail", id=delivery_id, lost_after=RECLAIM_SECONDS, **failed)
+
+    async def mark_dead(self, delivery_id: int, kind: str, message: str) -> None:
+        async with self._db.connection() as connection:
+            reason = {"kind": kind, "message": message[:MAX_ERROR_LENGTH]}
+            if await fetch(connection, "deliveries.bury", {"id": delivery_id, **reason}):
+                await fetch(connection, "subscriptions.wake", {})
+
+    async def pause(self, subscription_id: int, reason: str) -> None:
+        await self._db.fetch("subscriptions.pause", id=subscription_id, reason=reason[:MAX_ERROR_LENGTH])
+
+    # --- Subscriptions.
+
+    async def subscriptions(self) -> list[SubscriptionRecord]:
+        return [record_of(row) for row in await self._db.fetch("subscriptions.list", id=None)]
+
+    async def names(self) -> TeamAndLeagueNames:
+        found = await self._db.fetch("subscriptions.names", limit=MAX_NAMES)
+        return TeamAndLeagueNames(
+            teams={row["id"]: row["name"] for row in found if row["kind"] == "team"},
+            leagues={row["id"]: row["name"] for row in found if row["kind"] == "league"},
+        )
+
+    async def subscription(self, subscription_id: int) -> SubscriptionRecord:
+        found = await self._db.fetch("subscriptions.list", id=subscription_id)
+        if not found:
+            raise _missing(subscription_id)
+        return record_of(found[0])
+
+    async def add(self, name: str, kind: str, target: str, secret: str | None, filters: SubscriptionFilter) -> int:
+        given = {"name": name, "kind": kind, "target": target, "secret": secret, **filters_row(filters)}
+        async with self._db.connection() as connection:
+            if (await fetch(connection, "subscriptions.count", {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
+                raise BadRequest(f"subscription limit reached ({MAX_SUBSCRIPTIONS})")
+            added: int = (await fetch(connection, "subscriptions.add", given))[0]["id"]
+        return added
+
+    async def update(self, subscription_id: int, change: SubscriptionChange) -> None:
+        async with self._db.connection() as connection:
+            locked = await fetch(connection, "subscriptions.lock", {"id": subscription_id})
+            if not locked:
+                raise _missing(subscription_id)
+            now = record_of((await fetch(connection, "subscriptions.list", {"id": subscription_id}))[0])
+            changed = {
+                "id": subscription_id,
+                "name": now.name if change.name is None else change.name,
+                "target": locked[0]["target"] if change.target is None else change.target,
+                **filters_row(now.filters if change.filters is None else change.filters),
+            }
+            await fetch(connection, "subscriptions.change", changed)
+            if change.paused is True:
+                await fetch(connection, "subscriptions.pause", {"id": subscription_id, "reason": "by an operator"})
+            elif change.paused is False:
+                await fetch(connection, "subscriptions.resume", {"id": subscription_id})
+                await fetch(connection, "subscriptions.wake", {})
+
+    async def delete(self, subscription_id: int) -> None:
+        if not await self._db.fetch("subscriptions.delete", id=subscription_id):
+            raise _missing(subscription_id)
+
+    async def add_test(self, subscription_id: int, message: Callable[[str], dict[str, Any]]) -> int:
+        async with self._db.connection() as connection:
+            if not await fetch(connection, "subscriptions.lock", {"id": subscription_id}):
+                raise _missing(subscription_id)
+            added = await fetch(connection, "subscriptions.add_test", {"id": subscription_id, "body": "{}"})
+            if not added:
+                raise TooManyRequests("a test message is already being sent")
+            id_: int = added[0]["id"]
+            # The key contains the row's id, so the body is written after the insert.
+            body = json_of(message(trial_key(subscription_id, id_)))
+            await fetch(connection, "subscriptions.name_test", {"id": id_, "body": body})
+            await fetch(connection, "subscriptions.wake", {})
+        return id_
+
+    async def deliveries(
+        self, subscription_id: int, *, state: str | None, before: int | None, limit: int
+    ) -> Sequence[DeliveryRecord]:
+        wanted = {"id": subscription_id, "state": state, "before": before, "limit": limit}
+        found = await self._db.fetch("subscriptions.deliveries", **wanted)
+        if not found:
+            await self.subscription(subscription_id)
+        return [delivery_of(row) for row in found]
+
+    async def retry(self, delivery_id: int) -> None:
+        async with self._db.connection() as connection:
+            # No withdrawal is fanned out while this lock is held: it either was already, or will find this delivery
+            # due.
+            await fetch(connection, "deliveries.lock_dealt", {})
+            found = await fetch(connection, "subscriptions.lock_delivery", {"id": delivery_id})
+            if not found:
+                raise NotFound(f"delivery {delivery_id} not found")
+            if found[0]["state"] != DeliveryState.DEAD:
+                raise BadRequest(f"delivery {delivery_id} is {found[0]['state']}; only dead deliveries can be retried")
+            if found[0]["removed_at"] is not None and found[0]["topic"] != WITHDRAWN:
+                raise BadRequest("cannot retry: the goal was withdrawn")
+            await fetch(connection, "subscriptions.retry", {"id": delivery_id})
+            await fetch(connection, "subscriptions.wake", {})
+
+    # --- Atom feeds.
+
+    async def atom_name(self, about: AtomScope, id_: int) -> str:
+        found = await self._db.fetch(f"feeds.{about}", id=id_)
+        if not found:
+            raise NotFound(f"no match of {about} {id_} is known")
+        name: str = found[0]["name"]
+        return name
+
+    async def atom_goals(self, about: AtomScope | None, id_: int | None, limit: int) -> list[AtomGoal]:
+        if about is None:
+            newest = await self._db.fetch("feeds.newest", limit=limit)
+        else:
+            newest = await self._db.fetch(f"feeds.newest_of_{about}", id=id_, limit=limit)
+        if not newest:
+            return []
+        return [_atom_goal(row) for row in await self._db.fetch("feeds.goals", ids=[row["id"] for row in newest])]
+
+
+def _missing(subscription_id: int) -> NotFound:
+    return NotFound(f"subscription {subscription_id} not found")
+
+
+async def _was_notified(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Check again for a withdrawal: the subscription's earlier message may have been refused since."""
+    about = {name: row[name] for name in ("subscription_id", "event_id", "position")}
+    earlier = await fetch(connection, "deliveries.earlier", about)
+    return was_notified([EarlierDelivery(**each | {"state": DeliveryState(each["state"])}) for each in earlier])
+
+
+async def _contexts(connection: Connection, news: Sequence[OutboxMessage]) -> Mapping[int, Any]:
+    fixtures = sorted({item.fixture_id for item in news if item.fixture_id is not None})
+    events = sorted({item.event_id for item in news if item.event_id is not None})
+    matches = await fetch(connection, "deliveries.matches", {"ids": fixtures})
+    about: dict[str, list[dict[str, Any]]] = {"goals": [], "clips": [], "withdrawn": []}
+    if events:
+        for name in about:
+            about[name] = await fetch(connection, f"deliveries.{name}", {"ids": events, "fixtures": fixtures})
+    return contexts_of(news, matches, **about)
+
+
+async def _earlier_deliveries(
+    connection: Connection, news: Sequence[OutboxMessage]
+) -> Mapping[tuple[int, str], list[EarlierDelivery]]:
+    events = sorted({item.event_id for item in news if item.topic == WITHDRAWN and item.event_id is not None})
+    if not events:
+        return {}
+    return earlier_by_goal(await fetch(connection, "deliveries.earlier_of_events", {"ids": events}))
+
+
+def _atom_goal(row: Row) -> AtomGoal:
+    return AtomGoal(
+        id=row["id"],
+        fixture_id=row["fixture_id"],
+        league=row["league_name"],
+        home=row["home_name"],
+        away=row["away_name"],
+        team=row["team_name"],
+        player=row["player_name"],
+        minute=MatchMinute(row["elapsed"], row["extra"], row["innings"]),
+        after=Score(row["home_after"], row["away_after"]),
+        published=row["published"].astimezone(UTC),
+        updated=row["updated"].astimezone(UTC),
+        clips=row["clips"],
+        verified=row["verified"],
+        best=AtomClip(row["best_id"], row["best_size"]),
+        withdrawn=row["removed_reason"],
+    )
+
+
+def trial_key(subscription_id: int, delivery_id: int) -> str:
+    return f"{subscription_id}-test-{delivery_id}"
+
+
+def _message_key(delivery_id: int, row: Row) -> str:
+    if row["position"] is None:
+        return trial_key(row["subscription_id"], delivery_id)
+    return message_key(row["subscription_id"], row["position"])

@@ -1,0 +1,353 @@
+"""Checks an installation: folders, engines and settings directly, external services live or by their last result.
+
+Every failed finding has a hint that leads to a working state (tests/integration/test_doctor.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from found_footy.app import (
+    ALL_SCHEDULES,
+    build_checker,
+    build_probes,
+    build_unexpected_answers,
+    contact_missing,
+    feeds_declared,
+    sources_off,
+)
+from found_footy.clips.ytdlp_state import MAX_AGE, RENEW, YtdlpState, ytdlp_state
+from found_footy.config import Settings
+from found_footy.errors import EngineError, FootyError, SettingsError
+from found_footy.feeds.registry import DeclaredFeed
+from found_footy.operations.check_ports import UnexpectedAnswer
+from found_footy.operations.check_store import PostgresServiceChecks
+from found_footy.operations.service_checks import CheckResult, Probe, ServiceCheck
+from found_footy.runtime import embedded_valkey as valkey
+from found_footy.runtime.data_folder import DataFolder, with_running_engines
+from found_footy.runtime.embedded_temporal import find_binary
+from found_footy.runtime.postgres_install import packaged_binaries
+from found_footy.runtime.temporal import connect_temporal, missing_schedules
+from found_footy.storage.migrations import inspect
+from found_footy.storage.postgres import Database
+from found_footy.storage.redis import RedisCache
+from found_footy.storage.stores import objects_folder
+from found_footy.text import spoken
+
+State = Literal["ok", "unknown", "off", "warning", "failed"]
+
+GIB = 1024**3
+MIN_FREE_BYTES = GIB
+LOW_FREE_BYTES = 5 * GIB
+ENGINE_SECONDS = 15.0
+NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
+CHECK_LIVE = "Run `footy doctor --live` to try it."
+KEYLESS_ADAPTERS = frozenset({"espn", "crex", "recording"})
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    what: str
+    state: State
+    """`off`: not in use, no problem. `warning`: works, but could be better. `unknown`: never checked."""
+    said: str
+    advice: str = ""
+    result: CheckResult | None = None
+    """Result of a live check in this run."""
+    check: ServiceCheck | None = None
+    """History of live checks, if the database has one."""
+
+    @property
+    def ok(self) -> bool:
+        return self.state == "ok"
+
+    def to_json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"what": self.what, "state": self.state, "said": self.said, "advice": self.advice}
+        if self.result is not None:
+            document |= {
+                "asked": self.result.asked.splitlines(),
+                "response": self.result.response,
+                "error_class": self.result.error_class,
+                "seconds": self.result.seconds,
+                "checked_at": self.result.checked_at.isoformat(),
+            }
+        if self.check is not None:
+            document |= {
+                "asked": self.check.asked.splitlines(),
+                "since": self.check.since.isoformat(),
+                "last_ok_at": self.check.last_ok_at.isoformat() if self.check.last_ok_at else None,
+                "checked_at": self.check.checked_at.isoformat(),
+                "error_class": self.check.error_class,
+            }
+        return document
+
+    def details(self, now: datetime) -> list[str]:
+        """Lines below the finding: requests, response, and how long the state has lasted."""
+        lines = []
+        if self.result is not None:
+            lines += [f"asked: {line}" for line in self.result.asked.splitlines()]
+            if self.result.response:
+                lines.append(f"answer: {self.result.response}")
+        if self.check is not None:
+            lines.append(self.check.history(now))
+        return lines
+
+
+@dataclass
+class Progress:
+    """Checks that are still running; `changed` is called on every change."""
+
+    changed: Callable[[str], None] = lambda words: None
+    waiting: list[str] = field(default_factory=list)
+    total: int = 0
+
+    def begin(self, names: Sequence[str]) -> None:
+        self.waiting, self.total = list(names), len(names)
+        self._show()
+
+    def done(self, name: str) -> None:
+        self.waiting = [each for each in self.waiting if each != name]
+        self._show()
+
+    def _show(self) -> None:
+        done = self.total - len(self.waiting)
+        self.changed(
+            f"checking {done}/{self.total} · waiting for {', '.join(self.waiting[:4])}" if self.waiting else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    findings: tuple[Diagnosis, ...]
+    at: datetime
+    kept: tuple[UnexpectedAnswer, ...] = ()
+    """Unexpected responses, newest first, if requested."""
+
+    @property
+    def failed(self) -> bool:
+        return any(finding.state == "failed" for finding in self.findings)
+
+
+async def examine(
+    settings: Settings, *, live: bool = False, with_answers: bool = False, progress: Progress | None = None
+) -> Examination:
+    """Check the installation. `live` sends requests to every enabled service; otherwise their last results are shown.
+
+    Read-only, except that live results are stored if the database is available, and that the live check of the object
+    store writes and deletes a tiny object.
+    """
+    try:
+        located = with_running_engines(settings)
+    except EngineError:
+        located = settings
+    postgres, temporal, redis = await asyncio.gather(_postgres(located), _temporal(located), _redis(located))
+    reachable = located if redis.state == "ok" else located.model_copy(update={"redis_url": None})
+    findings = [data_folder_finding(settings.data_dir), _binaries(settings), postgres, temporal, redis]
+    findings += _installation(settings)
+    try:
+        feeds = await feeds_declared(reachable)
+    except SettingsError as error:
+        feeds = []
+        findings.append(Diagnosis("feeds", "failed", str(error), error.hint))
+    probes = [probe for probe in build_probes(reachable, feeds) if not _is_future(probe, settings)]
+    if postgres.state != "ok" or located.database_url is None:
+        outside = await _outside(reachable, probes, live, None, progress or Progress())
+        kept: Sequence[UnexpectedAnswer] = ()
+    else:
+        database = Database(located.database_url.get_secret_value(), max_size=2)
+        await database.open()
+        try:
+            store = PostgresServiceChecks(database)
+            outside = await _outside(reachable, probes, live, store, progress or Progress())
+            kept = await build_unexpected_answers(settings, database).kept() if with_answers else ()
+        finally:
+            await database.close()
+    findings += _feeds(settings, feeds, outside, live=live)
+    findings += [finding for name, finding in outside.items() if not name.startswith("feed ")]
+    if not any(probe.name == "object store" for probe in probes):
+        said = f"{objects_folder(settings)} does not exist yet"
+        findings.append(Diagnosis("object store", "off", said, "`footy up` creates it."))
+    findings += [
+        Diagnosis(f"source {name}", "off", f"needs {lacking}") for name, lacking in sources_off(settings).items()
+    ]
+    return Examination(tuple(findings), datetime.now(UTC), tuple(kept))
+
+
+async def _outside(
+    settings: Settings, probes: Sequence[Probe], live: bool, store: PostgresServiceChecks | None, progress: Progress
+) -> dict[str, Diagnosis]:
+    """Return a finding per probe, by name."""
+    if not live:
+        known = {check.name: check for check in await store.checks()} if store else {}
+        return {probe.name: _last_known(probe, known.get(probe.name)) for probe in probes}
+    progress.begin([probe.name for probe in probes])
+    results = await build_checker(settings).run(probes, lambda result: progress.done(result.name))
+    known = {}
+    if store is not None:
+        await store.save(results)
+        known = {check.name: check for check in await store.checks()}
+    return {result.name: _just_checked(result, known.get(result.name)) for result in results}
+
+
+def _just_checked(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
+    advice = "" if result.ok else result.hint
+    return Diagnosis(result.name, "ok" if result.ok else "failed", result.said, advice, result, check)
+
+
+def _last_known(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
+    if check is None:
+        return Diagnosis(probe.name, "unknown", "switched on, never checked", CHECK_LIVE)
+    age = spoken(datetime.now(UTC) - check.checked_at)
+    said = f"{check.answer} ({age} ago)"
+    if check.ok:
+        return Diagnosis(probe.name, "ok", said, check=check)
+    return Diagnosis(probe.name, "failed", said, f"{check.hint} {CHECK_LIVE}".strip(), check=check)
+
+
+def _is_future(probe: Probe, settings: Settings) -> bool:
+    """Whether `footy up` has yet to create the object store, which a check must not do."""
+    return probe.name == "object store" and settings.object_store_url is None and not objects_folder(settings).exists()
+
+
+def _feeds(
+    settings: Settings, feeds: Sequence[DeclaredFeed], outside: Mapping[str, Diagnosis], *, live: bool
+) -> list[Diagnosis]:
+    findings = []
+    for each in feeds:
+        name = f"feed {each.source.id}"
+        if name in outside:
+            findings.append(outside[name])
+        elif each.on:
+            advice = f"Set it in .env, or switch the feed off with `footy feeds off {each.source.id}`."
+            findings.append(Diagnosis(name, "off", each.lacks, advice))
+        else:
+            by = "by `footy feeds off`" if each.switched is False else f"in {settings.feeds_file}"
+            findings.append(Diagnosis(name, "off", f"switched off {by}", f"`footy feeds on {each.source.id}` asks it."))
+    usable = [each for each in feeds if f"feed {each.source.id}" in outside]
+    names = ", ".join(each.source.id for each in usable)
+    if feeds and not usable:
+        advice = "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
+        findings.append(Diagnosis("feeds", "failed", "no feed is switched on and complete", advice))
+    elif live and usable and not any(outside[f"feed {each.source.id}"].ok for each in usable):
+        advice = "Follow the hints above, or switch another feed on: `footy feeds list` shows them."
+        findings.append(Diagnosis("feeds", "failed", "no feed answers, so no goal will be seen", advice))
+    elif usable and all(each.source.adapter in KEYLESS_ADAPTERS for each in usable):
+        said = f"only feeds without a key are on ({names}): they may be slower, and can change without notice"
+        advice = "Set API_FOOTBALL_KEY to add a second feed; a free key covers 100 requests a day."
+        findings.append(Diagnosis("feeds", "warning", said, advice))
+    elif usable:
+        findings.append(Diagnosis("feeds", "ok", f"on: {names}"))
+    return findings
+
+
+# --- Machine.
+
+
+def data_folder_finding(path: Path) -> Diagnosis:
+    existing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        advice = "Set FOOTY_DATA_DIR to a folder that you may write to."
+        return Diagnosis("data folder", "failed", f"{existing} is not writable", advice)
+    free = shutil.disk_usage(existing).free
+    said = f"{path.absolute()}, {free / GIB:.0f} GiB free"
+    if free < MIN_FREE_BYTES:
+        return Diagnosis("data folder", "failed", said, "Free some space, or set FOOTY_DATA_DIR: 1 GiB is the minimum.")
+    owner = DataFolder(path).read_runtime()
+    said += f", in use by process {owner.owner_pid}" if owner else ""
+    if free < LOW_FREE_BYTES:
+        advice = "Free some space, lower FOOTY_RETENTION_DAYS, or set FOOTY_DATA_DIR to a larger disk."
+        return Diagnosis("data folder", "warning", said, advice)
+    return Diagnosis("data folder", "ok", said)
+
+
+def _binaries(settings: Settings) -> Diagnosis:
+    if settings.temporal_address and settings.database_url and settings.redis_url:
+        return Diagnosis("embedded engines", "off", "not needed: all URLs are set")
+    try:
+        said = f"{find_binary()}, {packaged_binaries().postgres}, {valkey.find_binary()}"
+        return Diagnosis("embedded engines", "ok", said)
+    except EngineError as error:
+        return Diagnosis("embedded engines", "failed", str(error), "Reinstall them: `make clean setup`.")
+
+
+def _installation(settings: Settings) -> list[Diagnosis]:
+    findings = ytdlp_findings(ytdlp_state(), datetime.now(UTC).date())
+    if contact_missing(settings):
+        said = "Wikimedia limits clients that do not say how to reach their operator"
+        advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
+        return [*findings, Diagnosis("Wikidata contact", "warning", said, advice)]
+    return [*findings, Diagnosis("Wikidata contact", "ok", "set")]
+
+
+def ytdlp_findings(state: YtdlpState, today: date) -> list[Diagnosis]:
+    """Check the age of yt-dlp, because sites change within weeks, and the JavaScript runtime that YouTube requires."""
+    age = state.age(today)
+    said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
+    if age is not None and age > MAX_AGE:
+        release = Diagnosis("yt-dlp", "warning", said, f"Update it: `{RENEW}`, then restart the workers.")
+    else:
+        release = Diagnosis("yt-dlp", "ok", said)
+    if state.js_runtimes and state.has_ejs:
+        runtimes = ", ".join(f"{each.name} ({each.path})" for each in state.js_runtimes)
+        return [release, Diagnosis("JavaScript runtime", "ok", runtimes)]
+    lacking = "yt-dlp-ejs" if state.js_runtimes else "a JavaScript runtime (deno, or node 22 or newer)"
+    advice = f"Install it: `{state.install_runtime}`."
+    return [release, Diagnosis("JavaScript runtime", "warning", f"YouTube links fail without {lacking}", advice)]
+
+
+# --- Engines.
+
+
+async def _bounded(what: str, check: Callable[[], Awaitable[str]], advice: str) -> Diagnosis:
+    try:
+        async with asyncio.timeout(ENGINE_SECONDS):
+            return Diagnosis(what, "ok", await check())
+    except FootyError as error:
+        return Diagnosis(what, "failed", f"{error.kind}: {error}", advice)
+    except TimeoutError:
+        return Diagnosis(what, "failed", f"no answer within {ENGINE_SECONDS:g} s", advice)
+
+
+async def _postgres(settings: Settings) -> Diagnosis:
+    if settings.database_url is None:
+        return Diagnosis("PostgreSQL", "off", *NOT_RUNNING)
+    url = settings.database_url.get_secret_value()
+
+    async def check() -> str:
+        version, schema = await inspect(url)
+        schema.check()
+        return f"PostgreSQL {version}, schema up to date"
+
+    advice = "Start `footy up`, which also applies the schema, or correct DATABASE_URL."
+    return await _bounded("PostgreSQL", check, advice)
+
+
+async def _temporal(settings: Settings) -> Diagnosis:
+    if settings.temporal_address is None:
+        return Diagnosis("Temporal", "off", *NOT_RUNNING)
+
+    async def check() -> str:
+        missing = await missing_schedules(await connect_temporal(settings), ALL_SCHEDULES)
+        if missing:
+            raise EngineError(f"the schedules {', '.join(sorted(missing))} are missing")
+        return f"{settings.temporal_address}, namespace {settings.temporal_namespace}, schedules registered"
+
+    advice = "Start `footy up`, which also registers the schedules, or correct TEMPORAL_ADDRESS."
+    return await _bounded("Temporal", check, advice)
+
+
+async def _redis(settings: Settings) -> Diagnosis:
+    if settings.redis_url is None:
+        return Diagnosis("Redis", "off", *NOT_RUNNING)
+    cache = RedisCache(settings.redis_url.get_secret_value())
+    try:
+        return await _bounded("Redis", cache.check, "Start `footy up`, or correct REDIS_URL.")
+    finally:
+        await cache.aclose()

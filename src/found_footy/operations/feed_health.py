@@ -1,0 +1,392 @@
+"""Feed health: data ages, the grade and its state machine, and audit entries of recoveries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from statistics import median
+from typing import Any
+
+from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
+from found_footy.operations.models import (
+    FreshnessStats,
+    HealthGrade,
+    HealthState,
+    HealthSummary,
+    Recovery,
+    RecoveryAction,
+    RecoveryOutcome,
+)
+
+
+def ages(heard: Mapping[int, datetime], now: datetime) -> dict[int, float]:
+    """Seconds since the last response for each match. Times in the future, from another machine's clock, count as 0."""
+    return {match: max(0.0, (now - at).total_seconds()) for match, at in heard.items()}
+
+
+def arrived(heard: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta) -> dict[int, datetime]:
+    """Return the effective last response of each match that the database follows.
+
+    If the cache has lost a match, or its responses are not being saved, the time of the last save counts: data that
+    does not reach the database reaches no user.
+    """
+    return {match: heard[match] if _saved_soon(heard.get(match), at, lag) else at for match, at in saved.items()}
+
+
+def unsaved(heard: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta) -> int:
+    """Count the matches whose responses arrive but are not saved."""
+    return sum(match in heard and not _saved_soon(heard[match], at, lag) for match, at in saved.items())
+
+
+def _saved_soon(heard: datetime | None, saved: datetime, lag: timedelta) -> bool:
+    return heard is not None and heard - saved <= lag
+
+
+def stats(seconds: Iterable[float]) -> FreshnessStats:
+    ordered = sorted(seconds)
+    if not ordered:
+        return FreshnessStats()
+    return FreshnessStats(median(ordered), percentile(ordered, 0.95), ordered[-1], len(ordered))
+
+
+def percentile(ordered: list[float], share: float) -> float:
+    """Return the nearest-rank percentile, which is always a measured value.
+
+    With fewer than twenty matches, the 95th percentile is the oldest, so a single stale match stays visible.
+    """
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def stale(heard: Mapping[int, datetime], now: datetime, seconds: float) -> list[tuple[int, float]]:
+    """Return matches without a response for at least `seconds`, with their ages, oldest first."""
+    found = [(match, age) for match, age in ages(heard, now).items() if age >= seconds]
+    return sorted(found, key=lambda each: (-each[1], each[0]))
+
+
+def is_paused(record: MatchMonitoringRecord, now: datetime) -> bool:
+    return record.state is MonitoringState.PAUSED and (record.paused_until is None or record.paused_until > now)
+
+
+# --- Grade of the feeds, from received data only.
+
+
+GOOD_IN_A_ROW = 2
+"""Consecutive good checks that lead from DEGRADED to HEALTHY."""
+
+TRANSITIONS: frozenset[tuple[HealthGrade, HealthGrade]] = frozenset(
+    {
+        (HealthGrade.HEALTHY, HealthGrade.DEGRADED),
+        (HealthGrade.DEGRADED, HealthGrade.FAILING),
+        (HealthGrade.DEGRADED, HealthGrade.HEALTHY),
+        (HealthGrade.FAILING, HealthGrade.RECOVERING),
+        (HealthGrade.FAILING, HealthGrade.DEGRADED),
+        (HealthGrade.RECOVERING, HealthGrade.HEALTHY),
+        # A recovery is graded when its time is up, so that no outage stays hidden as "recovering".
+        (HealthGrade.RECOVERING, HealthGrade.DEGRADED),
+        (HealthGrade.RECOVERING, HealthGrade.FAILING),
+    }
+)
+
+OUTCOMES = {
+    HealthGrade.HEALTHY: RecoveryOutcome.SUCCESS,
+    HealthGrade.DEGRADED: RecoveryOutcome.PARTIAL,
+    HealthGrade.FAILING: RecoveryOutcome.FAILED,
+}
+"""Outcome of a recovery by the grade that follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRules:
+    """Thresholds, all in seconds."""
+
+    fresh: float = 60.0
+    """Maximum median and p95 age while healthy."""
+    failing: float = 120.0
+    """Age of any match at which the feeds are failing."""
+    stall: float = 90.0
+    """Time without any response at which the feeds are failing."""
+    recovery: float = 120.0
+    """Time limit for a recovery to take effect."""
+    recovery_pause: float = 900.0
+    """Minimum time between the starts of two recoveries."""
+    gap: float = 60.0
+    """After this long without a check, the whole system was probably stopped and needs time to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedMeasurement:
+    heard: Mapping[int, datetime]
+    """Followed matches, with the time of the last response or, without one, since when one is expected."""
+    last_success: datetime | None = None
+    """Last response of any feed for any match."""
+    queue: Mapping[str, int] = field(default_factory=dict)
+    active: int = 0
+    ok: int = 0
+    failed: int = 0
+    """Successful and failed responses of the last minutes."""
+    paused: tuple[str, ...] = ()
+    unsaved: int = 0
+    """Matches whose responses arrive but are not saved; `heard` holds their last save."""
+    notes: tuple[str, ...] = ()
+    """Descriptions of what could not be measured. They do not affect the grade."""
+
+
+class Evidence(StrEnum):
+    """Assessment of one measurement, independent of earlier ones."""
+
+    IDLE = "idle"
+    """No match to poll."""
+    GOOD = "good"
+    OLD = "old"
+    VERY_STALE = "far too old"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthTransition:
+    state: HealthState
+    summary: HealthSummary
+    path: tuple[HealthGrade, ...]
+    """Grades from the previous to the current one; a single one if nothing changed."""
+    act: bool = False
+    """Whether to start a recovery: a first one, a repeated one, or one whose watchdog died."""
+    outcome: RecoveryOutcome | None = None
+    """Outcome of a recovery that this check ends."""
+    healthy_again: bool = False
+    """Whether this check ends an outage with an audit entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recovering:
+    """Progress of the last recovery."""
+
+    acting: bool
+    cut_off: bool
+    """The recovery was not reported as done, and its time is up."""
+    answered: bool
+    over: bool
+
+
+def next_state(
+    state: HealthState | None, measured: FeedMeasurement, now: datetime, rules: HealthRules
+) -> HealthTransition:
+    before = state or HealthState(HealthGrade.HEALTHY, since=now)
+    since_heard = list(ages(measured.heard, now).values())
+    freshness = stats(since_heard)
+    stall = stall_seconds(since_heard, measured.last_success, now)
+    look = looked(freshness, stall, rules)
+    good = before.good_in_a_row + 1 if look in (Evidence.GOOD, Evidence.IDLE) else 0
+    resumed = state is None or state.judged_at is None or now - state.judged_at > timedelta(seconds=rules.gap)
+    recovering = _recovering(before, measured.last_success, now, rules)
+    path = [before.grade]
+    while (step := next_grade(path[-1], look, good, recovering)) is not None:
+        path.append(step)
+    grade = path[-1]
+    healthy_again = grade is HealthGrade.HEALTHY and before.recovery_id is not None
+    left_recovery = before.grade is HealthGrade.RECOVERING and grade is not HealthGrade.RECOVERING
+    after = replace(
+        before,
+        grade=grade,
+        since=now if len(path) > 1 else before.since,
+        good_in_a_row=good,
+        recovery_id=None if healthy_again else before.recovery_id,
+        acting_until=before.acting_until if grade is HealthGrade.RECOVERING else None,
+        judged_at=now,
+        resumed_at=now if resumed else before.resumed_at,
+        turn=before.turn + 1,
+    )
+    answers = measured.ok + measured.failed
+    summary = HealthSummary(
+        grade=grade,
+        since=after.since,
+        freshness=freshness,
+        generated_at=now,
+        last_success=measured.last_success,
+        stall_seconds=stall,
+        queue=measured.queue,
+        active=measured.active,
+        failure_ratio=measured.failed / answers if answers else 0.0,
+        paused=measured.paused,
+        reasons=(*_reasons(grade, freshness, stall, measured.unsaved, rules), *measured.notes),
+    )
+    return HealthTransition(
+        after,
+        summary,
+        tuple(path),
+        act=wants_recovery(after, now, rules),
+        outcome=OUTCOMES[grade] if left_recovery and before.recovery_id else None,
+        healthy_again=healthy_again,
+    )
+
+
+def next_grade(grade: HealthGrade, look: Evidence, good_in_a_row: int, recovering: _Recovering) -> HealthGrade | None:
+    """Return the next grade, or None if the grade stays."""
+    bad = look in (Evidence.OLD, Evidence.VERY_STALE)
+    match grade:
+        case HealthGrade.HEALTHY:
+            return HealthGrade.DEGRADED if bad else None
+        case HealthGrade.DEGRADED:
+            if look is Evidence.VERY_STALE:
+                return HealthGrade.FAILING
+            well = look is Evidence.IDLE or (look is Evidence.GOOD and good_in_a_row >= GOOD_IN_A_ROW)
+            return HealthGrade.HEALTHY if well else None
+        case HealthGrade.FAILING:
+            return None if look is Evidence.VERY_STALE else HealthGrade.DEGRADED
+        case HealthGrade.RECOVERING:
+            return _after_recovery(look, recovering)
+
+
+def _after_recovery(look: Evidence, recovering: _Recovering) -> HealthGrade | None:
+    if recovering.acting:
+        return None
+    if look is Evidence.IDLE or (look is Evidence.GOOD and recovering.answered):
+        return HealthGrade.HEALTHY
+    if look is Evidence.VERY_STALE:
+        # An interrupted recovery has to be repeated before it can be graded.
+        return HealthGrade.FAILING if recovering.over and not recovering.cut_off else None
+    return HealthGrade.DEGRADED if recovering.over else None
+
+
+def looked(freshness: FreshnessStats, stall: float, rules: HealthRules) -> Evidence:
+    if not freshness.count:
+        return Evidence.IDLE
+    if freshness.maximum >= rules.failing or stall >= rules.stall:
+        return Evidence.VERY_STALE
+    return Evidence.OLD if max(freshness.median, freshness.p95) >= rules.fresh else Evidence.GOOD
+
+
+def stall_seconds(since_heard: Sequence[float], last_success: datetime | None, now: datetime) -> float:
+    """Seconds since any response; 0 if there is no match to poll."""
+    if not since_heard:
+        return 0.0
+    shortest = min(since_heard)
+    if last_success is None:
+        return shortest
+    return max(0.0, min(shortest, (now - last_success).total_seconds()))
+
+
+def wants_recovery(state: HealthState, now: datetime, rules: HealthRules) -> bool:
+    match state.grade:
+        case HealthGrade.FAILING:
+            if state.resumed_at is not None and now - state.resumed_at < timedelta(seconds=rules.stall):
+                return False  # everything was just started, so a restart is pointless
+            pause = timedelta(seconds=rules.recovery_pause)
+            return state.recovered_at is None or now - state.recovered_at >= pause
+        case HealthGrade.RECOVERING:
+            return state.acting_until is not None and now >= state.acting_until
+    return False
+
+
+def _recovering(state: HealthState, last_success: datetime | None, now: datetime, rules: HealthRules) -> _Recovering:
+    begun = state.recovered_at or state.since
+    return _Recovering(
+        acting=state.acting_until is not None and now < state.acting_until,
+        cut_off=state.acting_until is not None and now >= state.acting_until,
+        answered=last_success is not None and last_success > begun,
+        over=now - begun >= timedelta(seconds=rules.recovery),
+    )
+
+
+def _reasons(
+    grade: HealthGrade, freshness: FreshnessStats, stall: float, unsaved: int, rules: HealthRules
+) -> list[str]:
+    """Return why the feeds are not healthy, worst first."""
+    found = []
+    if freshness.count and stall >= rules.stall:
+        found.append(f"no feed has answered for {stall:.0f} s")
+    if freshness.maximum >= rules.failing:
+        found.append(f"a match was last heard of {freshness.maximum:.0f} s ago")
+    if freshness.median >= rules.fresh:
+        found.append(f"half of the matches were last heard of {freshness.median:.0f} s ago or before")
+    elif freshness.p95 >= rules.fresh:
+        found.append(f"one match in twenty was last heard of {freshness.p95:.0f} s ago or before")
+    if found and unsaved:
+        found.append(f"what was heard of {unsaved} match{'es' if unsaved > 1 else ''} has not been saved")
+    if not found and grade is HealthGrade.DEGRADED:
+        found.append("fresh again, and not yet for long enough")
+    if not found and grade is HealthGrade.RECOVERING:
+        found.append("the first answer after the recovery is waited for")
+    return found
+
+
+# --- Audit entry of a recovery: one per outage, with all its attempts.
+
+
+LONGEST = timedelta(seconds=90)
+"""Time limit of all steps of a recovery; after that, its process has died."""
+MOST_ATTEMPTS = 20
+"""Maximum attempts kept per outage, the latest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryStep:
+    """One recovery step and its result."""
+
+    name: str
+    """browser, workers, pauses or poller."""
+    ok: bool
+    seconds: float
+    said: str
+    facts: Mapping[str, Any]
+
+
+def seen(summary: HealthSummary) -> dict[str, Any]:
+    """Return the state of the feeds for an audit entry."""
+    return {
+        "grade": str(summary.grade),
+        "freshness": {name: round(value, 1) for name, value in asdict(summary.freshness).items()},
+        "stall_seconds": round(summary.stall_seconds, 1),
+        "queue": dict(summary.queue),
+        "active": summary.active,
+        "failure_ratio": round(summary.failure_ratio, 3),
+        "paused": len(summary.paused),
+        "last_success": summary.last_success.isoformat() if summary.last_success else None,
+    }
+
+
+def begun(
+    judgement: HealthTransition, entry: Recovery | None, new_id: str, now: datetime
+) -> tuple[HealthState, HealthSummary, Recovery]:
+    """Start a recovery: FAILING becomes RECOVERING. `entry` is the existing entry of the outage, if any."""
+    trigger = "; ".join(judgement.summary.reasons) or "the feeds are failing"
+    if entry is None:
+        entry = Recovery(new_id, now, RecoveryAction.SOFT_RESTART, trigger, before=seen(judgement.summary))
+    attempts = [*entry.after.get("attempts", ()), {"at": now.isoformat(), "trigger": trigger}]
+    entry = replace(entry, outcome=None, after={**entry.after, "attempts": attempts[-MOST_ATTEMPTS:]})
+    state = replace(
+        judgement.state,
+        grade=HealthGrade.RECOVERING,
+        since=now if judgement.state.grade is not HealthGrade.RECOVERING else judgement.state.since,
+        recovery_id=entry.id,
+        recovered_at=now,
+        acting_until=now + LONGEST,
+        turn=judgement.state.turn + 1,
+    )
+    return state, replace(judgement.summary, grade=state.grade, since=state.since, generated_at=now), entry
+
+
+def acted(entry: Recovery, steps: Sequence[RecoveryStep], seconds: float) -> Recovery:
+    """Add the completed steps to the entry. The outcome follows later."""
+    done = [asdict(step) for step in steps]
+    attempts = [dict(each) for each in entry.after.get("attempts", ())] or [{}]
+    attempts[-1] |= {"steps": done, "seconds": round(seconds, 1)}
+    return replace(entry, seconds=(entry.seconds or 0.0) + seconds, after={**entry.after, "attempts": attempts})
+
+
+def concluded(entry: Recovery, judgement: HealthTransition, now: datetime) -> Recovery:
+    """Add the outcome and current state if this check ends a recovery or the outage; otherwise return it unchanged."""
+    if judgement.outcome is not None:
+        entry = replace(entry, outcome=judgement.outcome, after={**entry.after, **seen(judgement.summary)})
+    if judgement.healthy_again:
+        entry = replace(entry, healthy_at=now, after={**entry.after, **seen(judgement.summary)})
+    return entry
+
+
+def outcome_of(steps: Sequence[RecoveryStep]) -> RecoveryOutcome:
+    """Outcome of a manual recovery: by its steps, because the feeds may have been healthy before."""
+    good = sum(step.ok for step in steps)
+    if good == len(steps):
+        return RecoveryOutcome.SUCCESS
+    return RecoveryOutcome.PARTIAL if good else RecoveryOutcome.FAILED

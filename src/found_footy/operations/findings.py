@@ -1,0 +1,551 @@
+"""Assess a measurement of the system: every problem as a finding with advice, and the grades."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from found_footy.feeds.models import MonitoringState
+from found_footy.feeds.scheduling import PollPace, poll_pace
+from found_footy.operations.models import (
+    UNKNOWN,
+    WORKING_GRADES,
+    DatabaseFacts,
+    FeedDeclaration,
+    FeedUse,
+    FieldConflict,
+    Finding,
+    HealthGrade,
+    HealthLimits,
+    HealthReport,
+    LiveMatch,
+    Measurement,
+    OpenGoal,
+    ScheduleState,
+    SystemGrade,
+    TemporalState,
+)
+from found_footy.text import spoken
+
+BACKLOG_AGE = timedelta(seconds=60)
+WORKER_TIMEOUT = timedelta(seconds=90)
+"""An idle worker polls at least once a minute."""
+DISK_LOW, DISK_FULL = 0.10, 0.03
+OPTIONAL_ENGINES = frozenset({"browser"})
+"""Engines whose failure only degrades the system."""
+
+ENGINE_NAMES = {
+    "database": "PostgreSQL",
+    "temporal": "Temporal",
+    "cache": "Redis",
+    "browser": "The browser service",
+    "object store": "The object store",
+}
+_ENGINE_ADVICE = {
+    "database": "Is `footy up` running, or DATABASE_URL right? Run `footy doctor`.",
+    "temporal": "Is `footy up` running, or TEMPORAL_ADDRESS right? Goals wait until it answers; none is lost.",
+    "cache": "Is `footy up` running, or REDIS_URL right? Nothing is lost with it; it fills again by itself.",
+    "browser": "Is `footy browser` running, or BROWSER_URL right? X and the feeds that need pages wait for it.",
+    "object store": "Check FOOTY_OBJECT_STORE_URL and its keys; `footy doctor` tries them.",
+}
+
+
+def engines(measured: Measurement) -> Iterator[Finding]:
+    for engine in measured.engines:
+        if engine.state == "failed":
+            name = ENGINE_NAMES.get(engine.name, engine.name)
+            what = f"{name} is unreachable: {engine.said}" if engine.said else f"{name} is unreachable"
+            kind = "engine_" + engine.name.replace(" ", "_")
+            grade = SystemGrade.DEGRADED if engine.name in OPTIONAL_ENGINES else SystemGrade.FAILED
+            yield Finding(kind, grade, what, None, _ENGINE_ADVICE.get(engine.name, ""), "engines")
+    if measured.recorded is not None and measured.recorded.lacking:
+        what = f"The database schema is missing {', '.join(measured.recorded.lacking)}"
+        yield Finding("schema", SystemGrade.FAILED, what, None, "`footy up` applies the migrations.", "engines")
+
+
+def workers(measured: Measurement) -> Iterator[Finding]:
+    temporal = measured.temporal
+    if temporal is None:
+        return
+    for queue in temporal.queues:
+        latest = max((worker.seen_at for worker in queue.workers), default=None)
+        if latest is None or measured.at - latest > WORKER_TIMEOUT:
+            what = f"No worker is polling task queue {temporal.name}"
+            yield Finding(
+                "no_worker", SystemGrade.FAILED, what, latest, "Start `footy up` or `footy worker`.", "engines"
+            )
+            break
+    else:
+        yield from _backlog(measured.at, temporal)
+    yield from _schedules(temporal)
+
+
+def _backlog(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
+    for queue in temporal.queues:
+        if queue.backlog and queue.backlog_age > BACKLOG_AGE:
+            tasks = "task waits" if queue.backlog == 1 else "tasks wait"
+            what = f"{queue.backlog} {queue.kind} {tasks} in {temporal.name}, the first for {spoken(queue.backlog_age)}"
+            advice = "Too few workers, or they hang: start more with `footy worker`, and check their logs."
+            yield Finding("backlog", SystemGrade.FAILED, what, at - queue.backlog_age, advice, "engines")
+
+
+def _schedules(temporal: TemporalState) -> Iterator[Finding]:
+    if not any(is_poll_schedule(schedule) for schedule in temporal.schedules):
+        what = "The schedule that polls the matches is missing"
+        yield Finding("schedule_missing", SystemGrade.FAILED, what, None, "`footy up` registers it.", "engines")
+    for schedule in temporal.schedules:
+        if schedule.paused:
+            what = f"The schedule {schedule.id} is paused" + (f": {schedule.note}" if schedule.note else "")
+            advice = f"Unpause it: `temporal schedule toggle --unpause --schedule-id {schedule.id}`."
+            kind, grade = (
+                ("polls_paused", SystemGrade.FAILED)
+                if is_poll_schedule(schedule)
+                else ("schedule_paused", SystemGrade.DEGRADED)
+            )
+            yield Finding(kind, grade, what, schedule.last_run, advice, "engines")
+
+
+def is_poll_schedule(schedule: ScheduleState) -> bool:
+    return schedule.id.startswith("monitor")
+
+
+def disk_findings(measured: Measurement) -> Iterator[Finding]:
+    disk = measured.disk
+    if disk is None or disk.share_free >= DISK_LOW:
+        return
+    grade = SystemGrade.FAILED if disk.share_free < DISK_FULL else SystemGrade.DEGRADED
+    what = f"The disk is nearly full: {disk.free / 1e9:.1f} of {disk.size / 1e9:.0f} GB free"
+    yield Finding("disk", grade, what, None, "Make room, or shorten FOOTY_RETENTION_DAYS.", "engines")
+
+
+# --- Score feeds: disabled, failing, paused, out of quota. Failed only if no feed is left.
+
+
+MATCHES_A_REQUEST = 20
+INACTIVE_AFTER = timedelta(hours=1)
+"""If the declared feeds are unknown, a feed without a request for this long is ignored."""
+RENEWED = "The quota resets at 00:00 UTC. Use a larger plan or a longer poll interval."
+
+
+def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
+    yield from _declared(measured.declared)
+    used = feeds_in_use(measured)
+    failing = [feed for feed in used if feed.error]
+    for feed in failing:
+        grade = SystemGrade.FAILED if len(failing) == len(used) else SystemGrade.DEGRADED
+        advice = "`footy doctor --live` shows the feed's response and what to do."
+        if grade is SystemGrade.DEGRADED:
+            advice = f"The other feeds still work. {advice}"
+        yield Finding("feed", grade, f"{feed.feed} fails: {feed.error}", feed.answered_at, advice, "feeds")
+    if (reason := no_data(measured)) and not failing and any(each.usable for each in measured.declared or ()):
+        advice = "`footy ingest` requests the feeds now; `footy doctor --live` shows each response."
+        yield Finding("feeds_silent", SystemGrade.FAILED, reason[0].upper() + reason[1:], None, advice, "feeds")
+    yield from _quotas(measured, used, limits)
+    yield from _paused(measured, {feed.feed for feed in failing})
+
+
+MAX_ANSWER_AGE = timedelta(hours=26)
+"""The daily ingest requests every feed; two hours are added for its retries."""
+
+
+def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool) -> str:
+    """Return why there is no data about the matches; empty if the feeds respond.
+
+    `feeds` are enabled and configured. While matches are followed, their ages show whether the feeds respond; otherwise
+    the daily ingest is the only evidence.
+    """
+    failing = [feed for feed in feeds if feed.error]
+    last = max(failing, key=lambda feed: feed.asked_at, default=None)
+    error = f"; last error: {last.feed}: {last.error}" if last else ""
+    answered = [feed.answered_at for feed in feeds if feed.answered_at is not None]
+    if not answered:
+        return f"no feed has answered yet{error or '; none has been asked so far'}"
+    if following:
+        return ""
+    if len(failing) == len(feeds):
+        return f"no feed answers{error}"
+    age = now - max(answered)
+    return f"no feed has answered for {spoken(age)}" if age > MAX_ANSWER_AGE else ""
+
+
+def no_data(measured: Measurement) -> str:
+    """Return why the feeds' grade is meaningless; empty if it is valid, or if this cannot be determined."""
+    if measured.recorded is None or measured.declared is None:
+        return ""
+    return missing_answers(feeds_in_use(measured), measured.at, following=bool(measured.recorded.matches))
+
+
+def feeds_in_use(measured: Measurement) -> tuple[FeedUse, ...]:
+    """Enabled and configured feeds; if the declared feeds are unknown, those requested recently."""
+    feeds = measured.recorded.feeds if measured.recorded else ()
+    if measured.declared is not None:
+        usable = {each.feed for each in measured.declared if each.usable}
+        return tuple(feed for feed in feeds if feed.feed in usable)
+    return tuple(feed for feed in feeds if measured.at - feed.asked_at <= INACTIVE_AFTER)
+
+
+def _declared(declared: Sequence[FeedDeclaration] | None) -> Iterator[Finding]:
+    if declared is None:
+        return
+    usable = [each for each in declared if each.usable]
+    if not usable and not any(each.on for each in declared):
+        what = "All score feeds are disabled"
+        yield Finding(
+            "feeds_off", SystemGrade.FAILED, what, None, "Enable one below, or with `footy feeds on`.", "feeds"
+        )
+        return
+    for each in declared:
+        if each.on and each.lacks:
+            grade = SystemGrade.DEGRADED if usable else SystemGrade.FAILED
+            yield Finding("feed_lacks", grade, f"{each.feed} is not configured", None, each.lacks, "feeds")
+        elif not each.on and each.switched is False and each.enabled:
+            advice = f"An operator disabled it. `footy feeds auto {each.feed}` reverts that."
+            yield Finding("feed_off", SystemGrade.DEGRADED, f"{each.feed} is disabled", None, advice, "feeds")
+
+
+def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits) -> Iterator[Finding]:
+    paces = {feed.feed: _pace(measured, feed, limits) for feed in used}
+    ended = [feed for feed, allowed in paces.items() if allowed.slowed and allowed.interval is None]
+    for feed in ended:
+        grade = SystemGrade.FAILED if len(ended) == len(paces) else SystemGrade.DEGRADED
+        what = f"{feed} is not polled: {paces[feed].reason}"
+        yield Finding("quota_used", grade, what, None, RENEWED, "feeds")
+    for feed, allowed in paces.items():
+        if allowed.slowed and allowed.interval is not None:
+            what = f"{feed} is polled only every {spoken(allowed.interval)}: {allowed.reason}"
+            yield Finding("quota_low", SystemGrade.DEGRADED, what, None, RENEWED, "feeds")
+
+
+def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
+    """One finding per feed, except for feeds already reported as failing."""
+    records = measured.cached.records if measured.cached else ()
+    paused = [each for each in records if each.state is MonitoringState.PAUSED and each.feed not in named]
+    for feed, number in sorted(Counter(each.feed for each in paused).items()):
+        mine = [each for each in paused if each.feed == feed]
+        said = next((f": {each.error}" for each in mine if each.error), "")
+        what = f"{number} match{'es' if number > 1 else ''} paused at {feed}{said}"
+        since = min((each.updated_at for each in mine if each.updated_at), default=None)
+        advice = "Each is retried after its pause; the match's other feeds still work."
+        yield Finding("feed_paused", SystemGrade.DEGRADED, what, since, advice, "paused")
+
+
+def poll_interval(measured: Measurement, limits: HealthLimits) -> PollPace:
+    """Return the pace of the feed with the shortest poll interval."""
+    paces = [_pace(measured, feed, limits) for feed in feeds_in_use(measured)]
+    if not paces:
+        return PollPace(limits.poll, slowed=False)
+    return min(paces, key=lambda allowed: (allowed.slowed, allowed.interval or timedelta.max))
+
+
+def _pace(measured: Measurement, feed: FeedUse, limits: HealthLimits) -> PollPace:
+    matches = len(measured.recorded.matches) if measured.recorded else 0
+    return poll_pace(feed.quota, measured.at, limits.poll, max(1, math.ceil(matches / MATCHES_A_REQUEST)))
+
+
+# --- Matches that are not polled, stuck searches, failing sources and deliveries.
+
+
+POLLS_MISSED = 3
+"""Poll intervals without a poll after which a match counts as not polled."""
+MIN_POLL_LIMIT = timedelta(seconds=10)
+SOURCE_FAILURES = 3
+DELIVERY_LIMIT = timedelta(minutes=10)
+MAX_OUTBOX_LAG = 1000
+MAX_GOALS = 5
+"""Maximum goals listed per problem; the others are counted."""
+
+
+def poll_limit(measured: Measurement, limits: HealthLimits) -> timedelta:
+    """Maximum age of the last poll of a live match."""
+    allowed = poll_interval(measured, limits)
+    return max(MIN_POLL_LIMIT, POLLS_MISSED * max(limits.poll, allowed.interval or limits.poll))
+
+
+def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
+    assert measured.recorded is not None
+    limit = poll_limit(measured, limits)
+    late = [match for match in measured.recorded.matches if measured.at - match.since > limit]
+    yield from _refused([match for match in measured.recorded.matches if match.error_kind and match not in late])
+    if not late:
+        return
+    oldest = min(match.since for match in late)
+    if len(late) == 1:
+        what = f"{late[0].home} – {late[0].away} is not polled{_reason(late[0])}"
+    else:
+        what = f"{len(late)} of {len(measured.recorded.matches)} live matches are not polled{_reason(late[0])}"
+    advice = "Search the workers' log for `poll_failed` and `monitor`."
+    yield Finding("polls", SystemGrade.FAILED, what, oldest, advice, "matches")
+
+
+def _refused(matches: Sequence[LiveMatch]) -> Iterator[Finding]:
+    if matches:
+        more = f", and {len(matches) - 1} more" if len(matches) > 1 else ""
+        what = f"The last poll of {matches[0].home} – {matches[0].away}{more} failed{_reason(matches[0])}"
+        advice = "The next poll retries. If it persists, search the workers' log for `poll_failed`."
+        yield Finding(
+            "poll_refused", SystemGrade.DEGRADED, what, min(each.since for each in matches), advice, "matches"
+        )
+
+
+def _reason(match: LiveMatch) -> str:
+    return f": {match.error_kind}: {match.error_message}" if match.error_kind else ""
+
+
+def goals_in_work(goals: Sequence[OpenGoal], now: datetime, limits: HealthLimits) -> Iterator[Finding]:
+    late_start = max(MIN_POLL_LIMIT, POLLS_MISSED * limits.poll)
+    yield from _each(
+        [goal for goal in goals if goal.stable_at is not None and not goal.begun and now - goal.stable_at > late_start],
+        "goal_not_begun",
+        SystemGrade.FAILED,
+        lambda goal: f"The search for {_named(goal)} has not started",
+        "The next poll starts it. If not, search the workers' log for `search`.",
+    )
+    yield from _each(
+        [goal for goal in goals if goal.begun and now - goal.sign_of_life > limits.search_silence],
+        "goal_silent",
+        SystemGrade.FAILED,
+        lambda goal: f"No search activity for {_named(goal)} since {goal.sign_of_life:%H:%M}",
+        "The next poll restarts it. Temporal's UI shows where the workflow hangs.",
+    )
+    yield from _each(
+        [goal for goal in goals if goal.unanswered >= SOURCE_FAILURES],
+        "goal_unanswered",
+        SystemGrade.DEGRADED,
+        lambda goal: f"No source answered the last {goal.unanswered} searches for {_named(goal)}",
+        "See the sources below for their errors.",
+    )
+
+
+def _each(
+    goals: Sequence[OpenGoal], kind: str, grade: SystemGrade, words: Callable[[OpenGoal], str], advice: str
+) -> Iterator[Finding]:
+    for goal in goals[:MAX_GOALS]:
+        since = goal.sign_of_life
+        yield Finding(kind, grade, words(goal), since, advice, "goals", goal.event_id, goal.fixture_id)
+    if len(goals) > MAX_GOALS:
+        more = len(goals) - MAX_GOALS
+        since = min(goal.sign_of_life for goal in goals[MAX_GOALS:])
+        yield Finding(kind, grade, f"The same for {more} more goals", since, advice, "goals")
+
+
+def _named(goal: OpenGoal) -> str:
+    unknown = "the goal" if goal.innings is None else "the wicket"
+    return f"{goal.player or unknown} {goal.moment} ({goal.home} – {goal.away})"
+
+
+def sources(recorded: DatabaseFacts) -> Iterator[Finding]:
+    used = recorded.sources
+    failing = [each for each in used if each.failures_in_a_row >= SOURCE_FAILURES]
+    all_fail = bool(used) and len(failing) == len(used)
+    for each in failing:
+        said = f": {each.error_kind}: {each.error_message}" if each.error_kind else ""
+        what = f"{each.source} failed {each.failures_in_a_row} times in a row{said}"
+        grade = SystemGrade.FAILED if all_fail else SystemGrade.DEGRADED
+        yield Finding("source", grade, what, each.failing_since, source_advice(each.error_kind), "sources")
+
+
+def source_advice(error_kind: str | None) -> str:
+    return {
+        "SourceLoggedOut": "Log in again: `footy browser login` for X, a new app password for Bluesky.",
+        "SourceBlocked": "Set FOOTY_REDDIT_CLIENT_ID and _SECRET, or remove reddit from FOOTY_SOURCES.",
+        "SourceRateLimited": "Temporary. Use fewer sources or a longer FOOTY_SEARCH_SECONDS.",
+        "SourceChanged": "The source changed its pages: update Found Footy.",
+    }.get(error_kind or "", "`footy doctor --live` checks each source.")
+
+
+def deliveries(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
+    sent = recorded.deliveries
+    if sent.dead:
+        letters = "message could not be delivered" if sent.dead == 1 else "messages could not be delivered"
+        advice = "Correct the subscription's address and resend its dead letters, or delete it."
+        yield Finding(
+            "dead_letters", SystemGrade.DEGRADED, f"{sent.dead} {letters}", sent.dead_since, advice, "deliveries"
+        )
+    if sent.overdue_since is not None and now - sent.overdue_since > DELIVERY_LIMIT:
+        waits = "message is" if sent.waiting == 1 else "messages are"
+        what = f"{sent.waiting} {waits} overdue for delivery"
+        advice = "Check the receivers: each subscription lists its attempts."
+        yield Finding("deliveries_late", SystemGrade.DEGRADED, what, sent.overdue_since, advice, "deliveries")
+
+
+def news(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
+    if measured.news_read is not None and recorded.news - measured.news_read > MAX_OUTBOX_LAG:
+        what = f"Live updates are {recorded.news - measured.news_read} messages behind"
+        yield Finding(
+            "news_behind", SystemGrade.DEGRADED, what, None, "Restart `footy web`; no message is lost.", "engines"
+        )
+
+
+def failures(measured: Measurement) -> Iterator[Finding]:
+    failed = measured.temporal.failed if measured.temporal else 0
+    if failed:
+        what = f"{failed} workflow{'s' if failed > 1 else ''} failed in the last hour"
+        advice = "Temporal's UI shows why; unfinished goals are searched for again automatically."
+        yield Finding("workflows_failed", SystemGrade.DEGRADED, what, None, advice, "engines")
+
+
+# --- Frozen clocks: the match is in play and its feeds respond, but its clock does not move.
+
+
+PLAYED = frozenset({"1H", "2H", "ET", "LIVE"})
+"""Statuses with a running clock; breaks and shoot-outs have none."""
+HALF_ENDS = frozenset({45, 90, 105, 120})
+FROZEN_AFTER = timedelta(minutes=5)
+FROZEN_AFTER_AT_END = timedelta(minutes=20)
+"""Many feeds stop the clock at the end of a half and do not report stoppage time."""
+FROZEN_AFTER_CRICKET = timedelta(minutes=15)
+"""Cricket pauses for injuries, reviews and showers without a separate status."""
+
+
+def is_clock_frozen(match: LiveMatch, now: datetime) -> bool:
+    if match.status not in PLAYED or match.elapsed is None or match.clock_moved_at is None:
+        return False
+    limit = (
+        FROZEN_AFTER_CRICKET
+        if match.sport == "cricket"
+        else FROZEN_AFTER_AT_END
+        if match.elapsed in HALF_ENDS
+        else FROZEN_AFTER
+    )
+    return now - match.clock_moved_at > limit
+
+
+def frozen_clocks(recorded: DatabaseFacts, now: datetime) -> list[LiveMatch]:
+    """Return matches with a frozen clock, longest first."""
+    found = [match for match in recorded.matches if is_clock_frozen(match, now)]
+    return sorted(found, key=lambda match: (match.clock_moved_at or now, match.fixture_id))
+
+
+def clocks(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
+    """Report frozen clocks, except of matches that are not polled, which have their own finding."""
+    limit = poll_limit(measured, limits)
+    found = [match for match in frozen_clocks(recorded, measured.at) if measured.at - match.since <= limit]
+    if not found:
+        return
+    first = found[0]
+    more = f", and of {len(found) - 1} more," if len(found) > 1 else ""
+    since = first.clock_moved_at or measured.at
+    what = f"The match clock of {first.home} – {first.away}{more} has not moved for {spoken(measured.at - since)}"
+    advice = "Its feeds respond with unchanged data; disable a stuck feed, or play was stopped."
+    yield Finding("clock_stands", SystemGrade.DEGRADED, what, since, advice, "matches", None, first.fixture_id)
+
+
+# --- Watchdog's grade, conflicts between feeds, uncertain pairings.
+
+
+DISPUTE_LASTS = timedelta(minutes=2)
+"""Minimum duration of a reported conflict; feeds differ for a poll or two if one is slower."""
+DISPUTE_GOES_ON = timedelta(minutes=1)
+"""A conflict not seen for this long, or three polls if longer, is over."""
+
+_GRADES = {
+    HealthGrade.FAILING: (SystemGrade.FAILED, "health_failing", "The feeds are failing"),
+    HealthGrade.DEGRADED: (SystemGrade.DEGRADED, "health_degraded", "Match data is getting old"),
+    HealthGrade.RECOVERING: (
+        SystemGrade.DEGRADED,
+        "health_recovering",
+        "The feeds were restarted and have not answered yet",
+    ),
+}
+_ADVICE = {
+    HealthGrade.FAILING: "The watchdog restarts poller and browser automatically; see the recoveries below.",
+    HealthGrade.DEGRADED: "Often temporary. See below which feed is slow, paused or failing.",
+    HealthGrade.RECOVERING: "It ends with the first answer of any feed.",
+}
+
+
+def health_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
+    """Report the watchdog's grade, or that the watchdog is not running."""
+    if measured.health is None and measured.cached is None:
+        return  # both engines are reported as unreachable
+    summary = measured.judged(limits.state_age)
+    if summary is None:
+        what = "The watchdog is not running: feed health is unknown"
+        advice = "`footy up` starts the watchdog; run `footy watchdog` to start it alone."
+        since = measured.summary.generated_at if measured.summary else None
+        yield Finding("no_judgement", SystemGrade.DEGRADED, what, since, advice, "health")
+    elif summary.grade in _GRADES:
+        grade, kind, what = _GRADES[summary.grade]
+        reasons = "; ".join(summary.reasons)
+        text = f"{what}: {reasons}" if reasons else what
+        yield Finding(kind, grade, text, summary.since, _ADVICE[summary.grade], "health")
+
+
+def is_persistent(dispute: FieldConflict, measured: Measurement, limits: HealthLimits) -> bool:
+    goes_on = measured.at - dispute.last_at <= max(DISPUTE_GOES_ON, 3 * limits.poll)
+    return goes_on and dispute.last_at - dispute.first_at >= DISPUTE_LASTS
+
+
+def disputes(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
+    """Report conflicts without their values, which may reveal a score that the reader hides."""
+    found = [each for each in recorded.disputes if is_persistent(each, measured, limits)]
+    if not found:
+        return
+    first = min(found, key=lambda each: each.first_at)
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    feeds = " and ".join(sorted(first.said)) or "Feeds"
+    what = f"{feeds} disagree on the {first.field} of {first.home} – {first.away}{more}"
+    advice = f"{first.chosen} is used. If it is wrong, disable it or change the precedence of the feeds."
+    yield Finding("dispute", SystemGrade.DEGRADED, what, first.first_at, advice, "feeds", None, first.fixture_id)
+
+
+def doubts(recorded: DatabaseFacts) -> Iterator[Finding]:
+    if recorded.doubts:
+        number = len(recorded.doubts)
+        what = "1 uncertain match pairing" if number == 1 else f"{number} uncertain match pairings"
+        since = min(each.first_seen for each in recorded.doubts)
+        advice = "Confirm or reject below; until then only one feed follows the match."
+        yield Finding("pairings", SystemGrade.DEGRADED, what, since, advice, "pairings")
+
+
+# --- Report.
+
+
+NO_POLLS = {
+    "engine_temporal",
+    "engine_cache",
+    "no_worker",
+    "polls_paused",
+    "schedule_missing",
+    "feed",
+    "feeds_off",
+    "feed_lacks",
+    "quota_used",
+}
+NO_WORK = {"engine_temporal", "no_worker"}
+
+
+def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
+    """Assess a measurement. A consequence of a reported cause is not reported again."""
+    causes = [*engines(measured), *workers(measured), *feed_findings(measured, limits), *disk_findings(measured)]
+    # A failing feed explains nothing while another one works.
+    kinds = {finding.kind for finding in causes if finding.grade is SystemGrade.FAILED}
+    found = list(causes)
+    health = list(health_findings(measured, limits))
+    if kinds & NO_POLLS:
+        health = [finding for finding in health if finding.kind == "no_judgement"]
+    found += health
+    if measured.recorded is not None:
+        if not kinds & NO_POLLS and not any(finding.kind == "health_failing" for finding in health):
+            found += polls(measured, limits)
+            found += clocks(measured, measured.recorded, limits)
+        if not kinds & NO_WORK:
+            found += goals_in_work(measured.recorded.goals, measured.at, limits)
+        found += disputes(measured, measured.recorded, limits)
+        found += doubts(measured.recorded)
+        found += sources(measured.recorded)
+        found += deliveries(measured.recorded, measured.at)
+        found += news(measured, measured.recorded)
+    found += failures(measured)
+    findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))
+    return HealthReport(measured, limits, findings, feeds_grade(measured, limits), no_data(measured))
+
+
+def feeds_grade(measured: Measurement, limits: HealthLimits) -> str:
+    """Return the watchdog's grade; unknown if its last check is too old, or if it is good but no feed responds."""
+    state = measured.judged(limits.state_age)
+    if state is None or (state.grade in WORKING_GRADES and no_data(measured)):
+        return UNKNOWN
+    return str(state.grade)

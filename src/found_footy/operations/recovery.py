@@ -1,0 +1,294 @@
+"""Recovery: restarts poller, workers and browser, and records recycles of the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import Client, ScheduleOverlapPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from found_footy.errors import CacheUnavailable, EngineError, FootyError, NotFound, SourceError
+from found_footy.feeds.ports import MonitorRecords
+from found_footy.operations.feed_health import RecoveryStep, acted, outcome_of, seen
+from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
+from found_footy.operations.ports import BrowserControl, HealthCache, HealthStore, Restarting
+
+SECONDS = 10.0
+MOST_ENDED = 100
+"""There is one poll at a time, and one per feed."""
+
+
+class TemporalPoller:
+    """Terminates running polls and triggers the schedule. `client` may be lazy.
+
+    Only workflows of the given types on the task queue are terminated.
+    """
+
+    def __init__(
+        self, client: Client, task_queue: str, workflows: Sequence[str], schedule: str, seconds: float = SECONDS
+    ) -> None:
+        self._client = client
+        self._queue = task_queue
+        self._workflows = tuple(workflows)
+        self._schedule = schedule
+        self._seconds = seconds
+
+    async def restart(self) -> str:
+        try:
+            async with asyncio.timeout(self._seconds):
+                ended = await self._end_running()
+                return f"polls ended: {ended}; {await self._begin()}"
+        except TimeoutError:
+            raise EngineError(f"Temporal has not done it within {self._seconds:g} s") from None
+        except (RPCError, RuntimeError, OSError) as error:
+            raise EngineError(f"Temporal refuses: {str(error)[:300]}") from error
+
+    async def _end_running(self) -> int:
+        types = ", ".join(f"'{name}'" for name in self._workflows)
+        query = f"ExecutionStatus = 'Running' AND TaskQueue = '{self._queue}' AND WorkflowType IN ({types})"
+        ended = 0
+        async for execution in self._client.list_workflows(query, limit=MOST_ENDED):
+            handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
+            try:
+                await handle.terminate(reason="the feeds are failing, so the poll is started anew")
+                ended += 1
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:  # already ended
+                    raise
+        return ended
+
+    async def _begin(self) -> str:
+        handle = self._client.get_schedule_handle(self._schedule)
+        state = (await handle.describe()).schedule.state
+        if state.paused:
+            return f"none begun: the schedule {self._schedule} is paused ({state.note or 'without a note'})"
+        # The terminated poll may still count as running for a moment.
+        await handle.trigger(overlap=ScheduleOverlapPolicy.BUFFER_ONE)
+        return "a new one begun"
+
+
+# --- Recovery steps. Each is bounded and audited.
+
+
+log = logging.getLogger(__name__)
+
+BROWSER_SECONDS = 60.0
+WORKERS_SECONDS = 30.0
+PAUSES_SECONDS = 5.0
+POLLER_SECONDS = 12.0
+"""Browser and workers run concurrently, the others follow, so all steps end within `feed_health.LONGEST`."""
+LONGEST_WORDS = 300
+
+PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
+    RecoveryAction.BROWSER_RECYCLE: ("browser",),
+    RecoveryAction.SOFT_RESTART: ("workers", "poller"),
+    RecoveryAction.MANUAL_TRIGGER: ("browser", "workers", "poller"),
+}
+
+
+Done = tuple[str, Mapping[str, Any]]
+"""Description of what was done, and facts about it."""
+
+
+class Recovering:
+    """Runs recoveries. Parts that are None do not exist in this system."""
+
+    def __init__(
+        self,
+        store: HealthStore,
+        cache: HealthCache,
+        now: Callable[[], datetime],
+        *,
+        browser: BrowserControl | None,
+        workers: Restarting | None,
+        poller: Restarting | None,
+        records: MonitorRecords | None = None,
+    ) -> None:
+        self._store = store
+        self._cache = cache
+        self._now = now
+        self._browser = browser
+        self._workers = workers
+        self._poller = poller
+        self._records = records
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the parts that can be restarted."""
+        units = {"browser": self._browser, "workers": self._workers, "poller": self._poller}
+        return tuple(name for name, unit in units.items() if unit is not None)
+
+    async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
+        """Run a manual recovery. Its outcome depends on the steps only.
+
+        Raises NotFound if none of the action's parts exists.
+        """
+        what = [part for part in PARTS[action] if part in self.parts]
+        if not what:
+            raise NotFound(f"nothing here can be started anew: there is no {' and no '.join(PARTS[action])}")
+        last = await self._store.summary()
+        entry = Recovery(
+            id=uuid4().hex,
+            at=self._now(),
+            action=RecoveryAction.MANUAL_TRIGGER,
+            trigger=trigger[:LONGEST_WORDS],
+            before={"what": what, **(seen(last) if last else {})},
+        )
+        await self.note(entry)
+        steps, seconds = await self.act(what, trigger)
+        done = replace(acted(entry, steps, seconds), outcome=outcome_of(steps))
+        last = await self._store.summary()
+        done = replace(done, after={**done.after, **(seen(last) if last else {})})
+        await self.note(done)
+        return done
+
+    async def note(self, entry: Recovery) -> None:
+        await self._store.add_recovery(entry)
+        await self.publish(entry)
+
+    async def publish(self, entry: Recovery) -> None:
+        try:
+            await self._cache.publish_recovery(entry)
+        except CacheUnavailable as error:
+            log.warning(str(error), extra={"action": "recovery_not_published"})
+
+    async def act(self, parts: Sequence[str], reason: str) -> tuple[list[RecoveryStep], float]:
+        """Run the steps. Failures are reported in the steps; only a cancellation raises."""
+        began = time.monotonic()
+        first = []
+        if "browser" in parts and self._browser is not None:
+            first.append(self._step("browser", BROWSER_SECONDS, _browser_step(self._browser, reason)))
+        if "workers" in parts and self._workers is not None:
+            first.append(self._step("workers", WORKERS_SECONDS, _restart_step(self._workers)))
+        steps = list(await asyncio.gather(*first))
+        if self._records is not None:
+            # A pause would outlast the time in which the recovery is graded.
+            steps.append(await self._step("pauses", PAUSES_SECONDS, _pauses_step(self._records, self._now())))
+        if "poller" in parts and self._poller is not None:
+            # Last, so that the new poll uses the new browser and workers.
+            steps.append(await self._step("poller", POLLER_SECONDS, _restart_step(self._poller)))
+        return steps, time.monotonic() - began
+
+    async def _step(self, name: str, most_seconds: float, doing: Awaitable[Done]) -> RecoveryStep:
+        began = time.monotonic()
+        ok = False
+        facts: Mapping[str, Any] = {}
+        try:
+            async with asyncio.timeout(most_seconds):
+                said, facts = await doing
+            ok = True
+        except TimeoutError:
+            said = f"not done within {most_seconds:g} s"
+        except FootyError as error:
+            said = f"{error.kind}: {error}"
+        except OSError as error:
+            said = f"{type(error).__name__}: {error.strerror}"
+        seconds = round(time.monotonic() - began, 1)
+        extra = {"action": "recovery_step", "step": name, "ok": ok, "seconds": seconds}
+        log.log(logging.INFO if ok else logging.ERROR, f"{name}: {said}", extra=extra)
+        return RecoveryStep(name, ok, seconds, said[:LONGEST_WORDS], facts)
+
+
+async def _browser_step(browser: BrowserControl, reason: str) -> Done:
+    answer = await browser.recycle(reason)
+    recycle = answer.get("recycle")
+    return "the browser was started anew", recycle if isinstance(recycle, Mapping) else {}
+
+
+async def _restart_step(unit: Restarting) -> Done:
+    return await unit.restart(), {}
+
+
+async def _pauses_step(records: MonitorRecords, now: datetime) -> Done:
+    ended = await records.end_pauses(now)
+    return said_of_pauses(ended), {}
+
+
+def said_of_pauses(ended: int) -> str:
+    if ended == 1:
+        return "1 match that was paused is asked for again"
+    return f"{ended} matches that were paused are asked for again" if ended else "no match was paused"
+
+
+# --- Audit entries for recycles by the browser service itself.
+
+
+OURS = "manual"
+"""Reason of requested recycles, which the requester has already recorded."""
+MOST = 20
+
+
+class BrowserRecycles:
+    def __init__(self, browser: BrowserControl, store: HealthStore, recovering: Recovering) -> None:
+        self._browser = browser
+        self._store = store
+        self._recovering = recovering
+        self._noted: set[str] = set()
+
+    async def note(self) -> None:
+        """Record each recycle once, whichever watchdog sees it."""
+        try:
+            facts = await self._browser.facts()
+        except SourceError as error:
+            # The browser's outage is not recorded here: feeds that need it fail themselves.
+            log.debug(str(error), extra={"action": "browser_unheard"})
+            return
+        told = {entry.id: entry for entry in entries(facts)}
+        for entry_id in told.keys() - self._noted:
+            if await self._store.recovery(entry_id) is None:
+                await self._recovering.note(told[entry_id])
+        self._noted = set(told)
+
+
+def entries(facts: Mapping[str, Any]) -> Iterator[Recovery]:
+    listed = facts.get("recycles")
+    for each in listed[-MOST:] if isinstance(listed, list) else ():
+        entry = entry_of(each) if isinstance(each, Mapping) else None
+        if entry is not None:
+            yield entry
+
+
+def entry_of(recycle: Mapping[str, Any]) -> Recovery | None:
+    """Return None for a requested or invalid recycle."""
+    reason = str(recycle.get("reason", ""))[:100]
+    why = str(recycle.get("why", ""))[:200]
+    at = _moment(recycle.get("at"))
+    if at is None or not reason or reason == OURS:
+        return None
+    numbers = {name: _number(recycle.get(name)) for name in ("pids_before", "pids_after", "uptime_seconds", "tasks")}
+    before = {
+        "processes": numbers["pids_before"],
+        "uptime_seconds": numbers["uptime_seconds"],
+        "tasks": numbers["tasks"],
+    }
+    seconds = _number(recycle.get("seconds"))
+    return Recovery(
+        id="browser-" + hashlib.sha256(f"{at.isoformat()} {reason}".encode()).hexdigest()[:24],
+        at=at,
+        action=RecoveryAction.BROWSER_RECYCLE,
+        trigger=f"{reason}: {why}" if why else reason,
+        before=before,
+        after={"processes": numbers["pids_after"]},
+        outcome=RecoveryOutcome.SUCCESS,
+        seconds=None if seconds is None else max(0.0, float(seconds)),
+    )
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _number(value: Any) -> float | int | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

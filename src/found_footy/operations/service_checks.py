@@ -1,0 +1,203 @@
+"""Live checks of external services: results, their history, and the runner."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from found_footy.errors import FootyError
+from found_footy.runtime.http_exchanges import Exchange, decisive, record_exchanges
+from found_footy.runtime.redaction import Redactor
+from found_footy.text import spoken
+
+MAX_ASKED = 1000
+MAX_ANSWER = 1000
+
+
+class CheckKind(StrEnum):
+    FEED = "feed"
+    SOURCE = "source"
+    HOST = "host"
+    """A clip host."""
+    SERVICE = "service"
+    """Anything else: team names, vision server, object store, browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Result of one check."""
+
+    name: str
+    """Stable name: `feed espn`, `source reddit`, `team names`."""
+    kind: CheckKind
+    ok: bool
+    checked_at: datetime
+    asked: str
+    """Requests sent, one per line: method, host, path, query. Empty if the check needs no HTTP."""
+    response: str
+    """Status, size and seconds of the decisive request; empty without HTTP."""
+    said: str
+    """The adapter's summary, or its error."""
+    error_class: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    retryable: bool = False
+
+    @property
+    def answer(self) -> str:
+        return "; ".join(filter(None, (self.response, self.said)))
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCheck:
+    """Last result of a service, and since when its state has lasted."""
+
+    name: str
+    kind: CheckKind
+    ok: bool
+    since: datetime
+    """First check of the current state."""
+    last_ok_at: datetime | None
+    checked_at: datetime
+    asked: str
+    answer: str
+    error_class: str = ""
+    hint: str = ""
+
+    def history(self, now: datetime) -> str:
+        """Format the history: `working for 3 d`, or `failing for 2 h, last worked 2 h 5 min ago`."""
+        lasted = spoken(now - self.since)
+        if self.ok:
+            return f"working for {lasted}"
+        if self.last_ok_at is None:
+            return f"failing for {lasted}, never worked"
+        return f"failing for {lasted}, last worked {spoken(now - self.last_ok_at)} ago"
+
+
+def after_check(before: ServiceCheck | None, result: CheckResult) -> ServiceCheck:
+    """Return the history after one more result. A result older than the last one is ignored."""
+    if before is not None and result.checked_at < before.checked_at:
+        return before
+    lasts = before is not None and before.ok == result.ok
+    return ServiceCheck(
+        name=result.name,
+        kind=result.kind,
+        ok=result.ok,
+        since=before.since if before is not None and lasts else result.checked_at,
+        last_ok_at=result.checked_at if result.ok else before.last_ok_at if before else None,
+        checked_at=result.checked_at,
+        asked=result.asked[:MAX_ASKED],
+        answer=result.answer[:MAX_ANSWER],
+        error_class=result.error_class,
+        hint=result.hint,
+    )
+
+
+def is_transition(before: ServiceCheck | None, after: ServiceCheck) -> bool:
+    """Whether to notify subscribers: on a change of state, and for a service that fails its first check."""
+    return not after.ok if before is None else before.ok != after.ok
+
+
+# --- Runner of concurrent live checks.
+
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 60.0
+CLOSE_SECONDS = 5.0
+"""Extra time for an adapter that does not close its connections at once after cancellation."""
+MAX_REQUESTS_SHOWN = 4
+TIMEOUT_HINT = "The service is very slow, or a firewall drops the packets. Try `footy doctor --live` again in a minute."
+FAULT_HINT = "This is a bug in found-footy. Run `footy doctor --report` and attach the file to an issue."
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    name: str
+    kind: CheckKind
+    check: Callable[[], Awaitable[str]]
+    """Opens and closes its own resources; returns a human-readable summary. Raises FootyError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceChecker:
+    now: Callable[[], datetime]
+    redactor: Redactor
+    seconds: float = CHECK_SECONDS
+
+    async def run(
+        self, probes: Sequence[Probe], on_result: Callable[[CheckResult], None] = lambda result: None
+    ) -> list[CheckResult]:
+        """Run all probes within `seconds` and return results in their order; `on_result` is called as each ends."""
+        results: dict[str, CheckResult] = {}
+
+        async def one(probe: Probe) -> None:
+            results[probe.name] = result = await self._result(probe)
+            on_result(result)
+
+        tasks = [asyncio.create_task(one(probe), name=f"check {probe.name}") for probe in probes]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self.seconds + CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+        for probe in probes:
+            if probe.name not in results:
+                results[probe.name] = result = self._timed_out(probe, deque())
+                on_result(result)
+        return [results[probe.name] for probe in probes]
+
+    async def run_patiently(self, probes: Sequence[Probe], pause_seconds: float) -> list[CheckResult]:
+        """Repeat retryable failures once, because a single lost packet is not an outage."""
+        results = await self.run(probes)
+        doubtful = {result.name for result in results if not result.ok and result.retryable}
+        if not doubtful:
+            return results
+        await asyncio.sleep(pause_seconds)
+        again = {result.name: result for result in await self.run([each for each in probes if each.name in doubtful])}
+        return [again.get(result.name, result) for result in results]
+
+    async def _result(self, probe: Probe) -> CheckResult:
+        began = time.monotonic()
+        with record_exchanges() as exchanges:
+            try:
+                async with asyncio.timeout(self.seconds):
+                    said = await probe.check()
+            except FootyError as error:
+                failed = self._made(probe, exchanges, f"{error.kind}: {error}")
+                result = replace(failed, error_class=error.kind, hint=error.hint, retryable=error.retryable)
+            except TimeoutError:
+                result = self._timed_out(probe, exchanges)
+            except Exception as error:
+                log.exception("fault in a live check", extra={"action": "program_fault", "service": probe.name})
+                failed = self._made(probe, exchanges, f"{type(error).__name__}: {error}")
+                result = replace(failed, error_class="ProgramFault", hint=FAULT_HINT)
+            else:
+                result = replace(self._made(probe, exchanges, said), ok=True)
+        return replace(result, seconds=round(time.monotonic() - began, 3))
+
+    def _timed_out(self, probe: Probe, exchanges: deque[Exchange]) -> CheckResult:
+        made = self._made(probe, exchanges, f"no result within {self.seconds:g} s")
+        return replace(made, error_class="TimeoutError", hint=TIMEOUT_HINT, seconds=self.seconds, retryable=True)
+
+    def _made(self, probe: Probe, exchanges: deque[Exchange], said: str) -> CheckResult:
+        clean = self.redactor.text
+        sent = Counter(exchange.asked for exchange in exchanges)
+        shown = [f"{asked} ({times} times)" if times > 1 else asked for asked, times in sent.items()]
+        if len(shown) > MAX_REQUESTS_SHOWN:
+            shown[MAX_REQUESTS_SHOWN:] = [f"… and {len(shown) - MAX_REQUESTS_SHOWN} more"]
+        last = decisive(exchanges)
+        return CheckResult(
+            name=probe.name,
+            kind=probe.kind,
+            ok=False,
+            checked_at=self.now(),
+            asked=clean("\n".join(shown)),
+            response=clean(last.answered) if last else "",
+            said=clean(said),
+        )

@@ -1,0 +1,83 @@
+"""Locates a recording by fixture id, exported file or folder, and exports it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from found_footy.config import Settings
+from found_footy.errors import EngineError, NotFound, ObjectMissing
+from found_footy.feeds.registry import declared_feeds
+from found_footy.recordings.file_format import pack
+from found_footy.recordings.models import Recording, recording_key
+from found_footy.recordings.playback import load_recording
+from found_footy.recordings.replay import open_recordings
+from found_footy.runtime.data_folder import with_running_engines
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.stores import build_objects
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecording:
+    recording: Recording
+    clips: ObjectStore
+    """Store of its clip files, as far as they still exist."""
+
+
+@asynccontextmanager
+async def found_recording(settings: Settings, named: str) -> AsyncIterator[FoundRecording]:
+    """Open a recording. Raises NotFound and RecordingBroken."""
+    objects = build_objects(settings)
+    try:
+        path = Path(named)
+        if await asyncio.to_thread(path.exists):
+            recording = await asyncio.to_thread(load_recording, path)
+        elif named.isascii() and named.isdecimal():
+            recording = await _of_fixture(settings, objects, int(named))
+        else:
+            raise NotFound(f"{named} is neither a file, nor a folder, nor the number of a fixture")
+        yield FoundRecording(recording, objects)
+    finally:
+        await objects.aclose()
+
+
+async def _of_fixture(settings: Settings, objects: ObjectStore, fixture_id: int) -> Recording:
+    with tempfile.TemporaryDirectory(prefix="footy-recording-") as folder:
+        path = Path(folder, "recording")
+        try:
+            await objects.get(recording_key(fixture_id), path)
+            return await asyncio.to_thread(load_recording, path)
+        except ObjectMissing:
+            pass
+    return await _so_far(settings, fixture_id)
+
+
+async def _so_far(settings: Settings, fixture_id: int) -> Recording:
+    """Build the recording of an unfinished match, which has no file yet, from the database."""
+    try:
+        located = settings if settings.database_url else with_running_engines(settings)
+    except EngineError as error:
+        raise NotFound(f"no finished recording of fixture {fixture_id} is kept, and {error}") from error
+    precedences = {source.id: source.precedence for source in declared_feeds(located)()}
+    async with open_recordings(located) as recordings:
+        recording = await recordings.recorder.so_far(fixture_id, precedences)
+    if recording is None:
+        raise NotFound(f"fixture {fixture_id} was not recorded")
+    return recording
+
+
+async def export(settings: Settings, fixture_id: int, to: Path) -> int:
+    """Write a portable file and return its size in bytes."""
+    async with found_recording(settings, str(fixture_id)) as found:
+        packed = await asyncio.to_thread(pack, found.recording)
+    part = to.with_name(f".{to.name}.part")
+    try:
+        await asyncio.to_thread(part.write_bytes, packed)
+        await asyncio.to_thread(part.replace, to)
+    except OSError as error:
+        raise EngineError(f"{to} cannot be written: {error.strerror}") from error
+    return len(packed)

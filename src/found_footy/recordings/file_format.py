@@ -1,0 +1,336 @@
+"""File format of recordings: JSON lines, compressed. Invalid content raises RecordingBroken with its location."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from found_footy.discovery.models import Post
+from found_footy.errors import FeedSchemaError, RecordingBroken, UnknownStatus
+from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.json_reader import JsonReader
+from found_footy.recordings.models import (
+    RecordedAliases,
+    RecordedDownload,
+    RecordedError,
+    RecordedFeed,
+    RecordedSearch,
+    RecordedSnapshot,
+    Recording,
+    SourceResult,
+)
+
+FORMAT = "found-footy recording"
+VERSION = 1
+
+MOST_POLLS = 100_000
+MOST_POSTS = 10_000
+MOST_NAMES = 200
+LONG_TEXT = 4000
+
+Line = dict[str, Any]
+
+
+def lines_of(recording: Recording) -> Iterator[Line]:
+    yield {
+        "kind": "recording",
+        "format": FORMAT,
+        "version": VERSION,
+        "title": recording.title,
+        "fixture": recording.fixture_id,
+        "feeds": [vars_of(feed) for feed in recording.feeds],
+        "rules": dict(recording.rules),
+    }
+    yield from ({"kind": "names", **vars_of(names)} for names in recording.names)
+    yield from map(_answer_line, recording.answers)
+    yield from map(search_line, recording.searches)
+    yield from ({"kind": "download", **vars_of(download)} for download in recording.downloads)
+    if recording.document is not None:
+        yield {"kind": "outcome", "fixture": recording.document}
+
+
+def vars_of(value: Any) -> Line:
+    """Return the fields of a dataclass with plain values only."""
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+def _answer_line(answer: RecordedSnapshot) -> Line:
+    said: Line = {"payload": payload_of(answer.live)} if answer.live is not None else {"error": _error(answer.error)}
+    return {
+        "kind": "answer",
+        "feed": answer.feed,
+        "id": answer.feed_id,
+        "at": [_written(moment) for moment in answer.at],
+        **said,
+    }
+
+
+def search_line(search: RecordedSearch) -> Line:
+    return {
+        "kind": "search",
+        "event": search.event_id,
+        "attempt": search.attempt,
+        "at": _written(search.at),
+        "players": list(search.players),
+        "teams": list(search.teams),
+        "sources": [
+            {"source": each.source, "found": each.found, "error": _error(each.error)} for each in search.sources
+        ],
+        "posts": [vars_of(post) | {"posted_at": _written(post.posted_at)} for post in search.posts],
+    }
+
+
+def _error(error: RecordedError | None) -> Line | None:
+    return None if error is None else {"class": error.kind, "message": error.message}
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()
+
+
+# --- Parsing.
+
+
+def parse_recording(lines: Iterable[Any]) -> Recording:
+    """Build a recording from its lines. Unknown kinds of lines are ignored."""
+    parts: dict[str, list[Any]] = {kind: [] for kind in ("recording", "outcome", *READERS)}
+    for number, line in enumerate(lines, start=1):
+        try:
+            reader = JsonReader(line)
+            kind = reader["kind"].text()
+            if number == 1:
+                _check_head(reader, kind)
+            if kind in READERS:
+                parts[kind].append(READERS[kind](reader))
+            elif kind in parts:
+                parts[kind].append(reader)
+        except (FeedSchemaError, UnknownStatus) as error:
+            raise RecordingBroken(f"line {number} of the recording: {error}") from error
+    if len(parts["recording"]) != 1 or len(parts["outcome"]) > 1:
+        raise RecordingBroken("the recording has no beginning, or several")
+    head: JsonReader = parts["recording"][0]
+    try:
+        return Recording(
+            title=head["title"].text(LONG_TEXT),
+            fixture_id=None if head.get("fixture") is None else head["fixture"].whole(),
+            feeds=tuple(_feed(each) for each in head["feeds"].items()),
+            answers=tuple(sorted(parts["answer"], key=lambda answer: (answer.at[0], answer.feed, answer.feed_id))),
+            searches=tuple(sorted(parts["search"], key=lambda search: (search.at, search.event_id, search.attempt))),
+            downloads=tuple(parts["download"]),
+            names=tuple(parts["names"]),
+            rules={name: _number(each) for name, each in head["rules"].fields().items()},
+            document=_document(parts["outcome"][0]) if parts["outcome"] else None,
+        )
+    except FeedSchemaError as error:
+        raise RecordingBroken(f"line 1 of the recording: {error}") from error
+
+
+def _check_head(reader: JsonReader, kind: str) -> None:
+    if kind != "recording" or reader.get("format") != FORMAT:
+        raise RecordingBroken(f"this is no recording: its first line does not say {FORMAT!r}")
+    if reader.get("version") != VERSION:
+        raise RecordingBroken(f"the recording has version {reader.get('version')!r}; this program reads {VERSION}")
+
+
+def _feed(reader: JsonReader) -> RecordedFeed:
+    return RecordedFeed(reader["id"].text(), reader["precedence"].whole(1000), reader["founding"].flag())
+
+
+def _read_answer(reader: JsonReader) -> RecordedSnapshot:
+    moments = tuple(each.moment() for each in reader["at"].items(MOST_POLLS))
+    if not moments or list(moments) != sorted(moments):
+        raise reader["at"].wrong("one time or more, in order")
+    payload = reader.maybe("payload")
+    live = None if payload is None else decode({key: each.value for key, each in payload.fields().items()})
+    return RecordedSnapshot(
+        feed=reader["feed"].text(),
+        feed_id=reader["id"].whole(),
+        at=moments,
+        live=live,
+        error=None if live is not None else _read_error(reader["error"]),
+    )
+
+
+def _read_error(reader: JsonReader) -> RecordedError:
+    return RecordedError(reader["class"].text(), reader["message"].text(LONG_TEXT))
+
+
+def read_search(reader: JsonReader) -> RecordedSearch:
+    return RecordedSearch(
+        event_id=reader["event"].text(),
+        attempt=reader["attempt"].whole(1000),
+        at=reader["at"].moment(),
+        players=tuple(each.text() for each in reader["players"].items(MOST_NAMES)),
+        teams=tuple(each.text() for each in reader["teams"].items(MOST_NAMES)),
+        sources=tuple(_source(each) for each in reader["sources"].items()),
+        posts=tuple(_post(each) for each in reader["posts"].items(MOST_POSTS)),
+    )
+
+
+def _source(reader: JsonReader) -> SourceResult:
+    error = reader.maybe("error")
+    found = reader.maybe("found")
+    return SourceResult(
+        reader["source"].text(),
+        None if found is None else found.whole(MOST_POSTS),
+        None if error is None else _read_error(error),
+    )
+
+
+def _post(reader: JsonReader) -> Post:
+    duration = reader.maybe("duration")
+    return Post(
+        source=reader["source"].text(),
+        id=reader["id"].text(),
+        url=reader["url"].text(LONG_TEXT),
+        media_url=reader["media_url"].text(LONG_TEXT),
+        posted_at=reader["posted_at"].moment(),
+        author=reader["author"].text(LONG_TEXT),
+        text=reader["text"].text(LONG_TEXT),
+        duration=None if duration is None else _number(duration),
+    )
+
+
+def _read_download(reader: JsonReader) -> RecordedDownload:
+    def maybe(name: str) -> str | None:
+        found = reader.maybe(name)
+        return None if found is None else found.text()
+
+    return RecordedDownload(
+        event_id=reader["event_id"].text(),
+        key=reader["key"].text(LONG_TEXT),
+        media_url=reader["media_url"].text(LONG_TEXT),
+        md5=maybe("md5"),
+        clip=maybe("clip"),
+        loss=maybe("loss"),
+        detail=reader["detail"].text(LONG_TEXT),
+    )
+
+
+def _read_names(reader: JsonReader) -> RecordedAliases:
+    return RecordedAliases(
+        reader["team_id"].whole(2**62),
+        reader["team_name"].text(),
+        tuple(each.text() for each in reader["aliases"].items(MOST_NAMES)),
+    )
+
+
+def _number(reader: JsonReader) -> float:
+    if isinstance(reader.value, bool) or not isinstance(reader.value, int | float):
+        raise reader.wrong("a number")
+    number = float(reader.value)
+    if not 0 <= number < 1e12:  # rejects NaN too
+        raise reader.wrong("a number that is not negative")
+    return number
+
+
+def _document(reader: JsonReader) -> Mapping[str, Any]:
+    return {key: each.value for key, each in reader["fixture"].fields().items()}
+
+
+READERS: dict[str, Callable[[JsonReader], Any]] = {
+    "answer": _read_answer,
+    "search": read_search,
+    "download": _read_download,
+    "names": _read_names,
+}
+
+
+# --- Packed file: compressed JSON lines that end with their count and checksum.
+
+
+PACKED_BYTES = 64 * 1024 * 1024
+PLAIN_BYTES = 512 * 1024 * 1024
+"""A long cricket match with three feeds has about ten MiB."""
+LINE_BYTES = 16 * 1024 * 1024
+_CHUNK = 1024 * 1024
+
+
+def pack(recording: Recording) -> bytes:
+    plain = bytearray()
+    count = 0
+    for line in lines_of(recording):
+        plain += canonical_json(line) + b"\n"
+        count += 1
+    end = {"kind": "end", "lines": count, "sha256": hashlib.sha256(plain).hexdigest()}
+    plain += canonical_json(end) + b"\n"
+    return gzip.compress(bytes(plain), mtime=0)
+
+
+def unpack(packed: bytes, *, most: int = PLAIN_BYTES) -> Recording:
+    return parse_recording(_checked(_lines(packed, most)))
+
+
+def canonical_json(value: Any) -> bytes:
+    """Encode deterministically. Raises ValueError for values that JSON cannot represent."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _plain(packed: bytes, most: int) -> Iterator[bytes]:
+    if len(packed) > PACKED_BYTES:
+        raise RecordingBroken(f"the recording has {len(packed)} bytes; {PACKED_BYTES} are allowed")
+    unpacker = zlib.decompressobj(wbits=31)
+    given, total = packed, 0
+    try:
+        while not unpacker.eof:
+            chunk = unpacker.decompress(given, _CHUNK)
+            given = unpacker.unconsumed_tail
+            total += len(chunk)
+            if total > most:
+                raise RecordingBroken(f"the recording unpacks to more than {most} bytes")
+            if not chunk and not given and not unpacker.eof:
+                raise RecordingBroken("the recording is cut off")
+            yield chunk
+    except zlib.error as error:
+        raise RecordingBroken(f"the recording cannot be unpacked: {error}") from error
+    if unpacker.unused_data:
+        raise RecordingBroken("something follows the end of the recording")
+
+
+def _lines(packed: bytes, most: int) -> Iterator[bytes]:
+    left = bytearray()
+    for chunk in _plain(packed, most):
+        *whole, rest = chunk.split(b"\n")
+        if whole:
+            yield bytes(left + whole[0])
+            yield from whole[1:]
+            left = bytearray(rest)
+        else:
+            left += rest
+        if len(left) > LINE_BYTES:
+            raise RecordingBroken(f"a line of the recording has more than {LINE_BYTES} bytes")
+    if left:
+        raise RecordingBroken("the recording is cut off in a line")
+
+
+def _checked(lines: Iterator[bytes]) -> Iterator[Any]:
+    """Yield the lines before the last one, and verify its count and checksum."""
+    digest = hashlib.sha256()
+    count = 0
+    ended = False
+    for line in lines:
+        if ended:
+            raise RecordingBroken("something follows the last line of the recording")
+        value = _value(line, count + 1)
+        if isinstance(value, dict) and value.get("kind") == "end":
+            if value.get("lines") != count or value.get("sha256") != digest.hexdigest():
+                raise RecordingBroken("the recording is damaged: its checksum is another one")
+            ended = True
+            continue
+        digest.update(line + b"\n")
+        count += 1
+        yield value
+    if not ended:
+        raise RecordingBroken("the recording is cut off: its last line is missing")
+
+
+def _value(line: bytes, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RecordingBroken(f"line {number} of the recording is no JSON") from error

@@ -1,0 +1,476 @@
+"""Replay of recordings: composition root, settings, and the runner that plays and compares."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.worker import Worker
+
+from found_footy.app import open_worker, recorded_rules, search_rules
+from found_footy.clips.activities import DownloadActivities
+from found_footy.clips.filters import FilterRules
+from found_footy.clips.store import ClipStore
+from found_footy.config import Settings, as_demo
+from found_footy.discovery.activities import SearchActivities
+from found_footy.discovery.models import search_workflow_id
+from found_footy.errors import EngineError, RecordingBroken
+from found_footy.feeds.alignment import ID_SPAN, id_offset
+from found_footy.fixtures.models import IngestInput, MonitorInput, phase_of
+from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
+from found_footy.media.processor import MediaProcessor
+from found_footy.recordings.file_format import pack
+from found_footy.recordings.missing_clips import MissingClipExplanation, explain_missing_clips
+from found_footy.recordings.models import RecordedFeed, Recording
+from found_footy.recordings.outcome import (
+    MatchComparison,
+    MatchOutcome,
+    OutcomeDifference,
+    compare_outcomes,
+    outcome_of_document,
+    outcomes_of_answers,
+)
+from found_footy.recordings.playback import NOT_KEPT, RecordedDownloader, RecordedSource, RunningSearch, write_clock
+from found_footy.recordings.recorder import MatchRecorder
+from found_footy.recordings.store import RecordingStore
+from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
+from found_footy.runtime.temporal import connect_temporal
+from found_footy.runtime.temporary_engines import clear_left_overs, throw_away_engines, throw_away_folder
+from found_footy.runtime.worker import activities_of
+from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.stores import build_objects
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Recordings of an installation."""
+
+    store: RecordingStore
+    recorder: MatchRecorder
+    objects: ObjectStore
+
+
+@asynccontextmanager
+async def open_recordings(settings: Settings) -> AsyncIterator[Recordings]:
+    async with open_store(settings) as store, AsyncExitStack() as stack:
+        objects = build_objects(settings)
+        stack.push_async_callback(objects.aclose)
+        kept = RecordingStore(store.database)
+        yield Recordings(kept, MatchRecorder(kept, objects, recorded_rules(settings)), objects)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayInputs:
+    """Inputs of a replay's worker besides its settings."""
+
+    recording: Recording
+    speed: float
+    """Speed of the searches: recorded seconds per second."""
+    clips: ObjectStore | None = None
+    """Store of the recorded clip files."""
+
+
+@asynccontextmanager
+async def open_replay_worker(settings: Settings, client: Client, replayed: ReplayInputs) -> AsyncIterator[Worker]:
+    """Open a regular worker whose searches and downloads return recorded results."""
+    # Two workers of one queue cannot share a connection, even if one of them never starts.
+    spare = await connect_temporal(settings)
+    async with open_worker(settings, spare) as worker, open_store(settings) as store, AsyncExitStack() as stack:
+        objects = build_objects(settings)
+        stack.push_async_callback(objects.aclose)
+        media = MediaProcessor(settings.media_memory_mb, settings.media_seconds)
+        stack.push_async_callback(media.aclose)
+        mine = _outside(settings, store, objects, media, replayed)
+        config = worker.config()
+        config["client"] = client
+        others = [each for each in config.get("activities", []) if not isinstance(_owner(each), OUTSIDE)]
+        config["activities"] = [*others, *activities_of(*mine)]
+        yield Worker(**config)
+
+
+OUTSIDE = (SearchActivities, DownloadActivities)
+"""Activities that call external services."""
+
+
+def _owner(registered: object) -> object:
+    return getattr(registered, "__self__", None)
+
+
+def _outside(
+    settings: Settings, store: PostgresStore, objects: ObjectStore, media: MediaProcessor, replayed: ReplayInputs
+) -> tuple[SearchActivities, DownloadActivities]:
+    recording = replayed.recording
+    rules = search_rules(settings)
+    clips = ClipStore(store.database)
+    sources = sorted({each.source for search in recording.searches for each in search.sources})
+    filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
+    oldest = rules.choosing.max_age
+    return (
+        SearchActivities(
+            store,
+            clips,
+            objects,
+            [
+                RecordedSource(source, recording.searches, search_under_way, speed=replayed.speed, oldest=oldest)
+                for source in sources
+            ],
+            rules,
+            _now,
+            MatchRecorder(RecordingStore(store.database), objects, recorded_rules(settings)),
+        ),
+        DownloadActivities(
+            clips,
+            objects,
+            RecordedDownloader(recording.fixture_id or 0, recording.downloads, replayed.clips),
+            media,
+            filters,
+            _now,
+        ),
+    )
+
+
+def search_under_way() -> RunningSearch:
+    """Identify the calling search by its workflow id."""
+    info = activity.info()
+    return RunningSearch((info.workflow_id or "").removeprefix(search_workflow_id("")), again=info.attempt > 1)
+
+
+async def seed_aliases(settings: Settings, recording: Recording, spaces: dict[str, int]) -> None:
+    """Save the recorded aliases under every id that the teams may have in the replay, so that none is looked up."""
+    kept = {names.team_id: names for names in recording.names}
+    teams = {
+        (answer.feed, team.id): team.name
+        for answer in recording.answers
+        if answer.live is not None
+        for team in (answer.live.home, answer.live.away)
+    }
+    async with open_store(settings) as store:
+        clips = ClipStore(store.database)
+        for (feed, id_), name in teams.items():
+            for ours in {id_, id_ + spaces.get(feed, 0)}:
+                await clips.save_aliases(ours, name, (), _now() - timedelta(days=1))
+        for names in kept.values():
+            for space in {0, *spaces.values()}:
+                ours = names.team_id % ID_SPAN + space
+                await clips.save_aliases(ours, names.team_name, names.aliases, _now())
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+# --- Settings of a replay: recorded rules, a demo's timings, no external services.
+
+
+NAMESPACE = "replay"
+RECORDING, REPLAY_CLOCK, SOURCES = "recording.jsonl.gz", "playhead.json", "sources.yaml"
+
+COUNTED = (
+    "debounce_polls",
+    "drop_polls",
+    "over_polls",
+    "same_goal_minutes",
+    "search_attempts",
+    "search_attempts_most",
+    "candidates",
+)
+"""Rules that are counts, used as recorded."""
+TIMED = ("search_seconds", "search_gap_seconds", "post_age_seconds")
+"""Rules that are durations, divided by the speed of the searches."""
+FASTEST_SEARCH = 20.0
+"""At higher speeds the duration of a search would outweigh the time between searches."""
+DECIDING_POLLS = 1
+"""Additional polls with an equal response, beyond what the rules require."""
+
+
+def in_a_row(settings: Settings) -> int:
+    """Number of consecutive equal polls after which further ones cannot change a decision."""
+    return max(settings.debounce_polls, settings.drop_polls, settings.over_polls) + DECIDING_POLLS
+
+
+def search_speed(speed: float) -> float:
+    return min(speed, FASTEST_SEARCH)
+
+
+def replay_snapshot_lifetime(settings: Settings) -> float:
+    """Seconds for which a feed's response remains valid in the replay without a new one."""
+    return 1.5 * settings.poll_seconds + settings.feed_patience_seconds
+
+
+def replay_settings(settings: Settings, recording: Recording, folder: Path, speed: float) -> Settings:
+    """Derive the settings of a replay. `folder` is deleted afterwards."""
+    return as_demo(settings).model_copy(
+        update={
+            "data_dir": folder,
+            "database_url": None,
+            "temporal_address": None,
+            "temporal_namespace": NAMESPACE,
+            "temporal_api_key": None,
+            "redis_url": None,
+            "object_store_url": None,
+            "feed": None,
+            "feeds_file": folder / SOURCES,
+            "follow": ("all",),
+            "tracked_teams": (),
+            "tracked_leagues": (),
+            "sources": (),
+            "browser_url": None,
+            "drop_folder": None,
+            "private_hosts": (),
+            # Playback responds at once unless the machine is busy, and there is no other feed to wait for.
+            "feed_patience_seconds": 5.0,
+            # Pauses of feeds are already part of the recording.
+            "pause_failures": 100,
+            "patience_seconds": 20.0,
+            **_rules(recording, search_speed(speed)),
+        }
+    )
+
+
+def _rules(recording: Recording, speed: float) -> dict[str, Any]:
+    rules: dict[str, Any] = {name: int(recording.rules[name]) for name in COUNTED if recording.rules.get(name, 0) >= 1}
+    rules |= {name: recording.rules[name] / speed for name in TIMED if name in recording.rules}
+    if not recording.searches:
+        rules |= {"search_attempts": 1, "search_attempts_most": 1, "search_seconds": 1.0, "search_gap_seconds": 0.1}
+    return rules
+
+
+def feeds_of(recording: Recording) -> list[RecordedFeed]:
+    """Return the feeds with responses by precedence, the founding one first among equals."""
+    spoke = {answer.feed for answer in recording.answers}
+    known = {feed.id: feed for feed in recording.feeds}
+    found = [known.get(feed, RecordedFeed(feed)) for feed in sorted(spoke)]
+    return sorted(found, key=lambda feed: (-feed.precedence, not feed.founding, feed.id))
+
+
+def write_sources(folder: Path, recording: Recording) -> None:
+    """Declare each recorded feed under its own name, so that responses are reconciled as they were."""
+    sources = [
+        {
+            "domain_id": feed.id,
+            "adapter": "recording",
+            "precedence_weight": min(feed.precedence, 100),
+            "rate_limits": {"max_concurrent_contexts": 100, "min_interval_seconds": 0.0, "burst_allowance": 1000},
+            "metadata": {
+                "path": str(folder / RECORDING),
+                "feed": feed.id,
+                "playhead": str(folder / REPLAY_CLOCK),
+            },
+        }
+        for feed in feeds_of(recording)
+    ]
+    # JSON is valid YAML.
+    (folder / SOURCES).write_text(json.dumps({"sources": sources}, indent=2))
+
+
+# --- Runner: plays a recording through the real workflows, poll by poll, and compares the outcomes.
+
+
+POLL_PATIENCE = timedelta(seconds=60)
+CLOSING_SECONDS = 120.0
+"""Time limit for searches and matches to end after the last poll."""
+CLOSING_PAUSE = 0.5
+
+Documents = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayProgress:
+    step: str
+    done: int = 0
+    total: int = 0
+    at: datetime | None = None
+    """Position in the recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    title: str
+    compared: tuple[MatchComparison, ...]
+    without_clip: tuple[MissingClipExplanation, ...]
+    polls: int
+    skipped: int
+    seconds: float
+
+    @property
+    def differences(self) -> tuple[OutcomeDifference, ...]:
+        return tuple(each for match in self.compared for each in match.differences)
+
+    @property
+    def equal(self) -> bool:
+        return not self.differences
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "equal": self.equal,
+            "polls": {"played": self.polls, "left_out": self.skipped},
+            "seconds": round(self.seconds, 1),
+            "matches": [asdict(match) for match in self.compared],
+            "without_clip": [asdict(each) for each in self.without_clip],
+        }
+
+
+async def replay(
+    recording: Recording,
+    settings: Settings,
+    speed: float,
+    show: Callable[[ReplayProgress], None] = lambda progress: None,
+    *,
+    clips: ObjectStore | None = None,
+) -> ReplayResult:
+    """Play a recording and compare the outcomes. `clips` holds the recorded files; `settings.data_dir` only provides
+    disk space.
+    """
+    began = time.monotonic()
+    if not recording.answers:
+        raise RecordingBroken("no feed said anything in this recording")
+    show(ReplayProgress("starting the engines"))
+    recording = with_missing_polls(recording)
+    await clear_left_overs(settings.data_dir)
+    with throw_away_folder(settings.data_dir) as folder:
+        mine = replay_settings(settings, recording, folder, speed)
+        timeline = timeline_of(recording, in_a_row=in_a_row(mine), speed=speed)
+        (folder / RECORDING).write_bytes(await asyncio.to_thread(pack, recording))
+        write_sources(folder, recording)
+        then = recorded_outcomes(recording, mine.over_polls)
+        player = ReplayRunner(then, timeline, folder, replay_snapshot_lifetime(mine), show)
+        async with throw_away_engines(mine) as (located, client):
+            await seed_aliases(
+                located, recording, {feed.id: id_offset(feed.id, own=False) for feed in feeds_of(recording)}
+            )
+            replayed = ReplayInputs(recording, search_speed(speed), clips)
+            player.begin()
+            async with open_replay_worker(located, client, replayed) as worker, open_store(located) as store, worker:
+                documents = await player.play(client, store, located.task_queue)
+    now = [outcome_of_document(each, NOT_KEPT) for each in documents]
+    return ReplayResult(
+        recording.title,
+        compare_outcomes(then, now),
+        explain_missing_clips(recording),
+        len(timeline.polls),
+        timeline.skipped,
+        time.monotonic() - began,
+    )
+
+
+def recorded_outcomes(recording: Recording, over_polls: int) -> tuple[MatchOutcome, ...]:
+    if recording.document is None:
+        return outcomes_of_answers(recording, over_polls)
+    return (outcome_of_document(recording.document),)
+
+
+class ReplayRunner:
+    def __init__(
+        self,
+        then: Sequence[MatchOutcome],
+        timeline: ReplayTimeline,
+        folder: Path,
+        replay_snapshot_lifetime: float,
+        show: Callable[[ReplayProgress], None],
+    ) -> None:
+        self._timeline = timeline
+        self._word_lasts = replay_snapshot_lifetime
+        self._playhead = folder / REPLAY_CLOCK
+        self._show = show
+        self._start = datetime.now(UTC)
+        self._known: frozenset[MatchKey] = frozenset()
+        self._expected = {outcome.id for outcome in then if _ends(outcome)}
+        self._ingests = 0
+
+    def begin(self) -> None:
+        """Start the replay: map the recording's first poll to now."""
+        self._start = datetime.now(UTC)
+        self._move(self._timeline.polls[0])
+
+    def _move(self, poll: ReplayPoll) -> None:
+        write_clock(self._playhead, self._timeline, self._start, poll.at)
+
+    async def play(self, client: Client, store: PostgresStore, queue: str) -> Documents:
+        polls = self._timeline.polls
+        silent: frozenset[MatchKey] = frozenset()
+        for number, poll in enumerate(polls):
+            await self._wait_for(poll)
+            if poll.silent - silent:
+                # The recorded system had dropped the last response of a failing feed, so let it expire here too.
+                await asyncio.sleep(self._word_lasts)
+            silent = poll.silent
+            self._move(poll)
+            if poll.lists - self._known:
+                self._known |= poll.lists
+                await self._ingest(client, queue)
+            await _run_poll(client, queue, f"replay-poll-{number}")
+            self._show(ReplayProgress("playing", number + 1, len(polls), poll.at))
+        return await self._close(client, store, queue)
+
+    async def _wait_for(self, poll: ReplayPoll) -> None:
+        early = (self._start + poll.offset - datetime.now(UTC)).total_seconds()
+        if early > 0:
+            await asyncio.sleep(early)
+
+    async def _ingest(self, client: Client, queue: str) -> None:
+        """Ingest newly listed matches, as the daily ingest does in production."""
+        self._ingests += 1
+        order = IngestInput(days=2, days_before=1, look_ahead_days=0)
+        try:
+            await client.execute_workflow(
+                IngestWorkflow.run,
+                order,
+                id=f"replay-ingest-{self._ingests}",
+                task_queue=queue,
+                execution_timeout=POLL_PATIENCE,
+            )
+        except WorkflowFailureError as failure:
+            raise EngineError(f"the matches of the recording could not be brought in: {_cause(failure)}") from failure
+
+    async def _close(self, client: Client, store: PostgresStore, queue: str) -> Documents:
+        """Keep polling the last responses until all searches and matches have ended."""
+        deadline = time.monotonic() + CLOSING_SECONDS
+        number = 0
+        while True:
+            documents = await store.fixtures()
+            open_ones = [document for document in documents if not self._is_done(document)]
+            total = len(self._timeline.polls)
+            self._show(ReplayProgress(f"ending {len(open_ones)} matches" if open_ones else "comparing", total, total))
+            if not open_ones or time.monotonic() > deadline:
+                return documents
+            number += 1
+            await _run_poll(client, queue, f"replay-closing-{number}")
+            await asyncio.sleep(CLOSING_PAUSE)
+
+    def _is_done(self, document: Mapping[str, Any]) -> bool:
+        searched = all(
+            event["_download_complete"] or event["_removed"] or not event["_debounce_complete"]
+            for event in document["events"]
+        )
+        ended = outcome_of_document(document).id not in self._expected or document["stage"] == "completed"
+        return searched and ended
+
+
+def _ends(outcome: MatchOutcome) -> bool:
+    return not outcome.note and phase_of(outcome.status).is_over
+
+
+async def _run_poll(client: Client, queue: str, id_: str) -> None:
+    try:
+        await client.execute_workflow(
+            MonitorWorkflow.run, MonitorInput(), id=id_, task_queue=queue, execution_timeout=POLL_PATIENCE
+        )
+    except WorkflowFailureError as failure:
+        raise EngineError(f"a poll of the replay failed: {_cause(failure)}") from failure
+
+
+def _cause(failure: BaseException) -> BaseException:
+    while failure.__cause__ is not None:
+        failure = failure.__cause__
+    return failure

@@ -1,0 +1,90 @@
+"""Which addresses untrusted URLs may lead to. Standard library only: sandboxed processes import it too."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+PORTS = frozenset({80, 443, 8080, 8443})
+"""Web ports. Databases and mail servers listen on others."""
+MAX_ADDRESSES = 4
+"""Maximum number of addresses per name to try, in order."""
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+_UNICAST = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_SPECIAL = tuple(
+    ip_network(text)
+    for text in (
+        "0.0.0.0/8",
+        "100.64.0.0/10",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "2001::/23",
+        "2001:db8::/32",
+        "3fff::/20",
+    )
+)
+"""Special-purpose networks that `ipaddress` reports as global in some Python versions."""
+
+
+def is_public(address: str) -> bool:
+    """Whether the address is globally routable. An IPv4 address embedded in IPv6 is checked itself."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, IPv6Address) and (inner := _embedded_ipv4(ip)) is not None:
+        ip = inner
+    elif isinstance(ip, IPv6Address) and ip not in _UNICAST:
+        return False
+    return ip.is_global and not any(ip in network for network in _SPECIAL)
+
+
+def _embedded_ipv4(ip: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address inside a mapped, 6to4 or NAT64 address."""
+    if ip in _NAT64:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour
+
+
+async def system_resolve(host: str, port: int) -> Sequence[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class AddressPolicy:
+    """Allows public addresses on web ports, plus the private `host:port` pairs from the settings."""
+
+    def __init__(self, private_hosts: Collection[str] = (), ports: Collection[int] = PORTS) -> None:
+        self._ports = frozenset(ports)
+        self._private = frozenset(_host_and_port(each) for each in private_hosts)
+
+    def is_allowed_private(self, host: str, port: int) -> bool:
+        return (_normalized(host), port) in self._private
+
+    def check(self, host: str, port: int, addresses: Iterable[str]) -> str | None:
+        """Return why connecting is forbidden, or None. One private address among public ones is enough to forbid it."""
+        if self.is_allowed_private(host, port):
+            return None
+        if port not in self._ports:
+            return f"port {port} is not allowed"
+        if not all(is_public(address) for address in addresses):
+            return "address is not public"
+        return None
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"invalid address {text!r}: expected host:port")
+    return _normalized(host), int(port)
+
+
+def _normalized(host: str) -> str:
+    return host.strip("[]").rstrip(".").lower()

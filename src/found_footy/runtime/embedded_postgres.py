@@ -1,0 +1,280 @@
+"""Embedded PostgreSQL: its cluster on disk and its server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import psycopg
+from psycopg import sql
+
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import DataFolder, write_private
+from found_footy.runtime.engine import HOST, StickyPort
+from found_footy.runtime.postgres_install import Placement, all_homes, inside_home, place
+from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers, stop_stranger
+from found_footy.runtime.process_identity import command_line, identify
+
+SUPERUSER = "footy"
+
+# English messages, because some are parsed to identify a failure, and the same time zone everywhere.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+
+
+async def create_cluster(placement: Placement, password: str, folder: DataFolder) -> None:
+    """Create the cluster atomically: in a temporary folder, renamed when complete."""
+    home, data = placement.home, placement.data
+    work = home / f"{data.name}.partial-{secrets.token_hex(4)}"
+    cluster, password_file = work / "data", work / "password"
+    _clear_interrupted(home, data.name)
+    try:
+        work.mkdir(mode=0o700)
+        cluster.mkdir(mode=0o700)
+        # A file, because arguments are visible to all users, and initdb cannot open another user's pipe.
+        password_file.touch(mode=0o600)
+        password_file.write_text(f"{password}\n")
+        if placement.account is not None:
+            work.chmod(0o711)
+            for path in (password_file, cluster):
+                os.chown(path, placement.account.uid, placement.account.gid)
+        await _initdb(placement, cluster, password_file, folder)
+        cluster.rename(data)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _clear_interrupted(home: Path, name: str) -> None:
+    for old in home.glob(f"{name}.partial-*"):
+        # Left by a killed initdb. Its last process may still be writing; the next start removes the rest.
+        shutil.rmtree(old, ignore_errors=True)
+
+
+async def _initdb(placement: Placement, cluster: Path, password_file: Path, folder: DataFolder) -> None:
+    process = ManagedProcess("initdb", folder)
+    argv: list[str | Path] = [placement.binaries.initdb, "-D", cluster, "-U", SUPERUSER, "--pwfile", password_file]
+    argv += ["--auth=scram-sha-256", "-E", "UTF8", "--no-sync"]
+    argv += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    process.start(Command(argv, ENVIRONMENT, account=placement.account))
+    try:
+        code = await process.wait()
+    finally:
+        await process.stop()
+    if code != 0:
+        raise EngineError(f"PostgreSQL could not make its data folder (exit {code}):\n{process.log_tail()}")
+
+
+async def stop_postmaster(data: Path) -> None:
+    """Stop a server that still runs on this cluster, or repair the pid file of a dead one."""
+    pid_file = data / "postmaster.pid"
+    try:
+        lines = pid_file.read_text().splitlines()
+        pid = int(lines[0])
+    except (FileNotFoundError, IndexError, ValueError):
+        return
+    identity = identify(pid)
+    if identity is None:
+        return
+    program, _, arguments = command_line(pid).partition(" ")
+    if Path(program).name == "postgres" and f"-D {data} " in arguments:
+        await stop_stranger(identity, signal.SIGINT, patience=15.0)
+        return
+    _take_over(pid_file, lines)
+
+
+def _take_over(pid_file: Path, lines: list[str]) -> None:
+    """Replace a pid that the system has reused by our own.
+
+    PostgreSQL refuses to start if that process exists, unless it is its parent. Deleting the file is not an option: its
+    shared memory key lets a new server detect live backends of the old one.
+    """
+    # Root writes into another user's folder here, so a symbolic link is not followed.
+    with open(os.open(pid_file, os.O_RDWR | os.O_NOFOLLOW), "r+") as file:
+        file.write("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
+        file.truncate()
+
+
+def remove_home(home: Path) -> None:
+    """Delete a home with all its contents, if it exists."""
+    if home.is_symlink():
+        raise EngineError(f"{home} is a link, which is not followed to delete what it points to.")
+    if home.exists():
+        shutil.rmtree(home)
+
+
+# --- The server.
+
+
+logger = logging.getLogger(__name__)
+
+DATABASE = "footy"
+
+# Crash recovery after many writes is the slowest start.
+_START_SECONDS = 60.0
+_STOP_PLAN = (
+    (signal.SIGINT, 10.0),  # "fast": closes connections, writes data
+    (signal.SIGQUIT, 3.0),  # "immediate": the next start recovers
+)
+_SETTINGS = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",
+    "shared_buffers": "128MB",
+    "max_connections": "100",
+    "max_wal_size": "512MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",  # would log a line every five minutes
+    "jit": "off",
+}
+
+
+class EmbeddedPostgres:
+    """PostgreSQL 18 with pgvector. This process must hold the lock of the folder."""
+
+    name = "postgres"
+
+    def __init__(
+        self, folder: DataFolder, port: int | None = None, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._folder = folder
+        self._settings = {**_SETTINGS, **settings}
+        self._process = ManagedProcess(self.name, folder, _STOP_PLAN)
+        self._port = StickyPort(port, inside_home(folder) / "port")
+        self._password_file = inside_home(folder) / "password"
+        self._password = ""
+
+    @property
+    def pid(self) -> int | None:
+        """Pid of the postmaster, None if it is not running."""
+        return self._process.pid
+
+    @property
+    def url(self) -> str:
+        """URL of the product's database, including the password. Available after the first start."""
+        return self._url(DATABASE, self._port.number)
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings for clients."""
+        return {"DATABASE_URL": self.url}
+
+    def ports(self) -> Mapping[str, int]:
+        """Return the port by name."""
+        return {self.name: self._port.number}
+
+    async def start(self) -> None:
+        """Start the server, create cluster and database if missing, and return when a query succeeds."""
+        self._folder.require_lock()
+        self._process.require_stopped()
+        began = time.monotonic()
+        await stop_leftovers(self._folder, self.name)
+        placement = await asyncio.to_thread(place, self._folder)
+        await stop_postmaster(placement.data)
+        await self._prepare_cluster(placement)
+        try:
+            await self._start_server(placement)
+            await self._prepare_database()
+        except BaseException:  # cancelled, too: a failed start leaves nothing running
+            await self.stop()
+            raise
+        logger.info(
+            "PostgreSQL answers on port %d",
+            self._port.number,
+            extra={
+                "action": "engine_started",
+                "child": self.name,
+                "pid": self.pid,
+                "port": self._port.number,
+                "data": str(placement.data),
+                "seconds": round(time.monotonic() - began, 3),
+            },
+        )
+
+    async def wait(self) -> int:
+        """Wait for the server to exit and return its exit code."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Stop with a fast shutdown: connections are closed and data is written."""
+        await self._process.stop()
+
+    async def destroy(self) -> None:
+        """Stop the server and remove its data from all possible locations."""
+        self._folder.require_lock()
+        await self.stop()
+        await stop_leftovers(self._folder, self.name)
+        for home in all_homes(self._folder):
+            for data in home.glob("*/postmaster.pid"):
+                await stop_postmaster(data.parent)
+            await asyncio.to_thread(remove_home, home)
+
+    async def _prepare_cluster(self, placement: Placement) -> None:
+        if placement.data.exists():
+            if not self._password_file.exists():
+                raise EngineError(f"The password of the database in {placement.data} is lost: {self._password_file}.")
+        else:
+            if not self._password_file.exists():
+                write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
+            await create_cluster(placement, self._password_file.read_text().strip(), self._folder)
+        self._password = self._password_file.read_text().strip()
+
+    async def _start_server(self, placement: Placement) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        settings = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
+        while True:
+            port = self._port.choose()
+            argv: list[str | Path] = [placement.binaries.postgres, "-D", placement.data, "-p", str(port), *settings]
+            self._process.start(Command(argv, ENVIRONMENT, account=placement.account))
+            if await self._answers(port, deadline):
+                self._port.keep(port)
+                return
+            said = self._process.log_tail()
+            # Backends of a killed server soon notice that the postmaster is gone, and exit.
+            orphans_leave = "pre-existing shared memory block" in said
+            port_was_taken = "Address already in use" in said
+            if time.monotonic() > deadline or not (orphans_leave or port_was_taken):
+                raise EngineError(f"PostgreSQL ended while it started (exit {self._process.returncode}):\n{said}")
+            await asyncio.sleep(0.25)
+
+    async def _answers(self, port: int, deadline: float) -> bool:
+        """Return True when a query succeeds, False if the server exits first."""
+        url = self._url("postgres", port)
+        while self._process.returncode is None:
+            try:
+                async with await psycopg.AsyncConnection.connect(url, connect_timeout=3) as connection:
+                    await connection.execute("SELECT 1")
+                return True
+            except psycopg.OperationalError as error:
+                if "password authentication failed" in str(error):
+                    raise EngineError(f"PostgreSQL refuses the password in {self._password_file}.") from error
+                if time.monotonic() > deadline:
+                    raise EngineError(
+                        f"PostgreSQL did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                    ) from error
+            await asyncio.sleep(0.03)
+        return False
+
+    async def _prepare_database(self) -> None:
+        try:
+            await self._make_database()
+        except psycopg.Error as error:
+            raise EngineError(f"The database {DATABASE} could not be prepared: {error}") from error
+
+    async def _make_database(self) -> None:
+        admin = self._url("postgres", self._port.number)
+        async with await psycopg.AsyncConnection.connect(admin, autocommit=True) as connection:
+            found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
+            if await found.fetchone() is None:
+                await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+        async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
+            await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+
+    def _url(self, database: str, port: int) -> str:
+        # These builds have no TLS; explicit, so that PGSSLMODE in the environment has no effect.
+        return f"postgresql://{SUPERUSER}:{self._password}@{HOST}:{port}/{database}?sslmode=disable"

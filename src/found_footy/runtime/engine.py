@@ -1,0 +1,117 @@
+"""Interfaces of supervised processes and engines, and their ports."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import write_private
+
+
+class Supervised(Protocol):
+    """A supervised process. After a failed or cancelled `start` nothing of it is left running."""
+
+    @property
+    def name(self) -> str:
+        """Name in logs and in the status."""
+
+    @property
+    def pid(self) -> int | None:
+        """Pid, None if it is not running."""
+
+    async def start(self) -> None:
+        """Start, and return when it responds. Raises EngineError if it does not."""
+
+    async def wait(self) -> int:
+        """Wait for the process to exit and return its exit code."""
+
+    async def stop(self) -> None:
+        """Stop, if running."""
+
+
+class Engine(Supervised, Protocol):
+    """A server that clients reach by address. A second `start` of the same object keeps the address."""
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings for clients. Available after the first start."""
+
+    def ports(self) -> Mapping[str, int]:
+        """Return the ports by name. Available after the first start."""
+
+
+# --- Loopback ports that persist between runs.
+
+
+HOST = "127.0.0.1"
+
+# Below the ephemeral port range, where an outgoing connection could take the port while a server restarts; a client
+# that keeps retrying could even connect to itself.
+_LOWEST, _HIGHEST = 20_000, 29_999
+
+
+def is_free(port: int) -> bool:
+    """Whether a server can listen on this loopback port now."""
+    with socket.socket() as probe:
+        # As servers do: ignore lingering connections of the last run.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+        return True
+
+
+def require_free(port: int) -> None:
+    """Raise EngineError if the port is in use."""
+    if not is_free(port):
+        raise EngineError(f"Port {port} on {HOST} is in use by another program.")
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    for port in random.sample(range(_LOWEST, _HIGHEST + 1), 200):
+        if is_free(port):
+            return port
+    raise EngineError(f"No free port between {_LOWEST} and {_HIGHEST} on {HOST}.")
+
+
+class StickyPort:
+    """Port of one engine: the configured one, otherwise that of the last run if free, otherwise any free one.
+
+    Once kept, the port is fixed for the life of this object, because clients use it.
+    """
+
+    def __init__(self, given: int | None, memory: Path) -> None:
+        self._port = given
+        self._memory = memory
+
+    @property
+    def number(self) -> int:
+        """The port. Raises EngineError before it is chosen."""
+        if self._port is None:
+            raise EngineError("The engine has no port before it is started.")
+        return self._port
+
+    def choose(self) -> int:
+        """Return the port to try. Raises EngineError if the only possible one is taken."""
+        if self._port is not None:
+            require_free(self._port)
+            return self._port
+        remembered = self._remembered()
+        return remembered if remembered is not None and is_free(remembered) else free_port()
+
+    def keep(self, port: int) -> None:
+        """Keep a working port, also for the next run."""
+        self._port = port
+        if port != self._remembered():
+            write_private(self._memory, f"{port}\n")
+
+    def _remembered(self) -> int | None:
+        try:
+            return int(self._memory.read_text())
+        except (FileNotFoundError, ValueError):
+            return None

@@ -1,0 +1,124 @@
+"""HTTP server inside our process that installs no signal handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from found_footy.errors import EngineError
+
+LOOPBACK = "127.0.0.1"
+UNACKNOWLEDGED_MS = 60_000
+
+
+class HttpServer:
+    """Serves while its `async with` block is open. `port` 0 selects a free one."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        port: int = 0,
+        *,
+        host: str = LOOPBACK,
+        name: str = "the server",
+        grace_seconds: int = 5,
+        date_header: bool = True,
+    ) -> None:
+        self._app = app
+        self._host, self._port = host, port
+        self._name = name
+        self._grace_seconds = grace_seconds
+        self._date_header = date_header
+        self._server: _QuietServer | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def url(self) -> str:
+        return self.address(self._host, self._port)
+
+    @staticmethod
+    def address(host: str, port: int) -> str:
+        """Return the URL for clients on this machine."""
+        host = LOOPBACK if host in ("", "0.0.0.0", "::") else host
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def start(self) -> None:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        # asyncio sets TCP_NODELAY only if the protocol is explicit.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # Close connections whose peer acknowledges nothing; accepted sockets inherit the option.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS)
+        try:
+            listener.bind((self._host, self._port))
+        except OSError as error:
+            listener.close()
+            raise EngineError(f"{self._name} cannot take port {self._port}: {error.strerror}") from error
+        self._port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            date_header=self._date_header,
+            backlog=4096,
+            timeout_graceful_shutdown=self._grace_seconds,
+        )
+        self._server = _QuietServer(config)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]), name=self._name)
+        ready = asyncio.create_task(self._server.ready.wait())
+        await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            ready.cancel()
+            self._serving.result()
+
+    async def stop(self) -> None:
+        """Stop the server, if it was started."""
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = True
+            await self._serving
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def wait(self) -> None:
+        """Wait until the server stops by itself, which only happens after an error."""
+        assert self._serving is not None
+        await asyncio.shield(self._serving)
+
+
+class _QuietServer(uvicorn.Server):
+    """uvicorn server that reports readiness and leaves signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

@@ -1,0 +1,134 @@
+"""Runs the whole system on one machine: engines, schema, schedules and the processes of Found Footy."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+from temporalio.client import Client
+
+from found_footy.config import Settings, environment_names
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_postgres import EmbeddedPostgres
+from found_footy.runtime.embedded_temporal import EmbeddedTemporal
+from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.runtime.engine import Engine
+from found_footy.runtime.http_server import HttpServer
+from found_footy.runtime.supervisor import Supervisor, WorkerSpec
+from found_footy.runtime.temporal import connect_temporal
+from found_footy.storage.migrations import migrate
+
+log = logging.getLogger(__name__)
+FOOTY = str(Path(sys.executable).parent / "footy")
+
+
+def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
+    """Return settings with a web port that is free now, so that a conflict is reported before anything starts."""
+    for port in (settings.web_port, 0) if any_other else (settings.web_port,):
+        family = socket.AF_INET6 if ":" in settings.web_host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((settings.web_host, port))
+            except OSError as error:
+                reason = error.strerror
+                continue
+            return settings.model_copy(update={"web_port": probe.getsockname()[1]})
+    raise EngineError(
+        f"cannot serve the pages at {settings.web_host}, port {settings.web_port}: {reason};"
+        " set FOOTY_WEB_PORT to another, or to 0 for any"
+    )
+
+
+def pages_url(settings: Settings) -> str:
+    """Return the URL of the pages on this machine."""
+    return HttpServer.address(settings.web_host, settings.web_port)
+
+
+@dataclass(frozen=True)
+class RunningSystem:
+    settings: Settings
+    """Includes the addresses of the engines."""
+    client: Client
+    supervisor: Supervisor
+    is_new: bool
+    """Whether Temporal had no schedules before."""
+
+
+@asynccontextmanager
+async def run_system(
+    settings: Settings, prepare_temporal: Callable[[Client, Settings], Awaitable[bool]], *, browser: bool = False
+) -> AsyncIterator[RunningSystem]:
+    """Run engines, workers, web server and watchdog on this machine; stop them in order at the end of the block.
+
+    Applies the schema and the schedules. Starts each engine that has no address in the settings, and the browser
+    service if `browser`.
+    """
+    settings = with_web_port(settings)
+    folder = DataFolder(settings.data_dir)
+    with folder.lock():
+        engines: list[Engine] = []
+        elsewhere: dict[str, str] = {}
+        if settings.database_url is None:
+            engines.append(EmbeddedPostgres(folder))
+        else:
+            elsewhere["DATABASE_URL"] = settings.database_url.get_secret_value()
+        if settings.temporal_address is None:
+            engines.append(EmbeddedTemporal(folder, ui_port=settings.temporal_ui_port))
+        else:
+            elsewhere["TEMPORAL_ADDRESS"] = settings.temporal_address
+        if settings.redis_url is None:
+            engines.append(EmbeddedValkey(folder))
+        else:
+            elsewhere["REDIS_URL"] = settings.redis_url.get_secret_value()
+        async with Supervisor(folder, engines, elsewhere) as supervisor:
+            await supervisor.start_engines()
+            found = supervisor.environment
+            settings = settings.model_copy(
+                update={
+                    "database_url": SecretStr(found["DATABASE_URL"]),
+                    "temporal_address": found["TEMPORAL_ADDRESS"],
+                    "redis_url": SecretStr(found["REDIS_URL"]),
+                }
+            )
+            applied = await migrate(found["DATABASE_URL"])
+            log.info("schema is up to date", extra={"action": "migrated", "applied": applied})
+            client = await connect_temporal(settings)
+            is_new = await prepare_temporal(client, settings)
+            await supervisor.start_workers(worker_specs(settings))
+            if browser:
+                await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
+            await supervisor.start_workers([WorkerSpec("web", [FOOTY, "web"], environment_of(settings))])
+            await supervisor.start_workers([WorkerSpec("watchdog", [FOOTY, "watchdog"], environment_of(settings))])
+            yield RunningSystem(settings, client, supervisor, is_new)
+
+
+def worker_specs(settings: Settings) -> list[WorkerSpec]:
+    environment = environment_of(settings)
+    return [WorkerSpec(f"worker-{number}", [FOOTY, "worker"], environment) for number in range(1, settings.workers + 1)]
+
+
+def environment_of(settings: Settings) -> Mapping[str, str]:
+    """Return the settings as environment variables, so that a child process has the same ones.
+
+    Defaults are omitted: a default file may be missing, but an explicitly configured file may not.
+    """
+    environment = {}
+    for name, variable in environment_names().items():
+        if name not in settings.model_fields_set:
+            continue
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            value = value.get_secret_value()
+        elif isinstance(value, tuple):
+            value = ",".join(str(part) for part in value)
+        if value is not None:
+            environment[variable] = str(value)
+    return environment

@@ -1,1 +1,0 @@
-"""What people post of a matchday, and the places where they do."""

@@ -1,0 +1,204 @@
+"""Object store for the whole system: validates arguments and runs the backend's blocking calls on threads."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import stat
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+from found_footy.errors import ObjectMissing, ObjectStoreError
+from found_footy.storage.objects.backend import Backend, StoredObject
+from found_footy.storage.objects.failures import file_failure
+from found_footy.storage.objects.folder import FolderObjects
+from found_footy.storage.objects.keys import check_key, check_prefix, tidy
+from found_footy.storage.objects.s3 import S3Access, S3Objects
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READ_BYTES = 16 * 1024 * 1024
+"""Limit of one `read`, which is held in memory."""
+
+_THREADS = 8
+"""Concurrent calls. The pool is separate, so that an unresponsive store blocks no other threads."""
+
+
+class ThreadedObjectStore:
+    """An `ObjectStore` with additional ranged reads.
+
+    A cancelled call returns at once but may still take effect; a put or a get then completes as a whole.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="objects")
+
+    async def put(
+        self, key: str, path: Path, *, content_type: str = "video/mp4", metadata: Mapping[str, str] | None = None
+    ) -> None:
+        check_key(key)
+        if not re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,60}", content_type, re.ASCII):
+            raise ObjectStoreError(f"{content_type[:60]!r} is no content type such as video/mp4")
+        kept = tidy(metadata or {})
+        await self._run(self._store_file, key, path, content_type, kept)
+
+    async def get(self, key: str, to: Path) -> None:
+        await self._run(self._fetch, check_key(key), to)
+
+    async def read(self, key: str, start: int = 0, length: int | None = None) -> bytes:
+        """Return part of an object, at most READ_BYTES; empty beyond its end. Raises ObjectMissing."""
+        if start < 0 or (length is not None and length < 0):
+            raise ObjectStoreError(f"read {key[:80]!r}: {start} and {length} are no range of bytes")
+        wanted = READ_BYTES if length is None else min(length, READ_BYTES)
+        if wanted == 0:
+            if await self.head(key) is None:
+                raise ObjectMissing(f"There is no object {key}")
+            return b""
+        return await self._run(self._backend.read, check_key(key), start, wanted)
+
+    async def copy(self, key: str, to: str) -> None:
+        await self._run(self._backend.copy, check_key(key), check_key(to))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        await self._run(self._backend.delete, [*dict.fromkeys(check_key(key) for key in keys)])
+
+    async def list(self, prefix: str = "") -> AsyncIterator[StoredObject]:
+        pages = self._backend.pages(check_prefix(prefix))
+        while (page := await self._run(next, pages, None)) is not None:
+            for stored in page:
+                yield stored
+
+    async def head(self, key: str) -> StoredObject | None:
+        return await self._run(self._backend.head, check_key(key))
+
+    async def metadata(self, key: str) -> Mapping[str, str]:
+        return await self._run(self._backend.metadata, check_key(key))
+
+    async def signed_url(self, key: str, seconds: float) -> str | None:
+        """Return a URL that gives anyone read access for `seconds`; None if the store has no URLs."""
+        return await self._run(self._backend.signed_url, check_key(key), seconds)
+
+    async def check(self) -> str:
+        """Write, read and delete a tiny object; return a description of the store."""
+        await self._run(self._try_out)
+        return self._backend.describe()
+
+    async def aclose(self) -> None:
+        """Wait for pending calls, each of which has a time limit."""
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
+
+    def _store_file(self, key: str, path: Path, content_type: str, metadata: Mapping[str, str]) -> None:
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise file_failure(error, f"store {path}") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise ObjectStoreError(f"store {path}: it is no file")
+        self._backend.put(key, path, content_type, metadata)
+
+    def _fetch(self, key: str, to: Path) -> None:
+        part = to.with_name(f".{uuid4().hex}.part")
+        try:
+            with part.open("wb") as file:
+                for chunk in self._backend.chunks(key):
+                    file.write(chunk)
+            part.replace(to)
+        except OSError as error:
+            raise file_failure(error, f"write {to}") from error
+        finally:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                part.unlink()
+
+    def _try_out(self) -> None:
+        # Hidden from listings, and not a valid key for callers.
+        key, content = f".check/{uuid4().hex}", uuid4().bytes
+        try:
+            with tempfile.TemporaryDirectory(prefix="footy-check-") as folder:
+                path = Path(folder, "object")
+                path.write_bytes(content)
+                self._backend.put(key, path, "application/octet-stream", {})
+        except OSError as error:
+            raise file_failure(error, "write a temporary file") from error
+        try:
+            if b"".join(self._backend.chunks(key)) != content:
+                raise ObjectStoreError(f"{self._backend.describe()}: an object was not read back as it was written")
+        finally:
+            self._backend.delete([key])
+
+
+# --- Opening a store by URL.
+
+
+_PREFIX_BYTES = 200
+"""Prefix and key together must fit into S3's limit of 1,024."""
+
+
+def open_object_store(
+    url: str,
+    *,
+    endpoint: str | None,
+    region: str,
+    access_key: str | None,
+    secret_key: str | None,
+    timeout_seconds: float = 30,
+) -> ThreadedObjectStore:
+    """Open `file:///folder`, created if missing, or `s3://bucket/prefix`, without connecting yet.
+
+    Without keys, S3 uses the AWS credentials of the environment or the instance role.
+    """
+    backend: Backend
+    if url.startswith("file://"):
+        backend = FolderObjects(folder_of(url))
+    elif url.startswith("s3://"):
+        bucket, prefix = bucket_of(url)
+        if (access_key is None) != (secret_key is None):
+            raise ObjectStoreError("Of FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY only one is set; set both or none")
+        server = None if endpoint is None else _endpoint(endpoint)
+        backend = S3Objects(S3Access(bucket, prefix, server, region, access_key, secret_key, timeout_seconds))
+    else:
+        raise ObjectStoreError("The object store's URL is neither file:///folder nor s3://bucket/prefix")
+    return ThreadedObjectStore(backend)
+
+
+def folder_of(url: str) -> Path:
+    """Parse a file URL, in which special characters may be percent-encoded."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.netloc or parts.query or parts.fragment or "\0" in path or not path.strip("/"):
+        raise ObjectStoreError("The object store's URL is no file:///folder; write ?, # and % as %3F, %23 and %25")
+    return Path(path)
+
+
+def bucket_of(url: str) -> tuple[str, str]:
+    """Return bucket and prefix, unescaped: S3 URLs have no percent-encoding."""
+    found = re.fullmatch(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?", url)
+    if found is None:
+        raise ObjectStoreError("The object store's URL is no s3://bucket/prefix, with the bucket in a-z, 0-9, . and -")
+    prefix = check_prefix(found[2] or "")
+    if len(prefix.encode()) > _PREFIX_BYTES:
+        raise ObjectStoreError(f"The prefix of the object store's URL is longer than {_PREFIX_BYTES} bytes")
+    return found[1], prefix
+
+
+def _endpoint(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or parts.username is not None or parts.query or parts.fragment:
+        # The URL is not quoted: it may contain a password.
+        raise ObjectStoreError("FOOTY_S3_ENDPOINT is no URL such as https://host:port, without user and password")
+    return url.rstrip("/")

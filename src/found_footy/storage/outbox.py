@@ -1,0 +1,147 @@
+"""Outbox: appending in the transaction of a change, and reading with notifications of new messages.
+
+The reader has its own connections: the pool backs off longer and longer while the database is down, but live updates
+should resume as soon as it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import Jsonb
+
+from found_footy.errors import StoreUnavailable
+from found_footy.fixtures.models import OutboxEvent
+from found_footy.notifications.models import OutboxMessage
+from found_footy.storage.postgres import Connection, fetch, redacted_url
+
+log = logging.getLogger(__name__)
+
+INITIAL_BACKOFF, MAX_BACKOFF = 0.25, 10.0
+
+CONNECTION_OPTIONS: dict[str, Any] = {"connect_timeout": 5, "keepalives_idle": 15, "tcp_user_timeout": 15_000}
+"""Keepalives and timeouts also detect a server that vanished without closing the connection."""
+
+
+class OutboxReader:
+    """Reads messages by position. Listens for notifications while its `async with` block is open."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._where = redacted_url(url)
+        self._reading = asyncio.Lock()
+        self._connection: Connection | None = None
+        self._bell = asyncio.Event()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._listening = asyncio.create_task(self._listen(), name="listening for news")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listening
+        await self._hang_up()
+
+    async def latest(self) -> int:
+        """Assign positions to new messages and return the last one. Like all methods, raises StoreUnavailable."""
+        position: int = (await self._fetch("outbox.place"))[0]["last"]
+        return position
+
+    async def since(self, after: int, limit: int) -> list[OutboxMessage]:
+        return [_item(row) for row in await self._fetch("outbox.since", after=after, limit=limit)]
+
+    async def oldest(self) -> int | None:
+        """Return the first position that is still stored, or None."""
+        position: int | None = (await self._fetch("outbox.oldest"))[0]["position"]
+        return position
+
+    async def wait(self, most_seconds: float = 1.0) -> None:
+        """Wait for a notification, at most `most_seconds`: messages without a notification must be delivered too."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most_seconds):
+                await self._bell.wait()
+        self._bell.clear()
+
+    async def _fetch(self, name: str, **params: Any) -> list[DictRow]:
+        async with self._reading:
+            try:
+                return await fetch(self._connection or await self._connect(), name, params)
+            except psycopg.Error as error:
+                # Any error counts: the database may be down, restarting, or without its tables.
+                await self._hang_up()
+                raise StoreUnavailable(f"{self._where}: {str(error).strip()}") from error
+            except asyncio.CancelledError:
+                await self._hang_up()  # the connection may hold an unread response
+                raise
+
+    async def _connect(self) -> Connection:
+        self._connection = await AsyncConnection.connect(
+            self._url, autocommit=True, row_factory=dict_row, **CONNECTION_OPTIONS
+        )
+        await self._connection.execute("set statement_timeout = '15s'")
+        return self._connection
+
+    async def _hang_up(self) -> None:
+        if self._connection is not None:
+            gone, self._connection = self._connection, None
+            await gone.close()
+
+    async def _listen(self) -> None:
+        pause = INITIAL_BACKOFF
+        while True:
+            try:
+                async with await AsyncConnection.connect(
+                    self._url, autocommit=True, **CONNECTION_OPTIONS
+                ) as connection:
+                    await connection.execute("listen news")
+                    pause = INITIAL_BACKOFF
+                    self._bell.set()  # messages may have arrived while not listening
+                    async for _ in connection.notifies():
+                        self._bell.set()
+            except psycopg.Error as error:
+                if pause == INITIAL_BACKOFF:
+                    said = f"{self._where}: {str(error).strip()}"
+                    log.warning(said, extra={"action": "news_unheard"})
+            await asyncio.sleep(pause)
+            pause = min(MAX_BACKOFF, pause * 2)
+
+
+def _item(row: DictRow) -> OutboxMessage:
+    return OutboxMessage(**(row | {"at": row["at"].astimezone(UTC)}))
+
+
+# --- Rows.
+
+
+Row = dict[str, Any]
+
+
+def news_row(news: OutboxEvent) -> Row:
+    return {
+        "topic": news.topic,
+        "fixture_id": news.fixture_id,
+        "event_id": news.event_id,
+        "payload": news.payload,
+    }
+
+
+# --- Writing, in the transaction of the change.
+
+
+async def append_outbox(connection: Connection, news: Sequence[OutboxEvent]) -> None:
+    if news:
+        await fetch(connection, "outbox.add", {"rows": Jsonb([news_row(each) for each in news])})

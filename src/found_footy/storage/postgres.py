@@ -1,0 +1,136 @@
+"""PostgreSQL: connection pool, named queries, error translation and advisory locks."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from found_footy.errors import StoreUnavailable
+from found_footy.storage.migrations import SchemaFence
+from found_footy.storage.queries import query
+
+Connection = AsyncConnection[DictRow]
+
+
+class Database:
+    """A connection pool, opened on first use. Connections fail while the schema is not that of this version."""
+
+    def __init__(self, url: str, *, max_size: int = 8, cursor_factory: type[AsyncCursor[Any]] = AsyncCursor) -> None:
+        self._where = redacted_url(url)
+        self._schema = SchemaFence()
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            url,
+            min_size=0,
+            max_size=max_size,
+            timeout=10,
+            open=False,
+            kwargs={"row_factory": dict_row, "cursor_factory": cursor_factory, "connect_timeout": 5},
+            check=_check_idle_connection,
+        )
+
+    async def open(self) -> None:
+        await self._pool.open()
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def connection(self, *, check_schema: bool = True) -> AsyncIterator[Connection]:
+        """Run one transaction: committed at the end, rolled back on an error. Raises StoreUnavailable."""
+        with translate_errors(self._where):
+            async with self._pool.connection() as connection:
+                if check_schema:
+                    await self._schema.check(connection)
+                yield connection
+
+    async def fetch(self, name: str, **params: Any) -> list[DictRow]:
+        """Run one named query in its own transaction."""
+        async with self.connection() as connection:
+            return await fetch(connection, name, params)
+
+
+async def _check_idle_connection(connection: Connection) -> None:
+    """Check a connection only if it has unread data, as after a server restart."""
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
+
+
+async def fetch(connection: Connection, name: str, params: Mapping[str, Any]) -> list[DictRow]:
+    cursor = await connection.execute(query(name), params)
+    return await cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def translate_errors(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+        raise StoreUnavailable(f"{where}: {str(error).strip()}") from error
+
+
+def redacted_url(url: str) -> str:
+    """Return the URL without credentials, for messages."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+WATCHDOG_LOCK = 7_042_027
+"""Advisory lock number, unique in this database."""
+LOCK_OPTIONS: dict[str, Any] = {"connect_timeout": 5, "keepalives_idle": 15, "tcp_user_timeout": 15_000}
+
+
+class AdvisoryLock:
+    """A lock held by one process across all machines. The database releases it when the holder's connection closes."""
+
+    def __init__(self, url: str, lock: int = WATCHDOG_LOCK) -> None:
+        self._url = url
+        self._lock = lock
+        self._connection: AsyncConnection | None = None
+
+    async def try_acquire(self) -> bool:
+        """Whether this process holds the lock. If StoreUnavailable is raised, another process may hold it."""
+        try:
+            if self._connection is not None:
+                await self._connection.execute("select 1")
+                return True
+            return await self._acquire()
+        except psycopg.Error as error:
+            await self.release()
+            raise StoreUnavailable(f"{redacted_url(self._url)}: {str(error).strip()}") from error
+
+    async def _acquire(self) -> bool:
+        connection = await AsyncConnection.connect(self._url, autocommit=True, **LOCK_OPTIONS)
+        acquired = False
+        try:
+            # The server must detect a vanished machine, or the lock would never be released.
+            await connection.execute("set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5")
+            await connection.execute("set tcp_keepalives_count = 3; set statement_timeout = '10s'")
+            cursor = await connection.execute("select pg_try_advisory_lock(%s)", [self._lock])
+            acquired = bool((await cursor.fetchone() or (False,))[0])
+        finally:
+            if acquired:
+                self._connection = connection
+            else:
+                await connection.close()
+        return acquired
+
+    async def release(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            await connection.close()
+
+
+def storable(text: str, max_length: int | None = None) -> str:
+    """Remove what PostgreSQL cannot store: NUL characters and unpaired surrogates."""
+    return text.replace("\x00", "").encode(errors="replace").decode()[:max_length]

@@ -1,0 +1,195 @@
+-- name: unimported_clips
+-- Published clips of goals whose search has ended, so that copies that were replaced meanwhile are never imported.
+select v.event_id, v.md5, v.status = 'verified' as verified, e.fixture_id, e.team_name, e.player_name, e.assist_name,
+    e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after, false as withdrawn, f.sport, f.league_name,
+    f.home_name, f.away_name, f.kickoff, goal_said(e) as said
+from videos v
+join events e on e.id = v.event_id
+join fixtures f on f.id = e.fixture_id
+where v.state = 'kept' and e.download_complete and e.removed_at is null
+    and not exists (select from library_sources s where s.event_id = v.event_id and s.video_md5 = v.md5)
+    and not exists (select from library_refusals r where r.event_id = v.event_id and r.video_md5 = v.md5)
+order by v.published_at, v.event_id, v.rank
+limit %(limit)s;
+
+-- name: insert_goals
+insert into library_sources (kind, state, title, facts, event_id, video_md5, said, created_at, changed_at)
+select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.said, %(now)s, %(now)s
+from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
+on conflict (event_id, video_md5) do nothing
+returning id, state;
+
+-- name: corrected_goals
+-- Sources whose goal was corrected or withdrawn. Once the match is deleted, nothing changes any more.
+select s.id, s.event_id, s.video_md5 as md5, coalesce((s.facts ->> 'verified')::boolean, false) as verified, e.fixture_id,
+    e.team_name, e.player_name, e.assist_name, e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after,
+    e.removed_at is not null as withdrawn, f.sport, f.league_name, f.home_name, f.away_name, f.kickoff,
+    goal_said(e) as said
+from library_sources s
+join events e on e.id = s.event_id
+join fixtures f on f.id = e.fixture_id
+where s.said is distinct from goal_said(e)
+order by s.id
+limit %(limit)s
+for no key update of s skip locked;
+
+-- name: update_goals
+update library_sources s set title = r.title, facts = r.facts, said = r.said, changed_at = %(now)s
+from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
+where (s.event_id, s.video_md5) = (r.event_id, r.video_md5)
+returning s.id, s.state;
+
+-- name: submit
+insert into library_sources (kind, state, title, facts, url, upload_key, submitted_by, created_at, changed_at)
+values (%(kind)s, 'new', %(title)s, %(facts)s, %(url)s, %(upload_key)s, %(by)s, %(now)s, %(now)s)
+returning id;
+
+-- name: source
+select id, kind, state, title, facts, event_id, video_md5, url, upload_key, frames, rate_num, rate_den, width, height,
+    audio, file_size, file_md5, progress, error, error_kind, failures, retry_at, submitted_by, created_at,
+    film_deleted_at
+from library_sources where id = %(id)s;
+
+-- name: clip
+select id, source_id, first_frame, end_frame, state, live, grouped_with, settles_at, made_by, reviewed_by, reviewed_at,
+    claimed_by, claimed_until, has_file, sprite, error, error_kind, failures, retry_at
+from library_clips where id = %(id)s;
+
+-- name: clips_of
+select id, source_id, first_frame, end_frame, state, live, grouped_with, settles_at, made_by, reviewed_by, reviewed_at,
+    claimed_by, claimed_until, has_file, sprite, error, error_kind, failures, retry_at
+from library_clips where source_id = %(id)s
+order by first_frame, id;
+
+-- name: lock_source
+select id, frames, state from library_sources where id = %(id)s for no key update;
+
+-- name: lock_clips_of
+select id, source_id, first_frame, end_frame, state, live, grouped_with, settles_at, made_by, reviewed_by, reviewed_at,
+    claimed_by, claimed_until, has_file, sprite, error, error_kind, failures, retry_at
+from library_clips where source_id = %(id)s
+order by id for no key update;
+
+-- name: delete_source
+delete from library_sources where id = %(id)s;
+
+-- name: ignore_goal
+insert into library_refusals (event_id, video_md5, refused_at) values (%(event)s, %(md5)s, %(now)s)
+on conflict do nothing;
+
+-- name: clear_master
+-- With the last of its clips. The published clip that it was imported from has its own file, which stays.
+update library_sources s set film_deleted_at = coalesce(s.film_deleted_at, now())
+where s.id = %(id)s and not exists (
+    select from library_clips c where c.source_id = s.id and c.state <> all(%(files_deleted)s::text[]))
+returning s.id;
+
+-- name: save_progress
+update library_sources set progress = %(share)s, changed_at = %(now)s
+where id = %(id)s and state in ('downloading', 'splicing') and progress is distinct from %(share)s::real
+returning state;
+
+-- name: save_master
+update library_sources set
+    frames = %(frames)s, rate_num = %(rate_num)s, rate_den = %(rate_den)s, width = %(width)s, height = %(height)s,
+    audio = %(audio)s, file_size = %(file_size)s, file_md5 = %(file_md5)s, title = coalesce(%(title)s, title)
+where id = %(id)s
+returning id;
+
+-- name: known_scenes
+select cuts from library_scenes where file_md5 = %(md5)s and detector = %(detector)s;
+
+-- name: save_scenes
+insert into library_scenes (file_md5, detector, cuts) values (%(md5)s, %(detector)s, %(cuts)s)
+on conflict do nothing;
+
+-- name: count_tiles
+select count(*) as tiles from library_clips where source_id = %(id)s and live;
+
+-- name: insert_tiles
+insert into library_clips (source_id, first_frame, end_frame, state)
+select %(id)s, r.first, r.last, 'spliced'
+from unnest(%(firsts)s::int[], %(ends)s::int[]) as r (first, last)
+order by r.first;
+
+-- name: save_sprite
+update library_clips set sprite = %(sprite)s, has_file = %(has_file)s, fingerprint = %(fingerprint)s
+where id = %(id)s
+returning id;
+
+-- name: sibling_fingerprints
+-- Of the same goal, whichever of its clips they were cut from.
+select c.id, c.fingerprint
+from library_clips mine
+join library_sources s on s.id = mine.source_id
+join library_sources near on near.id = s.id or near.event_id = s.event_id
+join library_clips c on c.source_id = near.id
+where mine.id = %(id)s and c.id <> mine.id and c.live and c.fingerprint is not null
+order by c.id;
+
+-- name: lock_duplicates
+-- One writer at a time: two clips of a goal may find each other at the same moment.
+lock table library_pairs in share row exclusive mode;
+
+-- name: delete_duplicates
+delete from library_pairs where one = %(id)s or other = %(id)s;
+
+-- name: insert_duplicates
+insert into library_pairs (one, other)
+select least(c.id, %(id)s), greatest(c.id, %(id)s) from library_clips c
+where c.id = any(%(same)s) and c.id <> %(id)s
+on conflict do nothing;
+
+-- name: lock_clip
+select id, source_id, state, live, has_file from library_clips where id = %(id)s for no key update;
+
+-- name: keyframes
+select number, frame, chosen_by, width, height from library_keyframes where clip_id = %(id)s order by number;
+
+-- name: delete_keyframes
+delete from library_keyframes where clip_id = %(id)s returning number;
+
+-- name: insert_keyframes
+insert into library_keyframes (clip_id, number, frame, chosen_by, width, height)
+select %(id)s, r.number, r.frame, r.chosen_by, r.width, r.height
+from jsonb_to_recordset(%(rows)s) as r (number int, frame int, chosen_by text, width int, height int);
+
+-- name: delete_vectors
+delete from library_embeddings where clip_id = %(id)s;
+
+-- name: clear_sprite
+update library_clips set sprite = null, has_file = false, fingerprint = null where id = %(id)s;
+
+-- name: queue_deletions
+insert into library_deletions (key) select unnest(%(keys)s::text[]) on conflict do nothing;
+
+-- name: dequeue_deletions
+delete from library_deletions where key = any(%(keys)s);
+
+-- name: deletions_of_clip
+select key from library_deletions where key like any(%(patterns)s) order by key collate "C";
+
+-- name: pending_deletions
+-- Fewest failures first, so that an object that can never be deleted does not block the others.
+select key from library_deletions order by tries, asked_at, key limit %(limit)s;
+
+-- name: mark_not_deleted
+update library_deletions set tries = tries + 1, error = %(error)s where key = any(%(keys)s);
+
+-- name: expected_keys
+-- Sorted by bytes, as object stores list them.
+select key from (
+    select 'library/' || id || '/master.mp4' as key from library_sources
+    where file_md5 is not null and film_deleted_at is null
+    union all
+    select upload_key from library_sources
+    where upload_key is not null and state in ('new', 'downloading', 'download_failed')
+    union all
+    select 'library/' || source_id || '/' || id || '.mp4' from library_clips where has_file
+    union all
+    select 'library/' || source_id || '/' || id || '.webp' from library_clips where sprite is not null
+    union all
+    select 'library/' || c.source_id || '/' || c.id || '-' || k.number || '.jpg'
+    from library_keyframes k join library_clips c on c.id = k.clip_id
+) as named
+order by key collate "C";

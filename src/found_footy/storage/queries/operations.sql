@@ -1,0 +1,125 @@
+-- name: matches
+select f.id as fixture_id, f.home_name as home, f.away_name as away, f.status, f.last_poll_at as polled_at,
+    f.activated_at, f.error_kind, f.error_message, f.sport, f.elapsed, f.clock_moved_at,
+    coalesce((
+        select json_agg(json_build_object(
+            'feed', l.feed, 'feed_id', l.feed_id, 'founding', l.founding, 'swapped', l.swapped)
+            order by l.founding desc, l.feed)
+        from listings l where l.fixture_id = f.id), '[]') as listings
+from fixtures f where f.stage = 'active'
+order by coalesce(f.last_poll_at, f.activated_at), f.id limit %(limit)s;
+
+-- name: feeds
+select feed, asked_at, answered_at, error, quota from feed_states order by feed;
+
+-- name: disputes
+-- What feeds disagreed on since then, the latest first.
+select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.said, c.chosen, c.first_at, c.last_at, c.polls
+from contradictions c join fixtures f on f.id = c.fixture_id
+where c.last_at >= %(since)s
+order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;
+
+-- name: doubts
+-- Pairings that wait for a person, of matches that are still to be followed.
+select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
+    f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
+from doubtful_pairings d join fixtures f on f.id = d.fixture_id
+where d.same is null and d.kickoff >= %(since)s
+order by d.kickoff, d.feed, d.feed_id, d.fixture_id limit %(limit)s;
+
+-- name: goals
+-- Goals on their way, those that were quiet the longest first.
+with in_work as (
+    select e.* from events e
+    where e.stable_at is not null and e.removed_at is null and not e.download_complete
+    union all
+    select e.* from fixtures f join events e on e.fixture_id = f.id
+    where f.stage = 'active' and e.stable_at is null and e.removed_at is null and not e.download_complete),
+listed as (
+    select *, count(*) over () as in_work from in_work
+    order by coalesce(searched_at, stable_at, first_seen), id limit %(limit)s)
+select e.in_work, e.id as event_id, e.fixture_id, f.home_name as home, f.away_name as away, e.player_name as player,
+    e.elapsed, e.extra, e.innings, e.seen, e.first_seen, e.stable_at, e.monitor_complete as begun, e.searched_at,
+    coalesce(s.attempts, 0) as attempts, coalesce(s.attempts - s.answered, 0) as unanswered,
+    coalesce(c.states, '{}') as states,
+    case when e.stable_at is null then 'validating'
+        when c.states ?| array['downloading', 'checking'] then 'extracting'
+        else 'watching' end as status
+from listed e
+join fixtures f on f.id = e.fixture_id
+left join lateral (
+    select max(attempt) as attempts, coalesce(max(attempt) filter (where error_kind is null), 0) as answered
+    from searches where event_id = e.id) as s on true
+left join lateral (
+    select jsonb_object_agg(state, number) as states from (
+        select candidate_state(c, v) as state, count(*) as number
+        from candidates c left join videos v on v.event_id = c.event_id and v.md5 = c.md5
+        where c.event_id = e.id group by 1) as counted) as c on true
+order by coalesce(e.searched_at, e.stable_at, e.first_seen), e.id;
+
+-- name: statuses
+-- Of the goals on their way; there are never many of them.
+select event_status(e) as status, count(*) as number from events e
+where e.stable_at is not null and e.removed_at is null and not e.download_complete
+group by 1
+union all
+select 'validating', count(*) from fixtures f join events e on e.fixture_id = f.id
+where f.stage = 'active' and e.stable_at is null and e.removed_at is null and not e.download_complete;
+
+-- name: sources
+select source,
+    count(*) filter (where error_kind is null) as answers,
+    count(*) filter (where error_kind is not null) as failures,
+    coalesce(sum(found), 0)::bigint as found,
+    max(at) filter (where error_kind is null) as answered_at,
+    count(*) filter (where late) as failures_in_a_row,
+    min(at) filter (where late) as failing_since,
+    (array_agg(error_kind order by at desc) filter (where late))[1] as error_kind,
+    (array_agg(left(error_message, 300) order by at desc) filter (where late))[1] as error_message
+from (
+    select s.*, s.error_kind is not null
+        and s.at > coalesce(max(s.at) filter (where s.error_kind is null) over (partition by s.source), '-infinity') as late
+    from searches s where s.at > %(since)s) as recent
+group by source order by source;
+
+-- name: hours
+-- From the beginning of an hour, 24 of them.
+with spans as (
+    select generate_series(
+        %(since)s::timestamptz, %(since)s::timestamptz + interval '23 hours', interval '1 hour') as at),
+searched as (
+    select date_trunc('hour', at, 'UTC') as at, count(*) filter (where error_kind is null) as answered,
+        count(*) filter (where error_kind is not null) as failed
+    from searches where at >= %(since)s group by 1),
+lost as (
+    select at, jsonb_object_agg(loss, number) as losses from (
+        select date_trunc('hour', c.found_at, 'UTC') as at, coalesce(c.loss, v.loss) as loss, count(*) as number
+        from candidates c left join videos v on v.event_id = c.event_id and v.md5 = c.md5
+        where c.found_at >= %(since)s and coalesce(c.loss, v.loss) is not null
+        group by 1, 2) as counted
+    group by 1)
+select spans.at, coalesce(searched.answered, 0) as answered, coalesce(searched.failed, 0) as failed,
+    coalesce(lost.losses, '{}') as losses
+from spans left join searched using (at) left join lost using (at)
+order by spans.at;
+
+-- name: deliveries
+-- Whatever is still open, and what became of the rest.
+select
+    count(*) filter (where state in ('pending', 'sending')) as waiting,
+    count(*) filter (where state = 'delivered') as delivered,
+    count(*) filter (where state = 'dead') as dead,
+    count(*) filter (where state = 'cancelled') as cancelled,
+    min(due_at) filter (where state in ('pending', 'sending') and due_at < %(now)s) as overdue_since,
+    min(created_at) filter (where state = 'dead') as dead_since,
+    (select count(*) from subscriptions where paused_at is not null) as paused
+from deliveries;
+
+-- name: totals
+select e.withdrawn, e.complete, v.verified, v.unverified, p.last as news
+from
+    (select count(*) filter (where removed_at is not null) as withdrawn,
+        count(*) filter (where removed_at is null and download_complete) as complete from events) as e,
+    (select count(*) filter (where status = 'verified') as verified,
+        count(*) filter (where status <> 'verified') as unverified from videos where state = 'kept') as v,
+    outbox_places p;

@@ -1,0 +1,70 @@
+"""Read-only connections: one round trip per query, limited in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from found_footy.storage.migrations import SchemaFence
+from found_footy.storage.postgres import redacted_url, translate_errors
+from found_footy.storage.queries import query
+
+STATEMENT_TIMEOUT_SECONDS = 10
+POOL_TIMEOUT_SECONDS = 5
+"""Maximum wait for a free connection."""
+MAX_CONNECTIONS = 4
+"""More connections would only make queries compete on a database of one machine."""
+
+
+async def _make_read_only(connection: AsyncConnection[DictRow]) -> None:
+    # Not in the connection options, because connection poolers reject unknown ones.
+    await connection.execute(
+        f"set statement_timeout = '{STATEMENT_TIMEOUT_SECONDS}s'; set default_transaction_read_only = on"
+    )
+
+
+class ReadPool:
+    """A pool without transactions and without a check before each query. A dead connection costs one retry."""
+
+    def __init__(self, url: str, *, size: int = MAX_CONNECTIONS) -> None:
+        self._where = redacted_url(url)
+        self._schema = SchemaFence()
+        self._pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
+            url,
+            min_size=0,
+            max_size=size,
+            timeout=POOL_TIMEOUT_SECONDS,
+            open=False,
+            kwargs={"autocommit": True, "row_factory": dict_row, "connect_timeout": 5},
+            configure=_make_read_only,
+        )
+
+    async def open(self) -> None:
+        await self._pool.open()
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def fetch(self, name: str, params: dict[str, Any] | None = None, *, prepare: bool = True) -> list[DictRow]:
+        """Run one named query. `prepare=False` plans it for the given parameters, which suits queries with many
+        filters.
+        """
+        with translate_errors(self._where):
+            try:
+                return await self._fetch(name, params, prepare)
+            except (PoolTimeout, psycopg.errors.QueryCanceled):
+                raise
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                # After a restart of the server all existing connections are dead.
+                await self._pool.check()
+                return await self._fetch(name, params, prepare)
+
+    async def _fetch(self, name: str, params: dict[str, Any] | None, prepare: bool) -> list[DictRow]:
+        async with self._pool.connection() as connection:
+            await self._schema.check(connection)
+            cursor = await connection.execute(query(name), params, prepare=None if prepare else False)
+            return await cursor.fetchall()

@@ -1,0 +1,317 @@
+-- Documents in the shape of the seeds, and their five collections as views. Applied again whenever this file changes.
+
+drop view if exists fixtures_staging, fixtures_active, fixtures_completed, fixtures_live, team_aliases;
+
+-- A goal's state, for people.
+create or replace function event_status(e events) returns text language sql stable as $$
+    select case
+        when e.removed_at is not null then 'withdrawn'
+        when e.stable_at is null then 'validating'
+        when e.download_complete then 'complete'
+        when exists (select from videos v where v.event_id = e.id and v.state in ('staged', 'checked', 'hashed'))
+          or exists (select from candidates c where c.event_id = e.id
+                     and c.attempt is not null and c.md5 is null and c.loss is null) then 'extracting'
+        else 'watching'
+    end
+$$;
+
+create or replace function candidate_state(c candidates, v videos) returns text language sql immutable as $$
+    select case
+        when c.loss is not null or v.state = 'refused' then 'lost'
+        when v.state = 'kept' then 'kept'
+        when v.state = 'replaced' then 'duplicate'
+        when c.md5 is not null then 'checking'
+        when c.attempt is not null then 'downloading'
+        else 'waiting'
+    end
+$$;
+
+create or replace function workflows_of(event text, of_kind text) returns jsonb language sql stable as $$
+    select coalesce(jsonb_agg(workflow_id order by added_at, workflow_id), '[]')
+    from event_workflows where event_id = event and kind = of_kind
+$$;
+
+create or replace function searches_of(event text) returns jsonb language sql stable as $$
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'attempt', attempt, 'at', at, 'sources', sources) order by attempt), '[]')
+    from (
+        select attempt, min(at) as at, jsonb_object_agg(source, case when error_kind is null
+            then jsonb_build_object('found', found)
+            else jsonb_build_object('error', jsonb_build_object('class', error_kind, 'message', error_message)) end
+        ) as sources
+        from searches where event_id = event group by attempt) as each
+$$;
+
+create or replace function candidates_of(event text) returns jsonb language sql stable as $$
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'key', c.key,
+        'source', c.source,
+        'url', c.url,
+        'author', c.author,
+        'text', c.text,
+        'posted_at', c.posted_at,
+        'found_at', c.found_at,
+        'duration', c.duration,
+        'attempt', c.attempt,
+        'md5', c.md5,
+        'state', candidate_state(c, v),
+        'loss', coalesce(c.loss, v.loss),
+        'loss_detail', coalesce(c.loss_detail, v.loss_detail),
+        'clip', case when v.state = 'kept' then v.md5 else v.replaced_by end
+    ) order by c.found_at, c.key), '[]')
+    from candidates c left join videos v on v.event_id = c.event_id and v.md5 = c.md5
+    where c.event_id = event
+$$;
+
+create or replace function videos_of(event text) returns jsonb language sql stable as $$
+    select coalesce(jsonb_agg(jsonb_build_object(
+        'id', v.id,
+        'md5', v.md5,
+        '_s3_key', split_part(v.event_id, '_', 1) || '/' || v.event_id || '/' || v.md5 || '.mp4',
+        'rank', v.rank,
+        'popularity', v.popularity,
+        'timestamp_verified', v.status = 'verified',
+        'timestamp_status', v.status,
+        'extracted_minute', v.minute,
+        'reason', v.reason,
+        'duration', v.duration,
+        'width', v.width,
+        'height', v.height,
+        'aspect_ratio', v.aspect,
+        'resolution_score', v.width * v.height,
+        'fps', v.fps,
+        'bitrate', v.bit_rate,
+        'file_size', v.file_size,
+        'published_at', v.published_at,
+        'source_url', (
+            select c.url from candidates c where c.event_id = v.event_id and c.md5 = v.md5
+            order by c.posted_at, c.key limit 1),
+        'source_posts', coalesce((
+            select jsonb_agg(c.key order by c.posted_at, c.key)
+            from candidates c join videos o on o.event_id = c.event_id and o.md5 = c.md5
+            where c.event_id = v.event_id and coalesce(o.replaced_by, o.md5) = v.md5), '[]'),
+        'copies', coalesce((
+            select jsonb_agg(jsonb_build_object(
+                'id', o.id, 'md5', o.md5, 'offset_seconds', o.offset_seconds, 'mirrored', o.mirrored,
+                'duration', o.duration, 'file_size', o.file_size) order by o.md5)
+            from videos o where o.event_id = v.event_id and o.replaced_by = v.md5), '[]')
+    ) order by v.rank), '[]')
+    from videos v where v.event_id = event and v.state = 'kept'
+$$;
+
+create or replace function event_document(e events) returns jsonb language sql stable as $$
+    select jsonb_build_object(
+        '_event_id', e.id,
+        'status', event_status(e),
+        'time', jsonb_build_object('elapsed', e.elapsed, 'extra', e.extra, 'innings', e.innings),
+        'team', jsonb_build_object('id', e.team_id, 'name', e.team_name),
+        'player', jsonb_build_object('id', e.player_id, 'name', e.player_name),
+        'assist', jsonb_build_object('id', e.assist_id, 'name', e.assist_name),
+        'type', e.type,
+        'detail', e.kind,
+        '_scoring_team', e.side,
+        '_score_before', jsonb_build_object('home', e.home_before, 'away', e.away_before),
+        '_score_after', jsonb_build_object('home', e.home_after, 'away', e.away_after),
+        '_first_seen', e.first_seen,
+        '_stable_count', e.seen,
+        '_missing_count', e.missing,
+        '_debounce_complete', e.stable_at is not null,
+        '_stable_at', e.stable_at,
+        '_removed', e.removed_at is not null,
+        '_removed_at', e.removed_at,
+        '_removed_reason', e.removed_reason,
+        '_monitor_complete', e.monitor_complete,
+        '_download_complete', e.download_complete,
+        '_monitor_workflows', workflows_of(e.id, 'monitor'),
+        '_search_workflows', workflows_of(e.id, 'search'),
+        '_download_workflows', workflows_of(e.id, 'download'),
+        '_twitter_aliases', to_jsonb(e.aliases),
+        '_search_query', e.search_query,
+        '_searches', searches_of(e.id),
+        '_discovered_videos', candidates_of(e.id)
+    ) || jsonb_build_object(
+        '_feeds', to_jsonb(e.feeds),
+        -- A withdrawn goal has no clips to show, whatever had been found of it.
+        '_s3_videos', case when e.removed_at is null then videos_of(e.id) else '[]' end,
+        '_attributions', coalesce((
+            select jsonb_agg(jsonb_build_object('at', a.at, 'poll_id', a.poll_id, 'changed', a.changed) order by a.at)
+            from event_attributions a where a.event_id = e.id), '[]')
+    )
+$$;
+
+create or replace function fixture_document(f fixtures) returns jsonb language sql stable as $$
+    select jsonb_build_object(
+        '_id', f.id,
+        'feed', f.feed,
+        'sport', f.sport,
+        'stage', f.stage,
+        'fixture', jsonb_build_object(
+            'id', f.id, 'date', f.kickoff,
+            'status', jsonb_build_object('short', f.status, 'elapsed', f.elapsed, 'extra', f.extra)),
+        'league', jsonb_build_object(
+            'id', f.league_id, 'name', f.league_name, 'country', f.country, 'season', f.season, 'round', f.round),
+        'teams', jsonb_build_object(
+            'home', jsonb_build_object('id', f.home_id, 'name', f.home_name, 'short', f.home_short),
+            'away', jsonb_build_object('id', f.away_id, 'name', f.away_name, 'short', f.away_short)),
+        'goals', jsonb_build_object('home', f.home_goals, 'away', f.away_goals),
+        'score', jsonb_build_object(
+            'penalty', jsonb_build_object('home', f.home_penalties, 'away', f.away_penalties)),
+        'innings', f.innings,
+        'toss', f.toss,
+        'venue', f.venue,
+        'last_event', f.last_event,
+        'details', f.details,
+        '_feeds', coalesce((
+            select jsonb_agg(jsonb_build_object('feed', l.feed, 'id', l.feed_id, 'founding', l.founding)
+                order by l.founding desc, l.feed)
+            from listings l where l.fixture_id = f.id), '[]'),
+        'activated_at', f.activated_at,
+        'completed_at', f.completed_at,
+        'last_poll_at', f.last_poll_at,
+        'error', case when f.error_kind is not null then jsonb_build_object(
+            'class', f.error_kind, 'message', f.error_message, 'at', f.error_at) end,
+        'events', coalesce((
+            select jsonb_agg(event_document(e) order by e.innings nulls first, e.elapsed, e.extra nulls first, e.first_seen, e.id)
+            from events e where e.fixture_id = f.id), '[]')
+    )
+$$;
+
+create view fixtures_staging as
+    select f.id as _id, fixture_document(f) as document from fixtures f where f.stage = 'staging';
+
+create view fixtures_active as
+    select f.id as _id, fixture_document(f) as document from fixtures f where f.stage = 'active';
+
+create view fixtures_completed as
+    select f.id as _id, fixture_document(f) as document from fixtures f where f.stage = 'completed';
+
+create view fixtures_live as
+    select fixture_id as _id, poll_id, stored_at, raw as document from live_snapshots;
+
+create view team_aliases as
+    select team_id as _id, team_name, aliases, resolved_at from known_team_aliases;
+
+-- Documents of lists: those above without what only the page of one goal needs. They return tables, so that the planner
+-- can inline them: a list is one plan, not one plan per row.
+
+-- Merge two JSON objects as text. Neither may be empty.
+create or replace function joined(one json, other json) returns text language sql immutable parallel safe as $$
+    select left(one::text, -1) || ', ' || substr(other::text, 2)
+$$;
+
+create or replace function clips_of(event text) returns table (id text, state text, rank int, clip json) language sql stable as $$
+    select v.id, v.state, v.rank, json_build_object(
+        'id', v.id,
+        'md5', v.md5,
+        '_s3_key', split_part(v.event_id, '_', 1) || '/' || v.event_id || '/' || v.md5 || '.mp4',
+        'rank', v.rank,
+        'popularity', v.popularity,
+        'timestamp_verified', v.status = 'verified',
+        'timestamp_status', v.status,
+        'extracted_minute', v.minute,
+        'reason', v.reason,
+        'duration', v.duration,
+        'width', v.width,
+        'height', v.height,
+        'aspect_ratio', v.aspect,
+        'resolution_score', v.width * v.height,
+        'fps', v.fps,
+        'bitrate', v.bit_rate,
+        'file_size', v.file_size,
+        'published_at', v.published_at,
+        'source_url', p.url,
+        'source_posts', coalesce(p.keys, '[]'),
+        'copies', coalesce(o.copies, '[]'))
+    from videos v
+    left join (
+        select coalesce(o.replaced_by, o.md5) as md5, json_agg(c.key order by c.posted_at, c.key) as keys,
+            (array_agg(c.url order by c.posted_at, c.key) filter (where o.replaced_by is null))[1] as url
+        from candidates c join videos o on o.event_id = c.event_id and o.md5 = c.md5
+        where c.event_id = event group by 1) as p on p.md5 = v.md5
+    left join (
+        select o.replaced_by as md5, json_agg(json_build_object(
+            'id', o.id, 'md5', o.md5, 'offset_seconds', o.offset_seconds, 'mirrored', o.mirrored,
+            'duration', o.duration, 'file_size', o.file_size) order by o.md5) as copies
+        from videos o where o.event_id = event and o.replaced_by is not null group by 1) as o on o.md5 = v.md5
+    where v.event_id = event and v.state in ('kept', 'replaced')
+$$;
+
+create or replace function lean_goal(e events) returns table (goal json) language sql stable as $$
+    select json_build_object(
+        '_event_id', e.id,
+        'status', event_status(e),
+        'time', json_build_object('elapsed', e.elapsed, 'extra', e.extra, 'innings', e.innings),
+        'team', json_build_object('id', e.team_id, 'name', e.team_name),
+        'player', json_build_object('id', e.player_id, 'name', e.player_name),
+        'assist', json_build_object('id', e.assist_id, 'name', e.assist_name),
+        'type', e.type,
+        'detail', e.kind,
+        '_scoring_team', e.side,
+        '_score_before', json_build_object('home', e.home_before, 'away', e.away_before),
+        '_score_after', json_build_object('home', e.home_after, 'away', e.away_after),
+        '_first_seen', e.first_seen,
+        '_stable_count', e.seen,
+        '_missing_count', e.missing,
+        '_debounce_complete', e.stable_at is not null,
+        '_stable_at', e.stable_at,
+        '_removed', e.removed_at is not null,
+        '_removed_at', e.removed_at,
+        '_removed_reason', e.removed_reason,
+        '_monitor_complete', e.monitor_complete,
+        '_download_complete', e.download_complete,
+        '_twitter_aliases', e.aliases,
+        '_search_query', e.search_query,
+        '_feeds', e.feeds,
+        '_s3_videos', coalesce((
+            select json_agg(c.clip order by c.rank) from clips_of(e.id) as c
+            where c.state = 'kept' and e.removed_at is null), '[]'),
+        '_attributions', coalesce((
+            select json_agg(json_build_object('at', a.at, 'poll_id', a.poll_id, 'changed', a.changed) order by a.at)
+            from event_attributions a where a.event_id = e.id), '[]'))
+$$;
+
+create or replace function lean_match(f fixtures) returns table (match json) language sql stable as $$
+    select json_build_object(
+        '_id', f.id,
+        'feed', f.feed,
+        'sport', f.sport,
+        'stage', f.stage,
+        'fixture', json_build_object(
+            'id', f.id, 'date', f.kickoff,
+            'status', json_build_object('short', f.status, 'elapsed', f.elapsed, 'extra', f.extra)),
+        'league', json_build_object(
+            'id', f.league_id, 'name', f.league_name, 'country', f.country, 'season', f.season, 'round', f.round),
+        'teams', json_build_object(
+            'home', json_build_object('id', f.home_id, 'name', f.home_name, 'short', f.home_short),
+            'away', json_build_object('id', f.away_id, 'name', f.away_name, 'short', f.away_short)),
+        'goals', json_build_object('home', f.home_goals, 'away', f.away_goals),
+        'score', json_build_object(
+            'penalty', json_build_object('home', f.home_penalties, 'away', f.away_penalties)),
+        'innings', f.innings,
+        'toss', f.toss,
+        'venue', f.venue,
+        'last_event', f.last_event,
+        'details', f.details,
+        '_feeds', coalesce((
+            select json_agg(json_build_object('feed', l.feed, 'id', l.feed_id, 'founding', l.founding)
+                order by l.founding desc, l.feed)
+            from listings l where l.fixture_id = f.id), '[]'),
+        'activated_at', f.activated_at,
+        'completed_at', f.completed_at,
+        'last_poll_at', f.last_poll_at,
+        'error', case when f.error_kind is not null then json_build_object(
+            'class', f.error_kind, 'message', f.error_message, 'at', f.error_at) end,
+        'events', coalesce((
+            select json_agg(g.goal order by e.innings nulls first, e.elapsed, e.extra nulls first, e.first_seen, e.id)
+            from events e cross join lateral lean_goal(e) as g where e.fixture_id = f.id), '[]'))
+$$;
+
+-- How old the data of a match is; null unless the match is polled.
+create or replace function news_of(f fixtures, at timestamptz, stale_after double precision, over_statuses text[]) returns json
+language sql stable as $$
+    select json_build_object('heard_at', f.last_poll_at, 'age_seconds', a.age, 'stale', coalesce(a.age > stale_after, false))
+    from (select case
+        when f.stage = 'active' and f.status <> all(over_statuses) and f.kickoff <= at
+        then round(greatest(0, extract(epoch from at - coalesce(f.last_poll_at, f.kickoff)))::numeric, 1)
+        end as age) as a
+$$;

@@ -1,0 +1,40 @@
+"""Opens the configured database and object store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from found_footy.config import Settings
+from found_footy.errors import EngineError
+from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
+from found_footy.storage.postgres import Database
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    if settings.database_url is None:
+        raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
+    database = Database(settings.database_url.get_secret_value())
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def objects_folder(settings: Settings) -> Path:
+    """Folder of the object store if FOOTY_OBJECT_STORE_URL is not set."""
+    return settings.data_dir.absolute() / "objects"
+
+
+def build_objects(settings: Settings) -> ThreadedObjectStore:
+    access, secret = settings.s3_access_key, settings.s3_secret_key
+    return open_object_store(
+        settings.object_store_url or objects_folder(settings).as_uri(),
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region,
+        access_key=access.get_secret_value() if access else None,
+        secret_key=secret.get_secret_value() if secret else None,
+    )

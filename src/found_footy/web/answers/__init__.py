@@ -1,1 +1,0 @@
-"""What all answers share: failures, pages of a list, ETags, templates, what a reader chose."""

@@ -1,0 +1,302 @@
+"""`/api/v1/events`: goals and their progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from found_footy.errors import BadRequest, NotFound
+from found_footy.fixtures.documents import (
+    EVENTS,
+    FIXTURES_FOUND,
+    VIDEOS,
+    VIDEOS_FOUND,
+    EventStatus,
+    GoalDocument,
+    GoalListItem,
+    RejectionReport,
+    VideoDocument,
+    VideoSummary,
+)
+from found_footy.web.api.models import FixtureResults, GoalResults, Page, SearchResponse, VideoResults
+from found_footy.web.api.parameters import (
+    Competition,
+    Cursor,
+    Day,
+    Event,
+    EventId,
+    Fixture,
+    From,
+    Limit,
+    Minute,
+    OfSport,
+    Player,
+    Since,
+    SportName,
+    Team,
+    To,
+    Until,
+    Verified,
+    VideoId,
+    Words,
+    days,
+    minute_of,
+    names,
+)
+from found_footy.web.errors import error_responses
+from found_footy.web.pagination import paginate
+from found_footy.web.response_cache import CachedResponse, cached_json, conditional_response
+from found_footy.web.services import ServicesDep, WebServices
+
+router = APIRouter(prefix="/api/v1", tags=["goals"])
+
+OfStatus = Annotated[
+    EventStatus | None,
+    Query(
+        description="validating: unconfirmed; extracting: clips are being processed; watching: searching; "
+        "complete: search finished; withdrawn: removed."
+    ),
+]
+HasClip = Annotated[bool | None, Query(description="Whether it has a clip.")]
+
+
+@router.get(
+    "/events",
+    response_model=Page[GoalListItem],
+    responses=error_responses(400),
+    summary="List goals, newest first",
+)
+async def events(
+    request: Request,
+    services: ServicesDep,
+    status: OfStatus = None,
+    fixture: Fixture = None,
+    team: Team = None,
+    player: Player = None,
+    league: Competition = None,
+    date: Day = None,
+    minute: Minute = None,
+    has_clip: HasClip = None,
+    sport: OfSport = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """Including unconfirmed and withdrawn goals; these have no clips."""
+    filters = {
+        "status": status,
+        "sport": sport,
+        "fixture": fixture,
+        "has_clip": has_clip,
+        "verified": None,
+        "standing": False,
+        "q": None,
+        **names(team, player, league),
+        **days(date),
+        **minute_of(minute),
+    }
+
+    async def build() -> bytes:
+        found = await paginate(services, EVENTS, filters, cursor, limit)
+        return Page[GoalListItem](items=found.items, next=found.next).json_bytes()
+
+    return await cached_json(request, services, build)
+
+
+@router.get(
+    "/events/{event_id}", response_model=GoalDocument, responses=error_responses(404, 410), summary="Get a goal"
+)
+async def event(request: Request, services: ServicesDep, event_id: EventId) -> Response:
+    """With all searches, all posts and their rejection reasons, and the proof of each clip."""
+
+    async def build() -> bytes:
+        try:
+            return (await services.reading.event(event_id)).json_bytes()
+        except NotFound:
+            await services.links.require_not_ended(f"g/{event_id}")
+            raise
+
+    return await cached_json(request, services, build)
+
+
+# --- `/api/v1/losses`: why posts did not become clips.
+
+
+router_losses = APIRouter(prefix="/api/v1", tags=["losses"])
+
+DEFAULT_PERIOD = timedelta(hours=24)
+MAX_PERIOD = timedelta(days=31)
+
+
+@router_losses.get(
+    "/losses",
+    response_model=RejectionReport,
+    responses=error_responses(400),
+    summary="Rejected posts by reason and hour",
+)
+async def losses(
+    request: Request, services: ServicesDep, since: Since = None, until: Until = None, fixture: Fixture = None
+) -> Response:
+    """Of the last 24 hours by default, 31 days at most. Posts count by when they were found, goals by when they were
+    confirmed."""
+    first, last = period(since, until, services.now())
+    report = await services.reading.rejections(first, last, fixture)
+    # Not cached: the default period moves with every request.
+    return await conditional_response(
+        request, CachedResponse("", report.json_bytes()), is_private=services.rules.read_access != "open"
+    )
+
+
+def period(since: datetime | None, until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
+    """Validate a period. Raises BadRequest if it is too long or reversed."""
+    last = until or (now if since is None else max(min(since + MAX_PERIOD, now), since + timedelta(seconds=1)))
+    first = since or last - DEFAULT_PERIOD
+    if not timedelta() < last - first <= MAX_PERIOD:
+        raise BadRequest("`until` must be after `since`, by 31 days at most")
+    return first, last
+
+
+# --- `/api/v1/search`: matches, goals and clips by words and filters.
+
+
+router_search = APIRouter(prefix="/api/v1", tags=["search"])
+
+Kind = Literal["fixtures", "goals", "clips"]
+
+OfKind = Annotated[Kind, Query(description="What to search for.")]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSearchQuery:
+    """Parsed search parameters."""
+
+    kind: Kind = "goals"
+    q: str | None = None
+    team: str | None = None
+    player: str | None = None
+    competition: str | None = None
+    day: date | None = None
+    first: date | None = None
+    last: date | None = None
+    minute: str | None = None
+    verified: bool | None = None
+    has_clip: bool | None = None
+    sport: SportName | None = None
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """Parameters of the list query."""
+        given = {
+            "q": self.q,
+            "sport": self.sport,
+            "verified": self.verified,
+            **names(self.team, self.player, self.competition),
+            **days(self.day, self.first, self.last),
+            **minute_of(self.minute),
+        }
+        if self.kind == "clips":
+            return given
+        given["has_clip"] = self.has_clip
+        if self.kind == "goals":
+            return given | {"status": None, "fixture": None, "standing": True}
+        of_goals = (self.player, self.minute, self.verified, self.has_clip)
+        return given | {"by_goal": any(wish not in (None, "") for wish in of_goals)}
+
+
+@router_search.get(
+    "/search", response_model=SearchResponse, responses=error_responses(400), summary="Search matches, goals or clips"
+)
+async def search(
+    request: Request,
+    services: ServicesDep,
+    q: Words = None,
+    kind: OfKind = "goals",
+    team: Team = None,
+    player: Player = None,
+    competition: Competition = None,
+    date: Day = None,
+    first: From = None,
+    last: To = None,
+    minute: Minute = None,
+    verified: Verified = None,
+    has_clip: HasClip = None,
+    sport: OfSport = None,
+    limit: Limit = 20,
+    cursor: Cursor = None,
+) -> Response:
+    """The newest first. Every word of `q` must begin a word of the teams, the competition, its country or the scorer.
+
+    Goals and clips are found by the team that scored, matches by either team. Withdrawn goals are not found.
+    """
+    query = MatchSearchQuery(kind, q, team, player, competition, date, first, last, minute, verified, has_clip, sport)
+
+    async def build() -> bytes:
+        return (await find_documents(services, query, cursor, limit)).json_bytes()
+
+    return await cached_json(request, services, build, has_ages=kind == "fixtures")
+
+
+async def find_documents(
+    services: WebServices, query: MatchSearchQuery, cursor: str | None, limit: int
+) -> FixtureResults | GoalResults | VideoResults:
+    """Search, for the API and the search page. Raises BadRequest for an invalid cursor."""
+    if query.kind == "fixtures":
+        fixtures = await paginate(services, FIXTURES_FOUND, query.filters, cursor, limit)
+        return FixtureResults(kind="fixtures", items=fixtures.items, next=fixtures.next)
+    if query.kind == "goals":
+        goals = await paginate(services, EVENTS, query.filters, cursor, limit)
+        return GoalResults(kind="goals", items=goals.items, next=goals.next)
+    videos = await paginate(services, VIDEOS_FOUND, query.filters, cursor, limit)
+    return VideoResults(kind="clips", items=videos.items, next=videos.next)
+
+
+# --- `/api/v1/videos`: clips, including those replaced by better copies.
+
+
+router_videos = APIRouter(prefix="/api/v1", tags=["clips"])
+
+
+@router_videos.get(
+    "/videos",
+    response_model=Page[VideoSummary],
+    responses=error_responses(400),
+    summary="List clips, newest first",
+)
+async def videos(
+    request: Request,
+    services: ServicesDep,
+    event: Event = None,
+    fixture: Fixture = None,
+    verified: Verified = None,
+    since: Since = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """Without withdrawn goals. `url` is permanent: it redirects when a better copy replaces the clip."""
+    filters = {"event": event, "fixture": fixture, "verified": verified, "since": since}
+
+    async def build() -> bytes:
+        found = await paginate(services, VIDEOS, filters, cursor, limit)
+        return Page[VideoSummary](items=found.items, next=found.next).json_bytes()
+
+    return await cached_json(request, services, build)
+
+
+@router_videos.get(
+    "/videos/{video_id}", response_model=VideoDocument, responses=error_responses(404, 410), summary="Get a clip"
+)
+async def video(request: Request, services: ServicesDep, video_id: VideoId) -> Response:
+    """With its proof. For a clip merged into a better copy, `leads_to` is its replacement."""
+
+    async def build() -> bytes:
+        try:
+            return (await services.reading.video(video_id)).json_bytes()
+        except NotFound:
+            await services.links.require_not_ended(f"v/{video_id}")
+            raise
+
+    return await cached_json(request, services, build)

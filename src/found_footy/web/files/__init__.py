@@ -1,1 +1,0 @@
-"""Films and pictures, by links that never die."""

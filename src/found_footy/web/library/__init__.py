@@ -1,1 +1,0 @@
-"""The clip library: its documents in words, and what is handed in."""

@@ -1,1 +1,0 @@
-"""News on their way to whoever listens: one reader of the outbox, any number of listeners."""

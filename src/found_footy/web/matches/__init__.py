@@ -1,1 +1,0 @@
-"""The matchday, as values."""

@@ -1,0 +1,483 @@
+"""Feed views of the operations page: texts, and plots as numbers. Pure functions, and the page of one match."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
+from found_footy.feeds.scheduling import Quota
+from found_footy.operations.findings import is_persistent
+from found_footy.operations.models import (
+    FeedDeclaration,
+    FeedUse,
+    FieldConflict,
+    HealthLimits,
+    HealthSpan,
+    LiveMatch,
+    MatchFeed,
+    Measurement,
+    Recovery,
+    RecoveryAction,
+)
+from found_footy.operations.probe import HISTORY, SPAN
+from found_footy.text import spoken
+from found_footy.web.api.fixtures import MatchFeeds, feeds
+from found_footy.web.api.parameters import FixtureId
+from found_footy.web.rendering import NO_STORE, preferences, render
+from found_footy.web.services import ServicesDep, WebServices
+
+Hides = Callable[[int], bool]
+
+
+# --- Health of the feeds over the last hours, as plot data.
+
+
+WIDTH, HEIGHT = 360.0, 100.0
+ROOM = 1.5
+"""Top of the plot, as a multiple of the age at which feeds fail; higher values are clipped."""
+
+
+AGES: Mapping[str, Callable[[HealthSpan], float]] = {
+    "max": lambda span: span.maximum,
+    "p95": lambda span: span.p95,
+    "median": lambda span: span.median,
+}
+"""Lines from top to bottom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Period with one grade."""
+
+    x: float
+    width: float
+    grade: str
+    began: datetime
+    ended: datetime
+
+    @property
+    def said(self) -> str:
+        return f"{self.grade} from {self.began:%H:%M} to {self.ended:%H:%M} UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    name: str
+    path: str
+    """SVG path; empty if there is nothing to draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    y: float
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPlot:
+    blocks: tuple[Block, ...]
+    lines: tuple[Line, ...]
+    thresholds: tuple[Threshold, ...]
+    said: str
+    """Text alternative for screen readers."""
+
+
+def health_plot(spans: Sequence[HealthSpan], now: datetime, fresh_seconds: float, failing_seconds: float) -> HealthPlot:
+    shown = [span for span in spans if now - HISTORY < span.at <= now]
+    top = ROOM * failing_seconds
+    return HealthPlot(
+        blocks=_blocks(shown, now),
+        lines=tuple(
+            Line(name, "".join(_path(part, now, top, age) for part in _parts(shown))) for name, age in AGES.items()
+        ),
+        thresholds=(
+            Threshold(_y(failing_seconds, top), f"failing at {spoken(timedelta(seconds=failing_seconds))}"),
+            Threshold(_y(fresh_seconds, top), f"degraded at {spoken(timedelta(seconds=fresh_seconds))}"),
+        ),
+        said=_said(shown),
+    )
+
+
+def _blocks(spans: Sequence[HealthSpan], now: datetime) -> tuple[Block, ...]:
+    """Merge adjacent periods of the same grade."""
+    blocks: list[Block] = []
+    for span in spans:
+        ended = min(now, span.at + SPAN)
+        last = blocks[-1] if blocks else None
+        if last is not None and last.grade == span.grade and span.at - last.ended < SPAN:
+            blocks[-1] = _block(last.began, ended, last.grade, now)
+        else:
+            blocks.append(_block(span.at, ended, str(span.grade), now))
+    return tuple(blocks)
+
+
+def _block(began: datetime, ended: datetime, grade: str, now: datetime) -> Block:
+    x = _x(began, now)
+    return Block(x, max(1.0, round(_x(ended, now) - x, 2)), grade, began, ended)
+
+
+def _parts(spans: Sequence[HealthSpan]) -> list[list[HealthSpan]]:
+    """Split at gaps: no line is drawn over a period without judgements."""
+    parts: list[list[HealthSpan]] = []
+    for span in spans:
+        if parts and span.at - parts[-1][-1].at <= 2 * SPAN:
+            parts[-1].append(span)
+        else:
+            parts.append([span])
+    return parts
+
+
+def _path(spans: Sequence[HealthSpan], now: datetime, top: float, age: Callable[[HealthSpan], float]) -> str:
+    points = [(_x(span.at, now), _y(age(span), top)) for span in spans]
+    if len(points) == 1:
+        points.append((points[0][0] + 1, points[0][1]))  # keep a single point visible
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
+
+
+def _x(at: datetime, now: datetime) -> float:
+    return round(max(0.0, WIDTH * (1 - (now - at) / HISTORY)), 2)
+
+
+def _y(seconds: float, top: float) -> float:
+    return round(HEIGHT * (1 - min(1.0, max(0.0, seconds) / top)), 2)
+
+
+def _said(spans: Sequence[HealthSpan]) -> str:
+    if not spans:
+        return "No health data for the last 6 hours"
+    worst = max(spans, key=lambda span: span.maximum)
+    last = spans[-1]
+    return (
+        f"Ages of the matches over the last 6 hours. Last: median {spoken(timedelta(seconds=last.median))}, "
+        f"p95 {spoken(timedelta(seconds=last.p95))}, oldest {spoken(timedelta(seconds=last.maximum))}. "
+        f"Highest: {spoken(timedelta(seconds=worst.maximum))} at {worst.at:%H:%M} UTC"
+    )
+
+
+# --- Values of the feeds' JSON, and observations around a recovery, as short table texts.
+
+
+MAX_VALUE_LENGTH = 120
+MAX_FACTS = 8
+ACTIONS = {
+    RecoveryAction.BROWSER_RECYCLE: "browser restarted",
+    RecoveryAction.SOFT_RESTART: "poller restarted",
+    RecoveryAction.MANUAL_TRIGGER: "restarted manually",
+}
+LEFT_OUT = frozenset({"last_success", "active"})
+"""Observations that repeat others."""
+SIDES = (("home", "away"), ("team_a", "team_b"))
+
+
+def format_value(value: Any) -> str:
+    """`2–1` for a score; otherwise the value itself, as JSON if it is not a plain string."""
+    if isinstance(value, str):
+        return _short(value)
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        for home, away in SIDES:
+            if set(value) == {home, away} and not isinstance(value[home], Mapping | list):
+                return f"{format_value(value[home])}–{format_value(value[away])}"
+    return _short(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryRow:
+    at: datetime
+    action: str
+    trigger: str
+    facts: tuple[tuple[str, str, str], ...]
+    """Observations: name, value before, value after."""
+    steps: tuple[tuple[str, bool, str], ...]
+    """Steps of the last attempt: part, whether it succeeded, and its message."""
+    attempts: int
+    outcome: str
+    took: str
+    healthy: str
+
+
+def recovery_row(recovery: Recovery) -> RecoveryRow:
+    before, after = _flat(recovery.before), _flat(recovery.after)
+    attempts = _listed(recovery.after.get("attempts"))
+    healthy = f"healthy after {spoken(recovery.healthy_at - recovery.at)}" if recovery.healthy_at else ""
+    return RecoveryRow(
+        at=recovery.at,
+        action=ACTIONS[recovery.action],
+        trigger=recovery.trigger,
+        facts=tuple(
+            (name.replace("_", " "), before.get(name, "–"), after.get(name, "–"))
+            for name in list({**before, **after})[:MAX_FACTS]
+        ),
+        steps=tuple(
+            (str(step.get("name", "")), bool(step.get("ok")), _short(str(step.get("said", ""))))
+            for step in _listed(attempts[-1].get("steps") if attempts else None)[:MAX_FACTS]
+        ),
+        attempts=len(attempts),
+        outcome=str(recovery.outcome) if recovery.outcome else "under way",
+        took="" if recovery.seconds is None else format_seconds(recovery.seconds),
+        healthy=healthy,
+    )
+
+
+def format_seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else spoken(timedelta(seconds=seconds))
+
+
+def _flat(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Scalar facts by name; of the ages, the two most useful."""
+    flat = {name: _plain(value) for name, value in facts.items() if isinstance(value, str | int | float)}
+    ages = facts.get("freshness")
+    if isinstance(ages, Mapping):
+        for name, key in (("oldest", "maximum"), ("median", "median")):
+            if isinstance(ages.get(key), int | float):
+                flat[name] = spoken(timedelta(seconds=ages[key]))
+    for name in [name for name in flat if name in LEFT_OUT]:
+        del flat[name]
+    return flat
+
+
+def _plain(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else format_value(value)
+
+
+def _listed(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list | tuple) else []
+
+
+# --- Score feeds of the operations page: texts, and bars as numbers. Pure functions.
+
+
+MAX_PAUSED = 40
+MAX_CONFLICTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChip:
+    """A live match at one of its feeds."""
+
+    feed: str
+    state: str
+    """ok, late, paused, failing, off or unknown."""
+    words: str
+    more: str
+    """Details, for a tooltip."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedRow:
+    feed: str
+    state: str
+    """ok, failed, off or quiet."""
+    word: str
+    adapter: str
+    precedence: int | None
+    asked: str
+    answers: str
+    matches: int
+    problem: str
+    quota: Quota | None
+    switch: str | None
+    """on, off or auto; None if the feed is not declared here."""
+
+    @property
+    def quota_width(self) -> float | None:
+        if self.quota is None or not self.quota.day_limit or self.quota.day_remaining is None:
+            return None
+        return round(min(100.0, 100 * self.quota.day_remaining / self.quota.day_limit), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PausedRow:
+    title: str
+    feed: str
+    failures: int
+    until: datetime | None
+    again: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRow:
+    fixture_id: int
+    match: str
+    field: str
+    said: tuple[tuple[str, str, bool], ...]
+    """Feed, its value, and whether that value is used."""
+    lasted: str
+    polls: int
+    goes_on: bool
+
+
+def feed_chips(match: LiveMatch, measured: Measurement, limit: timedelta) -> tuple[FeedChip, ...]:
+    """In order of trust, if known."""
+    declared = {each.feed: each for each in measured.declared or ()}
+    ordered = sorted(match.listings, key=lambda each: (-_precedence(declared.get(each.feed)), each.feed))
+    return tuple(_chip(each, declared.get(each.feed), measured, limit) for each in ordered)
+
+
+def _precedence(declared: FeedDeclaration | None) -> int:
+    return declared.precedence if declared else -1
+
+
+def _chip(listing: MatchFeed, declared: FeedDeclaration | None, measured: Measurement, limit: timedelta) -> FeedChip:
+    record = measured.cached.record(listing.feed, listing.feed_id) if measured.cached else None
+    notes = [
+        f"feed id {listing.feed_id}",
+        "primary feed of the match" if listing.founding else "",
+        "home and away swapped" if listing.swapped else "",
+        f"precedence {declared.precedence}" if declared else "",
+        record.error or "" if record else "",
+    ]
+    state, words = _standing(record, declared, measured, limit)
+    return FeedChip(listing.feed, state, words, "; ".join(note for note in notes if note))
+
+
+def _standing(
+    record: MatchMonitoringRecord | None, declared: FeedDeclaration | None, measured: Measurement, limit: timedelta
+) -> tuple[str, str]:
+    now = measured.at
+    if declared is not None and not declared.usable:
+        return "off", "off"
+    if record is None:
+        return "unknown", "no request yet" if measured.cached else "unknown"
+    if record.state is MonitoringState.PAUSED:
+        left = f", again in {spoken(record.paused_until - now)}" if record.paused_until else ""
+        return "paused", f"paused{left}"
+    age = spoken(now - record.updated_at) if record.updated_at else "never"
+    if record.failures_in_a_row:
+        return "failing", f"{age}, {record.failures_in_a_row} failed"
+    if record.updated_at is None:
+        return "unknown", "no data yet"
+    return ("late" if now - record.updated_at > limit else "ok"), age
+
+
+def feed_rows(measured: Measurement) -> tuple[FeedRow, ...]:
+    """Declared feeds; if their file cannot be read, all feeds ever polled."""
+    used = {feed.feed: feed for feed in (measured.recorded.feeds if measured.recorded else ())}
+    listed = Counter(
+        each.feed for match in (measured.recorded.matches if measured.recorded else ()) for each in match.listings
+    )
+    if measured.declared is None:
+        return tuple(_feed_row(name, None, feed, listed[name], measured) for name, feed in sorted(used.items()))
+    return tuple(
+        _feed_row(each.feed, each, used.get(each.feed), listed[each.feed], measured) for each in measured.declared
+    )
+
+
+def _feed_row(
+    name: str, declared: FeedDeclaration | None, use: FeedUse | None, matches: int, measured: Measurement
+) -> FeedRow:
+    state, word = _feed_state(declared, use)
+    recent = measured.cached.recent.get(name) if measured.cached else None
+    problem = declared.lacks if declared and declared.on and declared.lacks else use.error if use and use.error else ""
+    if declared is not None and not declared.on:
+        problem = ""
+    return FeedRow(
+        feed=name,
+        state=state,
+        word=word,
+        adapter=declared.adapter if declared else "",
+        precedence=declared.precedence if declared else None,
+        asked=f"last request {spoken(measured.at - use.asked_at)} ago" if use else "no request yet",
+        answers=f"{recent[0]} of {sum(recent)} requests succeeded" if recent and sum(recent) else "",
+        matches=matches,
+        problem=problem,
+        quota=use.quota if use else None,
+        switch=None if declared is None else {None: "auto", True: "on", False: "off"}[declared.switched],
+    )
+
+
+def _feed_state(declared: FeedDeclaration | None, use: FeedUse | None) -> tuple[str, str]:
+    if declared is not None and not declared.on:
+        return "off", "off"
+    if declared is not None and declared.lacks:
+        return "failed", "not configured"
+    if use is None:
+        return "quiet", "idle"
+    return ("failed", "failing") if use.error else ("ok", "ok")
+
+
+def paused_rows(measured: Measurement) -> tuple[PausedRow, ...]:
+    records = measured.cached.records if measured.cached else ()
+    paused = [each for each in records if each.state is MonitoringState.PAUSED]
+    ordered = sorted(paused, key=lambda each: (each.paused_until or measured.at, each.match_id))
+    return tuple(_paused_row(each, measured.at) for each in ordered[:MAX_PAUSED])
+
+
+def _paused_row(record: MatchMonitoringRecord, now: datetime) -> PausedRow:
+    until = record.paused_until
+    again = "at the next poll" if until is None or until <= now else f"in {spoken(until - now)}"
+    title = record.title or record.match_id
+    return PausedRow(title, record.feed, record.failures_in_a_row, until, again, record.error or "")
+
+
+def conflict_rows(measured: Measurement, limits: HealthLimits, hides: Hides) -> tuple[ConflictRow, ...]:
+    """Values of a match with hidden scores stay hidden."""
+    disputes = measured.recorded.disputes if measured.recorded else ()
+    return tuple(_dispute_row(each, measured, limits, hides(each.fixture_id)) for each in disputes[:MAX_CONFLICTS])
+
+
+def _dispute_row(dispute: FieldConflict, measured: Measurement, limits: HealthLimits, hidden: bool) -> ConflictRow:
+    said = tuple(
+        (feed, "hidden" if hidden else format_value(value), feed == dispute.chosen)
+        for feed, value in sorted(dispute.said.items(), key=lambda item: (item[0] != dispute.chosen, item[0]))
+    )
+    lasted = spoken(dispute.last_at - dispute.first_at)
+    goes_on = is_persistent(dispute, measured, limits)
+    return ConflictRow(
+        dispute.fixture_id, f"{dispute.home} – {dispute.away}", dispute.field, said, lasted, dispute.polls, goes_on
+    )
+
+
+# --- `/operations/match/{id}`: for each field of a match, the feed it is from, its time, and the values of other feeds.
+
+
+router = APIRouter(include_in_schema=False)
+
+FIELDS = ("status", "score", "clock", "minute", "innings", "events", "goals", "kickoff", "toss", "venue", "last_event")
+"""First fields, in this order; all others follow by name."""
+
+
+@router.get("/operations/match/{fixture_id}")
+async def page(request: Request, services: ServicesDep, fixture_id: FixtureId) -> HTMLResponse:
+    return render(request, "match_words.html", await _values(request, services, fixture_id), headers=NO_STORE)
+
+
+@router.get("/operations/match/{fixture_id}/fragment")
+async def fragment(request: Request, services: ServicesDep, fixture_id: FixtureId) -> HTMLResponse:
+    values = await _values(request, services, fixture_id)
+    return render(request, "parts/match_words.html", values, headers=NO_STORE)
+
+
+async def _values(request: Request, services: WebServices, fixture_id: int) -> dict[str, Any]:
+    hidden = preferences(request).hides(fixture_id)
+    told = await feeds(services, fixture_id)
+    match = await services.scores.provenance.words(fixture_id)
+    now = services.now()
+    return {
+        "match": match,
+        "told": told,
+        "fields": [] if hidden else _ordered(told),
+        "hidden": hidden,
+        "said": lambda value: "hidden" if hidden else format_value(value),
+        "age": lambda at: spoken(now - at),
+    }
+
+
+def _ordered(told: MatchFeeds) -> list[tuple[str, Any]]:
+    known = {name: place for place, name in enumerate(FIELDS)}
+    return sorted(told.fields.items(), key=lambda item: (known.get(item[0], len(FIELDS)), item[0]))

@@ -1,0 +1,275 @@
+"""Match texts and timelines: cricket scores, positions on the timeline, statuses, and data freshness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from found_footy.fixtures.models import PHASES, MatchMinute, Phase, Sport, WicketKind
+
+ALL_OUT = 10
+OVERS_BY_FORMAT = {"t10": 10, "hundred": 20, "t20": 20, "odi": 50, "list a": 50, "one-day": 50, "one day": 50}
+"""Overs per innings, by the start or a part of the match format."""
+LONG_INNINGS = 90
+"""Timeline length of an innings without an over limit."""
+
+_HOW = {
+    WicketKind.BOWLED: "b",
+    WicketKind.CAUGHT: "caught, b",
+    WicketKind.LBW: "lbw b",
+    WicketKind.STUMPED: "stumped, b",
+    WicketKind.HIT_WICKET: "hit wicket b",
+}
+_PLAIN = {
+    WicketKind.BOWLED: "bowled",
+    WicketKind.CAUGHT: "caught",
+    WicketKind.LBW: "lbw",
+    WicketKind.RUN_OUT: "run out",
+    WicketKind.STUMPED: "stumped",
+    WicketKind.HIT_WICKET: "hit wicket",
+    WicketKind.OTHER: "out",
+}
+
+Innings = Mapping[str, Any]
+
+
+def innings_score(innings: Sequence[Innings], side: str) -> tuple[str, str]:
+    """`187/5` and `(20 ov)`; earlier innings come first, as `245 & 31/2`. Empty before the side bats."""
+    batted = [each for each in innings if each["batting"] == side]
+    if not batted:
+        return "", ""
+    runs = " & ".join(_runs(each) for each in batted)
+    last = batted[-1]
+    overs = f"{last['overs']}.{last['balls']}" if last["balls"] else str(last["overs"])
+    return runs, f"({overs} ov)"
+
+
+def _runs(innings: Innings) -> str:
+    return str(innings["runs"]) if innings["wickets"] >= ALL_OUT else f"{innings['runs']}/{innings['wickets']}"
+
+
+def batting(innings: Sequence[Innings]) -> str | None:
+    """Batting side; None between two innings."""
+    return innings[-1]["batting"] if innings and not innings[-1]["over"] else None
+
+
+def how_out(kind: str, bowler: str | None) -> str:
+    """`b Bumrah`, `caught, b Bumrah`, `run out`."""
+    known = WicketKind(kind) if kind in set(WicketKind) else WicketKind.OTHER
+    if bowler and known in _HOW:
+        return f"{_HOW[known]} {bowler}"
+    return _PLAIN[known]
+
+
+def ordinal(number: int) -> str:
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def innings_overs(details: Mapping[str, Any], innings: Sequence[Innings]) -> int:
+    """Overs per innings on the timeline."""
+    kind = f"{details.get('match_type', '')} {details.get('series', '')}".casefold()
+    known = next((overs for word, overs in OVERS_BY_FORMAT.items() if word in kind), None)
+    longest = max((each["overs"] + bool(each["balls"]) for each in innings), default=0)
+    return max(known or (LONG_INNINGS if len(innings) > 2 or "test" in kind else 20), longest)
+
+
+def innings_percent(innings: int, over: int, ball: int | None, *, count: int, overs: int) -> float:
+    """Position in percent, on a timeline with one section for each of `count` innings."""
+    part = min(1.0, (over + (ball or 0) / 6) / overs)
+    return round(100 * (min(innings, count) - 1 + part) / count, 1)
+
+
+# --- Position of a minute on a match's timeline, in percent.
+
+
+PARTS = ((0, 45, 5), (45, 90, 8), (90, 105, 3), (105, 120, 4))
+"""First and last minute of each period, and the space for its stoppage time."""
+NORMAL = 2
+"""Periods of a match without extra time."""
+
+
+def needs_extra_time(minutes: list[int]) -> bool:
+    return any(minute > PARTS[NORMAL - 1][1] for minute in minutes)
+
+
+def timeline_percent(elapsed: int, extra: int | None = None, *, long: bool = False) -> float:
+    """Position in percent; minutes beyond the timeline are at its end."""
+    at = 0.0
+    parts = PARTS if long else PARTS[:NORMAL]
+    for first, last, stoppage in parts:
+        if elapsed <= last:
+            at += max(0, elapsed - first) + (min(extra or 0, stoppage) if elapsed == last else 0)
+            break
+        at += last - first + stoppage
+    return round(100 * at / _length(long), 1)
+
+
+def half_time_percent(*, long: bool = False) -> float:
+    first, last, stoppage = PARTS[0]
+    return round(100 * (last - first + stoppage) / _length(long), 1)
+
+
+def full_time_percent(*, long: bool = False) -> float:
+    """Position of the end of normal time, where extra time begins."""
+    return round(100 * sum(last - first + stoppage for first, last, stoppage in PARTS[:NORMAL]) / _length(long), 1)
+
+
+def _length(long: bool) -> int:
+    return sum(last - first + stoppage for first, last, stoppage in (PARTS if long else PARTS[:NORMAL]))
+
+
+# --- Texts of a match and its goals, with and without results.
+
+
+STATUS_TEXT: Mapping[str, str] = {
+    "TBD": "Time open",
+    "PST": "Postponed",
+    "1H": "1st half",
+    "HT": "HT",
+    "2H": "2nd half",
+    "ET": "Extra time",
+    "BT": "Break",
+    "P": "Pens",
+    "LIVE": "Live",
+    "SUSP": "Suspended",
+    "INT": "Interrupted",
+    "FT": "FT",
+    "AET": "AET",
+    "PEN": "Pens",
+    "CANC": "Cancelled",
+    "ABD": "Abandoned",
+    "AWD": "Awarded",
+    "WO": "Walkover",
+    "INNBRK": "Innings break",
+    "DRINKS": "Drinks",
+    "LUNCH": "Lunch",
+    "TEA": "Tea",
+    "DINNER": "Dinner",
+    "RAIN": "Rain",
+    "STUMPS": "Stumps",
+    "RESULT": "Result",
+    "DRAW": "Draw",
+    "TIE": "Tie",
+    "NR": "No result",
+}
+RUNNING = frozenset({"1H", "2H", "ET", "LIVE"})
+"""Statuses for which the minute is shown instead of a text."""
+
+
+class MatchPhase(StrEnum):
+    """The only information shown of a match with hidden scores."""
+
+    UPCOMING = "not started"
+    LIVE = "under way"
+    OVER = "finished"
+
+
+_STANDINGS: Mapping[Phase, MatchPhase] = {
+    Phase.UPCOMING: MatchPhase.UPCOMING,
+    Phase.POSTPONED: MatchPhase.UPCOMING,
+    Phase.IN_PLAY: MatchPhase.LIVE,
+    Phase.INTERRUPTED: MatchPhase.LIVE,
+    Phase.FINISHED: MatchPhase.OVER,
+    Phase.CALLED_OFF: MatchPhase.OVER,
+}
+
+
+def match_phase(status: str, stage: str) -> MatchPhase:
+    """Phase of a match. A match that is no longer polled is not live, whatever its last status was."""
+    known = _STANDINGS.get(PHASES.get(status, Phase.IN_PLAY), MatchPhase.LIVE)
+    return MatchPhase.OVER if known is MatchPhase.LIVE and stage == "completed" else known
+
+
+def clock_text(
+    status: str, stage: str, elapsed: int | None, extra: int | None, sport: str = Sport.FOOTBALL
+) -> str | None:
+    """Clock text; None if the kick-off time is shown instead."""
+    if status == "NS":
+        return None
+    if PHASES.get(status) is Phase.IN_PLAY and stage == "completed":
+        return "Unfinished"
+    if status in RUNNING and elapsed is not None:
+        return minute_text(elapsed, extra, sport)
+    return STATUS_TEXT.get(status, status)
+
+
+def minute_text(elapsed: int, extra: int | None, sport: str = Sport.FOOTBALL) -> str:
+    """`67'`, `90+3'`, or `12.3 ov`."""
+    return str(MatchMinute(elapsed, extra, 1 if sport == Sport.CRICKET else None))
+
+
+def short_duration(span: timedelta) -> str:
+    """Duration as text, rounded down."""
+    seconds = int(span.total_seconds())
+    if seconds < 120:
+        return f"{seconds} s"
+    if seconds < 2 * 3600:
+        return f"{seconds // 60} min"
+    return f"{seconds // 3600} h" if seconds < 48 * 3600 else f"{seconds // 86400} days"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusBadge:
+    state: str
+    """CSS state: a status of an event, or `none`."""
+    text: str
+    more: str = ""
+    """Additional activity."""
+
+
+def status_badge(status: str, *, seen: int, debounce: int, searches: int, attempts: int, clips: int) -> StatusBadge:
+    """Badge of a goal. `status` is the event's stored status."""
+    if status == "withdrawn":
+        return StatusBadge(status, "withdrawn")
+    if status == "validating":
+        return StatusBadge(status, f"seen {min(seen, debounce)}/{debounce}")
+    if status == "complete":
+        return StatusBadge(status, _clips(clips)) if clips else StatusBadge("none", "no clip")
+    working = f"searching {searches}/{max(attempts, searches)}"
+    if clips:
+        return StatusBadge("complete", _clips(clips), working)
+    return StatusBadge(status, "checking clips", working) if status == "extracting" else StatusBadge(status, working)
+
+
+def _clips(number: int) -> str:
+    return "1 clip" if number == 1 else f"{number} clips"
+
+
+# --- Data freshness of a match. Pages update the age themselves (`staleness.js`).
+
+
+@dataclass(frozen=True, slots=True)
+class DataFreshness:
+    """`age_seconds` is None for a match that is not part of every poll."""
+
+    heard_at: datetime | None
+    age_seconds: float | None = None
+    stale: bool = False
+
+    @property
+    def words(self) -> str:
+        """`stale · 75 s`; empty if fresh."""
+        if not self.stale or self.age_seconds is None:
+            return ""
+        return f"stale · {short_duration(timedelta(seconds=self.age_seconds))}" if self.heard_at else "no feed data yet"
+
+    @property
+    def since(self) -> int | None:
+        """Last update of a polled match, in seconds since 1970."""
+        return int(self.heard_at.timestamp()) if self.heard_at and self.age_seconds is not None else None
+
+
+def freshness_of(
+    match: Mapping[str, Any], now: datetime, stale_seconds: float, heard_at: datetime | None = None
+) -> DataFreshness:
+    """Freshness of a match. `match` has stage, status, kickoff and last_poll_at, with the database's names."""
+    heard = heard_at or match["last_poll_at"]
+    followed = match["stage"] == "active" and match_phase(match["status"], match["stage"]) is not MatchPhase.OVER
+    if not followed or match["kickoff"] > now:
+        return DataFreshness(heard)
+    age = max(0.0, (now - (heard or match["kickoff"])).total_seconds())
+    return DataFreshness(heard, age, age > stale_seconds)

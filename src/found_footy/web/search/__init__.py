@@ -1,1 +1,0 @@
-"""The search page, as values."""

@@ -1,0 +1,129 @@
+"""Security headers on every response; rejection of unknown Host headers and oversized bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from found_footy.web.errors import error_response
+from found_footy.web.requests import is_known_host
+from found_footy.web.services import WebRules
+
+MAX_BODY_BYTES = 1024 * 1024
+UPLOAD_PATHS = frozenset({"/api/v1/sources"})
+"""Paths whose bodies are streamed to disk; all others are read into memory."""
+MAX_CACHED_HOSTS = 64
+HSTS_SECONDS = 182 * 24 * 3600
+
+HeaderPairs = Sequence[tuple[bytes, bytes]]
+
+
+def content_security_policy(media_origin: str | None) -> str:
+    """Own origin only, no inline script or style. Signed links point to the object store's origin."""
+    media = f" {media_origin}" if media_origin else ""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
+        f"img-src 'self' data:{media}; media-src 'self'{media}; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def security_headers(rules: WebRules) -> HeaderPairs:
+    headers = {
+        "content-security-policy": content_security_policy(
+            rules.media_origin if rules.video_links == "redirect" else None
+        ),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "x-frame-options": "DENY",
+        "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+    }
+    if (rules.public_url or "").startswith("https://"):
+        headers["strict-transport-security"] = f"max-age={HSTS_SECONDS}"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+class SecurityHeadersMiddleware:
+    """Pure ASGI, outermost: errors raised outside of all routes get the headers too."""
+
+    def __init__(self, app: ASGIApp, rules: WebRules) -> None:
+        self._app = app
+        self._rules = rules
+        self._headers = security_headers(rules)
+        self._names = {name for name, _ in self._headers}
+        self._hosts: dict[bytes, bool] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = self._with_headers(send)
+        host, length, has_body = b"", b"0", False
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host = value
+            elif name == b"content-length":
+                length, has_body = value, True
+            elif name == b"transfer-encoding":
+                has_body = True
+        if not self._is_known(host):
+            hint = "Use the address that `footy web` printed, or set FOOTY_PUBLIC_URL."
+            refusal = error_response(Request(scope), 400, "BadRequest", "unknown Host header", hint, {})
+            await refusal(scope, receive, send)
+            return
+        limit = self._max_bytes(scope)
+        if not length.isdigit() or int(length[:20]) > limit:
+            headers = {"Connection": "close"}
+            refusal = error_response(Request(scope), 413, "BadRequest", _too_large(limit), "", headers)
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, _bounded(receive, limit) if has_body else receive, send)
+
+    def _max_bytes(self, scope: Scope) -> int:
+        is_upload = scope["method"] == "POST" and scope["path"] in UPLOAD_PATHS
+        return self._rules.source_mb * 1_000_000 if is_upload else MAX_BODY_BYTES
+
+    def _is_known(self, host: bytes) -> bool:
+        known = self._hosts.get(host)
+        if known is None:
+            known = is_known_host(host.decode("latin-1"), self._rules.web_host, self._rules.public_url)
+            if len(self._hosts) < MAX_CACHED_HOSTS:
+                self._hosts[host] = known
+        return known
+
+    def _with_headers(self, send: Send) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = message["headers"] = list(message.get("headers", ()))
+                names = {name for name, _ in given}
+                if self._names.isdisjoint(names):
+                    given.extend(self._headers)
+                else:
+                    given.extend(pair for pair in self._headers if pair[0] not in names)
+            await send(message)
+
+        return send_with_headers
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """Count received bytes: chunked bodies have no Content-Length."""
+    size = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > limit:
+            raise HTTPException(413, _too_large(limit), {"Connection": "close"})
+        return message
+
+    return receive_bounded
+
+
+def _too_large(limit: int) -> str:
+    return f"request body is larger than {limit} bytes"

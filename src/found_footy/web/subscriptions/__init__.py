@@ -1,1 +1,0 @@
-"""Subscriptions, for the API and their page."""

@@ -1,1 +1,0 @@
-"""What happens when. Standard library, temporalio and our domain only: workflows must replay."""

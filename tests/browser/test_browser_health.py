@@ -1,0 +1,173 @@
+"""Health is judged by what came of searches, in a table and in the running service."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from footy_simulator.x import XMode
+from found_footy.browser.models import BrowserOptions
+from found_footy.browser.pool import AdmissionQueue
+from found_footy.browser.recycling import BrowserFacts, BrowserUsage, RecycleReason, reason_to_renew
+from found_footy.browser.service import Canary, RequestStats, problems
+from found_footy.browser.x_search import FoundPost, SearchOrder
+from found_footy.errors import SourceChanged, SourceLoggedOut
+from tests.browser.simulated import Searched, SimulatedX
+
+NOW = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
+OPTIONS = BrowserOptions(
+    "http://x", Path("profile"), failures=3, processes=40, stale_seconds=900, hours=6, searches=500
+)
+FACTS = BrowserFacts(NOW, searches=1, processes=12, zombies=0, memory_mb=900, pages=1, starts=1)
+
+
+def ago(seconds: float) -> datetime:
+    return NOW - timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "facts", "why"),
+    [
+        (RequestStats(), FACTS, None),
+        (RequestStats(failed_in_a_row=2, last_error_class="SourceChanged"), FACTS, None),
+        (RequestStats(failed_in_a_row=3, last_error_class="SourceLoggedOut"), FACTS, "the last 3 searches failed"),
+        (RequestStats(), replace(FACTS, processes=40), None),
+        (RequestStats(), replace(FACTS, processes=41), "41 processes"),
+        # Nobody takes note of their end: they fill the table of processes all the same.
+        (RequestStats(), replace(FACTS, zombies=4601), "4613 processes, 4601 of them ended"),
+        (RequestStats(waiting_since=ago(900)), FACTS, None),
+        (RequestStats(waiting_since=ago(901)), FACTS, "none of the searches has succeeded for 901 s"),
+        # Nobody asked: that no search has succeeded for hours is no fault.
+        (RequestStats(last_success=ago(9000)), FACTS, None),
+        # Somebody asks now, after hours of silence.
+        (RequestStats(last_success=ago(9000), waiting_since=ago(1)), FACTS, None),
+    ],
+)
+def test_health_is_red_for_a_reason(ledger: RequestStats, facts: BrowserFacts, why: str | None) -> None:
+    found = problems([ledger, RequestStats("readings of pages")], facts, OPTIONS, NOW)
+    assert (found == []) if why is None else (len(found) == 1 and why in found[0])
+
+
+def test_the_time_without_success_counts_from_the_first_search_that_got_none() -> None:
+    ledger = RequestStats()
+    for seconds in (100, 90, 80):
+        ledger.note_asked(ago(seconds))
+        ledger.note_failure("SourceUnavailable", ago(seconds))
+    assert (ledger.waiting_since, ledger.failed_in_a_row) == (ago(100), 3)
+    ledger.note_asked(ago(70))
+    ledger.note_success(ago(70))
+    assert (ledger.waiting_since, ledger.failed_in_a_row) == (None, 0)
+
+
+def test_readings_of_pages_count_as_searches_do() -> None:
+    found = problems([RequestStats(), RequestStats("readings of pages", failed_in_a_row=3)], FACTS, OPTIONS, NOW)
+    assert found == ["the last 3 readings of pages failed, most recently with None"]
+
+
+@pytest.mark.parametrize(
+    ("wear", "reason", "why"),
+    [
+        (BrowserUsage(timedelta(0), 0, 12), None, ""),
+        (BrowserUsage(timedelta(hours=6), 0, 12), RecycleReason.UPTIME, "6.0 hours old"),
+        (BrowserUsage(timedelta(hours=5.99), 499, 40), None, ""),
+        (BrowserUsage(timedelta(0), 500, 12), RecycleReason.TASK_COUNT, "500 tasks"),
+        (BrowserUsage(timedelta(0), 0, 41), RecycleReason.PROCESSES, "41 processes"),
+        (BrowserUsage(timedelta(0), 0, 0, gone=True), RecycleReason.CRASHED, "ended"),
+        (BrowserUsage(timedelta(0), 0, 12, stuck=True), RecycleReason.STUCK, "react"),
+        # The worst of several reasons is the one that is told.
+        (BrowserUsage(timedelta(hours=9), 900, 90, gone=True, stuck=True), RecycleReason.CRASHED, "ended"),
+    ],
+)
+def test_a_browser_is_renewed_for_a_reason(wear: BrowserUsage, reason: RecycleReason | None, why: str) -> None:
+    renewal = reason_to_renew(wear, OPTIONS)
+    assert (renewal and renewal.reason) == reason
+    assert renewal is None or why in renewal.why
+
+
+async def test_searches_take_turns_in_the_order_in_which_they_came() -> None:
+    turns, begun, done = AdmissionQueue(at_once=1, waiting=3), [], asyncio.Event()
+
+    async def search(number: int) -> None:
+        async with turns.take():
+            begun.append(number)
+            await done.wait()
+
+    tasks = [asyncio.create_task(search(number)) for number in range(4)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (begun, turns.running, turns.waiting, turns.full) == ([0], 1, 3, True)
+    done.set()
+    await asyncio.gather(*tasks)
+    assert (begun, turns.inside) == ([0, 1, 2, 3], 0)
+
+
+class TestCanary:
+    def setup_method(self) -> None:
+        self.now, self.asked = NOW, 0
+        self.answer: list[FoundPost] | Exception = []
+        self.canary = Canary(self.search, OPTIONS, lambda: self.now)
+
+    async def search(self, order: SearchOrder) -> list[FoundPost]:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def test_a_common_word_that_is_found_nowhere_means_that_x_has_changed(self) -> None:
+        with pytest.raises(SourceChanged, match="goal"):
+            await self.canary.ask()
+
+    async def test_a_success_is_remembered_for_minutes_and_a_failure_for_seconds(self) -> None:
+        self.answer = SourceLoggedOut("logged out")
+        for seconds, asked in ((0, 1), (29, 1), (2, 2)):
+            self.now += timedelta(seconds=seconds)
+            with pytest.raises(SourceLoggedOut):
+                await self.canary.ask()
+            assert self.asked == asked
+        self.answer = [FoundPost("1", "a", "goal", NOW)]
+        for seconds, asked in ((31, 3), (299, 3), (2, 4)):
+            self.now += timedelta(seconds=seconds)
+            assert (await self.canary.ask())["posts"] == 1
+            assert self.asked == asked
+
+    async def test_many_at_once_are_one_search(self) -> None:
+        self.answer = [FoundPost("1", "a", "goal", NOW)]
+        await asyncio.gather(*(self.canary.ask() for _ in range(20)))
+        assert self.asked == 1
+
+
+@pytest.mark.asyncio(loop_scope="package")
+async def test_health_turns_red_while_x_fails_and_green_when_it_is_back(search: Searched, x: SimulatedX) -> None:
+    x.state.mode = XMode.LOGGED_OUT
+    for _ in range(3):
+        assert (await search()).status_code == 401
+    red = await search.client.get("/health")
+    assert (red.status_code, red.json()["healthy"]) == (503, False)
+    assert red.json()["last_error"]["class"] == "SourceLoggedOut"
+    x.state.mode = XMode.NORMAL
+    await search()
+    green = await search.client.get("/health")
+    assert (green.status_code, green.json()["healthy"], green.json()["problems"]) == (200, True, [])
+    assert green.json()["last_success"] > red.json()["last_error"]["at"]
+    assert green.json()["browser"]["memory_mb"] > 50
+
+
+@pytest.mark.asyncio(loop_scope="package")
+async def test_a_queue_that_is_full_refuses_at_once_and_does_not_turn_health_red(
+    search: Searched, x: SimulatedX
+) -> None:
+    assert (await search()).status_code == 200
+    x.state.mode = XMode.HANGING
+    search.hurry(5)
+    most = search.service.options.at_once + search.service.options.waiting
+    before = search.service.health()["searches"]
+    answers = [asyncio.create_task(search()) for _ in range(most + 3)]
+    messages = [answer.json()["error"]["message"] for answer in await asyncio.gather(*answers)]
+    assert sum("searches wait already" in message for message in messages) == 3
+    after = search.service.health()["searches"]
+    assert (after["refused"] - before["refused"], after["failed"] - before["failed"]) == (3, most)
+    assert (after["running"], after["waiting"]) == (0, 0)

@@ -1,0 +1,80 @@
+"""A worker that kills itself once at each of the given steps: `python -m tests.chaos.killed_worker`.
+
+TEST_KILL_STEPS names a folder with one file for each step at which a worker is still to be killed, such as
+`before fetch_clip` or `after fetch_clip`. After a step means: its effects are there, and Temporal has not heard of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
+
+from found_footy.app import work
+from found_footy.config import load_settings
+from found_footy.runtime import activity_policy, worker
+from found_footy.runtime.logging import configure
+
+STEPS_FOLDER = "TEST_KILL_STEPS"
+
+
+def activity_name(method: Callable[..., Any]) -> str:
+    return str(getattr(method, "__temporal_activity_definition").name)
+
+
+def activity_names(*owners: type) -> list[str]:
+    methods = (getattr(owner, name) for owner in owners for name in dir(owner))
+    return sorted(activity_name(method) for method in methods if hasattr(method, "__temporal_activity_definition"))
+
+
+class KillBeforeOrAfter(ActivityInboundInterceptor):
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        name = activity_name(input.fn)
+        kill_at(f"before {name}")
+        result = await super().execute_activity(input)
+        kill_at(f"after {name}")
+        return result
+
+
+class KillInterceptor(Interceptor):
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        return KillBeforeOrAfter(next)
+
+
+def kill_at(step: str) -> None:
+    """Kills this process if it is the first one to come to a step that is listed."""
+    try:
+        (Path(os.environ[STEPS_FOLDER]) / step).unlink()
+    except FileNotFoundError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_worker(*args: Any, **kwargs: Any) -> Worker:
+    return Worker(*args, **{**kwargs, "interceptors": [*kwargs["interceptors"], KillInterceptor()]})
+
+
+def main() -> None:
+    settings = load_settings()
+    configure(settings.log_format, settings.log_level)
+    # Activities of a killed worker are retried sooner than in production, so that a test can afford many kills.
+    activity_policy.HEARTBEAT_TIMEOUT = timedelta(seconds=2)
+
+    worker.Worker = killed_worker  # type: ignore[assignment,misc]
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+        await work(settings, stop)
+
+    asyncio.run(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""What was searched, found, refused and kept, on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from found_footy.clips.activities import UploadActivities
+from found_footy.clips.messages import PoolRef, SettleRequest
+from found_footy.clips.models import RejectionReason
+from found_footy.clips.store import ClipStore
+from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
+from found_footy.errors import NotFound, SourceRateLimited
+from found_footy.fixtures.store import PostgresStore
+from found_footy.ports import SourceReport
+from tests.support.clips import (
+    GOAL,
+    NOW,
+    QUERY,
+    certain_goal,
+    checked,
+    fingerprint,
+    found,
+    info,
+    md5,
+    post,
+    takes,
+    withdrawn,
+)
+
+
+@pytest.fixture
+async def clips(store: PostgresStore) -> ClipStore:
+    await certain_goal(store)
+    await store.set_monitor_complete(GOAL, f"search-{GOAL}")
+    return ClipStore(store.database)
+
+
+async def uploaded(clips: ClipStore) -> None:
+    """What the uploader does between the object store's parts."""
+    upload = UploadActivities(clips, None, None)  # type: ignore[arg-type]
+    plans = [await upload.deduplicate_pool(PoolRef(GOAL, pool)) for pool in ("verified", "unverified")]
+    await upload.settle_event(SettleRequest(GOAL, plans, NOW))
+
+
+async def shown(store: PostgresStore) -> list[tuple[str, int, int]]:
+    """md5, rank and popularity of the clips."""
+    videos = (await store.event(GOAL))["_s3_videos"]
+    return [(video["md5"], video["rank"], video["popularity"]) for video in videos]
+
+
+async def topics(url: str) -> Sequence[str]:
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        rows = await (
+            await connection.execute("select topic from outbox where topic like 'clip%' order by id")
+        ).fetchall()
+    return [row[0] for row in rows]
+
+
+async def test_a_goal_comes_with_all_that_a_search_needs(clips: ClipStore) -> None:
+    await clips.save_aliases(40, "Liverpool", ["Liverpool", "LFC"], NOW)
+    goal = await clips.goal(GOAL)
+    assert goal.wanted
+    assert goal.names(goal.side) == ("Liverpool", "LFC")
+    assert goal.expectation.names == ("Liverpool", "Manchester City")
+    assert str(goal.expectation.minute) == "23'"
+    with pytest.raises(NotFound):
+        await clips.goal("5000_40_8_Goal_1")
+
+
+async def test_a_search_that_is_repeated_takes_the_same_posts(clips: ClipStore) -> None:
+    first = await found(clips, 1, post("a"), post("b"))
+    assert first == ["bluesky:a", "bluesky:b"]
+    assert await found(clips, 1, post("a"), post("b"), post("c")) == first
+
+
+async def test_a_post_is_taken_once(clips: ClipStore) -> None:
+    await found(clips, 1, post("a"))
+    assert await found(clips, 2, post("a"), post("b")) == ["bluesky:b"]
+
+
+async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_over(
+    clips: ClipStore, store: PostgresStore
+) -> None:
+    posts = [post("long", 30), post("short", 5), post("shorter", 4)]
+    await clips.note_search(GOAL, 1, QUERY, [], posts, NOW)
+    assert list(await clips.take(GOAL, 1, takes(most=1))) == ["bluesky:long"]
+    assert list(await clips.take(GOAL, 2, takes(most=1))) == ["bluesky:short"]
+    assert list(await clips.take(GOAL, 3, takes(NOW + timedelta(minutes=4)))) == []
+    candidates = {each["key"]: each for each in (await store.event(GOAL))["_discovered_videos"]}
+    assert (candidates["bluesky:shorter"]["state"], candidates["bluesky:shorter"]["loss"]) == ("lost", "passed over")
+
+
+async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: ClipStore, store: PostgresStore) -> None:
+    reports = [SourceReport("bluesky", 2), SourceReport("x", None, SourceRateLimited("wait"))]
+    await clips.note_search(GOAL, 1, QUERY, reports, [], NOW)
+    event = await store.event(GOAL)
+    assert event["_search_query"] == "Seven (Liverpool OR LFC)"
+    assert event["_twitter_aliases"] == ["Liverpool", "LFC"]
+    assert event["_searches"][0]["sources"] == {
+        "bluesky": {"found": 2},
+        "x": {"error": {"class": "SourceRateLimited", "message": "wait"}},
+    }
+
+
+async def test_each_search_is_told_of_once(clips: ClipStore, store: PostgresStore) -> None:
+    failed = SourceReport("x", None, SourceRateLimited("wait"))
+    answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
+    for attempt, reports in answers:
+        await clips.note_search(GOAL, attempt, QUERY, reports, [], NOW)
+    await store.database.fetch("outbox.place")
+    told = [row for row in await store.database.fetch("outbox.since", after=0, limit=100) if "searched" in row["topic"]]
+    assert [(row["fixture_id"], row["event_id"]) for row in told] == [(5000, GOAL)] * 3
+    assert [tuple(row["payload"][name] for name in ("attempt", "found")) for row in told] == [(1, 2), (2, 0), (3, 0)]
+
+
+async def test_a_file_becomes_a_clip(clips: ClipStore, store: PostgresStore, database_url: str) -> None:
+    (key,) = await found(clips, 1, post("a"))
+    name = await checked(clips, "a", key, fingerprint("goal"))
+    await uploaded(clips)
+    assert await shown(store) == [(name, 1, 1)]
+    assert await topics(database_url) == ["clip.published", "clips.ranked"]
+    video = (await store.event(GOAL))["_s3_videos"][0]
+    assert video["_s3_key"] == f"5000/{GOAL}/{name}.mp4"
+    assert video["timestamp_verified"]
+    assert video["source_url"] == "https://example.invalid/a"
+
+
+async def test_a_batch_that_is_delivered_twice_changes_nothing(
+    clips: ClipStore, store: PostgresStore, database_url: str
+) -> None:
+    (key,) = await found(clips, 1, post("a"))
+    await checked(clips, "a", key, fingerprint("goal"))
+    await uploaded(clips)
+    before, news = await store.event(GOAL), await topics(database_url)
+    await uploaded(clips)
+    assert await store.event(GOAL) == before
+    assert await topics(database_url) == news
+
+
+async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
+    clips: ClipStore, store: PostgresStore, database_url: str
+) -> None:
+    one, two, three = await found(clips, 1, post("a"), post("b"), post("c"))
+    small = await checked(clips, "small", one, fingerprint("goal", 0), file_size=100)
+    await uploaded(clips)
+    large = await checked(clips, "large", two, fingerprint("goal", 2), file_size=300)
+    await clips.add_video(GOAL, three, small, None, NOW)  # the same file again, by another post
+    await uploaded(clips)
+    assert await shown(store) == [(large, 1, 3)]
+    copy = (await store.event(GOAL))["_s3_videos"][0]["copies"][0]
+    assert (copy["md5"], copy["offset_seconds"], copy["mirrored"]) == (small, -2.0, False)
+    assert (await topics(database_url))[2:] == ["clip.published", "clip.replaced", "clips.ranked"]
+    states = {each["key"]: each["state"] for each in (await store.event(GOAL))["_discovered_videos"]}
+    assert states == {one: "duplicate", two: "kept", three: "duplicate"}
+
+
+async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipStore, store: PostgresStore) -> None:
+    keys = await found(clips, 1, post("a"), post("b"), post("c"))
+    for number, (key, start) in enumerate(zip(keys, (0, 1, 3), strict=True)):
+        await checked(clips, f"v{number}", key, fingerprint("goal", start), file_size=100 * (number + 1))
+        await uploaded(clips)
+    (clip,) = (await store.event(GOAL))["_s3_videos"]
+    assert clip["md5"] == md5("v2")
+    assert clip["popularity"] == 3
+    assert {copy["md5"]: copy["offset_seconds"] for copy in clip["copies"]} == {md5("v0"): -3.0, md5("v1"): -2.0}
+
+
+async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: ClipStore, store: PostgresStore) -> None:
+    one, two = await found(clips, 1, post("a"), post("b"))
+    proved = await checked(clips, "proved", one, fingerprint("goal"), file_size=10)
+    other = await checked(
+        clips, "other", two, fingerprint("goal"), file_size=9999, status=VerificationStatus.UNVERIFIED
+    )
+    await uploaded(clips)
+    assert await shown(store) == [(proved, 1, 1), (other, 2, 1)]
+
+
+async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, store: PostgresStore) -> None:
+    one, two = await found(clips, 1, post("a"), post("b"))
+    rejected = Verification(VerificationStatus.REJECTED, 67, VerificationReason.WRONG_MINUTE, None)
+    for key in (one, two):
+        await clips.add_video(GOAL, key, md5("wrong"), info(), NOW)
+    await clips.reject_video(GOAL, md5("wrong"), RejectionReason.WRONG_MINUTE, "the clock says 67'", rejected)
+    candidates = (await store.event(GOAL))["_discovered_videos"]
+    assert [(each["state"], each["loss"], each["loss_detail"]) for each in candidates] == [
+        ("lost", "wrong minute", "the clock says 67'")
+    ] * 2
+
+
+async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store: PostgresStore) -> None:
+    one, two = await found(clips, 1, post("a"), post("b"))
+    await checked(clips, "a", one, fingerprint("goal"))
+    await uploaded(clips)
+    await checked(clips, "b", two, fingerprint("other"))
+    await withdrawn(store)
+    assert not await clips.settle(GOAL, [], NOW), "nothing is added to a goal that does not count"
+    await clips.close(GOAL, "withdrawn")
+    event = await store.event(GOAL)
+    assert event["_s3_videos"] == []
+    assert event["_download_complete"]
+    assert {each["key"]: each["loss"] for each in event["_discovered_videos"]} == {one: None, two: "withdrawn"}
+    assert await clips.clips() == []
+
+
+async def test_closing_explains_what_was_left_open(clips: ClipStore, store: PostgresStore) -> None:
+    keys = await found(clips, 1, *(post(name, duration) for duration, name in enumerate("abcdef", start=10)))
+    await clips.add_video(GOAL, keys[0], md5("staged"), info(), NOW)
+    await checked(clips, "hashed", keys[1], fingerprint("goal"))
+    assert (await clips.open_work(GOAL)).any
+    await clips.close(GOAL, "time is over")
+    assert not (await clips.open_work(GOAL)).any
+    losses = sorted(each["loss"] for each in (await store.event(GOAL))["_discovered_videos"])
+    assert losses == ["failed"] * 4 + ["not checked", "passed over"]
+
+
+async def test_a_search_that_fell_silent_is_started_again(clips: ClipStore, store: PostgresStore) -> None:
+    await clips.touch(GOAL, NOW)
+    assert await store.events_to_search(NOW - timedelta(minutes=10)) == []
+    assert await store.events_to_search(NOW + timedelta(seconds=1)) == [GOAL]
+    await clips.close(GOAL, "")
+    assert await store.events_to_search(NOW + timedelta(days=1)) == []
+
+
+async def test_teams_without_names_come_once_each(clips: ClipStore) -> None:
+    assert [team.id for team in await clips.teams_without_aliases(10)] == [40, 50]
+    await clips.save_aliases(40, "Liverpool", ["LFC"], NOW)
+    assert [(team.id, team.name) for team in await clips.teams_without_aliases(10)] == [(50, "Manchester City")]
+    assert await clips.aliases([40, 50]) == {40: ("LFC",)}
+
+
+async def test_coverage_counts_goals_with_clips(clips: ClipStore, store: PostgresStore) -> None:
+    (key,) = await found(clips, 1, post("a"))
+    await checked(clips, "a", key, fingerprint("goal"))
+    await uploaded(clips)
+    (match,) = await store.coverage([5000])
+    assert (match.goals, match.with_clips, match.verified) == (1, 1, 1)
+
+
+async def test_clips_can_be_listed(clips: ClipStore) -> None:
+    keys = await found(clips, 1, post("a"), post("b"))
+    await checked(clips, "a", keys[0], fingerprint("goal"))
+    await checked(clips, "b", keys[1], fingerprint("other"), status=VerificationStatus.UNVERIFIED)
+    await uploaded(clips)
+
+    async def names(**filters: Any) -> list[str]:
+        return [clip["md5"] for clip in await clips.clips(**filters)]
+
+    assert await names() == [md5("a"), md5("b")]
+    assert await names(fixture=5000, event=GOAL, verified=True) == [md5("a")]
+    assert await names(fixture=1) == []

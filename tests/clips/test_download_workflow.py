@@ -1,0 +1,184 @@
+"""One search's posts, on a real Temporal server."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+
+from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
+from found_footy.clips.messages import (
+    CandidateFailure,
+    CandidateRef,
+    DownloadInput,
+    DownloadResult,
+    FetchResult,
+    SearchAttempt,
+    VideoFailure,
+    VideoRef,
+    VideoStatus,
+    download_id,
+)
+from found_footy.clips.workflow import DownloadWorkflow
+from found_footy.discovery.models import EventWorkflow, StillWanted
+from tests.support.workers import worker_with
+
+UNAVAILABLE = ApplicationError("no answer", type="VisionUnavailable", non_retryable=True)
+
+
+class World:
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.event_id = f"{uuid4()}_40_7_Goal_1"
+        self.steps: list[str] = []
+        self.files: dict[str, FetchResult | Exception] = {}
+        self.verdicts: dict[str, str | Exception] = {}
+        self.wanted = True
+        self.hash_fails = False
+        self.rejected_candidates: list[CandidateFailure] = []
+        self.rejected_videos: list[VideoFailure] = []
+        self.after_rejection = "refused"
+
+    async def register(self, order: EventWorkflow) -> StillWanted:
+        self.steps.append("register")
+        return StillWanted(self.wanted)
+
+    async def fetch(self, order: CandidateRef) -> FetchResult:
+        self.steps.append(f"fetch {order.key}")
+        found = self.files[order.key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def reject_candidate(self, order: CandidateFailure) -> None:
+        self.rejected_candidates.append(order)
+
+    async def verify(self, order: VideoRef) -> VideoStatus:
+        self.steps.append(f"verify {order.md5}")
+        verdict = self.verdicts.get(order.md5, "checked")
+        if isinstance(verdict, Exception):
+            raise verdict
+        return VideoStatus(verdict)
+
+    async def hash(self, order: VideoRef) -> VideoStatus:
+        self.steps.append(f"hash {order.md5}")
+        if self.hash_fails:
+            raise ApplicationError("killed", type="ProgramFault", non_retryable=True)
+        return VideoStatus("hashed")
+
+    async def reject_video(self, order: VideoFailure) -> VideoStatus:
+        self.rejected_videos.append(order)
+        return VideoStatus(self.after_rejection)
+
+    async def queue_for_upload(self, order: SearchAttempt) -> None:
+        self.steps.append("queue for upload")
+
+    @property
+    def fakes(self) -> dict[Any, Any]:
+        return {
+            DownloadActivities.register_download_workflow: self.register,
+            DownloadActivities.fetch_clip: self.fetch,
+            DownloadActivities.reject_candidate: self.reject_candidate,
+            VerificationActivities.verify_clip: self.verify,
+            DownloadActivities.hash_clip: self.hash,
+            DownloadActivities.reject_video: self.reject_video,
+            UploadActivities.queue_videos_for_upload: self.queue_for_upload,
+        }
+
+    async def run(self, *keys: str, patience: float = 30) -> DownloadResult:
+        async with worker_with(self.client, self.fakes) as queue:
+            result: DownloadResult = await self.client.execute_workflow(
+                DownloadWorkflow.run,
+                DownloadInput(self.event_id, 1, list(keys), patience),
+                id=download_id(self.event_id, 1),
+                task_queue=queue,
+                execution_timeout=timedelta(seconds=120),
+            )
+        return result
+
+
+async def test_registers_first_and_queues_for_upload_last(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"x:1": FetchResult("aa", "staged")}
+    result = await world.run("x:1")
+    assert world.steps == ["register", "fetch x:1", "verify aa", "hash aa", "queue for upload"]
+    assert result == DownloadResult(fetched=1, rejected=0, verified=1)
+
+
+async def test_queues_for_upload_even_without_files(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"x:1": FetchResult()}
+    assert await world.run("x:1") == DownloadResult(fetched=0, rejected=1, verified=0)
+    assert world.steps[-1] == "queue for upload"
+
+
+async def test_the_same_file_by_two_posts_is_verified_once(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"x:1": FetchResult("aa", "staged"), "bluesky:1": FetchResult("aa", "staged")}
+    await world.run("x:1", "bluesky:1")
+    assert world.steps.count("verify aa") == world.steps.count("hash aa") == 1
+
+
+async def test_a_file_that_is_known_is_not_verified_again(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"a": FetchResult("aa", "kept"), "b": FetchResult("bb", "refused"), "c": FetchResult("cc", "checked")}
+    await world.run("a", "b", "c")
+    assert [step for step in world.steps if step.startswith(("verify", "hash"))] == ["hash cc"]
+
+
+async def test_a_refused_file_is_not_hashed(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"a": FetchResult("aa", "staged")}
+    world.verdicts = {"aa": "refused"}
+    await world.run("a")
+    assert "hash aa" not in world.steps
+
+
+async def test_one_posts_failure_costs_no_other_its_clip(temporal: Client) -> None:
+    world = World(temporal)
+    broken = ApplicationError("no answer", type="DownloadUnavailable", non_retryable=True)
+    world.files = {"a": broken, "b": FetchResult("bb", "staged")}
+    result = await world.run("a", "b")
+    assert result.fetched == result.rejected == 1
+    assert [(lost.key, lost.error, lost.detail) for lost in world.rejected_candidates] == [
+        ("a", "DownloadUnavailable", "no answer")
+    ]
+    assert "hash bb" in world.steps
+
+
+async def test_a_file_that_could_not_be_verified_is_rejected(temporal: Client) -> None:
+    """Fail closed: it is not hashed, so it cannot become a clip."""
+    world = World(temporal)
+    world.files = {"a": FetchResult("aa", "staged")}
+    world.verdicts = {"aa": UNAVAILABLE}
+    await world.run("a")
+    assert [(refused.md5, refused.error) for refused in world.rejected_videos] == [("aa", "VisionUnavailable")]
+    assert "hash aa" not in world.steps
+    assert world.steps[-1] == "queue for upload"
+
+
+async def test_a_verification_that_a_late_attempt_saved_counts(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"a": FetchResult("aa", "staged")}
+    world.verdicts = {"aa": UNAVAILABLE}
+    world.after_rejection = "checked"
+    await world.run("a")
+    assert "hash aa" in world.steps
+
+
+async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None:
+    world = World(temporal)
+    world.files = {"a": FetchResult("aa", "staged")}
+    world.hash_fails = True
+    await world.run("a")
+    assert [refused.error for refused in world.rejected_videos] == ["ProgramFault"]
+
+
+async def test_a_withdrawn_goal_is_not_downloaded(temporal: Client) -> None:
+    world = World(temporal)
+    world.wanted = False
+    assert (await world.run("a")).withdrawn
+    assert world.steps == ["register", "queue for upload"]

@@ -1,0 +1,127 @@
+"""What the embedded OCR reads, in pictures made here and in real broadcasts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from found_footy.clips.frame_selection import ClipReadings, read_clip
+from found_footy.clips.models import Expectation
+from found_footy.clips.ocr_vision import OcrVision
+from found_footy.clips.verification import clip_minute, is_screen, is_soccer, minute_of, validate_timestamp
+from found_footy.fixtures.models import MatchMinute, Score
+from found_footy.media.models import Frame, TextLine
+from found_footy.media.ocr import OcrEngine
+from tests.media.pictures import filmed, match_picture, noise
+from tests.support.recorded import recorded
+
+
+class CountingEngine(OcrEngine):
+    def __init__(self, inner: OcrEngine) -> None:
+        super().__init__()
+        self._inner = inner
+        self.searches = self.reads = 0
+
+    def lines(self, image: Frame) -> list[TextLine]:
+        self.searches += 1
+        return self._inner.lines(image)
+
+    def text(self, strip: Frame) -> str:
+        self.reads += 1
+        return self._inner.text(strip)
+
+
+@pytest.mark.parametrize("top", [0.06, 0.85], ids=["top", "bottom"])
+@pytest.mark.parametrize("height", [240, 360, 720, 1080])
+async def test_scoreboards_of_all_sizes_are_read(ocr_engine: OcrEngine, height: int, top: float) -> None:
+    frame = match_picture(height * 16 // 9, height, top=top)
+    reading = await OcrVision(ocr_engine).open_clip().look([Frame(1.0, frame)])
+    assert (reading.clock, reading.teams, reading.score) == ("67:23", ("ARS", "CHE"), Score(2, 1))
+    assert reading.soccer
+    assert not reading.screen
+    assert reading.box is not None
+    assert top - 0.05 < reading.box.top < reading.box.bottom < top + 0.15
+
+
+async def test_stoppage_time_is_read_in_its_own_fields(ocr_engine: OcrEngine) -> None:
+    frame = match_picture(board="90:00 ARS 2-1 CHE 02:17 +4")
+    reading = await OcrVision(ocr_engine).open_clip().look([Frame(1.0, frame)])
+    assert (reading.clock, reading.added, reading.stoppage_clock) == ("90:00", "+4", "02:17")
+    assert minute_of(reading) == 92
+
+
+async def test_the_place_is_searched_for_once_and_then_only_read(ocr_engine: OcrEngine) -> None:
+    engine = CountingEngine(ocr_engine)
+    clip = OcrVision(engine).open_clip()
+    for second in range(4):
+        reading = await clip.look([Frame(second, match_picture(board=f"67:2{second} ARS 2-1 CHE"))])
+        assert reading.clock == f"67:2{second}"
+    assert (engine.searches, engine.reads) == (1, 4)
+
+
+async def test_most_of_the_pictures_of_a_moment_decide(ocr_engine: OcrEngine) -> None:
+    boards = ["67:23 ARS 2-1 CHE", "61:23 ARS 7-1 CHE", "67:24 ARS 2-1 CHE"]
+    pictures = [Frame(number, match_picture(board=board)) for number, board in enumerate(boards)]
+    reading = await OcrVision(ocr_engine).open_clip().look(pictures)
+    assert (reading.clock, reading.score, reading.at) == ("67:23", Score(2, 1), 0)
+
+
+async def test_a_picture_without_a_scoreboard_has_no_clock_and_needs_a_pitch(ocr_engine: OcrEngine) -> None:
+    clip = OcrVision(ocr_engine).open_clip()
+    nothing = await clip.look([Frame(1.0, noise(640, 360))])
+    assert (nothing.soccer, nothing.clock, nothing.box) == (False, None, None)
+
+
+async def test_a_close_up_beside_a_scoreboard_is_soccer_once_a_pitch_was_seen(ocr_engine: OcrEngine) -> None:
+    close_up = match_picture()
+    close_up[200:, :640], close_up[200:, 640:] = (90, 110, 160), (160, 60, 40)
+    clip = OcrVision(ocr_engine).open_clip()
+    assert not (await clip.look([Frame(1.0, close_up)])).soccer
+    assert (await clip.look([Frame(2.0, match_picture())])).soccer
+    assert (await clip.look([Frame(3.0, close_up)])).soccer
+
+
+async def test_a_filmed_screen_is_noticed(ocr_engine: OcrEngine) -> None:
+    film = filmed(match_picture(), moire=0.1, bezel=0.03)
+    assert (await OcrVision(ocr_engine).open_clip().look([Frame(1.0, film)])).screen
+
+
+REAL = {
+    "zsc-asc-85m": (85, ("ZSC", "ASC"), Score(1, 1), ("Zamalek", "Al Ahly")),
+    "kra-oly-27m": (27, ("KRA", "OLY"), Score(1, 1), ("Krasnodar", "Olympiakos Piraeus")),
+    "rma-sev-04m": (4, ("RMA", "SEV"), Score(0, 0), ("Real Madrid", "Sevilla")),
+}
+_watched: dict[Path, ClipReadings] = {}
+
+
+async def real_clip(engine: OcrEngine, name: str) -> ClipReadings:
+    path = recorded("video", "football", f"{name}.mp4")
+    if path not in _watched:
+        _watched[path] = await read_clip(OcrVision(engine), path)
+    return _watched[path]
+
+
+@pytest.mark.parametrize("name", REAL)
+async def test_real_broadcasts_are_read(ocr_engine: OcrEngine, name: str) -> None:
+    minute, teams, score, _ = REAL[name]
+    readings = (await real_clip(ocr_engine, name)).readings
+    assert (clip_minute(readings), is_soccer(readings), is_screen(readings)) == (minute, True, False)
+    assert {reading.teams for reading in readings if reading.teams} == {teams}
+    assert {reading.score for reading in readings if reading.score} == {score}
+
+
+@pytest.mark.parametrize("name", REAL)
+async def test_real_broadcasts_prove_their_own_goal_and_no_other(ocr_engine: OcrEngine, name: str) -> None:
+    minute, _, score, (home, away) = REAL[name]
+    readings = (await real_clip(ocr_engine, name)).readings
+    after = Score(score.home + 1, score.away)
+
+    def judged(elapsed: int, home: str, away: str, before: Score, after: Score) -> tuple[str, str | None]:
+        result = validate_timestamp(readings, Expectation(MatchMinute(elapsed), home, away, before, after))
+        return result.status, result.reason
+
+    assert judged(minute + 1, home, away, score, after) == ("verified", None)
+    assert judged(minute + 11, home, away, score, after) == ("rejected", "wrong minute")
+    assert judged(minute + 1, "Arsenal", "Liverpool", score, after) == ("rejected", "other teams")
+    assert judged(minute + 1, home, away, Score(4, 4), Score(5, 4)) == ("rejected", "other score")

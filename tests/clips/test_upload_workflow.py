@@ -1,0 +1,149 @@
+"""The only one that changes an event's clips, on a real Temporal server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
+
+from found_footy.clips import workflow as upload
+from found_footy.clips.activities import UploadActivities
+from found_footy.clips.messages import (
+    PoolPlan,
+    PoolRef,
+    SearchAttempt,
+    SettleRequest,
+    VideoRef,
+    upload_id,
+)
+from found_footy.clips.workflow import UploadWorkflow, upload_starter
+from found_footy.discovery.models import EventWorkflow
+from tests.support.workers import worker_with
+
+
+class World:
+    """A pool is a list of what waits in it; what is settled waits no more."""
+
+    def __init__(self) -> None:
+        self.event_id = f"{uuid4()}_40_7_Goal_1"
+        self.waiting: dict[str, list[str]] = {"verified": [], "unverified": []}
+        self.steps: list[str] = []
+        self.fail_pool: dict[str, int] = {}
+        self.at_once = 0
+        self.settled = asyncio.Event()
+        self.gate: asyncio.Event | None = None
+
+    async def deduplicate(self, order: PoolRef) -> PoolPlan:
+        if self.fail_pool.get(order.pool, 0):
+            self.fail_pool[order.pool] -= 1
+            raise ApplicationError("no database", non_retryable=True)
+        return PoolPlan(stays=list(self.waiting[order.pool]), publish=list(self.waiting[order.pool]))
+
+    async def publish(self, order: VideoRef) -> None:
+        self.steps.append(f"publish {order.md5}")
+
+    async def settle(self, order: SettleRequest) -> None:
+        self.at_once += 1
+        assert self.at_once == 1, "one upload at a time"
+        if self.gate is not None:
+            await self.gate.wait()
+        names = [name for plan in order.plans for name in plan.publish]
+        self.waiting = {pool: [n for n in found if n not in names] for pool, found in self.waiting.items()}
+        self.steps.append(f"settle {','.join(names)}")
+        self.at_once -= 1
+        self.settled.set()
+
+    async def clean_up(self, order: EventWorkflow) -> None:
+        self.steps.append("clean up")
+
+    @property
+    def fakes(self) -> dict[Any, Any]:
+        return {
+            UploadActivities.deduplicate_pool: self.deduplicate,
+            UploadActivities.publish_clip: self.publish,
+            UploadActivities.settle_event: self.settle,
+            UploadActivities.clean_up_upload: self.clean_up,
+        }
+
+    async def hand_over(self, client: Client, queue: str, idle: float = 0.5) -> Any:
+        await upload_starter(client, queue, idle)(SearchAttempt(self.event_id, 1))
+        return client.get_workflow_handle_for(UploadWorkflow.run, upload_id(self.event_id))
+
+
+async def test_files_come_before_the_links_to_them(temporal: Client) -> None:
+    world = World()
+    world.waiting = {"verified": ["a"], "unverified": ["b"]}
+    async with worker_with(temporal, world.fakes) as queue:
+        handle = await world.hand_over(temporal, queue)
+        await asyncio.wait_for(handle.result(), 120)
+    assert sorted(world.steps[:2]) == ["publish a", "publish b"]
+    assert world.steps[2:] == ["settle a,b", "clean up"]
+
+
+async def test_when_one_pool_fails_the_batch_waits_and_nothing_is_uploaded_twice(
+    temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload, "INITIAL_BACKOFF", 0.1)
+    world = World()
+    world.waiting = {"verified": ["a"], "unverified": ["b"]}
+    world.fail_pool = {"unverified": 2}
+    async with worker_with(temporal, world.fakes) as queue:
+        handle = await world.hand_over(temporal, queue)
+        await asyncio.wait_for(handle.result(), 120)
+    assert sorted(world.steps) == ["clean up", "publish a", "publish b", "settle a,b"]
+
+
+async def test_a_batch_that_comes_twice_is_uploaded_once(temporal: Client) -> None:
+    world = World()
+    world.waiting["verified"] = ["a"]
+    async with worker_with(temporal, world.fakes) as queue:
+        await world.hand_over(temporal, queue)
+        handle = await world.hand_over(temporal, queue)
+        await asyncio.wait_for(handle.result(), 120)
+    assert world.steps.count("publish a") == 1
+
+
+async def test_a_batch_for_an_uploader_that_has_ended_starts_another_one(temporal: Client) -> None:
+    """In the seeds' system it was dropped in silence."""
+    world = World()
+    async with worker_with(temporal, world.fakes) as queue:
+        for name in ("early", "late"):
+            world.waiting["verified"] = [name]
+            handle = await world.hand_over(temporal, queue, idle=0.2)
+            await asyncio.wait_for(handle.result(), 120)
+            assert (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
+    assert [step for step in world.steps if step.startswith("publish")] == ["publish early", "publish late"]
+
+
+async def test_batches_that_come_during_an_upload_wait_for_it(temporal: Client) -> None:
+    world = World()
+    world.waiting["verified"] = ["a"]
+    world.gate = asyncio.Event()
+    async with worker_with(temporal, world.fakes) as queue:
+        await world.hand_over(temporal, queue, idle=2)
+        while not world.at_once:
+            await asyncio.sleep(0.01)
+        world.waiting["verified"].append("b")
+        handle = await world.hand_over(temporal, queue, idle=2)
+        world.gate.set()
+        await asyncio.wait_for(handle.result(), 120)
+    assert [step for step in world.steps if step.startswith("settle")] == ["settle a", "settle b"]
+
+
+async def test_a_long_history_is_begun_anew_without_losing_a_batch(
+    temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload, "MAX_BATCHES", 1)
+    world = World()
+    async with worker_with(temporal, world.fakes) as queue:
+        for name in ("a", "b", "c"):
+            world.waiting["verified"].append(name)
+            world.settled.clear()
+            await world.hand_over(temporal, queue, idle=1)
+            await asyncio.wait_for(world.settled.wait(), 120)
+        await asyncio.wait_for(temporal.get_workflow_handle(upload_id(world.event_id)).result(), 120)
+    assert [step for step in world.steps if step.startswith("publish")] == ["publish a", "publish b", "publish c"]

@@ -1,6 +1,0 @@
-"""What these tests share with others."""
-
-from tests.contract.feeds.raw_server import RawServer, Reply, Request, json_reply
-from tests.support.recorded import recorded
-
-__all__ = ["RawServer", "Reply", "Request", "json_reply", "recorded"]

@@ -1,0 +1,228 @@
+"""From a certain goal to its end, on a real Temporal server, with activities that say what the test wants."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
+
+from found_footy.clips.activities import DownloadActivities, UploadActivities
+from found_footy.clips.messages import (
+    AliasResult,
+    CloseRequest,
+    CloseResult,
+    SearchAttempt,
+    SearchOutcome,
+    download_id,
+)
+from found_footy.discovery.activities import AliasActivities, SearchActivities
+from found_footy.discovery.models import (
+    EventWorkflow,
+    SearchInput,
+    SearchPlan,
+    SearchResult,
+    StillWanted,
+    TeamRef,
+    search_workflow_id,
+)
+from found_footy.discovery.workflow import SearchWorkflow
+from found_footy.fixtures.messages import Done
+from tests.support.workers import worker_with
+
+TEAMS = [TeamRef(40, "Liverpool"), TeamRef(50, "Manchester City")]
+
+
+class World:
+    def __init__(self, **plan: Any) -> None:
+        self.event_id = f"{uuid4()}_40_7_Goal_1"
+        given = {"attempts": 3, "most_attempts": 5, "seconds": 0.02, "gap_seconds": 0.01, "patience_seconds": 60.0}
+        self.plan = SearchPlan(**(given | plan), teams=TEAMS)
+        self.searches: list[int] = []
+        self.resolved: list[int] = []
+        self.registered: list[str] = []
+        self.closings: list[CloseRequest] = []
+        self.hand_overs: list[int] = []
+        self.swept = 0
+        self.open_for = 0
+        """How many times somebody asks before all work is done."""
+        self.answers: dict[int, SearchOutcome | Exception] = {}
+        self.downloads_fail = False
+        self.names_fail = False
+
+    async def monitor_complete(self, order: EventWorkflow) -> StillWanted:
+        return StillWanted(True, self.plan)
+
+    async def resolve(self, team: TeamRef) -> AliasResult:
+        if self.names_fail:
+            raise ApplicationError("Wikidata is away", non_retryable=True)
+        self.resolved.append(team.id)
+        return AliasResult(team.id, [team.name])
+
+    async def search(self, order: SearchAttempt) -> SearchOutcome:
+        self.searches.append(order.attempt)
+        answer = self.answers.get(order.attempt, SearchOutcome(wanted=True, answered=1))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def register(self, order: EventWorkflow) -> StillWanted:
+        self.registered.append(order.workflow_id)
+        if self.downloads_fail:
+            raise ApplicationError("no database", non_retryable=True)
+        return StillWanted(False)
+
+    async def hand_over(self, order: SearchAttempt) -> None:
+        self.hand_overs.append(order.attempt)
+
+    async def close(self, order: CloseRequest) -> CloseResult:
+        self.closings.append(order)
+        self.open_for -= 1
+        return CloseResult(self.open_for < 0 or bool(order.give_up))
+
+    async def sweep(self, order: EventWorkflow) -> Done:
+        self.swept += 1
+        return Done()
+
+    @property
+    def fakes(self) -> dict[Any, Any]:
+        return {
+            SearchActivities.set_monitor_complete: self.monitor_complete,
+            AliasActivities.resolve_team_aliases: self.resolve,
+            SearchActivities.search_sources: self.search,
+            DownloadActivities.register_download_workflow: self.register,
+            UploadActivities.queue_videos_for_upload: self.hand_over,
+            SearchActivities.close_event: self.close,
+            SearchActivities.sweep_event: self.sweep,
+        }
+
+    async def run(self, client: Client) -> SearchResult:
+        async with worker_with(client, self.fakes) as queue:
+            result: SearchResult = await client.execute_workflow(
+                SearchWorkflow.run,
+                SearchInput(self.event_id),
+                id=search_workflow_id(self.event_id),
+                task_queue=queue,
+                execution_timeout=timedelta(seconds=120),
+            )
+        return result
+
+
+def finds(*keys: str) -> SearchOutcome:
+    return SearchOutcome(wanted=True, answered=1, posts=len(keys), keys=list(keys), download_seconds=30)
+
+
+async def test_a_goal_is_searched_for_as_often_as_planned_and_closed(temporal: Client) -> None:
+    world = World()
+    result = await world.run(temporal)
+    assert world.searches == [1, 2, 3]
+    assert sorted(world.resolved) == [40, 50]
+    assert [order.give_up for order in world.closings] == [""]
+    assert world.swept == 1
+    assert result == SearchResult(searched=True, attempts=3, downloads=0)
+
+
+async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(temporal: Client) -> None:
+    world = World()
+    world.answers[2] = finds("bluesky:a", "x:1")
+    result = await world.run(temporal)
+    assert world.registered == [download_id(world.event_id, 2)]
+    assert world.hand_overs == [2], "also with nothing"
+    assert result.downloads == 1
+
+
+async def test_searches_that_nobody_answered_do_not_count_but_are_bounded(temporal: Client) -> None:
+    world = World()
+    world.answers[1] = SearchOutcome(wanted=True, answered=0)
+    await world.run(temporal)
+    assert world.searches == [1, 2, 3, 4]
+
+    deaf = World()
+    deaf.answers = {attempt: SearchOutcome(wanted=True, answered=0) for attempt in range(1, 9)}
+    await deaf.run(temporal)
+    assert deaf.searches == [1, 2, 3, 4, 5]
+
+
+async def test_a_search_that_fails_is_not_the_end(temporal: Client) -> None:
+    world = World()
+    world.answers[1] = ApplicationError("no database", non_retryable=True)
+    result = await world.run(temporal)
+    assert world.searches == [1, 2, 3, 4]
+    assert result.searched
+
+
+async def test_the_search_stops_when_the_goal_is_withdrawn(temporal: Client) -> None:
+    world = World()
+    world.answers[2] = SearchOutcome(wanted=False)
+    await world.run(temporal)
+    assert world.searches == [1, 2]
+    assert world.swept == 1, "what was staged goes"
+
+
+async def test_a_download_that_fails_does_not_keep_the_event_open(temporal: Client) -> None:
+    world = World()
+    world.downloads_fail = True
+    world.answers[1] = finds("bluesky:a")
+    await world.run(temporal)
+    handle = temporal.get_workflow_handle(download_id(world.event_id, 1))
+    assert (await handle.describe()).status is WorkflowExecutionStatus.FAILED
+    assert len(world.closings) == 1
+
+
+async def test_unknown_names_do_not_stop_a_search(temporal: Client) -> None:
+    world = World()
+    world.names_fail = True
+    await world.run(temporal)
+    assert world.searches == [1, 2, 3]
+
+
+async def test_an_uploader_that_went_idle_too_early_is_called_again(temporal: Client) -> None:
+    """In the seeds' system the event stayed "extracting" for good."""
+    world = World()
+    world.open_for = 1
+    await world.run(temporal)
+    assert [order.give_up for order in world.closings] == ["", ""]
+    assert world.hand_overs == [0]
+
+
+async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) -> None:
+    world = World(patience_seconds=0.0)
+    world.open_for = 99
+    await world.run(temporal)
+    assert [bool(order.give_up) for order in world.closings] == [False, True]
+    assert world.swept == 1
+
+
+async def test_a_search_that_is_started_again_leaves_the_downloads_of_the_first_alone(temporal: Client) -> None:
+    world = World(attempts=1)
+    world.answers[1] = finds("bluesky:a")
+    await world.run(temporal)
+    again = World(attempts=1)
+    again.event_id, again.answers = world.event_id, world.answers
+    await again.run(temporal)
+    assert again.registered == []
+    assert len(again.closings) == 1
+
+
+@pytest.mark.parametrize("attempts", [1])
+async def test_two_searches_of_one_goal_cannot_run_at_once(temporal: Client, attempts: int) -> None:
+    """In the seeds' system the id held the minute and the player, which the feed changes."""
+    world = World(attempts=attempts)
+    gate = asyncio.Event()
+
+    async def held(order: SearchAttempt) -> SearchOutcome:
+        await gate.wait()
+        return SearchOutcome(wanted=True, answered=1)
+
+    world.search = held  # type: ignore[method-assign]
+    async with worker_with(temporal, world.fakes) as queue:
+        start = {"id": search_workflow_id(world.event_id), "task_queue": queue}
+        handle = await temporal.start_workflow(SearchWorkflow.run, SearchInput(world.event_id), **start)
+        with pytest.raises(Exception, match="already started"):
+            await temporal.start_workflow(SearchWorkflow.run, SearchInput(world.event_id), **start)
+        gate.set()
+        await handle.result()

@@ -1,1 +1,0 @@
-"""The embedded engines, with real servers."""

@@ -1,0 +1,122 @@
+"""Rows go first and objects after them: what is left to delete is known until it is done."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import pytest
+
+from found_footy.errors import ObjectStoreUnavailable
+from found_footy.library import store as library_leftovers
+from found_footy.library.models import (
+    ClipState,
+    LibraryClip,
+    clip_file_key,
+    keyframe_key,
+    master_key,
+    sprite_key,
+    upload_key,
+)
+from found_footy.library.review import ActionKind
+from found_footy.library.stages import stage_named
+from found_footy.media.models import Keyframe
+from tests.support.library_rows import ANNA, NOW, UNDO_FOR, Bench
+
+LATER = NOW + UNDO_FOR
+
+
+async def embedded(bench: Bench, clip: LibraryClip) -> None:
+    await bench.review.decide(ActionKind.APPROVE, [clip.id], ANNA)
+    async with bench.stage("keyframes", clip.id, LATER):
+        pictures = [Keyframe(number, number, "sharpest", 640, 360) for number in range(2)]
+        await bench.library.save_keyframes(clip.id, pictures)
+    await bench.run("embeddings", clip.id, LATER)
+
+
+def keys_of(clip: LibraryClip, pictures: int = 0) -> list[str]:
+    file, sheet = clip_file_key(clip.source_id, clip.id), sprite_key(clip.source_id, clip.id)
+    return [*(keyframe_key(clip.source_id, clip.id, number) for number in range(pictures)), file, sheet]
+
+
+async def named(bench: Bench) -> list[str]:
+    async with aclosing(bench.library.expected_keys()) as keys:
+        return [key async for key in keys]
+
+
+async def test_an_archived_clip_leaves_its_row_and_a_list_of_its_objects(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+    await embedded(bench, one)
+    await bench.library.save_duplicates(one.id, [two.id])
+
+    assert await bench.library.release_files(one.id) == keys_of(one, 2)
+    assert await bench.library.release_files(one.id) == keys_of(one, 2), "safe to repeat"
+
+    clip = await bench.library.clip(one.id)
+    assert (clip.live, clip.has_file, clip.sprite) == (True, False, None)
+    assert await bench.library.keyframes(one.id) == []
+    for table in ("library_embeddings", "library_pairs"):
+        assert await bench.rows(table, "1") == []
+    assert not set(keys_of(one, 2)) & set(await named(bench))
+    assert set(keys_of(two)) <= set(await named(bench))
+    await bench.library.mark_deleted(keys_of(one, 2))
+    assert keys_of(one)[0] not in await bench.library.pending_deletions(99)
+    assert await bench.library.release_files(4711) == []
+
+
+async def test_what_was_made_and_never_said_is_deleted_too(bench: Bench) -> None:
+    """Whoever cut the file may have died before its row was written."""
+    one, *_ = await bench.cut()
+    assert await bench.library.release_files(one.id) == keys_of(one)
+
+
+async def test_clips_whose_numbers_begin_alike_keep_their_objects_apart(bench: Bench) -> None:
+    clips = await bench.cut(cuts=range(5, 100, 5))
+    assert {1, 10} <= {clip.id for clip in clips}
+    for clip in reversed(clips):
+        assert await bench.library.release_files(clip.id) == keys_of(clip)
+
+
+async def test_objects_that_cannot_be_deleted_come_after_the_others(bench: Bench) -> None:
+    one, two, _ = await bench.cut()
+    await bench.library.mark_deleted(await bench.library.pending_deletions(99))
+    await bench.library.release_files(one.id)
+    await bench.library.mark_not_deleted(keys_of(one), ObjectStoreUnavailable("away\x00"))
+    await bench.library.release_files(two.id)
+
+    assert await bench.library.pending_deletions(2) == keys_of(two)
+    assert await bench.library.pending_deletions(99) == [*keys_of(two), *keys_of(one)]
+    row = next(row for row in await bench.rows("library_deletions", "key") if row["key"] == keys_of(one)[0])
+    assert (row["tries"], row["error"]) == (1, "ObjectStoreUnavailable: away")
+    await bench.library.mark_deleted([])
+    await bench.library.mark_not_deleted([], ObjectStoreUnavailable("away"))
+
+
+async def test_an_upload_waits_until_the_master_is_there(bench: Bench) -> None:
+    source_id = await bench.new_source("film")
+    key = upload_key("film")
+    assert await named(bench) == [key]
+    assert await bench.library.begin(stage_named("download"), source_id, NOW)
+    assert await bench.library.pending_deletions(9) == []
+    assert await bench.library.finish(stage_named("download"), source_id, NOW)
+    assert await bench.library.pending_deletions(9) == [key]
+    assert await named(bench) == []
+
+
+async def test_every_object_that_a_row_names_in_the_order_of_the_object_store(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_leftovers, "KEYS_PER_FETCH", 3)
+    clips = await bench.ready(cuts=range(10, 100, 10))
+    await embedded(bench, clips[0])
+    waiting = upload_key("zz-waiting")
+    await bench.new_source("zz-waiting")
+
+    expected = [master_key(clips[0].source_id), waiting, *keys_of(clips[0], 2)]
+    expected += [key for clip in clips[1:] for key in keys_of(clip)]
+
+    assert await named(bench) == sorted(expected, key=str.encode)
+    async with aclosing(bench.library.expected_keys()) as keys:
+        async for key in keys:
+            assert key == min(expected)
+            break
+    assert (await bench.library.clip(clips[0].id)).state is ClipState.EMBEDDED

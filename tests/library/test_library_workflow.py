@@ -1,0 +1,209 @@
+"""The dispatcher and the stages, on a real Temporal server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import product
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from found_footy.library import workflow as library
+from found_footy.library.activities import DispatchActivities
+from found_footy.library.stages import (
+    STAGES,
+    FindWorkInput,
+    Lane,
+    LibraryInput,
+    PendingWork,
+    StageFailure,
+    StageInput,
+    StageResult,
+    stage_named,
+    stage_workflow_id,
+)
+from found_footy.library.workflow import STAGE_ACTIVITIES, LibraryWorkflow, StageWorkflow
+from found_footy.runtime.worker import activity_worker
+from tests.support.workers import fake_activity, worker_with
+
+
+class World:
+    """`rounds` is the work found in each round; `failures` are raised by an item's first attempts."""
+
+    def __init__(self, *rounds: PendingWork | Exception) -> None:
+        self.rounds = list(rounds)
+        self.failures: dict[int, list[Exception]] = {}
+        self.done: list[tuple[str, int, str]] = []
+        """Activity, item and queue."""
+        self.failed: list[StageFailure] = []
+        self.deletions = 0
+        self.gate: asyncio.Event | None = None
+        self.delete_gate: asyncio.Event | None = None
+
+    async def find(self, _: FindWorkInput) -> PendingWork:
+        found = self.rounds.pop(0) if self.rounds else PendingWork()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def fail(self, failure: StageFailure) -> None:
+        self.failed.append(failure)
+
+    async def delete(self, _: FindWorkInput) -> None:
+        self.deletions += 1
+        if self.delete_gate is not None:
+            await self.delete_gate.wait()
+        if self.deletions == 1:
+            raise ApplicationError("the store refuses", non_retryable=True)
+
+    async def work(self, order: StageInput) -> StageResult:
+        if self.gate is not None:
+            await self.gate.wait()
+        info = activity.info()
+        self.done.append((info.activity_type, order.item, info.task_queue))
+        if self.failures.get(order.item):
+            raise self.failures[order.item].pop(0)
+        return StageResult(done=True)
+
+    @asynccontextmanager
+    async def running(self, client: Client) -> AsyncIterator[str]:
+        fakes = {
+            DispatchActivities.find_work: self.find,
+            DispatchActivities.fail_stage: self.fail,
+            DispatchActivities.delete_leftovers: self.delete,
+        }
+        activities = [fake_activity(method, self.work) for method in STAGE_ACTIVITIES.values()]
+        async with (
+            worker_with(client, fakes) as queue,
+            activity_worker(client, f"{queue}-library", activities, max_concurrent=100),
+            activity_worker(client, f"{queue}-library-films", activities, max_concurrent=100),
+        ):
+            yield queue
+
+    async def dispatch(self, client: Client, queue: str, rounds: int | None = None) -> Any:
+        order = LibraryInput(rounds or len(self.rounds), seconds=0.01)
+        return await client.execute_workflow(LibraryWorkflow.run, order, id=f"library-{uuid4()}", task_queue=queue)
+
+    async def stage(self, client: Client, queue: str, stage: str, item: int) -> Any:
+        order = StageInput(stage, item)
+        return await client.execute_workflow(
+            StageWorkflow.run, order, id=stage_workflow_id(stage, item), task_queue=queue
+        )
+
+
+def number() -> int:
+    """An id that no other test has."""
+    return uuid4().int % 10**12
+
+
+async def ended(client: Client, *ids: str) -> None:
+    for id_ in ids:
+        await asyncio.wait_for(client.get_workflow_handle(id_).result(), 120)
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "INITIAL_BACKOFF", timedelta(milliseconds=20))
+    monkeypatch.setattr(library, "ERROR_PAUSE", 0.05)
+
+
+async def test_what_is_found_is_started_each_on_its_stages_queue(temporal: Client) -> None:
+    work = [StageInput(stage.name, number(), lane) for stage, lane in product(STAGES, Lane)]
+    world = World(PendingWork(1, work=work), PendingWork())
+    async with world.running(temporal) as queue:
+        result = await world.dispatch(temporal, queue)
+        await ended(temporal, *(stage_workflow_id(each.stage, each.item) for each in work))
+    assert (result.rounds, result.started) == (2, len(work))
+    queues = {Lane.GOALS: f"{queue}-library", Lane.FILMS: f"{queue}-library-films"}
+    assert set(world.done) == {(stage_named(each.stage).activity, each.item, queues[each.lane]) for each in work}
+    assert len(world.done) == len(work)
+
+
+async def test_what_is_under_way_is_not_started_again_and_outlives_its_dispatcher(temporal: Client) -> None:
+    work = PendingWork(work=[StageInput("sprites", item := number())])
+    world = World(work, work)
+    world.gate = asyncio.Event()
+    async with world.running(temporal) as queue:
+        result = await world.dispatch(temporal, queue)
+        world.gate.set()
+        await ended(temporal, stage_workflow_id("sprites", item))
+        assert result.started == 1
+        assert len(world.done) == 1
+        # What has ended can come again.
+        world.rounds = [work]
+        assert (await world.dispatch(temporal, queue)).started == 1
+        await ended(temporal, stage_workflow_id("sprites", item))
+    assert len(world.done) == 2
+
+
+async def test_a_round_that_fails_is_not_the_end(temporal: Client) -> None:
+    away = ApplicationError("no database", type="StoreUnavailable", non_retryable=True)
+    world = World(away, PendingWork(work=[StageInput("splice", item := number())]))
+    async with world.running(temporal) as queue:
+        result = await world.dispatch(temporal, queue)
+        await ended(temporal, stage_workflow_id("splice", item))
+    assert (result.rounds, result.started) == (2, 1)
+
+
+async def test_leftovers_are_deleted_and_a_failure_stops_nothing(temporal: Client) -> None:
+    world = World(PendingWork(deletions=1), PendingWork(deletions=1), PendingWork(deletions=1), PendingWork())
+    async with world.running(temporal) as queue:
+        assert (await world.dispatch(temporal, queue)).rounds == 4
+    assert world.deletions >= 2
+
+
+async def test_an_object_store_that_hangs_does_not_delay_stages(temporal: Client) -> None:
+    item = number()
+    world = World(PendingWork(deletions=1), PendingWork(work=[StageInput("splice", item)], deletions=1))
+    world.delete_gate = asyncio.Event()
+    async with world.running(temporal) as queue:
+        dispatching = asyncio.create_task(world.dispatch(temporal, queue))
+        while not world.done:
+            await asyncio.sleep(0.05)
+        assert world.deletions == 1, "one deletion at a time"
+        world.delete_gate.set()
+        assert (await dispatching).started == 1
+
+
+async def test_a_stage_is_tried_as_often_as_its_row_says(temporal: Client) -> None:
+    world, item = World(), number()
+    world.failures[item] = [ApplicationError("no answer", type="StoreUnavailable") for _ in range(2)]
+    async with world.running(temporal) as queue:
+        assert (await world.stage(temporal, queue, "sprites", item)).done
+    assert len(world.done) == 3
+    assert world.failed == []
+
+
+@pytest.mark.parametrize(
+    ("failures", "tries", "kind", "retryable"),
+    [
+        ([ApplicationError("away", type="StoreUnavailable")] * 3, 3, "StoreUnavailable", True),
+        ([ApplicationError("no film", type="NotAVideo", non_retryable=True)], 1, "NotAVideo", False),
+        ([ValueError("a fault of our own")] * 3, 3, "ValueError", True),
+    ],
+)
+async def test_a_failure_is_written_down_with_its_class(
+    temporal: Client, failures: list[Exception], tries: int, kind: str, retryable: bool
+) -> None:
+    world, item = World(), number()
+    world.failures[item] = list(failures)
+    async with world.running(temporal) as queue:
+        assert not (await world.stage(temporal, queue, "sprites", item)).done
+    assert len(world.done) == tries
+    assert world.failed == [StageFailure("sprites", item, str(failures[0]).split(": ")[-1], kind, retryable)]
+
+
+async def test_a_stage_that_nobody_knows_fails_and_says_so(temporal: Client) -> None:
+    world = World()
+    async with world.running(temporal) as queue:
+        with pytest.raises(WorkflowFailureError) as failure:
+            await world.stage(temporal, queue, "colouring", number())
+    assert "colouring" in str(failure.value.cause)
+    assert world.failed == []

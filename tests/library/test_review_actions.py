@@ -1,0 +1,249 @@
+"""Simple actions, one clip or many at once, what is remembered of them, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from found_footy.errors import EditRefused, NotFound
+from found_footy.library.models import APPROVED, ARCHIVED, ClipState
+from found_footy.library.review import ACTION_RULES, EDITABLE, ActionKind, ReviewFields
+from tests.support.library_rows import ANNA, BEN, NOW, UNDO_FOR, Bench, later
+
+SO_ALREADY = {
+    ActionKind.APPROVE: APPROVED,
+    ActionKind.SKIP: {ClipState.REVIEW_SKIPPED},
+    ActionKind.ARCHIVE: ARCHIVED,
+}
+JUDGEMENTS = {
+    ActionKind.APPROVE: ClipState.REVIEW_APPROVED,
+    ActionKind.SKIP: ClipState.REVIEW_SKIPPED,
+    ActionKind.ARCHIVE: ClipState.REVIEW_ARCHIVED,
+}
+
+
+async def set_states(bench: Bench, ids: Sequence[int], states: Sequence[ClipState]) -> None:
+    async with bench.database.connection() as connection:
+        for id_, state in zip(ids, states, strict=True):
+            await connection.execute("update library_clips set state = %s where id = %s", [state, id_])
+
+
+@pytest.mark.parametrize("kind", JUDGEMENTS)
+async def test_a_judgement_takes_effect_at_once(bench: Bench, kind: ActionKind) -> None:
+    one, two, three = await bench.ready()
+
+    done = await bench.review.decide(kind, [one.id, three.id], ANNA)
+
+    state = JUDGEMENTS[kind]
+    standing = ReviewFields(state, True, None, NOW + UNDO_FOR, "Anna", NOW)
+    assert done.after == {one.id: standing, three.id: standing}
+    assert done.before == {id_: ReviewFields(ClipState.PENDING_REVIEW) for id_ in (one.id, three.id)}
+    assert (done.made, done.settles_at, done.undone_at) == ((), NOW + UNDO_FOR, None)
+    for id_ in (one.id, three.id):
+        clip = await bench.library.clip(id_)
+        assert (clip.state, clip.reviewed_by, clip.reviewed_at) == (state, "Anna", NOW)
+    assert await bench.library.clip(two.id) == two
+
+
+@pytest.mark.parametrize("kind", JUDGEMENTS)
+async def test_every_illegal_step_is_refused_with_a_reason_and_changes_nothing(bench: Bench, kind: ActionKind) -> None:
+    states = list(ClipState)
+    clips = await bench.ready(frames=1000, cuts=range(10, 10 * len(states), 10))
+    ids = [clip.id for clip in clips]
+    await set_states(bench, ids, states)
+    takes = ACTION_RULES[kind].takes
+    allowed = [id_ for id_, state in zip(ids, states, strict=True) if state in takes]
+    before = await bench.rows("library_clips")
+
+    already = [id_ for id_, state in zip(ids, states, strict=True) if state in SO_ALREADY[kind]]
+    for id_ in already:
+        with pytest.raises(EditRefused, match=f"clip {id_} is already (approved|skipped|archived)"):
+            await bench.review.decide(kind, [id_], ANNA)
+    for id_ in set(ids) - {*allowed, *already}:
+        for named in ([id_], [*allowed, *already, id_]):
+            with pytest.raises(EditRefused, match=f"clip {id_} cannot be (approved|skipped|archived): it is .+"):
+                await bench.review.decide(kind, named, ANNA)
+
+    assert await bench.rows("library_clips") == before
+    assert await bench.rows("library_actions") == []
+    done = await bench.review.decide(kind, [*allowed, *already], ANNA)
+    assert done.after.keys() == set(allowed), "of many, those that are so already stay as they are"
+    await bench.review.undo(later(ANNA, 1))
+    await bench.review.release(ANNA)
+    without = [{name: row[name] for name in row if name != "changed_at"} for row in before]
+    assert await bench.rows("library_clips", without=["changed_at"]) == without
+
+
+async def test_cuts_change_wherever_a_clip_has_come_to_rest(bench: Bench) -> None:
+    states = list(ClipState)
+    clips = await bench.ready(frames=1000, cuts=range(10, 10 * len(states), 10))
+    await set_states(bench, [clip.id for clip in clips], states)
+    for clip, state in zip(clips, states, strict=True):
+        if state not in EDITABLE:
+            with pytest.raises(EditRefused, match=f"cannot split or merge clip {clip.id}: it is"):
+                await bench.review.split(clip.id, clip.first + 5, ANNA)
+    for clip, state in zip(clips, states, strict=True):
+        if state in EDITABLE:
+            await bench.review.split(clip.id, clip.first + 5, ANNA)
+    await bench.tiles(clips[0].source_id)
+
+
+async def test_what_cannot_be_named_is_refused(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    for ids, why in [
+        ([], "no clips given"),
+        ([one.id, one.id], "given twice"),
+        (list(range(501)), "the maximum is 500"),
+    ]:
+        with pytest.raises(EditRefused, match=why):
+            await bench.review.decide(ActionKind.SKIP, ids, ANNA)
+    with pytest.raises(NotFound, match="clip 4711, 4712 not found"):
+        await bench.review.decide(ActionKind.SKIP, [4712, one.id, 4711], ANNA)
+    with pytest.raises(EditRefused, match="does not take clips alone"):
+        await bench.review.decide(ActionKind.MERGE, [one.id], ANNA)
+
+
+async def test_a_group_is_approved_together_and_undone_together(bench: Bench) -> None:
+    """Each is grouped with the clip before it, as the page does it."""
+    one, two, three = await bench.ready()
+    await bench.review.group(two.id, one.id, ANNA)
+    await bench.review.group(three.id, two.id, later(ANNA, 1))
+
+    clips = [await bench.library.clip(clip.id) for clip in (one, two, three)]
+    assert [clip.grouped_with for clip in clips] == [None, one.id, one.id]
+    assert {clip.state for clip in clips} == {ClipState.REVIEW_APPROVED}
+    with pytest.raises(EditRefused, match="already grouped"):
+        await bench.review.group(one.id, two.id, later(ANNA, 2))
+    with pytest.raises(EditRefused, match="with itself"):
+        await bench.review.group(one.id, one.id, later(ANNA, 2))
+
+    await bench.review.undo(later(ANNA, 3))
+    await bench.review.undo(later(ANNA, 4))
+    for clip in (one, two, three):
+        back = await bench.library.clip(clip.id)
+        assert (back.state, back.grouped_with, back.settles_at, back.reviewed_by) == (clip.state, None, None, None)
+
+
+async def test_who_skipped_may_think_again_and_take_both_back(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
+    await bench.review.decide(ActionKind.APPROVE, [one.id], later(BEN, 30))
+
+    await bench.review.undo(later(BEN, 40))
+    skipped = await bench.library.clip(one.id)
+    assert (skipped.state, skipped.reviewed_by, skipped.settles_at) == (
+        ClipState.REVIEW_SKIPPED, "Anna", NOW + UNDO_FOR,
+    )  # fmt: skip
+    await bench.review.undo(later(ANNA, 50))
+    assert (await bench.library.clip(one.id)).state is ClipState.PENDING_REVIEW
+
+
+async def test_what_a_stage_has_taken_cannot_be_undone_any_more(bench: Bench) -> None:
+    """The clocks of two machines differ a little."""
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await bench.run("keyframes", one.id, NOW + UNDO_FOR)
+    with pytest.raises(EditRefused, match=f"can no longer be undone: clip {one.id} is now waiting for embedding"):
+        await bench.review.undo(later(ANNA, 59))
+
+
+async def test_the_journal_lists_everybody_s_actions_the_newest_last(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    done = [
+        await bench.review.decide(ActionKind.SKIP, [one.id], ANNA),
+        await bench.review.split(two.id, 50, later(BEN, 1)),
+        await bench.review.decide(ActionKind.APPROVE, [three.id], later(ANNA, 2)),
+    ]
+
+    async def listed(since: int, limit: int) -> list[int]:
+        return [each.id for each in await bench.review.actions(since, limit)]
+
+    assert await listed(0, 99) == [each.id for each in done]
+    assert await listed(0, 2) == [each.id for each in done[1:]]
+    assert await listed(done[1].id, 99) == [done[2].id]
+    undone = await bench.review.undo(later(BEN, 3))
+    assert (await bench.review.actions(0, 99))[1].undone_at == undone.undone_at
+    assert (undone.name, undone.undone_at) == ("Ben", NOW + timedelta(seconds=3))
+
+
+async def test_live_clips_are_counted_by_state(bench: Bench) -> None:
+    assert set((await bench.review.counts()).values()) == {0}
+    one, two, _ = await bench.ready()
+    await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
+    await bench.review.split(two.id, 50, ANNA)
+    counts = await bench.review.counts()
+    assert counts.keys() == set(ClipState)
+    assert {state: count for state, count in counts.items() if count} == {
+        ClipState.EDIT_PENDING: 2,
+        ClipState.PENDING_REVIEW: 1,
+        ClipState.REVIEW_SKIPPED: 1,
+    }
+
+
+async def test_what_people_say_of_two_clips_is_remembered(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    await bench.review.set_verdict(two.id, one.id, True, ANNA)
+    await bench.review.set_verdict(one.id, two.id, False, later(BEN, 1))
+    (verdict,) = await bench.rows("library_verdicts", "one")
+    assert (verdict["one"], verdict["other"], verdict["same"], verdict["said_by"]) == (one.id, two.id, False, "Ben")
+    with pytest.raises(EditRefused, match="itself"):
+        await bench.review.set_verdict(one.id, one.id, True, ANNA)
+    with pytest.raises(NotFound, match="4711"):
+        await bench.review.set_verdict(one.id, 4711, True, ANNA)
+    await bench.review.split(three.id, 80, ANNA)
+    with pytest.raises(EditRefused, match="split or merged"):
+        await bench.review.set_verdict(one.id, three.id, True, ANNA)
+
+
+async def test_actions_undo_and_settling_are_told_of(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    silent = len(await bench.news("library.clip"))
+    split = await bench.review.split(one.id, 10, ANNA)
+    await bench.review.undo(later(ANNA, 1))
+    await bench.review.release(ANNA)
+    merged = await bench.review.merge(one.id, two.id, later(BEN, 2))
+    await bench.review.settle_edit(merged.id, NOW + timedelta(seconds=62))
+    await bench.review.set_verdict(merged.made[0], three.id, False, later(BEN, 63))
+
+    told = (await bench.news("library.clip"))[silent:]
+
+    def news(id_: int, state: str, live: bool, **more: object) -> dict[str, object]:
+        return {"clip": id_, "source": one.source_id, "state": state, "live": live, **more}
+
+    anna = {"action": split.id, "kind": "split", "by": "Anna"}
+    ben = {"action": merged.id, "kind": "merge", "by": "Ben"}
+    assert told == [
+        news(one.id, "pending_review", False, **anna),
+        *(news(id_, "edit_pending", True, **anna) for id_ in split.made),
+        *(news(id_, "edit_pending", False, undone=True, **anna) for id_ in split.made),
+        news(one.id, "pending_review", True, undone=True, **anna),
+        *(news(id_, "pending_review", False, **ben) for id_ in (one.id, two.id)),
+        news(merged.made[0], "edit_pending", True, **ben),
+        news(merged.made[0], "spliced", True),
+        *(news(id_, "review_archived", False) for id_ in (one.id, two.id)),
+        news(three.id, "pending_review", True, other=merged.made[0], same=False, by="Ben"),
+        news(merged.made[0], "spliced", True, other=three.id, same=False, by="Ben"),
+    ]
+
+
+async def test_what_is_refused_is_not_told_of(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    told = await bench.rows("outbox")
+    with pytest.raises(EditRefused):
+        await bench.review.split(one.id, 0, ANNA)
+    assert await bench.rows("outbox") == told
+
+
+async def test_a_rejected_pair_stays_rejected_when_its_fingerprints_match_again(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+    await bench.library.save_duplicates(one.id, [two.id])
+    await bench.review.set_verdict(one.id, two.id, False, ANNA)
+    await bench.library.save_duplicates(two.id, [one.id])
+    (verdict,) = await bench.rows("library_verdicts", "one")
+    assert (verdict["one"], verdict["other"], verdict["same"]) == (one.id, two.id, False)
+    await bench.review.clear_verdict(two.id, one.id, ANNA)
+    assert await bench.rows("library_verdicts", "one") == []
+    with pytest.raises(EditRefused, match="there is no verdict"):
+        await bench.review.clear_verdict(one.id, two.id, ANNA)

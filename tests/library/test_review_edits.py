@@ -1,0 +1,227 @@
+"""Splits and merges: data at once, taken back for a minute, and settled after it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from found_footy.errors import EditRefused, NotFound
+from found_footy.library.models import ClipState
+from found_footy.library.review import ActionKind, ActionRecord
+from tests.support.library_rows import ANNA, BEN, LEASE, NOW, UNDO_FOR, Bench, later
+
+
+async def test_a_split_shows_at_once_and_no_frame_is_lost(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+
+    done = await bench.review.split(two.id, 50, ANNA)
+
+    assert await bench.tiles(one.source_id) == [(0, 40), (40, 50), (50, 70), (70, 100)]
+    made = [await bench.library.clip(id_) for id_ in done.made]
+    assert [(clip.first, clip.end, clip.state) for clip in made] == [
+        (40, 50, ClipState.EDIT_PENDING),
+        (50, 70, ClipState.EDIT_PENDING),
+    ]
+    assert all(clip.made_by == done.id and clip.settles_at == NOW + UNDO_FOR for clip in made)
+    before = await bench.library.clip(two.id)
+    assert (before.live, before.state, before.claimed_by) == (False, ClipState.PENDING_REVIEW, None)
+    assert before.sprite == two.sprite, "the page shows its sheet until the new clips have theirs"
+    assert (done.kind, done.reviewer, done.name) == (ActionKind.SPLIT, ANNA.id, "Anna")
+    assert three == await bench.library.clip(three.id)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+async def test_a_merge_makes_one_clip_of_two_in_whichever_order(bench: Bench, turned: bool) -> None:
+    one, two, _ = await bench.ready()
+    pair = (two.id, one.id) if turned else (one.id, two.id)
+
+    done = await bench.review.merge(*pair, ANNA)
+
+    assert await bench.tiles(one.source_id) == [(0, 70), (70, 100)]
+    assert len(done.made) == 1
+
+
+@pytest.mark.parametrize("kind", ["split", "merge"])
+async def test_undo_leaves_nothing_behind(bench: Bench, kind: str) -> None:
+    one, two, _ = await bench.ready()
+    claims = ("claimed_by", "claimed_until", "changed_at")
+    before = await bench.rows("library_clips", without=claims)
+
+    done = await _edit(bench, kind, one.id, two.id)
+    undone = await bench.review.undo(later(ANNA, 59))
+
+    assert await bench.rows("library_clips", without=claims) == before
+    assert (undone.id, undone.undone_at) == (done.id, NOW + timedelta(seconds=59))
+    assert not await bench.review.settle_edit(done.id, NOW + timedelta(seconds=61))
+    assert await bench.rows("library_clips", without=claims) == before
+
+
+async def test_what_was_undone_lies_before_whoever_undid_it(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
+    await bench.review.undo(later(ANNA, 1))
+
+    clip = await bench.library.clip(one.id)
+    assert (clip.state, clip.claimed_by) == (ClipState.PENDING_REVIEW, ANNA.id)
+    assert one.id not in {each.id for each in await bench.review.claim(BEN, LEASE, 9)}
+
+
+@pytest.mark.parametrize("kind", ["split", "merge"])
+async def test_an_edit_settles_when_its_time_is_over_and_once(bench: Bench, kind: str) -> None:
+    one, two, _ = await bench.ready()
+    done = await _edit(bench, kind, one.id, two.id)
+    assert not await bench.review.settle_edit(done.id, NOW + UNDO_FOR - timedelta(microseconds=1))
+    assert await bench.review.settle_edit(done.id, NOW + UNDO_FOR)
+    assert not await bench.review.settle_edit(done.id, NOW + UNDO_FOR)
+
+    assert {(await bench.library.clip(id_)).state for id_ in done.made} == {ClipState.SPLICED}
+    old = [await bench.library.clip(id_) for id_ in done.after]
+    assert {(clip.state, clip.live) for clip in old} == {(ClipState.REVIEW_ARCHIVED, False)}
+    assert await bench.review.settle_due_edits(NOW + UNDO_FOR, 9) == 0
+    with pytest.raises(EditRefused, match="the undo window of 60 s has passed"):
+        await bench.review.undo(later(ANNA, 61), done.id)
+    await bench.tiles(one.source_id)
+
+
+async def test_there_is_nothing_to_settle_of_an_action_that_there_is_not(bench: Bench) -> None:
+    assert not await bench.review.settle_edit(4711, NOW)
+
+
+async def test_an_undo_after_61_seconds_is_refused(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+
+    with pytest.raises(EditRefused, match="the undo window of 60 s has passed"):
+        await bench.review.undo(later(ANNA, 61))
+
+    assert (await bench.library.clip(one.id)).state is ClipState.REVIEW_APPROVED
+
+
+async def test_an_undo_of_what_was_undone_is_refused(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    done = await bench.review.split(one.id, 10, ANNA)
+    await bench.review.undo(later(ANNA, 1))
+
+    with pytest.raises(EditRefused, match="already undone"):
+        await bench.review.undo(later(ANNA, 2), done.id)
+    with pytest.raises(EditRefused, match="nothing to undo"):
+        await bench.review.undo(later(ANNA, 2))
+    with pytest.raises(NotFound, match="action 4711 not found"):
+        await bench.review.undo(later(ANNA, 2), 4711)
+
+
+async def test_what_somebody_changed_since_has_to_be_undone_first(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    skipped = await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
+    split = await bench.review.split(one.id, 10, later(BEN, 5))
+
+    with pytest.raises(EditRefused, match="was changed since"):
+        await bench.review.undo(later(ANNA, 6))
+    assert (await bench.review.undo(later(BEN, 7))).id == split.id
+    assert (await bench.review.undo(later(ANNA, 8))).id == skipped.id
+    clip = await bench.library.clip(one.id)
+    assert (clip.state, clip.live, clip.settles_at) == (ClipState.PENDING_REVIEW, True, None)
+
+
+async def test_each_reviewer_undoes_their_own_last_action_and_may_name_another(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    first = await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
+    second = await bench.review.decide(ActionKind.SKIP, [two.id], later(BEN, 1))
+    third = await bench.review.decide(ActionKind.SKIP, [three.id], later(ANNA, 2))
+
+    assert (await bench.review.undo(later(ANNA, 3))).id == third.id
+    assert (await bench.review.undo(later(ANNA, 4), second.id)).id == second.id
+    assert (await bench.review.undo(later(ANNA, 5))).id == first.id
+
+
+@pytest.mark.parametrize("at", [40, 39, 70, 71, -1, 0, 2**40])
+async def test_a_split_at_the_edge_or_outside_is_refused(bench: Bench, at: int) -> None:
+    one, two, _ = await bench.ready()
+    with pytest.raises(EditRefused, match="choose a frame from"):
+        await bench.review.split(two.id, at, ANNA)
+    assert await bench.tiles(one.source_id) == [(0, 40), (40, 70), (70, 100)]
+
+
+async def test_only_neighbours_of_one_source_are_merged(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    (other,) = await bench.ready(cuts=(), name="other")
+    for pair, why in [
+        ((one.id, three.id), "not adjacent"),
+        ((one.id, other.id), "different sources"),
+        ((two.id, two.id), "not adjacent"),
+    ]:
+        with pytest.raises(EditRefused, match=why):
+            await bench.review.merge(*pair, ANNA)
+    with pytest.raises(NotFound, match="clip 4711 not found"):
+        await bench.review.merge(one.id, 4711, ANNA)
+    assert await bench.rows("library_actions") == []
+
+
+async def test_two_editors_split_one_clip_at_the_same_moment(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+
+    results = await asyncio.gather(
+        *(bench.review.split(two.id, 45 + number, who) for number, who in enumerate([ANNA, BEN] * 4)),
+        return_exceptions=True,
+    )
+
+    done = [each for each in results if isinstance(each, ActionRecord)]
+    refused = [each for each in results if isinstance(each, EditRefused)]
+    assert (len(done), len(refused)) == (1, 7), results
+    assert {str(each) for each in refused} == {f"clip {two.id} was split or merged"}
+    assert len(await bench.tiles(one.source_id)) == 4
+    assert len(await bench.rows("library_actions")) == 1
+
+
+async def test_splits_merges_and_undos_of_a_source_at_once_keep_its_tiling(bench: Bench) -> None:
+    clips = await bench.ready(frames=600, cuts=range(100, 600, 100))
+    ids = [clip.id for clip in clips]
+
+    async def edit(number: int) -> None:
+        who = later(ANNA if number % 2 else BEN, number / 10)
+        for attempt in range(3):
+            try:
+                if (number + attempt) % 3:
+                    await bench.review.split(ids[number % 6], 100 * (number % 6) + 50, who)
+                else:
+                    await bench.review.merge(ids[number % 5], ids[number % 5 + 1], who)
+                if attempt:
+                    await bench.review.undo(who)
+            except EditRefused:
+                continue
+
+    await asyncio.gather(*(edit(number) for number in range(12)))
+    await bench.tiles(clips[0].source_id)
+
+
+async def _edit(bench: Bench, kind: str, one: int, two: int) -> ActionRecord:
+    return await (bench.review.split(one, 10, ANNA) if kind == "split" else bench.review.merge(one, two, ANNA))
+
+
+async def verdicts(bench: Bench) -> set[tuple[int, int, bool]]:
+    return {(row["one"], row["other"], row["same"]) for row in await bench.rows("library_verdicts", "one")}
+
+
+async def test_a_merged_clip_inherits_what_was_said_of_its_parts_where_they_agree(bench: Bench) -> None:
+    one, two, _ = await bench.ready()
+    x, y, z = await bench.ready(name="other")
+    for part, beside, same in ((one, x, True), (two, y, False), (one, z, True), (two, z, False), (one, two, False)):
+        await bench.review.set_verdict(part.id, beside.id, same, ANNA)
+    before = await verdicts(bench)
+    done = await bench.review.merge(one.id, two.id, ANNA)
+    assert await verdicts(bench) == before, "it can still be undone"
+    assert await bench.review.settle_edit(done.id, done.settles_at)
+    (made,) = done.made
+    assert await verdicts(bench) - before == {(x.id, made, True), (y.id, made, False)}
+
+
+async def test_halves_inherit_only_what_the_whole_was_not(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    await bench.review.set_verdict(one.id, two.id, True, ANNA)
+    await bench.review.set_verdict(one.id, three.id, False, ANNA)
+    before = await verdicts(bench)
+    done = await bench.review.split(one.id, 10, ANNA)
+    assert await bench.review.settle_edit(done.id, done.settles_at)
+    assert await verdicts(bench) - before == {(three.id, half, False) for half in done.made}

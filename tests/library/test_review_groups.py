@@ -1,0 +1,140 @@
+"""Groups of more than two: they stay together whatever becomes of their clips, and undo puts them back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from found_footy.errors import EditRefused
+from found_footy.library.models import ClipState, LibraryClip
+from found_footy.library.review import ActionRecord
+from tests.support.library_rows import ANNA, NOW, UNDO_FOR, Bench, later
+
+PASSING = ("claimed_by", "claimed_until", "changed_at")
+
+
+async def six(bench: Bench) -> list[LibraryClip]:
+    """Two groups of three: the second clip points at the first, the third was grouped with the second."""
+    clips = await bench.ready(frames=600, cuts=range(100, 600, 100))
+    for seconds, number in enumerate((1, 2, 4, 5)):
+        await bench.review.group(clips[number].id, clips[number - 1].id, later(ANNA, seconds / 10))
+    return await bench.library.clips_of(clips[0].source_id)
+
+
+async def pointers(bench: Bench, source_id: int) -> dict[int, int | None]:
+    return {clip.first: clip.grouped_with for clip in await bench.library.clips_of(source_id) if clip.live}
+
+
+async def test_two_groups_become_one_and_two_again(bench: Bench) -> None:
+    clips = await six(bench)
+    one, *_, four, five, _ = clips
+    assert await pointers(bench, one.source_id) == {
+        0: None, 100: one.id, 200: one.id, 300: None, 400: four.id, 500: four.id,
+    }  # fmt: skip
+    before = await bench.rows("library_clips", without=PASSING)
+
+    done = await bench.review.group(four.id, clips[2].id, later(ANNA, 5))
+
+    assert set((await pointers(bench, one.source_id)).values()) == {None, one.id}
+    assert done.after.keys() == {clips[2].id, four.id, five.id, clips[5].id}
+    with pytest.raises(EditRefused, match="already grouped"):
+        await bench.review.group(one.id, clips[5].id, later(ANNA, 6))
+    await bench.review.undo(later(ANNA, 7))
+    assert await bench.rows("library_clips", without=PASSING) == before
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("kind", ["split", "merge"])
+async def test_what_is_made_of_a_clip_stays_in_its_group(bench: Bench, which: int, kind: str) -> None:
+    """Whether it is the one that the others point at or not."""
+    clips = await six(bench)
+    before = await bench.rows("library_clips", without=PASSING)
+    cut = clips[which]
+
+    async def edit(seconds: float) -> ActionRecord:
+        who = later(ANNA, seconds)
+        if kind == "split":
+            return await bench.review.split(cut.id, cut.first + 10, who)
+        return await bench.review.merge(cut.id, clips[which + 1].id, who)
+
+    await edit(5)
+    await bench.review.undo(later(ANNA, 6))
+    assert await bench.rows("library_clips", without=PASSING) == before
+
+    done = await edit(7)
+    assert {(await bench.library.clip(id_)).grouped_with for id_ in done.made} == {clips[0].id}
+    assert await bench.review.settle_edit(done.id, later(ANNA, 67).now)
+    kept = await pointers(bench, cut.source_id)
+    first, *others = [kept[at] for at in sorted(kept) if at < 300]
+    assert set(others) == {clips[0].id}
+    assert first == (None if which else clips[0].id), "it stands for the group itself, where it is still there"
+
+
+async def test_a_group_outlives_the_clip_that_it_began_with(bench: Bench) -> None:
+    clips = await six(bench)
+    done = await bench.review.split(clips[0].id, 10, later(ANNA, 5))
+    await bench.review.settle_edit(done.id, later(ANNA, 65).now)
+
+    await bench.review.group(clips[3].id, clips[2].id, later(ANNA, 66))
+
+    assert set((await pointers(bench, clips[0].source_id)).values()) == {clips[0].id}
+
+
+async def test_a_merge_across_groups_makes_them_one_and_undo_two(bench: Bench) -> None:
+    clips = await six(bench)
+    before = await bench.rows("library_clips", without=PASSING)
+    done = await bench.review.merge(clips[2].id, clips[3].id, later(ANNA, 5))
+    assert set((await pointers(bench, clips[0].source_id)).values()) == {None, clips[0].id}
+    await bench.review.undo(later(ANNA, 6), done.id)
+    assert await bench.rows("library_clips", without=PASSING) == before
+
+
+async def test_a_group_does_not_move_while_an_edit_of_it_can_be_undone(bench: Bench) -> None:
+    """Undo would bring back a clip that points where the group was."""
+    clips = await six(bench)
+    split = await bench.review.split(clips[5].id, 510, later(ANNA, 5))
+    with pytest.raises(EditRefused, match=f"cannot move clip {split.made[0]} to another group: it is just edited"):
+        await bench.review.group(clips[3].id, clips[2].id, later(ANNA, 6))
+
+
+async def test_groups_that_are_joined_from_all_sides_at_once_point_at_roots(bench: Bench) -> None:
+    clips = await bench.ready(frames=800, cuts=range(100, 800, 100))
+    ids = [clip.id for clip in clips]
+
+    async def tried(action: Callable[[], Awaitable[ActionRecord]]) -> None:
+        try:
+            await action()
+        except EditRefused:
+            return
+
+    def group(one: int, other: int) -> Callable[[], Awaitable[ActionRecord]]:
+        return lambda: bench.review.group(ids[one], ids[other], ANNA)
+
+    def undo(number: int) -> Callable[[], Awaitable[ActionRecord]]:
+        return lambda: bench.review.undo(later(ANNA, number))
+
+    pairs = [(1, 0), (3, 2), (2, 1), (5, 4), (4, 3), (7, 6), (0, 7), (6, 5)]
+    await asyncio.gather(*(tried(group(*pair)) for pair in pairs), *(tried(undo(number)) for number in range(1, 4)))
+
+    at = {clip.id: clip.grouped_with for clip in await bench.library.clips_of(clips[0].source_id)}
+    assert all(root is None or at[root] is None for root in at.values()), at
+
+
+async def test_what_the_library_holds_is_grouped_without_another_review(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    when = NOW + UNDO_FOR
+    await bench.review.group(two.id, one.id, ANNA)
+    for clip in (one, two):
+        await bench.run("keyframes", clip.id, when)
+    await bench.run("embeddings", one.id, when)
+
+    await bench.review.group(three.id, two.id, later(ANNA, 61))
+
+    states = [(await bench.library.clip(clip.id)).state for clip in (one, two, three)]
+    assert states == [ClipState.EMBEDDED, ClipState.KEYFRAMED, ClipState.REVIEW_APPROVED]
+    assert await pointers(bench, one.source_id) == {0: None, 40: one.id, 70: one.id}
+    await bench.review.undo(later(ANNA, 62))
+    assert (await bench.library.clip(two.id)).state is ClipState.KEYFRAMED
+    assert (await bench.library.clip(three.id)).grouped_with is None

@@ -1,0 +1,281 @@
+"""What the stages find, begin, finish and fail: by the tables of the domain, each item once."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import psycopg
+import pytest
+
+from found_footy.errors import BadRequest, EditRefused, NotFound
+from found_footy.library.models import ClipState, SourceState
+from found_footy.library.review import ActionKind
+from found_footy.library.stages import (
+    FIRST_RETRY_DELAY,
+    MAX_STAGE_FAILURES,
+    STAGES,
+    ItemKind,
+    Lane,
+    LibraryStage,
+    stage_named,
+)
+from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master, pending
+
+SETTLED = NOW + UNDO_FOR
+MODELS = {"mobilenet_v3_small": "1"}
+
+ALL_STATES = [
+    (item, str(state)) for item, kind in ((ItemKind.SOURCE, SourceState), (ItemKind.CLIP, ClipState)) for state in kind
+]
+
+
+async def put_in(bench: Bench, item: ItemKind, state: str) -> int:
+    """An item in this state, however it came there."""
+    async with bench.database.connection() as connection:
+        source = await connection.execute(
+            "insert into library_sources (kind, state, title, url, frames, rate_num, rate_den, width, height, audio,"
+            " file_size, file_md5) values ('url', %s, 'film', 'x', 100, 25, 1, 320, 180, true, 1, 'x') returning id",
+            [state if item is ItemKind.SOURCE else "spliced"],
+        )
+        source_id: int = (await source.fetchall())[0]["id"]
+        clip = await connection.execute(
+            "insert into library_clips (source_id, first_frame, end_frame, state) values (%s, 0, 100, %s) returning id",
+            [source_id, state if item is ItemKind.CLIP else "spliced"],
+        )
+        clip_id: int = (await clip.fetchall())[0]["id"]
+    return source_id if item is ItemKind.SOURCE else clip_id
+
+
+async def work(bench: Bench, stage: str, now: datetime = NOW, models: dict[str, str] | None = None) -> list[int]:
+    return await pending(bench.library, stage, MODELS if models is None else models, now)
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+async def test_a_stage_takes_its_states_and_no_other(bench: Bench, stage: LibraryStage) -> None:
+    for item, state in ALL_STATES:
+        if item is not stage.item:
+            continue
+        id_ = await put_in(bench, item, state)
+        may = state in (stage.takes, stage.working, stage.failed)
+
+        assert await bench.library.begin(stage, id_, NOW) is may, state
+
+        found = await (bench.library.source(id_) if item is ItemKind.SOURCE else bench.library.clip(id_))
+        assert found.state == (stage.working if may else state)
+        if not may:
+            assert not await bench.library.finish(stage, id_, NOW)
+            await bench.library.fail(stage, id_, "late", "MediaBroken", True, NOW)
+        else:
+            assert await bench.library.finish(stage, id_, NOW)
+            assert not await bench.library.finish(stage, id_, NOW), "a second time"
+        after = await (bench.library.source(id_) if item is ItemKind.SOURCE else bench.library.clip(id_))
+        assert after.state == (stage.done if may else state)
+        assert after.error is None
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+async def test_a_failure_is_written_down_and_rests(bench: Bench, stage: LibraryStage) -> None:
+    id_ = await put_in(bench, stage.item, stage.takes)
+    assert await bench.library.begin(stage, id_, NOW)
+    await bench.library.fail(stage, id_, "no\x00 picture " + "x" * 5000, "MediaBroken", True, NOW)
+    await bench.library.fail(stage, id_, "told twice", "MediaBroken", True, NOW)
+
+    found = await (bench.library.source(id_) if stage.item is ItemKind.SOURCE else bench.library.clip(id_))
+    assert (found.state, found.error_kind, found.failures) == (stage.failed, "MediaBroken", 1)
+    assert found.error is not None
+    assert found.error.startswith("no picture x")
+    assert len(found.error) == 1000
+    assert found.retry_at == NOW + FIRST_RETRY_DELAY
+    assert id_ not in await work(bench, stage.name)
+    assert id_ in await work(bench, stage.name, NOW + FIRST_RETRY_DELAY)
+    others = [each for each in STAGES if each is not stage and each.failed is stage.failed]
+    for other in others:
+        assert id_ not in await work(bench, other.name, NOW + FIRST_RETRY_DELAY), "it is the other stage's to try again"
+        assert not await bench.library.begin(other, id_, NOW + FIRST_RETRY_DELAY)
+
+
+@pytest.mark.parametrize("retryable", [True, False])
+async def test_who_can_never_end_well_waits_for_a_person(bench: Bench, retryable: bool) -> None:
+    stage = stage_named("sprites")
+    (clip,) = await bench.cut(cuts=())
+    for _ in range(MAX_STAGE_FAILURES if retryable else 1):
+        assert await bench.library.begin(stage, clip.id, NOW)
+        await bench.library.fail(stage, clip.id, "broken", "MediaBroken", retryable, NOW)
+    assert await work(bench, "sprites", NOW + timedelta(days=9)) == []
+
+    await bench.library.retry(None, clip.id, NOW)
+
+    assert await work(bench, "sprites") == [clip.id]
+    found = await bench.library.clip(clip.id)
+    assert (found.failures, found.error, found.state) == (0, "broken", ClipState.SPRITE_FAILED)
+    await bench.prepare(clip)
+    found = await bench.library.clip(clip.id)
+    assert (found.failures, found.error, found.error_kind, found.retry_at) == (0, None, None, None)
+
+
+async def test_failures_of_one_stage_are_not_counted_for_the_next(bench: Bench) -> None:
+    source_id = await bench.new_source()
+    download, splice = stage_named("download"), stage_named("splice")
+    for _ in range(2):
+        await bench.library.begin(download, source_id, NOW)
+        await bench.library.fail(download, source_id, "away", "DownloadUnavailable", True, NOW)
+    await bench.run("download", source_id)
+    await bench.library.begin(splice, source_id, NOW)
+    await bench.library.fail(splice, source_id, "broken", "MediaBroken", True, NOW)
+    assert (await bench.library.source(source_id)).failures == 1
+
+
+async def test_what_could_not_even_begin_comes_to_rest_too(bench: Bench) -> None:
+    (clip,) = await bench.cut(cuts=())
+    await bench.library.fail(stage_named("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
+    assert (await bench.library.clip(clip.id)).state is ClipState.SPRITE_FAILED
+
+
+async def test_only_what_failed_can_be_tried_again(bench: Bench) -> None:
+    for item, state in ALL_STATES:
+        id_ = await put_in(bench, item, state)
+        source_id, clip_id = (id_, None) if item is ItemKind.SOURCE else (None, id_)
+        if any(stage.item is item and stage.failed == state for stage in STAGES):
+            await bench.library.retry(source_id, clip_id, NOW)
+        else:
+            with pytest.raises(EditRefused, match=f"{item} {id_} has not failed"):
+                await bench.library.retry(source_id, clip_id, NOW)
+
+
+async def test_retry_needs_one_item_that_there_is(bench: Bench) -> None:
+    for source_id, clip_id in ((4711, None), (None, 4711)):
+        with pytest.raises(NotFound, match="4711"):
+            await bench.library.retry(source_id, clip_id, NOW)
+    for both in (None, 1):
+        with pytest.raises(BadRequest):
+            await bench.library.retry(both, both, NOW)
+
+
+async def test_no_stage_takes_what_can_still_be_undone(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await bench.review.decide(ActionKind.ARCHIVE, [two.id], ANNA)
+    split = await bench.review.split(three.id, 80, ANNA)
+    soon = SETTLED - timedelta(microseconds=1)
+
+    for stage in STAGES:
+        assert await work(bench, stage.name, soon) == []
+    assert not await bench.library.begin(stage_named("keyframes"), one.id, soon)
+    assert await work(bench, "keyframes", SETTLED) == [one.id]
+    assert await work(bench, "clean-up", SETTLED) == [two.id]
+    assert await work(bench, "sprites", SETTLED) == [], "it is not settled"
+    await bench.review.settle_edit(split.id, SETTLED)
+    assert await work(bench, "sprites", SETTLED) == list(split.made)
+    assert await work(bench, "clean-up", SETTLED) == [two.id, three.id]
+
+
+async def test_a_clip_that_was_split_while_approved_gets_no_keyframes(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await bench.review.split(one.id, 10, ANNA)
+    # Its time is over, and nobody has settled the edit yet.
+    assert await work(bench, "keyframes", SETTLED) == []
+    assert not await bench.library.begin(stage_named("keyframes"), one.id, SETTLED)
+
+
+async def test_work_comes_oldest_first_and_so_many_at_most(bench: Bench) -> None:
+    clips = await bench.cut(cuts=range(10, 100, 10))
+    found = await pending(bench.library, "sprites", {}, NOW, 3)
+    assert found == [clip.id for clip in clips[:3]]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+async def test_goals_and_films_are_work_of_lanes_of_their_own(bench: Bench, stage: LibraryStage) -> None:
+    film, goal, again = [await put_in(bench, stage.item, stage.takes) for _ in range(3)]
+    clips = "select source_id from library_clips where id = any(%(goals)s)"
+    of_goals = clips if stage.item is ItemKind.CLIP else "select unnest(%(goals)s)"
+    async with bench.database.connection() as connection:
+        await connection.execute(
+            "update library_sources set kind = 'goal', event_id = id::text, video_md5 = 'x'"
+            f" where id in ({of_goals})".encode(),
+            {"goals": [goal, again]},
+        )
+        await connection.execute("insert into library_embeddings (clip_id) select id from library_clips")
+    assert await bench.library.begin(stage, again, NOW), "who died at it left it so"
+
+    found = {lane: await pending(bench.library, stage.name, MODELS, NOW, lane=lane) for lane in Lane}
+    assert found == {Lane.GOALS: [goal, again], Lane.FILMS: [film]}
+    assert await pending(bench.library, stage.name, MODELS, NOW) == [film, goal, again]
+
+
+@pytest.mark.parametrize(
+    ("models", "lacks"),
+    [
+        ({}, False),
+        ({"mobilenet_v3_small": "1"}, False),
+        ({"mobilenet_v3_small": "2"}, True),
+        ({"mobilenet_v3_small": "0"}, True),
+        ({"mobilenet_v3_small": "%s'; drop table outbox; --"}, True),
+        ({"mobilenet_v3_small": "1", "siglip": "1"}, True),  # nobody has made its column yet
+    ],
+)
+async def test_a_clip_is_embedded_again_for_another_model_or_version(
+    bench: Bench, models: dict[str, str], lacks: bool
+) -> None:
+    one, two, _ = await bench.ready()
+    for clip in (one, two):
+        await bench.review.decide(ActionKind.APPROVE, [clip.id], ANNA)
+        await bench.run("keyframes", clip.id, SETTLED)
+    assert await work(bench, "re-embedding", SETTLED, models) == [], "it was never embedded"
+    await bench.run("embeddings", one.id, SETTLED)
+    async with bench.database.connection() as connection:
+        await connection.execute("update library_embeddings set mobilenet_v3_small_version = '1'")
+
+    assert await work(bench, "re-embedding", SETTLED, models) == ([one.id] if lacks else [])
+    assert await work(bench, "embeddings", SETTLED, models) == [two.id]
+
+
+async def test_two_stages_that_work_in_one_state_leave_each_other_alone(bench: Bench) -> None:
+    one, *_ = await bench.ready()
+    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await bench.run("keyframes", one.id, SETTLED)
+    await bench.run("embeddings", one.id, SETTLED)
+    assert await work(bench, "re-embedding", SETTLED) == [one.id], "no model was switched on"
+    assert await bench.library.begin(stage_named("re-embedding"), one.id, SETTLED)
+
+    assert await work(bench, "embeddings", SETTLED) == []
+    assert not await bench.library.begin(stage_named("embeddings"), one.id, SETTLED)
+    assert not await bench.library.finish(stage_named("embeddings"), one.id, SETTLED)
+    # Whoever was at it may be gone: it is taken again, whatever vectors there are.
+    assert await work(bench, "re-embedding", SETTLED, {}) == [one.id]
+    assert await bench.library.finish(stage_named("re-embedding"), one.id, SETTLED)
+
+
+async def test_a_model_is_named_by_a_word(bench: Bench) -> None:
+    with pytest.raises(BadRequest, match="invalid model name"):
+        await work(bench, "re-embedding", NOW, {'x" or true --': "1"})
+
+
+async def test_a_step_is_told_of_with_the_state(bench: Bench) -> None:
+    source_id = await bench.new_source()
+    async with bench.stage("download", source_id):
+        await bench.library.save_master(source_id, master())
+    async with bench.stage("splice", source_id):
+        await bench.library.save_scenes(source_id, "film", DETECTOR, [])
+    (clip,) = await bench.library.clips_of(source_id)
+    await bench.prepare(clip)
+    await bench.library.save_progress(source_id, 0.5, NOW)  # nobody is at it any more
+    states = [news["state"] for news in await bench.news("library.source")]
+    assert states == ["new", "downloading", "downloaded", "splicing", "spliced"]
+    assert await bench.news("library.clip") == [
+        {"clip": clip.id, "source": clip.source_id, "state": state, "live": True}
+        for state in ("generating_sprite", "pending_review")
+    ]
+
+
+async def test_a_stage_that_begins_again_is_not_told_of_again(bench: Bench) -> None:
+    source_id = await bench.new_source()
+    for _ in range(3):
+        assert await bench.library.begin(stage_named("download"), source_id, NOW)
+    assert [news["state"] for news in await bench.news("library.source")] == ["new", "downloading"]
+
+
+async def test_the_database_knows_no_other_states(bench: Bench) -> None:
+    for item in ItemKind:
+        with pytest.raises(psycopg.IntegrityError):
+            await put_in(bench, item, "lost")

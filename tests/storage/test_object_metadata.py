@@ -1,0 +1,106 @@
+"""Any text, as headers of ASCII, within S3's two kilobytes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from found_footy.errors import ObjectStoreError
+from found_footy.storage.objects.keys import LIMIT, cut, from_headers, tidy, to_headers
+
+ACCENT = "\u0301"
+
+
+def size(metadata: dict[str, str]) -> int:
+    return sum(len("x-amz-meta-") + len(name) + len(value) for name, value in to_headers(metadata).items())
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("Liverpool", "Liverpool"),
+        ("Bayern München", "Bayern%20M%C3%BCnchen"),
+        ("Beşiktaş", "Be%C5%9Fikta%C5%9F"),
+        ("北京国安", "%E5%8C%97%E4%BA%AC%E5%9B%BD%E5%AE%89"),
+        ("45+2", "45+2"),
+        ("https://x.com/a/1", "https://x.com/a/1"),
+        ("100%", "100%25"),
+        ("a\r\nb", "a%0D%0Ab"),
+        ("", "%"),
+    ],
+)
+def test_a_text_is_written_so_that_people_can_still_guess_it(text: str, header: str) -> None:
+    assert to_headers({"home_team": text}) == {"home-team": header}
+    assert from_headers({"home-team": header}) == {"home_team": text}
+
+
+def test_the_headers_of_http_itself_are_not_taken_for_metadata() -> None:
+    assert from_headers({"Content-Type": "video/mp4", "Cache-Control": "x", "player": "M.%20Salah"}) == {
+        "player": "M. Salah"
+    }
+
+
+@pytest.mark.parametrize("header", ["100%", "%zz", "%FF%FE", "plain ü"])
+def test_what_somebody_else_wrote_is_read_as_well_as_it_can_be(header: str) -> None:
+    assert isinstance(from_headers({"a": header})["a"], str)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "expected"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdefghijklm", 12, "abc…"),
+        ("München" * 2, 22, "München" + "M…"),
+        ("üüüü", 15, "ü…"),
+        ("üüüü", 14, "…"),
+        (f"abce{ACCENT}" + "x" * 20, 13, "abc…"),
+        (f"abce{ACCENT}" + "x" * 20, 19, f"abce{ACCENT}…"),
+        ("👩\u200d🚀👩\u200d🚀", 30, "👩…"),
+        ("ab cdefghijklmnop", 14, "ab…"),
+    ],
+)
+def test_a_text_is_cut_between_characters(text: str, size: int, expected: str) -> None:
+    assert cut(text, size) == expected
+
+
+def test_short_values_leave_their_room_to_long_ones() -> None:
+    kept = tidy({"a": "x" * 3000, "b": "y" * 500, "c": "z"})
+    assert (kept["b"], kept["c"]) == ("y" * 500, "z")
+    assert kept["a"].startswith("x" * 1400)
+    assert LIMIT - 20 < size(kept) <= LIMIT
+
+
+def test_half_of_a_character_is_replaced() -> None:
+    assert tidy({"a": "x\ud83dy"}) == {"a": "x\ufffdy"}
+
+
+def test_too_many_fields_are_refused() -> None:
+    with pytest.raises(ObjectStoreError, match="store fewer") as caught:
+        tidy({f"field_{number}": "some words that are long" for number in range(100)})
+    assert not caught.value.retryable
+
+
+names = st.from_regex(re.compile(r"[a-z][a-z0-9_]{0,20}", re.ASCII), fullmatch=True)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+@given(st.dictionaries(names, texts, max_size=3))
+def test_whatever_fits_comes_back(metadata: dict[str, str]) -> None:
+    headers = to_headers(tidy(metadata))
+    assert all(value.isascii() and value.isprintable() and value == value.strip() for value in headers.values())
+    kept = from_headers(headers)
+    assert kept == tidy(metadata)
+    if size(metadata) <= LIMIT:
+        assert kept == metadata
+
+
+@given(st.dictionaries(names, st.text(max_size=4000), max_size=8))
+def test_whatever_does_not_fit_is_cut_until_it_does(metadata: dict[str, str]) -> None:
+    kept = tidy(metadata)
+    assert size(kept) <= LIMIT
+    assert kept.keys() == metadata.keys()
+    assert from_headers(to_headers(kept)) == kept
+    assert tidy(kept) == kept

@@ -1,0 +1,100 @@
+"""Rules about the source itself: names, mechanisms that exist once, and nothing of the machine it was made on."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from tests.support.docs import ROOT
+
+SOURCE = ROOT / "src"
+
+# Put together from pieces, so that this file does not contain what it looks for.
+MACHINE = "|".join(("ro" + "ot", "wo" + "rk", "ho" + "me", "Us" + "ers"))
+REGISTRIES = "|".join(("py" + "pi", "artifact" + "ory", "nex" + "us", "dev" + "pi", "python" + "hosted"))
+FORBIDDEN = {
+    "a path of one machine": rf"(?<![\w.])/(?:{MACHINE})/",
+    "a package index": "(?:extra-)?index" + r"-url|\bfind" + r"-links",
+    "a host of a registry": rf"(?i)\b(?:{REGISTRIES})[\w-]*\.[a-z]",
+    "a path of a registry": r"://[^\s\"'<>]*/sim" + r"ple\b",
+}
+
+
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def tracked() -> list[Path]:
+    """Files that git tracks or would add; without git, everything that no tool has made."""
+    git = shutil.which("git")
+    if git is not None and (ROOT / ".git").exists():
+        command = [git, "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        done = subprocess.run(command, capture_output=True, check=True)
+        return [path for name in done.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+    hidden = re.compile(r"^\.(?!ci$|importlinter$|gitignore$)|^__pycache__$")
+    return [
+        path
+        for path in ROOT.rglob("*")
+        if path.is_file() and not any(hidden.search(part) for part in path.relative_to(ROOT).parts)
+    ]
+
+
+def test_no_file_names_the_machine_or_the_registry_it_was_made_with() -> None:
+    patterns = {what: re.compile(pattern) for what, pattern in FORBIDDEN.items()}
+    found = []
+    for path in tracked():
+        text = path.read_bytes().decode("utf-8", "replace")
+        for what, pattern in patterns.items():
+            found += [f"{path.relative_to(ROOT)}: {what}: {match[0]}" for match in pattern.finditer(text)]
+    assert found == []
+
+
+def test_lock_files_name_no_host_and_hash_everything() -> None:
+    for path in ROOT.glob("requirements*.lock"):
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text
+        pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)
+        assert pinned
+        assert len(re.findall(r"^[\w.-]+==[^\n]*\\\n\s+--hash=sha256:", text, re.MULTILINE)) == len(pinned)
+
+
+# --- names
+
+PRIVATE_WORDS = {
+    *("hearing", "heard", "telling", "sameness", "placing", "dealing", "playhead", "farewell", "deed", "wish"),
+    *("desk", "workshop", "keeper", "house", "zygote", "turns", "look", "losses", "anew"),
+}
+"""Words that nobody outside this project would understand in this sense."""
+
+
+def classes() -> dict[str, list[str]]:
+    """Modules by the names of the classes that they define."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(path.relative_to(SOURCE).as_posix())
+    return found
+
+
+def test_class_names_are_unique() -> None:
+    twice = {name: where for name, where in classes().items() if len(where) > 1 and not name.startswith("_")}
+    assert twice == {}
+
+
+def test_names_of_classes_and_modules_are_words_of_the_field() -> None:
+    names = {*classes(), *(path.stem for path in modules())}
+    words = {name: set(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")) for name in names}
+    assert {name for name, parts in words.items() if parts & PRIVATE_WORDS} == set()
+
+
+def test_one_module_has_the_distributed_semaphore() -> None:
+    assert [where for name, where in classes().items() if name.endswith("Semaphore")] == [
+        ["found_footy/storage/semaphore.py"]
+    ]

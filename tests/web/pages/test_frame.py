@@ -1,0 +1,15 @@
+"""What every page shares: keys, themes, and nothing that axe calls serious."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.web.pages.conftest import OpenPage
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_a_page_that_is_not_there_still_has_the_way_back(visit: OpenPage) -> None:
+    page = await visit("/nowhere")
+    await page.get_by_role("link", name="Back to matches").click()
+    await page.wait_for_url("**/")

@@ -1,0 +1,51 @@
+"""The operations page in a browser: it renews itself, and what somebody opened or stands on stays."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, expect
+
+from found_footy.access.models import Role
+from tests.conftest import WorldCopy
+from tests.support.web_access import make_token
+from tests.web.pages.conftest import OpenPage
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def renewed(page: Page) -> None:
+    async with page.expect_response("**/operations/fragment"):
+        pass
+    await page.wait_for_timeout(50)
+
+
+async def test_who_said_what_is_told_when_somebody_asks_and_stays_open(visit: OpenPage) -> None:
+    page = await visit("/operations")
+    words = page.locator("#words-7001")
+    await words.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    await expect(words).to_contain_text("espn: 1–1")
+    await renewed(page)
+    await expect(words).to_contain_text("espn: 1–1")
+    assert await page.evaluate("document.activeElement.closest('details')?.id") == "words-7001"
+
+
+async def test_an_operator_decides_a_pairing(visit: OpenPage, small_world: WorldCopy) -> None:
+    token = await make_token(small_world.store, Role.OPERATOR)
+    page = await visit("/login?back=/operations")
+    await page.locator("input[name=token]").fill(token)
+    await page.locator("main form button").click()
+    await expect(page.locator("#pairings")).to_contain_text("FC Barcelona B")
+    await page.get_by_role("button", name="The same").click()
+    await expect(page.get_by_role("status").first).to_contain_text("both feeds now report this match")
+    await page.goto("/operations/match/7002")
+    await expect(page.locator(".who")).to_contain_text("espn")
+
+
+async def test_the_grade_and_the_ages_are_told_to_those_who_do_not_see_them(visit: OpenPage) -> None:
+    page = await visit("/operations", phone=True)
+    label = await page.locator(".ages > svg").first.get_attribute("aria-label")
+    assert label is not None
+    assert label.startswith("Ages of the matches over the last 6 hours")
+    await expect(page.locator(".grade")).to_have_text("healthy")
+    assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

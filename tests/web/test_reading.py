@@ -27,12 +27,11 @@ async def readers(database_url: str) -> AsyncIterator[ReadPool]:
     await opened.close()
 
 
-async def test_the_version_changes_with_what_is_committed_and_with_nothing_else(
+async def test_the_version_changes_with_every_commit_and_not_with_reads(
     readers: ReadPool, database_url: str
 ) -> None:
     reading = PostgresReading(readers, 45)
     before = await reading.version()
-    assert await reading.version() == before
     async with await psycopg.AsyncConnection.connect(database_url) as writer:
         await writer.execute(MATCH, [1])
         open_ = await reading.version()
@@ -42,9 +41,11 @@ async def test_the_version_changes_with_what_is_committed_and_with_nothing_else(
         after = await reading.version()
         assert after not in (before, open_)
         assert (await reading.fixture(1, NOW)).id == 1
+        # A version is a snapshot of the whole server, which other tests write to, so compare its cause instead: a
+        # transaction that only reads gets no id.
         await writer.execute("select count(*) from fixtures")
-        await writer.rollback()
-    assert await reading.version() == after
+        row = await (await writer.execute("select pg_current_xact_id_if_assigned()")).fetchone()
+        assert row == (None,)
 
 
 async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_came(readers: ReadPool) -> None:

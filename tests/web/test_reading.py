@@ -27,9 +27,7 @@ async def readers(database_url: str) -> AsyncIterator[ReadPool]:
     await opened.close()
 
 
-async def test_the_version_changes_with_every_commit_and_not_with_reads(
-    readers: ReadPool, database_url: str
-) -> None:
+async def test_the_version_changes_with_every_commit_and_not_with_reads(readers: ReadPool, database_url: str) -> None:
     reading = PostgresReading(readers, 45)
     before = await reading.version()
     async with await psycopg.AsyncConnection.connect(database_url) as writer:

@@ -162,6 +162,8 @@ def test_options_and_arguments_are_documented_with_their_defaults() -> None:
             is_option = parameter.param_type_name == "option"
             shown = parameter.opts[0] if is_option else parameter.name.upper()
             row = row_of(text, shown)
+            if row is None and shown == "--json":
+                continue  # described once for all commands
             if row is None:
                 wrong.append(f"{name} {shown}: not documented")
             elif not is_option and (row[1] == "required") is not bool(parameter.required):

@@ -63,11 +63,11 @@ def test_links_lead_to_pages_and_headings_of_the_project() -> None:
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
-    reached, waiting = set(), [ROOT / "README.md"]
+    reached, waiting, all_links = set(), [ROOT / "README.md"], list(links())
     while waiting:
         page = waiting.pop()
         reached.add(page)
-        targets = {(page.parent / link.target.partition("#")[0]).resolve() for link in links() if link.page == page}
+        targets = {(page.parent / link.target.partition("#")[0]).resolve() for link in all_links if link.page == page}
         waiting += [
             target for target in targets if target.suffix == ".md" and target.exists() and target not in reached
         ]

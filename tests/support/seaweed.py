@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import sysconfig
 import time
 from collections.abc import Mapping
@@ -18,11 +19,13 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
+from found_footy.runtime import launch
 from found_footy.runtime.engine import HOST, free_port, is_free
 
 _SERVERS = ("s3", "master", "volume", "filer")
 _START_SECONDS = 120.0
 _STOP_SECONDS = 30.0
+_DIES_WITH_PARENT = (sys.executable, "-I", "-S", launch.__file__, str(int(signal.SIGKILL)))
 
 
 class SeaweedServer:
@@ -65,9 +68,10 @@ class SeaweedServer:
         data.mkdir(parents=True, exist_ok=True)
         config = self._folder / "s3.json"
         config.write_text(json.dumps(self._identities()))
+        weed = Path(sysconfig.get_path("scripts"), "weed")
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [Path(sysconfig.get_path("scripts"), "weed"), "mini", *self._flags(data, config)],
+                [*_DIES_WITH_PARENT, str(os.getpid()), "-1", "-1", "--", weed, "mini", *self._flags(data, config)],
                 cwd=self._folder,
                 env={**os.environ, "GOMEMLIMIT": "160MiB", "GOGC": "50"},
                 stdin=subprocess.DEVNULL,

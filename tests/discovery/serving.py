@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
-import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 
-
-class _Server(uvicorn.Server):
-    """Leaves the process's signals to the process, and says when it answers."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+from found_footy.runtime.http_server import HttpServer
 
 
 @contextlib.asynccontextmanager
-async def serving(routes: Callable[[str], Sequence[Route]]) -> AsyncIterator[str]:
-    """Serves what the routes answer, which are told the server's address; gives the address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    app = Starlette(routes=list(routes(url)))
-    server = _Server(
-        uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, lifespan="off", ws="none")
-    )
-    task = asyncio.create_task(server.serve(sockets=[listener]))
-    await server.ready.wait()
-    try:
-        yield url
-    finally:
-        server.should_exit = True
-        await task
+async def serving(routes: Sequence[BaseRoute] | Callable[[str], Sequence[BaseRoute]]) -> AsyncIterator[str]:
+    """Serve the routes, or those made for the server's URL, and yield that URL."""
+    app = Starlette()
+    async with HttpServer(app, grace_seconds=1) as server:
+        app.router.routes.extend(routes(server.url) if callable(routes) else routes)
+        yield server.url
 
 
 def free_port() -> int:

@@ -25,7 +25,8 @@ from found_footy.discovery import wikidata as wikidata_module
 from found_footy.discovery.wikidata import MOST_ROWS, sparql
 from found_footy.errors import KnowledgeError
 from tests.discovery.conftest import Open
-from tests.discovery.wikidata_server import Stub, bindings, found, row, serving
+from tests.discovery.serving import serving
+from tests.discovery.wikidata_server import Stub, bindings, found, row
 
 GOOD_SEARCH = found("Q1")
 GOOD_ROWS = [row("Q1", "label", "AFC Ajax"), row("Q1", "alias", "Ajax")]

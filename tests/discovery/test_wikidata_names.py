@@ -19,7 +19,8 @@ from found_footy.fixtures.team_names import is_national
 from found_footy.ports import Knowledge
 from found_footy.runtime.http import USER_AGENT
 from tests.discovery.conftest import Open
-from tests.discovery.wikidata_server import Stub, bindings, found, row, serving
+from tests.discovery.serving import serving
+from tests.discovery.wikidata_server import Stub, bindings, found, row
 
 NATIONS = """
 leagues: {cup: {id: 1, name: World Cup, country: World, season: 2026, round: Final}}

@@ -16,6 +16,8 @@ from found_footy.errors import EngineError
 
 LOOPBACK = "127.0.0.1"
 UNACKNOWLEDGED_MS = 60_000
+# Longer than clients and proxies reuse an idle connection: a request sent while the server closes it would fail.
+KEEP_ALIVE_SECONDS = 75
 
 
 class HttpServer:
@@ -77,6 +79,7 @@ class HttpServer:
             server_header=False,
             date_header=self._date_header,
             backlog=4096,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=self._grace_seconds,
         )
         self._server = _QuietServer(config)
@@ -90,7 +93,7 @@ class HttpServer:
     async def stop(self) -> None:
         """Stop the server, if it was started."""
         if self._server is not None and self._serving is not None:
-            self._server.should_exit = True
+            self._server.stop()
             await self._serving
 
     async def __aenter__(self) -> Self:
@@ -109,15 +112,34 @@ class HttpServer:
 
 
 class _QuietServer(uvicorn.Server):
-    """uvicorn server that reports readiness and leaves signals alone."""
+    """uvicorn server that reports readiness, leaves signals alone and stops at once."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stopping.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+    async def main_loop(self) -> None:
+        """Renew the date header every second until the server is stopped, instead of polling ten times a second."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), 1)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the listeners at once if there are no connections; uvicorn waits in any case."""
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        for listener in (*self.servers, *(sockets or ())):
+            listener.close()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

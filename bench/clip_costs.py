@@ -32,25 +32,22 @@ from found_footy.cli.demo import demo_settings
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
 from found_footy.clips.filters import FilterRules
 from found_footy.clips.frame_selection import read_clip
-from found_footy.clips.messages import (
+from found_footy.clips.models import (
     CandidateRef,
-    CloseRequest,
     FetchResult,
+    FrameReading,
     PoolPlan,
     PoolRef,
-    SearchAttempt,
-    SearchOutcome,
     SettleRequest,
     VideoRef,
     VideoStatus,
 )
-from found_footy.clips.models import FrameReading
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.clips.store import ClipStore
 from found_footy.clips.workflow import POOLS
 from found_footy.config import Settings
 from found_footy.discovery.activities import AliasActivities, SearchActivities
-from found_footy.discovery.models import EventWorkflow, StillWanted
+from found_footy.discovery.models import CloseRequest, EventWorkflow, SearchAttempt, SearchOutcome, StillWanted
 from found_footy.feeds.models import FeedPollInput, FeedSource
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.models import IngestIdsInput, PollInput, PollResult, Sport

@@ -24,7 +24,7 @@ from bench.unavoidable import Work, side_by_side, work_of
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.loader import parse_scenario
 from footy_simulator.posts import media_of
-from found_footy.clips.messages import download_id, upload_id
+from found_footy.clips.models import download_workflow_id, upload_workflow_id
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.discovery.models import search_workflow_id
 
@@ -164,8 +164,8 @@ async def _goal(
 
 async def _clip(matchday: Played, post: Row, attempts: Mapping[int, datetime], search: History) -> Clip:
     client, event_id, md5, taken = matchday.system.client, post["event_id"], post["md5"], post["attempt"]
-    download = await history_of(client, download_id(event_id, taken))
-    upload = await history_of(client, upload_id(event_id))
+    download = await history_of(client, download_workflow_id(event_id, taken))
+    upload = await history_of(client, upload_workflow_id(event_id))
     searched = search.step("search_sources", attempt=taken)
     fetched = download.step("fetch_clip", key=post["key"])
     looked = download.step("verify_clip", md5=md5)

@@ -12,10 +12,18 @@ import pytest
 from footy_simulator.clips.encode import render
 from footy_simulator.clips.plan import clips_for
 from footy_simulator.loader import load_scenario
-from found_footy.clips.messages import CandidateRef, CloseRequest, FetchResult, SearchAttempt, VideoFailure, VideoRef
-from found_footy.clips.models import FrameReading, RejectionReason, clip_key, staging_key
+from found_footy.clips.models import (
+    CandidateRef,
+    FetchResult,
+    FrameReading,
+    RejectionReason,
+    VideoFailure,
+    VideoRef,
+    clip_key,
+    staging_key,
+)
 from found_footy.discovery.activities import AliasActivities
-from found_footy.discovery.models import NameKind, TeamName, TeamRef
+from found_footy.discovery.models import CloseRequest, NameKind, SearchAttempt, TeamName, TeamRef
 from found_footy.errors import (
     CandidateRejected,
     DownloadUnavailable,

@@ -10,8 +10,7 @@ import psycopg
 import pytest
 
 from found_footy.clips.activities import UploadActivities
-from found_footy.clips.messages import PoolRef, SettleRequest
-from found_footy.clips.models import RejectionReason
+from found_footy.clips.models import PoolRef, RejectionReason, SettleRequest
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.errors import NotFound, SourceRateLimited

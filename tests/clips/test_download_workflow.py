@@ -10,20 +10,19 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
-from found_footy.clips.messages import (
+from found_footy.clips.models import (
     CandidateFailure,
     CandidateRef,
     DownloadInput,
     DownloadResult,
     FetchResult,
-    SearchAttempt,
     VideoFailure,
     VideoRef,
     VideoStatus,
-    download_id,
+    download_workflow_id,
 )
 from found_footy.clips.workflow import DownloadWorkflow
-from found_footy.discovery.models import EventWorkflow, StillWanted
+from found_footy.discovery.models import EventWorkflow, SearchAttempt, StillWanted
 from tests.support.workers import worker_with
 
 UNAVAILABLE = ApplicationError("no answer", type="VisionUnavailable", non_retryable=True)
@@ -93,7 +92,7 @@ class World:
             result: DownloadResult = await self.client.execute_workflow(
                 DownloadWorkflow.run,
                 DownloadInput(self.event_id, 1, list(keys), patience),
-                id=download_id(self.event_id, 1),
+                id=download_workflow_id(self.event_id, 1),
                 task_queue=queue,
                 execution_timeout=timedelta(seconds=120),
             )

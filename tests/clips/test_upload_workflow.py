@@ -12,16 +12,9 @@ from temporalio.exceptions import ApplicationError
 
 from found_footy.clips import workflow as upload
 from found_footy.clips.activities import UploadActivities
-from found_footy.clips.messages import (
-    PoolPlan,
-    PoolRef,
-    SearchAttempt,
-    SettleRequest,
-    VideoRef,
-    upload_id,
-)
+from found_footy.clips.models import PoolPlan, PoolRef, SettleRequest, VideoRef, upload_workflow_id
 from found_footy.clips.workflow import UploadWorkflow, upload_starter
-from found_footy.discovery.models import EventWorkflow
+from found_footy.discovery.models import EventWorkflow, SearchAttempt
 from tests.support.workers import worker_with
 
 
@@ -71,7 +64,7 @@ class World:
 
     async def hand_over(self, client: Client, queue: str, idle: float = 0.5) -> Any:
         await upload_starter(client, queue, idle)(SearchAttempt(self.event_id, 1))
-        return client.get_workflow_handle_for(UploadWorkflow.run, upload_id(self.event_id))
+        return client.get_workflow_handle_for(UploadWorkflow.run, upload_workflow_id(self.event_id))
 
 
 async def test_files_come_before_the_links_to_them(temporal: Client) -> None:
@@ -145,5 +138,5 @@ async def test_a_long_history_is_begun_anew_without_losing_a_batch(
             world.settled.clear()
             await world.hand_over(temporal, queue, idle=1)
             await asyncio.wait_for(world.settled.wait(), 120)
-        await asyncio.wait_for(temporal.get_workflow_handle(upload_id(world.event_id)).result(), 120)
+        await asyncio.wait_for(temporal.get_workflow_handle(upload_workflow_id(world.event_id)).result(), 120)
     assert [step for step in world.steps if step.startswith("publish")] == ["publish a", "publish b", "publish c"]

@@ -15,10 +15,9 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.posts import plan_posts
 from found_footy.clips.activities import VerificationActivities
 from found_footy.clips.frame_selection import read_clip
-from found_footy.clips.messages import CandidateRef, PoolRef, SearchAttempt, SettleRequest, VideoRef
-from found_footy.clips.models import FrameReading, RejectionReason
+from found_footy.clips.models import CandidateRef, FrameReading, PoolRef, RejectionReason, SettleRequest, VideoRef
 from found_footy.clips.ocr_vision import OcrVision
-from found_footy.discovery.models import Post
+from found_footy.discovery.models import Post, SearchAttempt
 from found_footy.discovery.query import SearchQuery
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules

@@ -12,18 +12,16 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
 
 from found_footy.clips.activities import DownloadActivities, UploadActivities
-from found_footy.clips.messages import (
+from found_footy.clips.models import download_workflow_id
+from found_footy.discovery.activities import AliasActivities, SearchActivities
+from found_footy.discovery.models import (
     AliasResult,
     CloseRequest,
     CloseResult,
-    SearchAttempt,
-    SearchOutcome,
-    download_id,
-)
-from found_footy.discovery.activities import AliasActivities, SearchActivities
-from found_footy.discovery.models import (
     EventWorkflow,
+    SearchAttempt,
     SearchInput,
+    SearchOutcome,
     SearchPlan,
     SearchResult,
     StillWanted,
@@ -31,7 +29,6 @@ from found_footy.discovery.models import (
     search_workflow_id,
 )
 from found_footy.discovery.workflow import SearchWorkflow
-from found_footy.fixtures.messages import Done
 from tests.support.workers import worker_with
 
 TEAMS = [TeamRef(40, "Liverpool"), TeamRef(50, "Manchester City")]
@@ -84,9 +81,8 @@ class World:
         self.open_for -= 1
         return CloseResult(self.open_for < 0 or bool(order.give_up))
 
-    async def sweep(self, order: EventWorkflow) -> Done:
+    async def sweep(self, order: EventWorkflow) -> None:
         self.swept += 1
-        return Done()
 
     @property
     def fakes(self) -> dict[Any, Any]:
@@ -130,7 +126,7 @@ async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(
     world = World()
     world.answers[2] = finds("bluesky:a", "x:1")
     result = await world.run(temporal)
-    assert world.registered == [download_id(world.event_id, 2)]
+    assert world.registered == [download_workflow_id(world.event_id, 2)]
     assert world.hand_overs == [2], "also with nothing"
     assert result.downloads == 1
 
@@ -168,7 +164,7 @@ async def test_a_download_that_fails_does_not_keep_the_event_open(temporal: Clie
     world.downloads_fail = True
     world.answers[1] = finds("bluesky:a")
     await world.run(temporal)
-    handle = temporal.get_workflow_handle(download_id(world.event_id, 1))
+    handle = temporal.get_workflow_handle(download_workflow_id(world.event_id, 1))
     assert (await handle.describe()).status is WorkflowExecutionStatus.FAILED
     assert len(world.closings) == 1
 

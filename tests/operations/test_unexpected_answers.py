@@ -15,12 +15,11 @@ from starlette.routing import Route
 from temporalio.testing import ActivityEnvironment
 
 from found_footy.clips.activities import VerificationActivities
-from found_footy.clips.messages import SearchAttempt
 from found_footy.clips.models import FrameReading, RejectionReason
 from found_footy.clips.store import ClipStore
 from found_footy.config import Settings
 from found_footy.discovery.activities import AliasActivities, SearchActivities, SearchRules
-from found_footy.discovery.models import Post, TeamRef
+from found_footy.discovery.models import Post, SearchAttempt, TeamRef
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import (
     CandidateRejected,

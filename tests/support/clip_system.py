@@ -14,11 +14,10 @@ from temporalio.testing import ActivityEnvironment
 
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
 from found_footy.clips.filters import FilterRules
-from found_footy.clips.messages import CandidateRef, FetchResult, PoolRef, SearchAttempt, SettleRequest, VideoRef
-from found_footy.clips.models import FrameReading
+from found_footy.clips.models import CandidateRef, FetchResult, FrameReading, PoolRef, SettleRequest, VideoRef
 from found_footy.clips.store import ClipStore
 from found_footy.discovery.activities import SearchActivities, SearchRules
-from found_footy.discovery.models import EventWorkflow, Post, TeamName
+from found_footy.discovery.models import EventWorkflow, Post, SearchAttempt, TeamName
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import KnowledgeError
 from found_footy.fixtures.models import Score, Sport

@@ -14,18 +14,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from found_footy.app import WORKFLOWS
-from found_footy.fixtures.messages import Call
 from found_footy.runtime.worker import pipeline_worker
 
 Fake = Callable[[Any], Awaitable[Any]]
-
-
-def faked(call: Call[Any, Any], argument: type, fake: Fake) -> Callable[..., Any]:
-    async def run(order: Any) -> Any:
-        return await fake(order)
-
-    run.__annotations__ = {"order": argument, "return": call.result}
-    return activity.defn(name=call.name)(run)
 
 
 def fake_activity(method: Callable[..., Any], fake: Fake) -> Callable[..., Any]:
@@ -53,9 +44,6 @@ def sandbox() -> SandboxedWorkflowRunner:
 async def worker_with(client: Client, fakes: Mapping[Any, Any]) -> AsyncIterator[str]:
     """Yields the task queue. `fakes` maps activity methods to the coroutine functions that stand in for them."""
     queue = f"test-{uuid4()}"
-    activities = [
-        faked(key, *fake) if isinstance(key, Call) else fake_activity(key, fake) for key, fake in fakes.items()
-    ]
-    activities.append(_not_faked)
+    activities = [fake_activity(method, fake) for method, fake in fakes.items()] + [_not_faked]
     async with pipeline_worker(client, queue, WORKFLOWS, activities, workflow_runner=sandbox()):
         yield queue

@@ -22,23 +22,25 @@ from found_footy.clips.filters import (
     reason_for_error,
     reason_for_media_error,
 )
-from found_footy.clips.messages import (
+from found_footy.clips.models import (
     CandidateFailure,
     CandidateRef,
     CopyOf,
     FetchResult,
+    FrameReading,
     PoolPlan,
     PoolRef,
-    SearchAttempt,
+    RejectionReason,
     SettleRequest,
     VideoFailure,
     VideoRef,
     VideoStatus,
+    clip_key,
+    staging_key,
 )
-from found_footy.clips.models import FrameReading, RejectionReason, clip_key, staging_key
 from found_footy.clips.verification import Verification, VerificationStatus, validate_timestamp, validate_wicket
 from found_footy.discovery.goal import SoughtGoal
-from found_footy.discovery.models import EventWorkflow, StillWanted
+from found_footy.discovery.models import EventWorkflow, SearchAttempt, StillWanted
 from found_footy.errors import CandidateRejected, DownloadUnavailable, MediaError, ObjectMissing, VisionError
 from found_footy.fixtures.models import Sport
 from found_footy.media.processor import MediaProcessor

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -287,3 +288,120 @@ class PublishedVideo:
         """ASCII form of `file_name`."""
         letters = unicodedata.normalize("NFKD", self.file_name).encode("ascii", "ignore").decode()
         return " ".join(letters.split()).strip(" -+") or "Goal"
+
+
+# --- Inputs and results of workflows and activities. They carry ids; the database and the object store hold the rest.
+
+
+def download_workflow_id(event_id: str, attempt: int) -> str:
+    return f"download-{event_id}-{attempt}"
+
+
+def upload_workflow_id(event_id: str) -> str:
+    return f"upload-{event_id}"
+
+
+# --- Download.
+
+
+@dataclass(frozen=True)
+class DownloadInput:
+    event_id: str
+    attempt: int
+    keys: list[str]
+    vision_patience_seconds: float
+
+
+@dataclass(frozen=True)
+class DownloadResult:
+    fetched: int = 0
+    rejected: int = 0
+    verified: int = 0
+    """Files that the vision check ran on."""
+    withdrawn: bool = False
+
+
+@dataclass(frozen=True)
+class CandidateRef:
+    event_id: str
+    key: str
+
+
+@dataclass(frozen=True)
+class FetchResult:
+    md5: str = ""
+    """Empty if the candidate was rejected."""
+    state: str = ""
+    """State of the file: `staged` needs the vision check, `checked` needs a hash; all others are final."""
+
+
+@dataclass(frozen=True)
+class CandidateFailure:
+    event_id: str
+    key: str
+    error: str
+    """Class of the error."""
+    detail: str
+
+
+@dataclass(frozen=True)
+class VideoRef:
+    event_id: str
+    md5: str
+
+
+@dataclass(frozen=True)
+class VideoStatus:
+    state: str
+
+
+@dataclass(frozen=True)
+class VideoFailure:
+    event_id: str
+    md5: str
+    error: str
+    detail: str
+
+
+# --- Upload.
+
+
+@dataclass(frozen=True)
+class UploadBatch:
+    attempt: int
+
+
+@dataclass(frozen=True)
+class UploadInput:
+    event_id: str
+    idle_seconds: float
+    waiting: list[UploadBatch] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PoolRef:
+    event_id: str
+    pool: str
+
+
+@dataclass(frozen=True)
+class CopyOf:
+    md5: str
+    of: str
+    offset: float
+    mirrored: bool = False
+
+
+@dataclass(frozen=True)
+class PoolPlan:
+    stays: list[str] = field(default_factory=list)
+    publish: list[str] = field(default_factory=list)
+    """Members of `stays` that are not published yet."""
+    copies: list[CopyOf] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SettleRequest:
+    event_id: str
+    plans: list[PoolPlan]
+    at: datetime

@@ -19,7 +19,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
-    from found_footy.clips.messages import (
+    from found_footy.clips.models import (
         CandidateFailure,
         CandidateRef,
         DownloadInput,
@@ -27,17 +27,16 @@ with workflow.unsafe.imports_passed_through():
         FetchResult,
         PoolPlan,
         PoolRef,
-        SearchAttempt,
         SettleRequest,
         UploadBatch,
         UploadInput,
         VideoFailure,
         VideoRef,
-        upload_id,
+        upload_workflow_id,
     )
-    from found_footy.discovery.models import EventWorkflow
-    from found_footy.fixtures.messages import EVENT_ID
+    from found_footy.discovery.models import EventWorkflow, SearchAttempt
     from found_footy.runtime.activity_policy import ActivityPolicy
+    from found_footy.runtime.temporal import EVENT_ID
 
 STORE_RETRY_WINDOW = timedelta(minutes=15)
 """How long a step is retried while the object store or the database is unavailable."""
@@ -200,7 +199,7 @@ def upload_starter(client: Client, task_queue: str, idle_seconds: float) -> Call
         await client.start_workflow(
             UploadWorkflow.run,
             UploadInput(order.event_id, idle_seconds),
-            id=upload_id(order.event_id),
+            id=upload_workflow_id(order.event_id),
             task_queue=task_queue,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,

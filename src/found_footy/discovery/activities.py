@@ -10,30 +10,31 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from found_footy.clips.messages import (
-    TEAMS_WITHOUT_ALIASES,
-    AliasResult,
-    CloseRequest,
-    CloseResult,
-    SearchAttempt,
-    SearchOutcome,
-    TeamList,
-    TeamQuery,
-)
 from found_footy.clips.models import clip_prefix, md5_of, staging_prefix
 from found_footy.discovery.aliases import choose_aliases
 from found_footy.discovery.goal import SoughtGoal
-from found_footy.discovery.models import EventWorkflow, Post, SearchPlan, StillWanted, TeamRef
+from found_footy.discovery.models import (
+    AliasResult,
+    CloseRequest,
+    CloseResult,
+    EventWorkflow,
+    Post,
+    SearchAttempt,
+    SearchOutcome,
+    SearchPlan,
+    StillWanted,
+    TeamList,
+    TeamQuery,
+    TeamRef,
+)
 from found_footy.discovery.query import SearchQuery, query_for, wicket_query
 from found_footy.discovery.selection import ChoosingRules, choose, is_young
 from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
-from found_footy.fixtures.messages import Done
 from found_footy.fixtures.models import GoalKind, Side, Sport
 from found_footy.fixtures.team_names import is_national
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.ports import ClipStorage, FixtureStore, Knowledge, SocialSource, SourceReport
 from found_footy.recordings.recorder import MatchRecorder
-from found_footy.runtime.activities import implements
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
 
@@ -53,9 +54,9 @@ class AliasActivities:
         self._now = now
         self._keeper = keeper or UnexpectedAnswerRecorder()
 
-    @implements(TEAMS_WITHOUT_ALIASES)
+    @activity.defn
     async def teams_without_aliases(self, order: TeamQuery) -> TeamList:
-        found = await self._clips.teams_without_aliases(order.most)
+        found = await self._clips.teams_without_aliases(order.max_teams)
         return TeamList([TeamRef(team.id, team.name, team.league, team.country) for team in found])
 
     @activity.defn
@@ -214,7 +215,7 @@ class SearchActivities:
         return CloseResult(True)
 
     @activity.defn
-    async def sweep_event(self, order: EventWorkflow) -> Done:
+    async def sweep_event(self, order: EventWorkflow) -> None:
         """Delete staged files and unpublished clips. Runs when the event has no open work."""
         goal = await self._clips.goal(order.event_id)
         states = await self._clips.video_states(order.event_id)
@@ -225,7 +226,6 @@ class SearchActivities:
         if left:
             await self._objects.delete(left)
             log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(left)})
-        return Done()
 
 
 def query_of(goal: SoughtGoal) -> SearchQuery:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -101,5 +101,62 @@ class StillWanted:
     """None if the goal was withdrawn."""
 
 
+@dataclass(frozen=True)
+class AliasResult:
+    team_id: int
+    aliases: list[str]
+
+
+@dataclass(frozen=True)
+class TeamQuery:
+    max_teams: int = 200
+
+
+@dataclass(frozen=True)
+class TeamList:
+    teams: list[TeamRef]
+
+
+@dataclass(frozen=True)
+class SearchAttempt:
+    event_id: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    wanted: bool
+    answered: int = 0
+    """Sources that responded, with or without results."""
+    posts: int = 0
+    keys: list[str] = field(default_factory=list)
+    """Posts to download."""
+    download_seconds: float = 0.0
+    """Time limit for their downloads and vision checks."""
+    vision_patience_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class CloseRequest:
+    event_id: str
+    give_up: str = ""
+    """Reason to cancel open downloads; empty to wait for them."""
+
+
+@dataclass(frozen=True)
+class CloseResult:
+    closed: bool
+    downloading: int = 0
+    checking: int = 0
+    waiting: int = 0
+
+
+# --- Workflow ids.
+
+
 def search_workflow_id(event_id: str) -> str:
     return f"search-{event_id}"
+
+
+def alias_workflow_id(team_id: int) -> str:
+    return f"aliases-{team_id}"

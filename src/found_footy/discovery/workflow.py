@@ -10,19 +10,23 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes, Workfl
 from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError
 from temporalio.workflow import ChildWorkflowHandle, ParentClosePolicy
 
-from found_footy.clips.messages import (
+from found_footy.clips.models import DownloadInput, DownloadResult, download_workflow_id
+from found_footy.clips.workflow import DownloadWorkflow, queue_for_upload
+from found_footy.discovery.models import (
     AliasResult,
     CloseRequest,
-    DownloadInput,
-    DownloadResult,
+    EventWorkflow,
     SearchAttempt,
+    SearchInput,
     SearchOutcome,
-    download_id,
+    SearchPlan,
+    SearchResult,
+    TeamList,
+    TeamQuery,
+    TeamRef,
 )
-from found_footy.clips.workflow import DownloadWorkflow, queue_for_upload
-from found_footy.discovery.models import EventWorkflow, SearchInput, SearchPlan, SearchResult, TeamRef
-from found_footy.fixtures.messages import EVENT_ID
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.temporal import EVENT_ID
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.discovery.activities import AliasActivities, SearchActivities
@@ -35,6 +39,7 @@ MAX_CLOSE_WAIT = timedelta(seconds=60)
 DOWNLOAD_GRACE = timedelta(minutes=5)
 """Added to the time limit of a download's steps for its execution timeout."""
 
+LIST_TEAMS = ActivityPolicy(timedelta(seconds=15), attempts=3)
 RESOLVE_ALIASES = ActivityPolicy(timedelta(seconds=60), attempts=3)
 RESOLVE_ALIASES_BEFORE_SEARCH = ActivityPolicy(timedelta(seconds=10), attempts=1)
 """Short, because the goal is waiting and the team's own name is enough for a search."""
@@ -46,6 +51,11 @@ CLOSE_EVENT = ActivityPolicy(timedelta(seconds=30), attempts=5, initial_backoff=
 SWEEP_EVENT = ActivityPolicy(timedelta(seconds=120), attempts=10).within(CLOSE_DEADLINE)
 
 run_activity = workflow.execute_activity_method
+
+
+async def list_teams_without_aliases() -> TeamList:
+    """Call the activity from a workflow."""
+    return await run_activity(AliasActivities.teams_without_aliases, TeamQuery(), **LIST_TEAMS.options())
 
 
 @workflow.defn(name="AliasWorkflow")
@@ -117,7 +127,7 @@ class SearchWorkflow:
             handle = await workflow.start_child_workflow(
                 DownloadWorkflow.run,
                 order,
-                id=download_id(event_id, attempt),
+                id=download_workflow_id(event_id, attempt),
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 # A restarted search leaves the downloads of its predecessor alone.
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,

@@ -1,8 +1,7 @@
 """Records histories of the real system while it plays a matchday: `python -m tests.e2e.record`.
 
-Run it when a workflow is new, or when its steps have changed on purpose and the old histories have been dealt with (see
-CONTRIBUTING.md): then give the workflow's name. Histories that exist stay: workflows that were started by an older
-version must still replay. New ones get the version in front of their name.
+Run it when a workflow is new or its steps have changed (see CONTRIBUTING.md). Existing histories stay, unless the names
+of their workflows are given as arguments.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ from found_footy.operations.workflow import CanaryWorkflow
 from found_footy.runtime.http_server import HttpServer
 
 HISTORIES = Path(__file__).parent / "histories"
-VERSION = "0.4"
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +58,7 @@ async def record() -> None:
                     await _subscribe(system.settings, [each.url for each in receivers])
                     while not simulator.state().settled:
                         await asyncio.sleep(1)
-                    # Until the last search has ended, and the vision workflow and the uploaders have gone idle.
+                    # Wait until the last search has ended and the uploaders are idle.
                     await asyncio.sleep(100)
                     await system.client.execute_workflow(
                         IngestWorkflow.run,
@@ -118,22 +116,23 @@ async def _announced(settings: Settings, client: Client, address: str) -> None:
 
 
 async def _save(client: Client) -> None:
-    again = set(sys.argv[1:])
+    """Write one history per outcome of each workflow; replace those of the workflows named on the command line."""
+    outdated = set(sys.argv[1:])
+    written = set()
     async for execution in client.list_workflows():
         if execution.close_time is None:
             continue
         history = await client.get_workflow_handle(execution.id, run_id=execution.run_id).fetch_history()
-        kind = _kind(execution, history)
-        target = HISTORIES / f"{VERSION}-{kind}.json"
-        known = any(HISTORIES.glob(f"*-{kind}.json")) and execution.workflow_type not in again
-        if not known and not target.exists():
+        target = HISTORIES / f"{_kind(execution, history)}.json"
+        if target not in written and (execution.workflow_type in outdated or not target.exists()):
             content = json.dumps(_scrubbed(json.loads(history.to_json())), indent=1)
             target.write_text(content + "\n", encoding="utf-8")
+            written.add(target)
             log.warning("recorded %s", target.name)
 
 
 def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
-    """One history for each way that a workflow can go."""
+    """Return the file name for this outcome of the workflow."""
     text = history.to_json()
     if execution.workflow_type == "MonitorWorkflow":
         way = "starts-a-search" if "START_CHILD_WORKFLOW_EXECUTION_INITIATED" in text else "nothing-certain"
@@ -162,7 +161,7 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Where it was recorded is nobody's business."""
+    """Remove what names the recording machine."""
     if isinstance(value, dict):
         hidden = {"identity": "recorder", "stackTrace": ""}
         return {key: hidden.get(key, _scrubbed(item)) for key, item in value.items()}

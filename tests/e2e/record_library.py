@@ -1,6 +1,6 @@
 """Records histories of the clip library's workflows, with one film: `python -m tests.e2e.record_library`.
 
-The names of workflows whose steps have changed on purpose can be given, as for `record.py`, whose rules hold here too.
+Takes the names of changed workflows, as `record.py` does.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ async def test_a_recorded_history_replays(path: Path) -> None:
 
 
 def test_each_workflow_has_a_recorded_history() -> None:
-    recorded = {path.stem.split("-")[1] for path in HISTORIES}
+    recorded = {path.stem.split("-")[0] for path in HISTORIES}
     assert recorded == {cls.__name__ for cls in WORKFLOWS}
 
 

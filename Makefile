@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadgroup --no-loadscope-reorder
+# Many tests wait for other processes: one more process than cores keeps the cores busy.
+PYTEST := $(BIN)/python -m pytest -n $$(($(CORES) + 1)) --dist loadscope --no-loadscope-reorder
 # What needs no engine, no browser, no other program, no video decoding and no whole system.
 FAST := not engines and not chromium and not processes and not media and not system and not chaos
 # Where it is set, every process compiles the whole product again.

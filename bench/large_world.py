@@ -62,7 +62,7 @@ join clubs a on a.n = (number * 7 + 1 + number %% 300) %% 600;
 """
 
 _EVENTS = """
-alter table events disable trigger events_have_words;  -- the same words are known already
+alter table events disable trigger events_insert_words;  -- the same words are known already
 insert into events (id, fixture_id, team_id, team_name, side, player_id, player_name, type, kind, elapsed, seq,
     home_before, away_before, home_after, away_after, first_seen, seen, missing, stable_at, monitor_complete,
     download_complete, searched_at, search_query, aliases, words)
@@ -79,7 +79,7 @@ cross join lateral (select case when g = 1 then f.away_id else f.home_id end as 
     case when g = 1 then 'away' else 'home' end as side) as team
 join clubs c on c.n = team.id - 1000
 join players p on p.first = (f.id * 3 + g) %% 20 and p.last = (f.id * 7 + g * 11) %% 40;
-alter table events enable trigger events_have_words;
+alter table events enable trigger events_insert_words;
 """
 
 _AROUND = """

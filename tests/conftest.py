@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import HealthCheck, settings
 from temporalio.client import Client
+from xdist.scheduler import LoadScopeScheduling
 
 from found_footy.config import Settings
 from found_footy.fixtures.store import PostgresStore, open_store
@@ -73,16 +74,33 @@ FOLDER_MARKERS = {
     "storage": "engines",
     "web/pages": "chromium",
 }
-ONE_GROUP = ("browser", "web/pages")
-"""Folders whose tests share a browser."""
-GROUP_ORDER = ("system", "browser", "web/pages", "media", "clips", "web", "library", "cli")
+ONE_PROCESS = ("browser", "chaos", "e2e", "web/pages")
+"""Folders whose tests share a browser or start whole systems: one process runs them, one test after the other."""
+GROUP_ORDER = ("e2e", "chaos", "web/pages", "browser", "clips/test_accuracy", "media", "clips", "web", "library", "cli")
 """What takes longest starts first, so that no worker is left with it at the end."""
+
+
+def group_of(path: str) -> str:
+    """Return the tests that run in the same process as this file: its folder or the file itself."""
+    module = path.removeprefix("tests/").removesuffix(".py")
+    return next((folder for folder in ONE_PROCESS if module.startswith(f"{folder}/")), module)
+
+
+class GroupScheduling(LoadScopeScheduling):
+    """Sends each group of tests to one worker, in the order of collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid.split("::")[0])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    """A hook of xdist. Its own `loadgroup` renames tests, which pytest 9.2 ignores."""
+    return GroupScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Derive markers from folders and fixtures, and decide which tests run in one process."""
-    groups: dict[str, str] = {}
+    """Derive markers from folders and fixtures, and start with what takes longest."""
     for item in items:
         folder = item.path.parent.relative_to(ROOT).as_posix()
         markers = {marker for prefix, marker in FOLDER_MARKERS.items() if f"{folder}/".startswith(f"{prefix}/")}
@@ -95,15 +113,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             markers.add("property")
         for marker in sorted(markers):
             item.add_marker(marker)
-        if "system" in markers:
-            group = "system"
-        else:
-            group = next((name for name in ONE_GROUP if folder == name), f"{folder}/{item.path.stem}")
-        item.add_marker(pytest.mark.xdist_group(group))
-        groups[item.nodeid] = group
 
     def rank(item: pytest.Item) -> int:
-        group = groups[item.nodeid]
+        group = group_of(item.path.relative_to(ROOT).as_posix())
         return next((n for n, name in enumerate(GROUP_ORDER) if f"{group}/".startswith(f"{name}/")), len(GROUP_ORDER))
 
     items.sort(key=rank)

@@ -111,13 +111,13 @@ class FeedSettings(BaseSettings):
     redis_url: RedisUrl | None = Field(
         None,
         validation_alias=well_known("REDIS_URL"),
-        description="Redis or Valkey; where it is not set, `footy up` starts an embedded one.",
+        description="Redis or Valkey; if unset, `footy up` starts an embedded one.",
     )
     feeds_file: Path = Field(
         Path("config/sources.yaml"), description="The file that declares the score feeds; read again when it changes."
     )
     feed: Literal["api_football", "espn"] | None = Field(
-        None, description="Only this score feed, whatever that file declares."
+        None, description="Use only this score feed and ignore the file."
     )
     api_football_url: HttpUrl = Field("https://v3.football.api-sports.io", description="Base URL of API-Football.")
     api_football_key: Key | None = Field(
@@ -128,7 +128,7 @@ class FeedSettings(BaseSettings):
         (),
         description="ESPN leagues to read and follow, by slug and comma-separated; by default the follow list decides.",
     )
-    feed_timeout_seconds: float = Field(10, gt=0, le=60, description="How long one answer of a feed may take.")
+    feed_timeout_seconds: float = Field(10, gt=0, le=60, description="Timeout of one request to a feed.")
     follow: FollowList = Field(
         DEFAULT_ENTRIES,
         description="Competitions, teams and presets to follow, by name, comma-separated; `footy follow` changes it.",
@@ -136,29 +136,33 @@ class FeedSettings(BaseSettings):
     tracked_teams: Numbers = Field((), description="Team ids of API-Football to follow in addition.")
     tracked_leagues: Numbers = Field((), description="League ids of API-Football to follow in addition.")
     feed_patience_seconds: float = Field(
-        8, gt=0, le=300, description="How long a poll waits for its feeds; who comes later counts at the next poll."
+        8, gt=0, le=300, description="How long a poll waits for its feeds; later responses count for the next poll."
     )
     retry_seconds: float = Field(
-        2, ge=0, le=30, description="Shortest wait before a feed is asked a second time; twice that before a third."
+        2, ge=0, le=30, description="Minimum delay before the first retry of a feed; doubled for each further retry."
     )
-    turn_seconds: float = Field(20, gt=0, le=300, description="How long a request waits for its turn at a feed.")
-    navigation_seconds: float = Field(15, gt=0, le=120, description="How long a page of a feed may take to open.")
-    scrape_seconds: float = Field(45, gt=0, le=300, description="How long reading one page may take in all.")
-    pause_failures: int = Field(5, ge=1, le=100, description="Failures in a row that pause a match at a feed.")
-    pause_seconds: float = Field(120, gt=0, le=86400, description="How long such a pause lasts.")
-    completed_poll_seconds: float = Field(300, gt=0, le=86400, description="Between two looks at a match that is over.")
-    archive_hours: float = Field(24, gt=0, le=8760, description="How long a match that is over is looked at.")
+    turn_seconds: float = Field(20, gt=0, le=300, description="How long a request waits for a permit of its feed.")
+    navigation_seconds: float = Field(15, gt=0, le=120, description="Timeout for loading a page of a feed.")
+    scrape_seconds: float = Field(45, gt=0, le=300, description="Timeout for loading and reading one page.")
+    pause_failures: int = Field(5, ge=1, le=100, description="Consecutive failures after which a feed pauses a match.")
+    pause_seconds: float = Field(120, gt=0, le=86400, description="Length of that pause.")
+    completed_poll_seconds: float = Field(
+        300, gt=0, le=86400, description="Time between two polls of a finished match."
+    )
+    archive_hours: float = Field(24, gt=0, le=8760, description="How long a finished match is polled.")
     stale_seconds: float = Field(
-        45, gt=0, le=3600, description="Age at which what is known of a match under way is shown as stale."
+        45, gt=0, le=3600, description="Age at which the data of a live match is shown as stale."
     )
 
-    health_seconds: float = Field(15, gt=0, le=300, description="Between two judgements of the feeds' health.")
+    health_seconds: float = Field(15, gt=0, le=300, description="Time between two checks of the feeds' health.")
     fresh_seconds: float = Field(60, gt=0, le=3600, description="Median or p95 age that makes them DEGRADED.")
     failing_seconds: float = Field(120, gt=0, le=7200, description="Age of any match that makes them FAILING.")
     stall_seconds: float = Field(90, gt=0, le=7200, description="Time without any answer that makes them FAILING.")
-    recovery_seconds: float = Field(120, gt=0, le=3600, description="After a recovery, how long until it is judged.")
+    recovery_seconds: float = Field(
+        120, gt=0, le=3600, description="Time between a recovery and the check of its result."
+    )
     recovery_pause_seconds: float = Field(
-        900, gt=0, le=86400, description="Between two recoveries, while the feeds do not come back."
+        900, gt=0, le=86400, description="Time between two recoveries while the feeds keep failing."
     )
 
 
@@ -166,41 +170,41 @@ class FeedSettings(BaseSettings):
 
 
 class LibrarySettings(BaseSettings):
-    library_seconds: float = Field(5, gt=0, le=600, description="How often the library looks for work.")
-    library_at_once: int = Field(
-        2, ge=1, le=64, description="How many pieces of the library's work a worker does at once."
-    )
+    library_seconds: float = Field(5, gt=0, le=600, description="Time between two checks for work in the library.")
+    library_at_once: int = Field(2, ge=1, le=64, description="Library tasks that a worker runs at once.")
     library_queue_most: int = Field(
-        100, ge=1, le=10_000, description="How many pieces of work of one stage are handed to Temporal at a time."
+        100, ge=1, le=10_000, description="Items of one stage handed to Temporal at a time."
     )
-    undo_seconds: float = Field(60, gt=0, le=3600, description="How long an action of review can be undone.")
+    undo_seconds: float = Field(60, gt=0, le=3600, description="How long a review action can be undone.")
     claim_seconds: float = Field(
-        120, gt=0, le=3600, description="How long a clip stays with a reviewer who gives no sign of life."
+        120, gt=0, le=3600, description="How long a clip stays claimed by an inactive reviewer."
     )
-    source_mb: int = Field(20_000, ge=1, le=500_000, description="Largest source that is taken, in megabytes.")
-    source_hours: float = Field(6, gt=0, le=48, description="Longest source that is taken.")
+    source_mb: int = Field(20_000, ge=1, le=500_000, description="Maximum size of a source, in megabytes.")
+    source_hours: float = Field(6, gt=0, le=48, description="Maximum length of a source.")
     source_media_seconds: float = Field(
-        18_000, gt=0, le=86_400, description="How long one pass over a source, or over a clip of it, may take."
+        18_000, gt=0, le=86_400, description="Timeout of one pass over a source or a clip."
     )
-    scene_seconds_least: float = Field(0.6, ge=0, le=60, description="Shortest scene; sooner cuts are left out.")
+    scene_seconds_least: float = Field(
+        0.6, ge=0, le=60, description="Minimum length of a scene; cuts that come sooner are ignored."
+    )
     keyframes: Names = Field(
         ("25%", "50%", "75%", "sharpest"),
-        description="Which keyframes are taken: shares of the clip, `sharpest`, `informative`.",
+        description="Keyframes to extract: fractions of the clip, `sharpest`, `informative`.",
     )
     embedding_models: Names = Field(
         ("mobilenet_v3_small",),
         description="Models that embed clips: mobilenet_v3_small, clip_file, server. Searches use the first.",
     )
     embedding_file: Path | None = Field(
-        None, description="ONNX file of the picture side of a CLIP or SigLIP model, for clip_file."
+        None, description="ONNX file of the image encoder of a CLIP or SigLIP model, for clip_file."
     )
-    embedding_text_file: Path | None = Field(None, description="ONNX file of its text side.")
+    embedding_text_file: Path | None = Field(None, description="ONNX file of its text encoder.")
     embedding_tokenizer_file: Path | None = Field(None, description="Its `tokenizer.json`.")
     embedding_url: HttpUrl | None = Field(
-        None, description="A server that embeds, for server: the address before `/embeddings`."
+        None, description="Embedding server, for server: the URL before `/embeddings`."
     )
-    embedding_server_model: str = Field("default", min_length=1, description="The model's name at that server.")
-    embedding_server_dimensions: int = Field(512, ge=1, le=2000, description="Numbers in a vector of that model.")
+    embedding_server_model: str = Field("default", min_length=1, description="Name of the model on that server.")
+    embedding_server_dimensions: int = Field(512, ge=1, le=2000, description="Dimensions of that model's vectors.")
 
 
 # --- All settings.
@@ -212,29 +216,29 @@ ENV_FILE = ".env"
 class Settings(FeedSettings, LibrarySettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=ENV_FILE, extra="ignore", frozen=True)
 
-    profile: Literal["default", "demo"] = Field("default", description="`demo` shortens the waiting times.")
+    profile: Literal["default", "demo"] = Field("default", description="`demo` shortens delays.")
     data_dir: Path = Field(Path(".footy"), description="Folder of the embedded engines' data, logs and run-time files.")
     log_format: Literal["json", "pretty"] = Field(
-        "json", validation_alias=well_known("LOG_FORMAT"), description="One JSON object a line, or text for people."
+        "json", validation_alias=well_known("LOG_FORMAT"), description="One JSON object per line, or formatted text."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", validation_alias=well_known("LOG_LEVEL"), description="What is logged at all."
+        "INFO", validation_alias=well_known("LOG_LEVEL"), description="Minimum level of log messages."
     )
 
     database_url: PostgresUrl | None = Field(
         None,
         validation_alias=well_known("DATABASE_URL"),
-        description="PostgreSQL 15+; where it is not set, `footy up` starts an embedded one.",
+        description="PostgreSQL 15+; if unset, `footy up` starts an embedded one.",
     )
     temporal_address: Address | None = Field(
         None,
         validation_alias=well_known("TEMPORAL_ADDRESS"),
-        description="host:port of Temporal; where it is not set, `footy up` starts an embedded one.",
+        description="host:port of Temporal; if unset, `footy up` starts an embedded one.",
     )
     temporal_namespace: str = Field("default", description="Temporal namespace.")
     temporal_api_key: Key | None = Field(None, description="Key for Temporal Cloud; switches TLS on.")
     temporal_ui_port: int | None = Field(
-        None, ge=1, le=65535, description="Serve the embedded Temporal's own pages on this port of loopback."
+        None, ge=1, le=65535, description="Serve the embedded Temporal's web UI on this loopback port."
     )
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
     workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
@@ -243,23 +247,27 @@ class Settings(FeedSettings, LibrarySettings):
         None,
         pattern=r"^https?://",
         validation_alias=well_known("LLAMA_URL"),
-        description="OpenAI-compatible server with a vision model; where it is not set, the embedded OCR reads.",
+        description="OpenAI-compatible server with a vision model; if unset, the embedded OCR reads.",
     )
-    llama_model: str = Field("default", min_length=1, description="The model's name at that server.")
-    vision_timeout_seconds: float = Field(60, gt=0, le=600, description="How long that server may take for a frame.")
+    llama_model: str = Field("default", min_length=1, description="Name of the model on that server.")
+    vision_timeout_seconds: float = Field(60, gt=0, le=600, description="Timeout of one frame on that server.")
 
-    poll_seconds: float = Field(30, ge=1, le=3600, description="Time between two polls of the matches under way.")
-    staging_poll_seconds: float = Field(900, ge=1, le=86400, description="The same for matches that wait.")
+    poll_seconds: float = Field(30, ge=1, le=3600, description="Time between two polls of live matches.")
+    staging_poll_seconds: float = Field(
+        900, ge=1, le=86400, description="Time between two polls of matches that have not started."
+    )
     pre_activation_minutes: float = Field(30, ge=0, le=1440, description="How long before kick-off polling starts.")
     ingest_days: int = Field(3, ge=1, le=7, description="Days of fixtures that each ingest fetches.")
-    look_ahead_days: int = Field(30, ge=1, le=60, description="How far ingest looks when tomorrow is empty.")
+    look_ahead_days: int = Field(
+        30, ge=1, le=60, description="Days that ingest searches when tomorrow has no fixtures."
+    )
     retention_days: float = Field(14, gt=0, le=3650, description="Age at which finished fixtures are deleted.")
-    debounce_polls: int = Field(3, ge=1, le=20, description="Polls in a row that make a goal certain.")
-    drop_polls: int = Field(3, ge=1, le=20, description="Polls in a row without it that withdraw a goal.")
-    same_goal_minutes: int = Field(2, ge=0, le=10, description="How far a goal's minute may move at once.")
-    over_polls: int = Field(3, ge=1, le=20, description="Polls in a row that must say that a match is over.")
+    debounce_polls: int = Field(3, ge=1, le=20, description="Consecutive polls after which a goal is stable.")
+    drop_polls: int = Field(3, ge=1, le=20, description="Consecutive polls without a goal after which it is withdrawn.")
+    same_goal_minutes: int = Field(2, ge=0, le=10, description="How far a goal's minute may change in one poll.")
+    over_polls: int = Field(3, ge=1, le=20, description="Consecutive polls that must report the end of a match.")
     patience_seconds: float = Field(
-        3600, ge=0, le=86400, description="After the end, how long to wait for a goal that still comes and goes."
+        3600, ge=0, le=86400, description="How long to wait after the end for a goal that is not stable."
     )
     interruption_hours: float = Field(
         12, ge=1, le=168, description="How long after kick-off an interrupted match is polled at every cycle."
@@ -270,7 +278,7 @@ class Settings(FeedSettings, LibrarySettings):
     )
 
     # --- Search and clips.
-    wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Where team names are looked up.")
+    wikidata_url: HttpUrl = Field("https://www.wikidata.org", description="Base URL of Wikidata, for team names.")
     wikidata_sparql_url: HttpUrl = Field("https://query.wikidata.org", description="Wikidata's query service.")
     wikidata_contact: str | None = Field(
         None,
@@ -281,7 +289,7 @@ class Settings(FeedSettings, LibrarySettings):
     )
     sources: Sources = Field(
         ("fxtwitter", "reddit", "bluesky", "x", "folder"),
-        description="Where clips are searched for; one that lacks its own settings stays off.",
+        description="Sources to search for clips; a source without its required settings stays off.",
     )
     fxtwitter_url: HttpUrl = Field(
         "https://api.fxtwitter.com",
@@ -293,20 +301,20 @@ class Settings(FeedSettings, LibrarySettings):
     browser_url: HttpUrl | None = Field(
         None,
         validation_alias=well_known("BROWSER_URL"),
-        description="`footy browser`, which searches X with an account; where it is not set, source `x` stays off.",
+        description="`footy browser`, which searches X with an account; if unset, source `x` stays off.",
     )
     x_calls: int = Field(
         40, ge=1, le=100_000, description="Search calls per 15 minutes and X account, scrolls included, by browser."
     )
     x_url: HttpUrl = Field("https://x.com", description="Base URL of X, for the browser and for links.")
     x_syndication_url: HttpUrl = Field(
-        "https://cdn.syndication.twimg.com", description="Where the videos of posts on X are looked up."
+        "https://cdn.syndication.twimg.com", description="Base URL of the API that resolves videos of posts on X."
     )
-    bluesky_url: HttpUrl = Field("https://bsky.social", description="Where to log in to Bluesky.")
+    bluesky_url: HttpUrl = Field("https://bsky.social", description="Base URL for the login to Bluesky.")
     bluesky_handle: str | None = Field(None, description="Account for Bluesky; without one it stays off.")
     bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
     plc_url: HttpUrl = Field(
-        "https://plc.directory", description="Directory of Bluesky's accounts: which server holds whose videos."
+        "https://plc.directory", description="Directory that names the server of each Bluesky account."
     )
     reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
     reddit_oauth_url: HttpUrl = Field("https://oauth.reddit.com", description="Base URL of Reddit's API.")
@@ -317,7 +325,7 @@ class Settings(FeedSettings, LibrarySettings):
         description="Ways to read Reddit, in the order in which they are tried; oauth needs the app's id and secret.",
     )
     reddit_fresh_seconds: float = Field(
-        15, gt=0, le=300, description="How long all goals share one reading of a subreddit."
+        15, gt=0, le=300, description="How long all goals share one response of a subreddit."
     )
     reddit_comment_threads: int = Field(
         2, ge=0, le=10, description="Matching posts for each search whose comments are read for mirrors; 0 reads none."
@@ -327,38 +335,44 @@ class Settings(FeedSettings, LibrarySettings):
         "Cricket", pattern=r"^\w{2,21}$", description="The subreddit that is read for wickets."
     )
     drop_folder: Path | None = Field(
-        None, description="Folder that people drop their own recordings into; without one that source stays off."
+        None, description="Folder for your own recordings; if unset, the source `folder` is off."
     )
-    source_timeout_seconds: float = Field(20, gt=0, le=120, description="How long one search of one source may take.")
+    source_timeout_seconds: float = Field(20, gt=0, le=120, description="Timeout of one search of one source.")
     private_hosts: Names = Field(
-        (), description="host:port of servers at private addresses that may be asked all the same: a simulator's."
+        (), description="host:port of servers at private addresses that may be requested, such as a simulator."
     )
 
-    search_attempts: int = Field(10, ge=1, le=60, description="Searches for each goal.")
+    search_attempts: int = Field(10, ge=1, le=60, description="Searches per goal.")
     search_attempts_most: int = Field(
-        15, ge=1, le=60, description="The same with those counted that no source answered."
+        15, ge=1, le=60, description="Searches per goal, including those without any response."
     )
-    search_seconds: float = Field(60, gt=0, le=3600, description="From the start of one search to the next.")
-    search_gap_seconds: float = Field(10, ge=0, le=600, description="From the end of one search to the next, at least.")
+    search_seconds: float = Field(60, gt=0, le=3600, description="Time between the starts of two searches.")
+    search_gap_seconds: float = Field(
+        10, ge=0, le=600, description="Minimum time between the end of a search and the next."
+    )
     search_silence_seconds: float = Field(
-        600, gt=0, le=86400, description="After so long without a sign of life, a search is started again."
+        600, gt=0, le=86400, description="A search without a heartbeat for this long is restarted."
     )
-    post_age_seconds: float = Field(180, gt=0, le=86400, description="How old a post may be to be taken.")
-    candidates: int = Field(5, ge=1, le=50, description="Posts taken from each search, the longest first.")
-    download_mb: int = Field(200, ge=1, le=10_240, description="How large a file may be, in MiB.")
-    download_seconds: float = Field(60, gt=0, le=900, description="How long one download may take.")
-    download_redirects: int = Field(5, ge=0, le=20, description="How often one download may be sent elsewhere.")
+    post_age_seconds: float = Field(180, gt=0, le=86400, description="Maximum age of a post.")
+    candidates: int = Field(5, ge=1, le=50, description="Posts taken per search, longest video first.")
+    download_mb: int = Field(200, ge=1, le=10_240, description="Maximum size of a download, in MiB.")
+    download_seconds: float = Field(60, gt=0, le=900, description="Timeout of one download.")
+    download_redirects: int = Field(5, ge=0, le=20, description="Maximum number of redirects of a download.")
     download_impersonate: bool = Field(
         False,
         description="Let yt-dlp imitate a browser with curl-cffi on sites that it knows. "
         "These connections bypass the check for private addresses.",
     )
-    clip_seconds_least: float = Field(3, gt=0, le=600, description="Shorter clips are refused.")
-    clip_seconds_most: float = Field(60, gt=0, le=3600, description="Longer clips are refused.")
-    clip_aspect_least: float = Field(1.33, gt=0, le=10, description="Narrower clips are refused as portrait.")
-    clock_tolerance_minutes: int = Field(3, ge=0, le=30, description="How far a clip's clock may be from the feed's.")
-    media_memory_mb: int = Field(2048, ge=512, le=65536, description="Address space of a process that decodes a file.")
-    media_seconds: float = Field(60, gt=0, le=900, description="How long decoding a file may take.")
+    clip_seconds_least: float = Field(3, gt=0, le=600, description="Minimum length of a clip.")
+    clip_seconds_most: float = Field(60, gt=0, le=3600, description="Maximum length of a clip.")
+    clip_aspect_least: float = Field(
+        1.33, gt=0, le=10, description="Minimum aspect ratio; narrower clips are rejected as portrait."
+    )
+    clock_tolerance_minutes: int = Field(
+        3, ge=0, le=30, description="Maximum difference between a clip's clock and the feed's minute."
+    )
+    media_memory_mb: int = Field(2048, ge=512, le=65536, description="Address space limit of a decoder process.")
+    media_seconds: float = Field(60, gt=0, le=900, description="Timeout for decoding one file.")
     vision_calls: int = Field(
         2, ge=1, le=64, description="Maximum number of concurrent vision checks across all workers."
     )
@@ -368,50 +382,56 @@ class Settings(FeedSettings, LibrarySettings):
         le=86400,
         description='How long to retry the vision check before a clip is rejected as "not checked".',
     )
-    upload_idle_seconds: float = Field(300, gt=0, le=86400, description="After so long without work an uploader ends.")
+    upload_idle_seconds: float = Field(
+        300, gt=0, le=86400, description="Idle time after which an upload workflow ends."
+    )
 
     object_store_url: str | None = Field(
         None,
         pattern=r"^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?|file:///.*)$",
-        description="s3://bucket/prefix or file:///folder; where it is not set, a folder below the data folder.",
+        description="s3://bucket/prefix or file:///folder; if unset, a folder below the data folder.",
     )
-    s3_endpoint: HttpUrl | None = Field(None, description="S3 server, where it is not Amazon's.")
+    s3_endpoint: HttpUrl | None = Field(None, description="URL of the S3 server, if it is not Amazon's.")
     s3_region: str = Field("us-east-1", min_length=1, description="Region of the bucket.")
     s3_access_key: Key | None = Field(None, description="Access key of the bucket.")
     s3_secret_key: Key | None = Field(None, description="Secret key of the bucket.")
 
-    browser_port: int = Field(8888, ge=0, le=65535, description="Port of `footy browser` on loopback; 0 takes any.")
-    browser_path: Path | None = Field(None, description="Chromium's program; where it is not set, it is looked for.")
+    browser_port: int = Field(
+        8888, ge=0, le=65535, description="Loopback port of `footy browser`; 0 selects a free one."
+    )
+    browser_path: Path | None = Field(None, description="Path of Chromium; if unset, it is searched for.")
     browser_headless: AutoBool = Field(
-        None, description="Whether `footy browser` works without a window; `auto`: only where there is no display."
+        None, description="Whether `footy browser` runs headless; `auto`: only without a display."
     )
-    browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is started anew.")
-    browser_searches: int = Field(500, ge=1, le=100_000, description="Searches and pages until it is started anew.")
+    browser_hours: float = Field(6, gt=0, le=168, description="Age at which the browser is restarted.")
+    browser_searches: int = Field(500, ge=1, le=100_000, description="Searches and pages after which it is restarted.")
     browser_fresh_seconds: float = Field(
-        30, ge=0, le=300, description="How long an answer is shared by all who search for the same."
+        30, ge=0, le=300, description="How long a result is reused for the same search."
     )
-    browser_processes: int = Field(40, ge=5, le=1000, description="Processes beyond which it is started anew.")
+    browser_processes: int = Field(40, ge=5, le=1000, description="Number of processes above which it is restarted.")
 
     # --- Web, API and notifications.
     web_host: str = Field("127.0.0.1", min_length=1, description="Address that `footy web` binds to.")
-    web_port: int = Field(8000, ge=0, le=65535, description="Its port; 0 takes any.")
-    public_url: HttpUrl | None = Field(
-        None, description="Address under which others reach the pages, for links that leave the house."
-    )
-    read_access: Literal["open", "token"] = Field("open", description="Whether reading needs a token, too.")
+    web_port: int = Field(8000, ge=0, le=65535, description="Port of `footy web`; 0 selects a free one.")
+    public_url: HttpUrl | None = Field(None, description="Public URL of the pages, for links in messages and feeds.")
+    read_access: Literal["open", "token"] = Field("open", description="Whether reading requires a token.")
     video_links: Literal["stream", "redirect"] = Field(
-        "stream", description="Videos come through `footy web`, or by a signed address of the S3 server."
+        "stream", description="Stream videos through `footy web`, or redirect to a signed URL of the S3 server."
     )
-    session_hours: float = Field(12, gt=0, le=8760, description="How long a login on the pages holds.")
-    login_failures: int = Field(10, ge=1, le=1000, description="Wrong tokens from one address in 15 minutes.")
-    stream_clients: int = Field(2000, ge=1, le=100_000, description="Readers of live updates at once.")
-    stream_heartbeat_seconds: float = Field(15, ge=1, le=300, description="Between two signs of life to each.")
-    webhook_timeout_seconds: float = Field(10, gt=0, le=60, description="How long a webhook may take to answer.")
+    session_hours: float = Field(12, gt=0, le=8760, description="How long a login on the pages is valid.")
+    login_failures: int = Field(10, ge=1, le=1000, description="Invalid tokens allowed per address in 15 minutes.")
+    stream_clients: int = Field(
+        2000, ge=1, le=100_000, description="Maximum number of concurrent readers of live updates."
+    )
+    stream_heartbeat_seconds: float = Field(
+        15, ge=1, le=300, description="Time between two keep-alive messages to each reader."
+    )
+    webhook_timeout_seconds: float = Field(10, gt=0, le=60, description="Timeout of a webhook.")
     delivery_hours: float = Field(
-        24, gt=0, le=720, description="How long a message is tried before it joins the dead letters."
+        24, gt=0, le=720, description="How long a message is retried before it becomes a dead letter."
     )
     temporal_ui_url: HttpUrl | None = Field(
-        None, description="Temporal's own pages, for links; where it is not set, those of the embedded one."
+        None, description="URL of Temporal's web UI, for links; if unset, that of the embedded one."
     )
 
     @property

@@ -99,7 +99,7 @@ class SettingsError(FootyError):
 
 
 class FollowUnknown(FootyError):
-    """A name that is no known competition, team or preset."""
+    """Unknown competition, team or preset."""
 
     hint = "`footy follow list --known` prints all known names; write team:NAME to follow a team by any other name."
 
@@ -126,14 +126,14 @@ class DecoderUnavailable(EngineError):
     """No decoder process could be started; the file itself may be valid."""
 
     retryable = True
-    hint = "Is the machine out of memory or of processes? The worker's log says more."
+    hint = "The machine may be out of memory or processes; see the worker's log."
 
 
 class StoreUnavailable(FootyError):
     """The database cannot be reached."""
 
     retryable = True
-    hint = "Is `footy up` running, or DATABASE_URL right? `footy doctor` tells."
+    hint = "Check that `footy up` is running or that DATABASE_URL is correct, then run `footy doctor`."
 
 
 class SchemaOutdated(StoreUnavailable):
@@ -149,14 +149,14 @@ class SchemaTooNew(StoreUnavailable):
 
 
 class CacheUnavailable(FootyError):
-    """The cache cannot be reached. Nothing is lost with it; it fills again with the next answers."""
+    """The cache cannot be reached. No data is lost; the next polls fill it again."""
 
     retryable = True
-    hint = "Is `footy up` running, or REDIS_URL right? `footy doctor` tells."
+    hint = "Check that `footy up` is running or that REDIS_URL is correct, then run `footy doctor`."
 
 
 class CacheFull(CacheUnavailable):
-    """Redis rejects writes: its memory is used up. Polling stops until there is room."""
+    """Redis rejects writes: its memory is used up. Polling stops until memory is free."""
 
     hint = "Raise `maxmemory` of the Redis server at REDIS_URL, or follow fewer matches."
 
@@ -174,7 +174,7 @@ class StoreRejected(FootyError):
 class RecordingBroken(FootyError):
     """A recording cannot be read, or contains nothing that can be replayed."""
 
-    hint = "`footy record list` shows the recordings that are whole."
+    hint = "`footy record list` shows the complete recordings."
 
 
 class ProgramFault(FootyError):
@@ -184,7 +184,7 @@ class ProgramFault(FootyError):
 
 
 class NotFound(FootyError):
-    """What was asked for does not exist."""
+    """The requested item does not exist."""
 
 
 class UnknownStatus(FootyError):
@@ -236,17 +236,17 @@ class InvalidVisionResponse(VisionError):
 class EmbeddingError(FootyError):
     """An image or a text could not be embedded."""
 
-    hint = "docs/howto/embedding-models.md says what each model can do and what files it needs."
+    hint = "docs/howto/review-clips.md describes the models and the files that each needs."
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """The server that embeds cannot be reached."""
+    """The embedding server cannot be reached."""
 
     retryable = True
 
 
 class ObjectStoreError(FootyError):
-    """The object store refused what was asked of it."""
+    """The object store rejected the request."""
 
     hint = "Check FOOTY_OBJECT_STORE_URL and its keys; `footy doctor` tries them."
 
@@ -258,7 +258,7 @@ class ObjectStoreUnavailable(ObjectStoreError):
 
 
 class ObjectMissing(ObjectStoreError):
-    """There is no object of that key."""
+    """No object has that key."""
 
 
 class SourceError(FootyError):
@@ -269,13 +269,13 @@ class SourceUnavailable(SourceError):
     """The source gave no usable response: refused, timed out, or a server error."""
 
     retryable = True
-    hint = "Check the network, and whether the site opens in a browser. The next search tries again by itself."
+    hint = "Check the network, and whether the site opens in a browser. The next search retries automatically."
 
 
 class SourceRateLimited(SourceError):
     """The source rejected the request because there were too many."""
 
-    hint = "Wait: the limit ends by itself. If it returns, raise FOOTY_SEARCH_SECONDS or list fewer FOOTY_SOURCES."
+    hint = "Wait until the limit ends. If it returns, raise FOOTY_SEARCH_SECONDS or list fewer FOOTY_SOURCES."
     until: datetime | None = None
     """Earliest time of the next request, if known."""
 
@@ -337,7 +337,7 @@ class RequestError(FootyError):
 
 
 class BadRequest(RequestError):
-    """Something in the request cannot be understood."""
+    """The request is invalid."""
 
 
 class NotLoggedIn(RequestError):
@@ -347,32 +347,32 @@ class NotLoggedIn(RequestError):
 
 
 class NotAllowed(RequestError):
-    """The token's role may not do this."""
+    """The token's role does not permit this."""
 
     hint = "Ask for a token of a higher role; `footy token create --role` makes one."
 
 
 class EditRefused(RequestError):
-    """A clip or a source cannot be changed like that now."""
+    """The edit is not possible now."""
 
-    hint = "Look at the clip again: somebody else may have changed it meanwhile."
+    hint = "Reload the clip; somebody else may have changed it."
 
 
 class TooManyRequests(RequestError):
-    """Too many requests for the moment."""
+    """The client exceeded a rate limit."""
 
-    hint = "Wait as many seconds as the header Retry-After says."
+    hint = "Wait for the number of seconds in the Retry-After header."
 
 
 class LinkEnded(RequestError):
-    """The link was right, and what it led to is gone for good."""
+    """The link was valid, but its target is permanently gone."""
 
 
 class StreamFull(RequestError):
-    """There is no room for another reader of live updates, films or pictures."""
+    """No capacity for another reader of live updates, videos or images."""
 
     retryable = True
-    hint = "Try again in a moment; another `footy web` makes room, FOOTY_STREAM_CLIENTS for live updates."
+    hint = "Retry in a moment. Run another `footy web`, or raise FOOTY_STREAM_CLIENTS for live updates."
 
 
 class DeliveryError(FootyError):
@@ -380,7 +380,7 @@ class DeliveryError(FootyError):
 
 
 class DeliveryUnavailable(DeliveryError):
-    """The receiver did not answer, or asked to come back later."""
+    """The receiver did not respond, or asked for a retry."""
 
     retryable = True
 
@@ -399,7 +399,7 @@ class FeedUnavailable(FeedError):
     """The feed gave no usable response: refused, timed out, or a server error."""
 
     retryable = True
-    hint = "Check the network, and whether the feed's site opens in a browser. The next poll tries again by itself."
+    hint = "Check the network, and whether the feed's site opens in a browser. The next poll retries automatically."
 
 
 class PageNotOpened(FeedUnavailable):
@@ -417,13 +417,13 @@ class FeedRateLimited(FeedError):
     """The feed rejected the request because there were too many."""
 
     retryable = True
-    hint = "Wait: the limit ends by itself. If it returns, lower the feed's limits in config/sources.yaml."
+    hint = "Wait until the limit ends. If it returns, lower the feed's limits in config/sources.yaml."
 
 
 class FeedQuotaExhausted(FeedError):
     """The daily quota of requests is used up."""
 
-    hint = "The quota is renewed at 00:00 UTC; a larger plan or a longer poll interval helps for good."
+    hint = "The quota is renewed at 00:00 UTC; use a larger plan or a longer poll interval."
 
 
 class NotInAnswer(FeedError):

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timeout(600)
 GOALS = 5
 LEFT = """
 select (select count(*) from outbox where position is null) as unplaced,
-    (select last from outbox_places) - (select position from outbox_dealt) as undealt,
+    (select last from outbox_last_position) - (select position from outbox_fanned_out) as undealt,
     (select count(*) from deliveries where state in ('pending', 'sending')) as undelivered
 """
 

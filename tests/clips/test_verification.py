@@ -231,5 +231,5 @@ def test_verified_always_means_a_minute_within_tolerance_or_a_clock_standing_at_
 
 @pytest.mark.parametrize("text", ["", "2", "2:1", "a-b", "-1-0", "²-1"])
 def test_a_score_is_two_numbers(text: str) -> None:
-    with pytest.raises(ValueError, match="is no score"):
+    with pytest.raises(ValueError, match="is not a score"):
         parse_score(text)

@@ -44,12 +44,13 @@ async def test_a_name_is_found_in_each_of_its_spellings(
     store: PostgresStore, known: str, said: str, is_found: bool
 ) -> None:
     questions = (
-        "select named('p', %(known)s) @@ looking_for(%(said)s, 's', null, null, null) as it",
-        "select named('p', %(known)s) @@ looking_for(null, 's', null, %(said)s, null) as it",
-        "select named('s', %(known)s) @@ looking_for(null, 's', %(said)s, null, null) as it",
-        "select library_words(%(known)s, '{}') @@ library_looking_for(%(said)s, '{}', null, null, null, null) as it",
-        "select library_words('', jsonb_build_object('player', %(known)s::text))"
-        " @@ library_looking_for(null, '{}', null, %(said)s, null, null) as it",
+        "select labelled_words('p', %(known)s) @@ search_query(%(said)s, 's', null, null, null) as it",
+        "select labelled_words('p', %(known)s) @@ search_query(null, 's', null, %(said)s, null) as it",
+        "select labelled_words('s', %(known)s) @@ search_query(null, 's', %(said)s, null, null) as it",
+        "select library_search_vector(%(known)s, '{}')"
+        " @@ library_search_query(%(said)s, '{}', null, null, null, null) as it",
+        "select library_search_vector('', jsonb_build_object('player', %(known)s::text))"
+        " @@ library_search_query(null, '{}', null, %(said)s, null, null) as it",
     )
     async with store.database.connection() as connection:
         for question in questions:

@@ -73,7 +73,7 @@ async def test_dealing_out_again_changes_nothing(db: Database) -> None:
     await dealt(db)
     await dealt(db)
     async with db.connection() as connection:
-        await connection.execute("update outbox_dealt set position = 0")
+        await connection.execute("update outbox_fanned_out set position = 0")
     await dealt(db)
     assert await states(db, subscription) == [("goal.stable", "pending")]
 

@@ -239,9 +239,9 @@ def test_the_first_judgement_begins_healthy() -> None:
     ("ages", "words"),
     [
         (GOOD, []),
-        (STALLED, ["no feed has answered for 90 s", "half of the matches were last heard of 90 s ago or before"]),
-        (ONE_DEAD, ["a match was last heard of 120 s ago"]),
-        (TWO_OLD, ["one match in twenty was last heard of 70 s ago or before"]),
+        (STALLED, ["no feed has answered for 90 s", "half of the matches were last updated 90 s ago or earlier"]),
+        (ONE_DEAD, ["a match was last updated 120 s ago"]),
+        (TWO_OLD, ["one match in twenty was last updated 70 s ago or earlier"]),
     ],
 )
 def test_it_says_why(ages: list[float], words: list[str]) -> None:

@@ -217,7 +217,7 @@ async def test_what_is_heard_and_never_saved_reaches_nobody(watched: Watched) ->
     await watched.hear(MATCHES)
     judgement = await watched.after(30)
     assert (judgement.state.grade, judgement.act) == (FAILING, True)
-    assert judgement.summary.reasons[-1] == "what was heard of 3 matches has not been saved"
+    assert judgement.summary.reasons[-1] == "updates of 3 matches have not been saved"
     await watched.acted()
     await watched.after(1)
     await watched.answer(MATCHES)
@@ -340,7 +340,7 @@ async def test_an_entry_that_nobody_finished_is_closed(watched: Watched) -> None
     await watched.after(60)
     (closed,) = await watched.entries()
     assert closed.outcome is RecoveryOutcome.FAILED
-    assert "not lived" in closed.after["note"]
+    assert "interrupted" in closed.after["note"]
 
 
 async def test_it_judges_again_when_the_database_is_back(watched: Watched, database_url: str) -> None:

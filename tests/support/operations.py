@@ -182,7 +182,7 @@ def a_recovery(**more: Any) -> Recovery:
         after={
             "grade": "healthy",
             "freshness": {"median": 4.0, "p95": 8.0, "maximum": 8.0, "count": 3},
-            "attempts": [{"steps": [{"name": "workers", "ok": True, "said": "2 workers were started anew"}]}],
+            "attempts": [{"steps": [{"name": "workers", "ok": True, "said": "2 workers were restarted"}]}],
         },
         outcome=RecoveryOutcome.SUCCESS,
         seconds=4.2,

@@ -39,7 +39,7 @@ class Recoverer:
 
     async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
         if action is RecoveryAction.BROWSER_RECYCLE:
-            raise NotFound("nothing here can be started anew: there is no browser")
+            raise NotFound("nothing to restart here: no browser")
         self.asked.append((action, trigger))
         return a_recovery(action=RecoveryAction.MANUAL_TRIGGER, trigger=trigger)
 

@@ -139,7 +139,7 @@ def test_a_feeds_words_are_short(value: Any, said: str) -> None:
 def test_a_recovery_says_what_was_seen_and_done() -> None:
     row = recovery_row(a_recovery())
     assert row.facts == (("grade", "failing", "healthy"), ("oldest", "2 min", "8 s"), ("median", "96 s", "4 s"))
-    assert row.steps == (("workers", True, "2 workers were started anew"),)
+    assert row.steps == (("workers", True, "2 workers were restarted"),)
     assert (row.action, row.outcome, row.took, row.healthy) == (
         "poller restarted",
         "success",

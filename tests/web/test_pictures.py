@@ -170,7 +170,7 @@ async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
     maker: tuple[ThumbnailService, Decoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
-    decoder.problem = MediaBroken("/tmp/somewhere/clip.mp4: no picture of it can be decoded")
+    decoder.problem = MediaBroken("/tmp/somewhere/clip.mp4: no decodable frames")
     decoder.go.set()
     for _ in range(3):
         with pytest.raises(ObjectStoreError, match="cannot decode video 0000") as caught:

@@ -65,13 +65,13 @@ async def test_a_question_cannot_be_turned_into_another_one(store: PostgresStore
             ("<->", None),
             ("one two three four five six seven eight nine ten", None),
         ]:
-            row = await (await connection.execute("select beginning_with(%s)::text as it", [said])).fetchone()
+            row = await (await connection.execute("select prefix_query(%s)::text as it", [said])).fetchone()
             assert row is not None
             if question is None and row["it"] is not None:
                 assert row["it"].count("&") == 7
             else:
                 assert row["it"] == question
-        row = await (await connection.execute("select beginning_with('Köln', 't')::text as it")).fetchone()
+        row = await (await connection.execute("select prefix_query('Köln', 't')::text as it")).fetchone()
         assert row == {"it": "'t.koln':*"}
         row = await (await connection.execute("select cardinality(words_of(%s)) as it", ["x y " * 5000])).fetchone()
         assert row == {"it": 2}

@@ -124,7 +124,7 @@ async def test_wishes_without_measure_are_refused(air: Station, query: str) -> N
 
 async def deleted_up_to(url: str, position: int) -> None:
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        await connection.execute("select place_news()")
+        await connection.execute("select assign_outbox_positions()")
         await connection.execute("delete from outbox where position <= %s", [position])
 
 

@@ -131,8 +131,8 @@ async def test_listeners_stay_while_the_database_is_away_and_hear_everything_whe
 
 async def test_a_database_without_tables_is_one_that_is_away(database_url: str) -> None:
     async with await psycopg.AsyncConnection.connect(database_url) as connection:
-        await connection.execute("drop function place_news")
+        await connection.execute("drop function assign_outbox_positions")
     async with OutboxReader(database_url) as news:
-        with pytest.raises(StoreUnavailable, match="place_news"):
+        with pytest.raises(StoreUnavailable, match="assign_outbox_positions"):
             await news.latest()
         assert await news.oldest() is None

@@ -495,7 +495,7 @@ def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
     """Return the path of a browser: one with windows if `window`, otherwise the lightest."""
     if given is not None:
         if not os.access(given, os.X_OK) or given.is_dir():
-            raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is no program that can be run")
+            raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is not an executable file")
         return given
     names = NAMES if window else WITHOUT_WINDOWS + NAMES
     for name in names:

@@ -42,7 +42,7 @@ class HttpBrowserControl:
         answer = await self.request("POST", "/recycle", self._recycle_seconds, {"reason": words})
         if error := answer.get("error"):
             said = error.get("message") if isinstance(error, dict) else error
-            raise SourceUnavailable(f"the browser was not started anew: {str(said)[:300]}")
+            raise SourceUnavailable(f"the browser was not restarted: {str(said)[:300]}")
         return answer
 
     async def request(

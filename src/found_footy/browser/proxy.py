@@ -99,7 +99,7 @@ class EgressProxy:
             try:
                 addresses = await self._resolve(host, port)
             except UnicodeError as error:
-                raise _Refused(f"{host[:100]!r} is no name") from error
+                raise _Refused(f"{host[:100]!r} is not a host name") from error
             if (reason := self._rule.check(host, port, addresses)) is not None:
                 raise _Refused(f"{host[:100]}:{port}: {reason}")
             failure: OSError | None = None

@@ -134,7 +134,7 @@ def wanted(posts: Mapping[str, FoundPost], limit: int, since: datetime | None) -
 
 def page_reading(raw: object) -> PageReading:
     if not isinstance(raw, dict) or not isinstance(raw.get("posts"), list):
-        raise SourceChanged("the page did not let itself be read")
+        raise SourceChanged("the page could not be read")
     shown = [post for post in raw["posts"][:MOST_ARTICLES] if not (isinstance(post, dict) and post.get("promoted"))]
     posts = [found_post(post) for post in shown]
     return PageReading(

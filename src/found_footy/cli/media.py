@@ -248,12 +248,12 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two videos: whether they show the same moment, at which offset, and which one to keep."""
-    from found_footy.clips.dedup import better
+    from found_footy.clips.dedup import best_copy
 
     with err.status("hashing …"):
         one, other = _hash(a, "a"), _hash(b, "b")
     found = _match(one.fingerprint, other.fingerprint)
-    keep = better(one.video, other.video).id if found else None
+    keep = best_copy((one.video, other.video)).id if found else None
     if as_json:
         print_json({**_answer(found), "keep": keep})
     elif found is None:

@@ -7,9 +7,8 @@ video carries its pool; a match across pools is a caller error.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from found_footy.media.fingerprint import Fingerprint, mirrored
 from found_footy.media.hash_match import FingerprintIndex, match_many
@@ -53,18 +52,8 @@ def best_copy(videos: Iterable[DedupCandidate]) -> DedupCandidate:
     return min(whole, key=lambda video: (-video.file_size, -video.duration, video.id))
 
 
-def better(a: DedupCandidate, b: DedupCandidate) -> DedupCandidate:
-    """Return the longer of two videos, or the larger file if they are about equally long."""
-    return best_copy((a, b))
-
-
 def is_same_length(a: float, b: float) -> bool:
     return abs(a - b) <= DURATION_TOLERANCE * max(a, b)
-
-
-def to_compare(videos: Sequence[DedupCandidate]) -> Iterator[tuple[DedupCandidate, DedupCandidate]]:
-    """All pairs that may be compared: pairs within one pool."""
-    return ((a, b) for a, b in combinations(videos, 2) if a.pool == b.pool)
 
 
 def cluster_videos(videos: Iterable[DedupCandidate], matches: Iterable[tuple[str, str]]) -> list[Cluster]:

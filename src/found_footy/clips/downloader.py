@@ -93,7 +93,7 @@ def _opened(folder: Path, relative: str) -> BinaryIO:
         ) from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{shown} is no file of its own")
+        raise CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{shown} is not a regular file")
     return os.fdopen(handle, "rb")
 
 

@@ -83,7 +83,7 @@ MEANINGS: Mapping[str, str] = {
     RejectionReason.GEO_BLOCKED: "the host does not serve it here",
     RejectionReason.PRIVATE: "it can be seen only after a login",
     RejectionReason.UNREACHABLE: "its host did not answer, or only with errors",
-    RejectionReason.UNSUPPORTED: "nobody here knows how to fetch a video from that place",
+    RejectionReason.UNSUPPORTED: "videos from this site cannot be downloaded",
     RejectionReason.FORBIDDEN_ADDRESS: "its address leads into a private network",
     RejectionReason.TOO_LARGE: "its file is larger than a clip may be",
     RejectionReason.TOO_SLOW: "it came too slowly to be fetched in time",
@@ -98,7 +98,7 @@ MEANINGS: Mapping[str, str] = {
     RejectionReason.OTHER_MATCH: "its scoreboard shows another match, or another score",
     RejectionReason.NOT_CRICKET: "its pictures show no cricket",
     RejectionReason.WRONG_OVER: "its scoreboard shows another over, or the other innings",
-    RejectionReason.NOT_CHECKED: "nobody could look at it before the goal was closed",
+    RejectionReason.NOT_CHECKED: "it could not be checked before the goal was closed",
     RejectionReason.WITHDRAWN: "the goal was withdrawn meanwhile",
     RejectionReason.FAILED: "a fault of our own",
 }

@@ -124,7 +124,7 @@ def field(entry: Any, *path: str) -> Any:
 def text(entry: Any, *path: str) -> str:
     value = field(entry, *path)
     if not isinstance(value, str):
-        raise BadPost(f"{'.'.join(path)} is no text")
+        raise BadPost(f"{'.'.join(path)} is not a string")
     return value
 
 

@@ -49,7 +49,7 @@ def fault_of(id_: str, shown: datetime, now: datetime) -> str | None:
     """Return why an id cannot belong to a post with the displayed time, or None if it can."""
     made = made_at(id_)
     if made is None:
-        return f"the id {id_[:30]!r} is no number of 15 to 20 digits"
+        return f"the id {id_[:30]!r} is not a number of 15 to 20 digits"
     if made > now + AHEAD:
         return f"the id {id_} is of the future ({made:%Y-%m-%d %H:%M})"
     if abs(made - shown) > APART:

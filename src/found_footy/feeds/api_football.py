@@ -426,7 +426,7 @@ class ApiFootball:
                 raise FeedRateLimited("the requests of this minute are used up")
             body = await self._http.get(path, params, deadline)
         if not isinstance(body, dict):
-            raise FeedMalformed(f"{path} sent JSON that is no object")
+            raise FeedMalformed(f"{path} sent JSON that is not an object")
         if errors := body.get("errors"):
             raise _vendor_error(errors)
         if "response" not in body:

@@ -105,7 +105,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
         except (av.error.InvalidDataError, av.error.ArgumentError, av.error.EOFError) as error:
             if _looks_like_video(head):
                 raise MediaBroken(f"{path} is damaged or cut off: {error.strerror}") from error
-            raise NotAVideo(f"{path} is no video that can be read: {error.strerror}") from error
+            raise NotAVideo(f"{path} is not a readable video: {error.strerror}") from error
         except av.error.FFmpegError as error:
             raise MediaBroken(f"{path} cannot be decoded: {error.strerror}") from error
 

@@ -65,10 +65,10 @@ def open_master(path: Path, limits: DecodeLimits) -> Iterator[MasterFile]:
         stream.thread_type = "AUTO"
         rate, base = stream.average_rate, stream.time_base
         if not rate or not base or not stream.frames:
-            raise MediaBroken(f"{path} is no master: it does not tell its rate and its frames")
+            raise MediaBroken(f"{path} is not a master: its frame rate or frame count is missing")
         unit = 1 / (rate * base)
         if unit.denominator != 1:
-            raise MediaBroken(f"{path} is no master: its frames last no whole units of its time")
+            raise MediaBroken(f"{path} is not a master: frame durations are not whole time units")
         deadline = DecodeDeadline(path, limits.wall_seconds)
         yield MasterFile(path, source, rate, stream.frames, int(unit), limits, deadline)
 
@@ -131,7 +131,7 @@ def frames_by_number(master: MasterFile, wanted: Sequence[int]) -> Iterator[tupl
             last = frame
         missing = list(waiting)
     if last is None:
-        raise MediaBroken(f"{master.path}: no picture of it can be decoded")
+        raise MediaBroken(f"{master.path}: no decodable frames")
     for number in missing:
         yield number, last
 
@@ -179,7 +179,7 @@ def _with_times(master: MasterFile) -> Iterator[Packet[VideoStream]]:
         if not packet.size:
             continue
         if packet.pts is None:
-            raise MediaBroken(f"{master.path} is no master: it has frames without a time")
+            raise MediaBroken(f"{master.path} is not a master: it has frames without a timestamp")
         yield packet
 
 

@@ -223,7 +223,7 @@ def hash_with_duration(path: Path, limits: DecodeLimits | None = None) -> tuple[
     timeline = timeline_from_packets(path, limits)
     frames = list(sample_grey(path, STEP, MAX_SIDE_PX, limits, timeline))
     if not frames:
-        raise MediaBroken(f"{path}: no picture of it can be decoded")
+        raise MediaBroken(f"{path}: no decodable frames")
     places = np.array([round(frame.seconds / STEP) for frame in frames], dtype=np.int64)
     return fingerprint_of(np.stack([frame.pixels for frame in frames]), places), timeline.duration
 

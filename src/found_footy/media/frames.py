@@ -118,7 +118,7 @@ def frames_at(path: Path, fractions: Sequence[float], limits: DecodeLimits | Non
             seconds, _upright(np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8), frame.rotation)
         )
     if not found:
-        raise MediaBroken(f"{path}: no picture of it can be decoded")
+        raise MediaBroken(f"{path}: no decodable frames")
     # Replace a damaged frame by the nearest one that can be decoded.
     return [found.get(i) or min(found.values(), key=lambda f: abs(f.seconds - moments[i])) for i in range(len(moments))]
 

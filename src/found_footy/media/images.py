@@ -128,18 +128,18 @@ def _first_frame(file: object, limits: DecodeLimits) -> NDArray[np.uint8]:
         timeout=limits.wall_seconds,
     ) as container:
         if not container.streams.video:
-            raise NotAVideo("there is no picture in this file")
+            raise NotAVideo("the file contains no image")
         stream = container.streams.video[0]
         context = stream.codec_context
         if context is None or not context.width or not context.height:
-            raise NotAVideo("there is no picture in this file")
+            raise NotAVideo("the file contains no image")
         check_size(Path("the picture"), context.width, context.height, limits)
         context.options = {**context.options, "max_pixels": str(limits.frame_pixels)}
         context.thread_count = 1
         for frame in container.decode(stream):
             check_size(Path("the picture"), frame.width, frame.height, limits)
             return np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8)
-    raise MediaError("no picture of it can be decoded")
+    raise MediaError("no decodable frames")
 
 
 def _fitted(bgr: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -68,7 +68,7 @@ def make_master(path: Path, to: Path, tell: Tell, limits: DecodeLimits) -> Maste
     tell(0.0)
     timeline = timeline_from_packets(path, limits)
     if timeline.frames < 2:
-        raise NotAVideo(f"{path}: a single picture is no film")
+        raise NotAVideo(f"{path}: a single image is not a video")
     look = inspect(path, timeline, limits)
     heard = sound.probe_audio(path, look.start, limits)
     if reencode_reason(look) is None:
@@ -175,7 +175,7 @@ class _Writer:
                 self._count()
                 yield seconds, frame
         if not self.seen:
-            raise MediaBroken(f"{self.path}: no picture of it can be decoded")
+            raise MediaBroken(f"{self.path}: no decodable frames")
 
     def _count(self) -> None:
         self.seen += 1

@@ -161,7 +161,7 @@ def _not_written(to: Path, error: av.error.FFmpegError) -> FootyError:
     if error.errno == errno.EFBIG:
         return MediaTooLarge(f"{to}: the film becomes larger than it may")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DecoderUnavailable(f"{to}: there is no room left to write it")
+        return DecoderUnavailable(f"{to}: no space left to write it")
     return MediaBroken(f"{to}: the film cannot be written: {error.strerror}")
 
 

@@ -103,7 +103,7 @@ def _first_picture(source: VideoSource, path: Path, limits: DecodeLimits) -> Vid
         for frame in decoded(source.stream.codec_context, packet):
             check_size(path, frame.width, frame.height, limits)
             return frame
-    raise MediaBroken(f"{path}: no picture of it can be decoded")
+    raise MediaBroken(f"{path}: no decodable frames")
 
 
 def _start(source: VideoSource, timeline: FrameTimeline) -> float:

@@ -494,7 +494,7 @@ def find_cuts(
         if progress is not None and count % TELL_EVERY == 0:
             progress(min(1.0, count / timeline.frames))
     if not count:
-        raise MediaBroken(f"{path}: no picture of it can be decoded")
+        raise MediaBroken(f"{path}: no decodable frames")
     if progress is not None:
         progress(1.0)
     least = max(1, math.ceil(least_seconds * timeline.rate - 1e-6))

@@ -297,13 +297,13 @@ def _reasons(
     if freshness.count and stall >= rules.stall:
         found.append(f"no feed has answered for {stall:.0f} s")
     if freshness.maximum >= rules.failing:
-        found.append(f"a match was last heard of {freshness.maximum:.0f} s ago")
+        found.append(f"a match was last updated {freshness.maximum:.0f} s ago")
     if freshness.median >= rules.fresh:
-        found.append(f"half of the matches were last heard of {freshness.median:.0f} s ago or before")
+        found.append(f"half of the matches were last updated {freshness.median:.0f} s ago or earlier")
     elif freshness.p95 >= rules.fresh:
-        found.append(f"one match in twenty was last heard of {freshness.p95:.0f} s ago or before")
+        found.append(f"one match in twenty was last updated {freshness.p95:.0f} s ago or earlier")
     if found and unsaved:
-        found.append(f"what was heard of {unsaved} match{'es' if unsaved > 1 else ''} has not been saved")
+        found.append(f"updates of {unsaved} match{'es' if unsaved > 1 else ''} have not been saved")
     if not found and grade is HealthGrade.DEGRADED:
         found.append("fresh again, and not yet for long enough")
     if not found and grade is HealthGrade.RECOVERING:

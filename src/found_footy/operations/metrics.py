@@ -136,7 +136,7 @@ def _browser(browser: BrowserSeen) -> Iterator[Metric]:
     yield GaugeMetricFamily("scraper_contexts_active", "Contexts that are open in it.", value=browser.contexts)
     yield GaugeMetricFamily("scraper_pages_open", "Pages that are open in it.", value=browser.pages)
     yield GaugeMetricFamily("scraper_browser_uptime_seconds", "Since it was started.", value=browser.uptime_seconds)
-    recycles = CounterMetricFamily("scraper_recycles", "How often it was started anew.", labels=("reason",))
+    recycles = CounterMetricFamily("scraper_recycles", "Restarts of the browser.", labels=("reason",))
     for reason, number in browser.recycles.items():
         recycles.add_metric((reason,), number)
     yield recycles

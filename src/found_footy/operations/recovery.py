@@ -58,7 +58,7 @@ class TemporalPoller:
         async for execution in self._client.list_workflows(query, limit=MOST_ENDED):
             handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
             try:
-                await handle.terminate(reason="the feeds are failing, so the poll is started anew")
+                await handle.terminate(reason="the feeds are failing; the poll is restarted")
                 ended += 1
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:  # already ended
@@ -133,7 +133,7 @@ class Recovering:
         """
         what = [part for part in PARTS[action] if part in self.parts]
         if not what:
-            raise NotFound(f"nothing here can be started anew: there is no {' and no '.join(PARTS[action])}")
+            raise NotFound(f"nothing to restart here: no {' and no '.join(PARTS[action])}")
         last = await self._store.summary()
         entry = Recovery(
             id=uuid4().hex,
@@ -200,7 +200,7 @@ class Recovering:
 async def _browser_step(browser: BrowserControl, reason: str) -> Done:
     answer = await browser.recycle(reason)
     recycle = answer.get("recycle")
-    return "the browser was started anew", recycle if isinstance(recycle, Mapping) else {}
+    return "the browser was restarted", recycle if isinstance(recycle, Mapping) else {}
 
 
 async def _restart_step(unit: Restarting) -> Done:

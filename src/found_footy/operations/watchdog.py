@@ -176,7 +176,7 @@ class Watchdog:
         """Close manual recoveries whose process died while running."""
         for entry in await self._store.recoveries(LATEST):
             if entry.outcome is None and entry.id != current and now - entry.at > LONGEST:
-                after = {**entry.after, "note": "whoever began it has not lived to say what came of it"}
+                after = {**entry.after, "note": "interrupted: the process that started it ended"}
                 await self._recovering.note(replace(entry, outcome=RecoveryOutcome.FAILED, after=after))
 
     def _log(self, judgement: HealthTransition) -> None:

@@ -132,7 +132,7 @@ def parse_recording(lines: Iterable[Any]) -> Recording:
 
 def _check_head(reader: JsonReader, kind: str) -> None:
     if kind != "recording" or reader.get("format") != FORMAT:
-        raise RecordingBroken(f"this is no recording: its first line does not say {FORMAT!r}")
+        raise RecordingBroken(f"not a recording: its first line does not name the format {FORMAT!r}")
     if reader.get("version") != VERSION:
         raise RecordingBroken(f"the recording has version {reader.get('version')!r}; this program reads {VERSION}")
 

@@ -133,7 +133,9 @@ class PlaybackClock:
                 ReplayTimeline(polls), datetime.fromisoformat(told["start"]), datetime.fromisoformat(told["position"])
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise FeedUnavailable(f"nobody plays the recording: {type(error).__name__} at {self._path.name}") from error
+            raise FeedUnavailable(
+                f"the recording is not being played: {type(error).__name__} at {self._path.name}"
+            ) from error
 
 
 class FileClock:

@@ -130,7 +130,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     401: "Missing, invalid or expired token.",
     404: "Not found.",
     409: "Not possible in the current state; the message says why. Nothing was changed.",
-    410: "Gone for good; the message says why.",
+    410: "Permanently gone; the message has the reason.",
     413: "The request body is too large.",
     422: "Invalid parameter or value.",
     429: "Too many requests, or too many invalid tokens from this address.",

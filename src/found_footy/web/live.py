@@ -473,7 +473,7 @@ class Hub:
 
     def _begin(self, last: int) -> None:
         if self._began:
-            log.warning("outbox positions were reset", extra={"action": "news_anew"})
+            log.warning("outbox positions were reset", extra={"action": "outbox_reset"})
             self._began = False
             for listener in self._listeners:
                 listener.end(CloseReason.POSITIONS_RESET)

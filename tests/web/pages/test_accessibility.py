@@ -31,7 +31,6 @@ PAGES = [
     "/operations",
     "/operations/match/7001",
     "/login",
-    "/docs",
     "/nowhere",
 ]
 
@@ -56,6 +55,10 @@ async def test_a_page_keeps_nobody_out(visit: OpenPage, path: str) -> None:
             await page.emulate_media(color_scheme="dark")
             assert await serious(page) == [], "dark"
         await page.context.close()
+
+
+async def test_the_api_reference_keeps_nobody_out(visit: OpenPage) -> None:
+    assert await serious(await visit("/docs")) == []
 
 
 async def test_hidden_matches_and_dialogs_keep_nobody_out(visit: OpenPage) -> None:

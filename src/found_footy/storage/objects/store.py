@@ -46,7 +46,7 @@ class ThreadedObjectStore:
     ) -> None:
         check_key(key)
         if not re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,60}", content_type, re.ASCII):
-            raise ObjectStoreError(f"{content_type[:60]!r} is no content type such as video/mp4")
+            raise ObjectStoreError(f"{content_type[:60]!r} is not a content type such as video/mp4")
         kept = tidy(metadata or {})
         await self._run(self._store_file, key, path, content_type, kept)
 
@@ -105,7 +105,7 @@ class ThreadedObjectStore:
         except OSError as error:
             raise file_failure(error, f"store {path}") from error
         if not stat.S_ISREG(found.st_mode):
-            raise ObjectStoreError(f"store {path}: it is no file")
+            raise ObjectStoreError(f"store {path}: not a file")
         self._backend.put(key, path, content_type, metadata)
 
     def _fetch(self, key: str, to: Path) -> None:
@@ -177,7 +177,7 @@ def folder_of(url: str) -> Path:
     parts = urlsplit(url)
     path = unquote(parts.path)
     if parts.netloc or parts.query or parts.fragment or "\0" in path or not path.strip("/"):
-        raise ObjectStoreError("The object store's URL is no file:///folder; write ?, # and % as %3F, %23 and %25")
+        raise ObjectStoreError("Write the object store's URL as file:///folder, with ?, # and % as %3F, %23 and %25")
     return Path(path)
 
 

@@ -1,8 +1,8 @@
 -- name: lock_dealt
-select position from outbox_dealt for update;
+select position from outbox_fanned_out for update;
 
 -- name: move_dealt
-update outbox_dealt set position = %(position)s where position < %(position)s;
+update outbox_fanned_out set position = %(position)s where position < %(position)s;
 
 -- name: subscriptions
 -- None of them is deleted while its messages are made.

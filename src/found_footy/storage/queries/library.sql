@@ -2,7 +2,7 @@
 -- Published clips of goals whose search has ended, so that copies that were replaced meanwhile are never imported.
 select v.event_id, v.md5, v.status = 'verified' as verified, e.fixture_id, e.team_name, e.player_name, e.assist_name,
     e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after, false as withdrawn, f.sport, f.league_name,
-    f.home_name, f.away_name, f.kickoff, goal_said(e) as said
+    f.home_name, f.away_name, f.kickoff, goal_attributes(e) as said
 from videos v
 join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
@@ -24,11 +24,11 @@ returning id, state;
 select s.id, s.event_id, s.video_md5 as md5, coalesce((s.facts ->> 'verified')::boolean, false) as verified, e.fixture_id,
     e.team_name, e.player_name, e.assist_name, e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after,
     e.removed_at is not null as withdrawn, f.sport, f.league_name, f.home_name, f.away_name, f.kickoff,
-    goal_said(e) as said
+    goal_attributes(e) as said
 from library_sources s
 join events e on e.id = s.event_id
 join fixtures f on f.id = e.fixture_id
-where s.said is distinct from goal_said(e)
+where s.said is distinct from goal_attributes(e)
 order by s.id
 limit %(limit)s
 for no key update of s skip locked;

@@ -9,24 +9,24 @@ select set_config('hnsw.ef_search', %(ef_search)s, true), set_config('hnsw.itera
 select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true);
 
 -- name: parse_text
-select library_looking_for(%(words)s, %(minutes)s, %(team)s, %(player)s, %(competition)s, %(kind)s)::text as query;
+select library_search_query(%(words)s, %(minutes)s, %(team)s, %(player)s, %(competition)s, %(kind)s)::text as query;
 
 -- name: matching
 select id
-from library_fitting(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
+from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
 order by happened_at desc, event_id, source_id, first_frame
 limit %(limit)s;
 
 -- name: count_matching
 -- Counted up to the limit.
 select count(*) as number from (
-    select from library_fitting(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
+    select from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
     limit %(limit)s) as counted;
 
 -- name: nearest_exact
 -- Compares all matching vectors.
 select e.clip_id, 1 - (e.{vector} <=> %(vector)s::vector) as similarity
-from library_fitting(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f
+from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f
 join library_embeddings e on e.clip_id = f.id
 where e.{version} = %(version)s
 order by e.{vector} <=> %(vector)s::vector, e.clip_id
@@ -38,7 +38,7 @@ limit %(limit)s;
 with nearest as materialized (
     select e.clip_id, e.{vector}::halfvec({size}) <=> %(vector)s::halfvec({size}) as distance
     from library_embeddings e
-    join library_fitting(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f on f.id = e.clip_id
+    join library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f on f.id = e.clip_id
     where e.{version} = %(version)s
     order by e.{vector}::halfvec({size}) <=> %(vector)s::halfvec({size})
     limit greatest(%(limit)s, 100))

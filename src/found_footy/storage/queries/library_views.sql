@@ -9,7 +9,7 @@ with page as (
       and (%(states)s::text[] is null or s.state = any(%(states)s))
       and (%(kind)s::text is null or s.kind = %(kind)s)
       and (%(event)s::text is null or s.event_id = %(event)s)
-      and (beginning_with(%(q)s) is null or s.words @@ beginning_with(%(q)s))
+      and (prefix_query(%(q)s) is null or s.words @@ prefix_query(%(q)s))
       and (%(before)s::bigint is null or s.id < %(before)s)
     order by s.id desc limit %(limit)s)
 select page.id, page.kind, page.state, page.title, page.facts, page.event_id,
@@ -59,7 +59,7 @@ with page as (
       and (%(states)s::text[] is null or c.state = any(%(states)s))
       and (%(source)s::bigint is null or c.source_id = %(source)s)
       and (%(event)s::text is null or s.event_id = %(event)s)
-      and (beginning_with(%(q)s) is null or s.words @@ beginning_with(%(q)s))
+      and (prefix_query(%(q)s) is null or s.words @@ prefix_query(%(q)s))
       and (%(before)s::bigint is null or c.id < %(before)s)
     order by c.id desc limit %(limit)s)
 select page.id, page.source_id, page.first_frame, page.end_frame, page.state, page.live, page.grouped_with, page.settles_at,

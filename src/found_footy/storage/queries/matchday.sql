@@ -52,7 +52,7 @@ order by f.kickoff, f.id;
 -- How many matches the days around a day have, and the last before and the first after it.
 select
     -- News up to here are part of what is read after this.
-    (select last from outbox_places) as position,
+    (select last from outbox_last_position) as position,
     (select max(kickoff) from fixtures where kickoff < %(start)s) as before,
     (select min(kickoff) from fixtures where kickoff >= %(end)s) as after,
     coalesce((

@@ -122,4 +122,4 @@ from
         count(*) filter (where removed_at is null and download_complete) as complete from events) as e,
     (select count(*) filter (where status = 'verified') as verified,
         count(*) filter (where status <> 'verified') as unverified from videos where state = 'kept') as v,
-    outbox_places p;
+    outbox_last_position p;

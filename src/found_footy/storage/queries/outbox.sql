@@ -10,7 +10,7 @@ delete from outbox where at < %(before)s;
 
 -- name: place
 -- Gives a position to whatever has none yet; returns the last one.
-select place_news() as last;
+select assign_outbox_positions() as last;
 
 -- name: oldest
 -- The first position that is still kept; what came before it is past retention.

@@ -38,12 +38,12 @@ with page as (
       and (%(stage)s::text is null or f.stage = %(stage)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
       and (%(team_id)s::bigint is null or %(team_id)s in (f.home_id, f.away_id))
-      and (looking_for(%(q)s, 't', %(team)s, null, %(competition)s) is null
-           or f.words @@ looking_for(%(q)s, 't', %(team)s, null, %(competition)s))
+      and (search_query(%(q)s, 't', %(team)s, null, %(competition)s) is null
+           or f.words @@ search_query(%(q)s, 't', %(team)s, null, %(competition)s))
       and (%(kickoff)s::timestamptz is null or (f.kickoff, f.id) > (%(kickoff)s, %(id)s::bigint))
     order by f.kickoff, f.id limit %(limit)s)
-select page.kickoff, page.id, joined(m.match, news_of(page, %(at)s, %(stale_after)s, %(over)s)) as document
-from page cross join lateral lean_match(page) as m
+select page.kickoff, page.id, merge_json(m.match, fixture_freshness(page, %(at)s, %(stale_after)s, %(over)s)) as document
+from page cross join lateral match_summary(page) as m
 order by page.kickoff, page.id;
 
 -- name: fixtures_found
@@ -55,14 +55,14 @@ with page as (
       and (%(until)s::timestamptz is null or f.kickoff < %(until)s)
       and (%(league_id)s::bigint is null or f.league_id = %(league_id)s)
       and (%(team_id)s::bigint is null or %(team_id)s in (f.home_id, f.away_id))
-      and (looking_for(null, 't', %(team)s, null, %(competition)s) is null
-           or f.words @@ looking_for(null, 't', %(team)s, null, %(competition)s))
-      and (beginning_with(%(q)s) is null or f.words @@ beginning_with(%(q)s) or f.id = any(array(
-            select e.fixture_id from events e where e.words @@ beginning_with(%(q)s) and e.removed_at is null)))
+      and (search_query(null, 't', %(team)s, null, %(competition)s) is null
+           or f.words @@ search_query(null, 't', %(team)s, null, %(competition)s))
+      and (prefix_query(%(q)s) is null or f.words @@ prefix_query(%(q)s) or f.id = any(array(
+            select e.fixture_id from events e where e.words @@ prefix_query(%(q)s) and e.removed_at is null)))
       and (not %(by_goal)s or exists (
             select from events e where e.fixture_id = f.id and e.removed_at is null
               and (%(player_id)s::bigint is null or e.player_id = %(player_id)s)
-              and (beginning_with(%(player)s, 'p') is null or e.words @@ beginning_with(%(player)s, 'p'))
+              and (prefix_query(%(player)s, 'p') is null or e.words @@ prefix_query(%(player)s, 'p'))
               and (%(minute)s::int is null or e.elapsed = %(minute)s)
               and (%(extra)s::int is null or e.extra = %(extra)s)
               and (%(verified)s::boolean is null or %(verified)s = exists (
@@ -71,8 +71,8 @@ with page as (
                     select from videos v where v.event_id = e.id and v.state = 'kept'))))
       and (%(kickoff)s::timestamptz is null or (f.kickoff, f.id) < (%(kickoff)s, %(id)s::bigint))
     order by f.kickoff desc, f.id desc limit %(limit)s)
-select page.kickoff, page.id, joined(m.match, news_of(page, %(at)s, %(stale_after)s, %(over)s)) as document
-from page cross join lateral lean_match(page) as m
+select page.kickoff, page.id, merge_json(m.match, fixture_freshness(page, %(at)s, %(stale_after)s, %(over)s)) as document
+from page cross join lateral match_summary(page) as m
 order by page.kickoff desc, page.id desc;
 
 -- name: events
@@ -102,16 +102,16 @@ with page as (
             select from videos v where v.event_id = e.id and v.rank is not null))
       and (%(has_clip)s::boolean is distinct from false or not exists (
             select from videos v where v.event_id = e.id and v.rank is not null))
-      and (looking_for(%(q)s, 's', %(team)s, %(player)s, %(competition)s) is null
-           or e.words @@ looking_for(%(q)s, 's', %(team)s, %(player)s, %(competition)s))
+      and (search_query(%(q)s, 's', %(team)s, %(player)s, %(competition)s) is null
+           or e.words @@ search_query(%(q)s, 's', %(team)s, %(player)s, %(competition)s))
       and (%(first_seen)s::timestamptz is null or (e.first_seen, e.id) < (%(first_seen)s, %(id)s::text))
     order by e.first_seen desc, e.id desc limit %(limit)s)
-select (page.goal).first_seen, (page.goal).id, joined(g.goal, json_build_object(
+select (page.goal).first_seen, (page.goal).id, merge_json(g.goal, json_build_object(
     '_fixture', json_build_object(
         'id', (page.match).id, 'home', (page.match).home_name, 'away', (page.match).away_name,
         'league', (page.match).league_name, 'date', (page.match).kickoff, 'stage', (page.match).stage,
         'status', (page.match).status, 'sport', (page.match).sport, 'heard_at', (page.match).last_poll_at))) as document
-from page cross join lateral lean_goal(page.goal) as g
+from page cross join lateral goal_summary(page.goal) as g
 order by (page.goal).first_seen desc, (page.goal).id desc;
 
 -- name: videos
@@ -127,7 +127,7 @@ with page as (
       and (%(since)s::timestamptz is null or v.published_at >= %(since)s)
       and (%(published_at)s::timestamptz is null or (v.published_at, v.id) < (%(published_at)s, %(id)s::text))
     order by v.published_at desc, v.id desc limit %(limit)s)
-select page.published_at, page.id, joined(json_build_object(
+select page.published_at, page.id, merge_json(json_build_object(
     'event_id', page.event_id, 'fixture_id', page.fixture_id, 'home', page.home_name, 'away', page.away_name,
     'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'innings', page.innings, 'url', '/v/' || page.id,
     'poster', '/v/' || page.id || '/poster.jpg'), c.clip) as document
@@ -150,12 +150,12 @@ with page as (
       and (%(minute)s::int is null or e.elapsed = %(minute)s)
       and (%(extra)s::int is null or e.extra = %(extra)s)
       and (%(verified)s::boolean is null or %(verified)s = (v.status = 'verified'))
-      and (looking_for(%(q)s, 's', %(team)s, %(player)s, %(competition)s) is null
-           or e.words @@ looking_for(%(q)s, 's', %(team)s, %(player)s, %(competition)s))
+      and (search_query(%(q)s, 's', %(team)s, %(player)s, %(competition)s) is null
+           or e.words @@ search_query(%(q)s, 's', %(team)s, %(player)s, %(competition)s))
       and (%(first_seen)s::timestamptz is null
            or (e.first_seen, v.event_id, -v.rank) < (%(first_seen)s, %(event_id)s::text, -%(rank)s::int))
     order by e.first_seen desc, v.event_id desc, v.rank limit %(limit)s)
-select page.first_seen, page.event_id, page.rank, joined(json_build_object(
+select page.first_seen, page.event_id, page.rank, merge_json(json_build_object(
     'event_id', page.event_id, 'fixture_id', page.fixture_id, 'home', page.home_name, 'away', page.away_name,
     'player', page.player_name, 'minute', page.elapsed, 'extra', page.extra, 'innings', page.innings, 'url', '/v/' || page.id,
     'poster', '/v/' || page.id || '/poster.jpg'), c.clip) as document
@@ -164,12 +164,12 @@ order by page.first_seen desc, page.event_id desc, page.rank;
 
 -- name: fixture
 select pg_current_snapshot()::text as version,
-    joined(fixture_document(f)::json, news_of(f, %(at)s, %(stale_after)s, %(over)s)) as document
+    merge_json(fixture_document(f)::json, fixture_freshness(f, %(at)s, %(stale_after)s, %(over)s)) as document
 from fixtures f where id = %(id)s;
 
 -- name: event
 -- As `events.one`, in one plan: the functions of that would be a plan each, for every request.
-select pg_current_snapshot()::text as version, joined(g.goal, json_build_object(
+select pg_current_snapshot()::text as version, merge_json(g.goal, json_build_object(
     '_monitor_workflows', coalesce(w.monitor, '[]'),
     '_search_workflows', coalesce(w.search, '[]'),
     '_download_workflows', coalesce(w.download, '[]'),
@@ -183,7 +183,7 @@ select pg_current_snapshot()::text as version, joined(g.goal, json_build_object(
         where v.event_id = e.id and v.state = 'kept' and v.proof is not null and e.removed_at is null), '{}')))
     as document
 from events e join fixtures f on f.id = e.fixture_id
-cross join lateral lean_goal(e) as g
+cross join lateral goal_summary(e) as g
 cross join lateral (
     select json_agg(workflow_id order by added_at, workflow_id) filter (where kind = 'monitor') as monitor,
         json_agg(workflow_id order by added_at, workflow_id) filter (where kind = 'search') as search,
@@ -216,7 +216,7 @@ with recursive way (event_id, md5, replaced_by, step) as (
     union all
     select v.event_id, v.md5, v.replaced_by, way.step + 1 from way
     join videos v on v.event_id = way.event_id and v.md5 = way.replaced_by where way.step < 100)
-select pg_current_snapshot()::text as version, e.removed_reason, joined(json_build_object(
+select pg_current_snapshot()::text as version, e.removed_reason, merge_json(json_build_object(
     'event_id', e.id,
     'fixture_id', f.id,
     'home', f.home_name,

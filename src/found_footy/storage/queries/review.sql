@@ -132,16 +132,16 @@ on conflict do nothing;
 
 -- name: neighbours
 -- The tiles around the given clips, and clips that were split or merged into one of them and can still be restored.
-with named as (
+with chosen as (
     select source_id, first_frame from library_clips where id = any(%(ids)s)),
 near as (
-    select distinct beside.id from named cross join lateral (
+    select distinct beside.id from chosen cross join lateral (
         (select c.id from library_clips c
-            where c.source_id = named.source_id and c.live and c.first_frame <= named.first_frame
+            where c.source_id = chosen.source_id and c.live and c.first_frame <= chosen.first_frame
             order by c.first_frame desc limit %(each_side)s + 1)
         union all
         (select c.id from library_clips c
-            where c.source_id = named.source_id and c.live and c.first_frame > named.first_frame
+            where c.source_id = chosen.source_id and c.live and c.first_frame > chosen.first_frame
             order by c.first_frame limit %(each_side)s)) beside),
 retired as (
     select distinct p.id from near

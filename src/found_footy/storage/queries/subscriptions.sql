@@ -3,7 +3,7 @@ insert into subscriptions (
     name, kind, target, secret, topics, teams, leagues, verified_only, delay_seconds, no_score, from_position)
 values (
     %(name)s, %(kind)s, %(target)s, %(secret)s, %(topics)s, %(teams)s, %(leagues)s, %(verified_only)s,
-    %(delay_seconds)s, %(no_score)s, place_news())
+    %(delay_seconds)s, %(no_score)s, assign_outbox_positions())
 returning id;
 
 -- name: count

@@ -195,7 +195,7 @@ create view team_aliases as
 -- can inline them: a list is one plan, not one plan per row.
 
 -- Merge two JSON objects as text. Neither may be empty.
-create or replace function joined(one json, other json) returns text language sql immutable parallel safe as $$
+create or replace function merge_json(one json, other json) returns text language sql immutable parallel safe as $$
     select left(one::text, -1) || ', ' || substr(other::text, 2)
 $$;
 
@@ -236,7 +236,7 @@ create or replace function clips_of(event text) returns table (id text, state te
     where v.event_id = event and v.state in ('kept', 'replaced')
 $$;
 
-create or replace function lean_goal(e events) returns table (goal json) language sql stable as $$
+create or replace function goal_summary(e events) returns table (goal json) language sql stable as $$
     select json_build_object(
         '_event_id', e.id,
         'status', event_status(e),
@@ -270,7 +270,7 @@ create or replace function lean_goal(e events) returns table (goal json) languag
             from event_attributions a where a.event_id = e.id), '[]'))
 $$;
 
-create or replace function lean_match(f fixtures) returns table (match json) language sql stable as $$
+create or replace function match_summary(f fixtures) returns table (match json) language sql stable as $$
     select json_build_object(
         '_id', f.id,
         'feed', f.feed,
@@ -303,11 +303,11 @@ create or replace function lean_match(f fixtures) returns table (match json) lan
             'class', f.error_kind, 'message', f.error_message, 'at', f.error_at) end,
         'events', coalesce((
             select json_agg(g.goal order by e.innings nulls first, e.elapsed, e.extra nulls first, e.first_seen, e.id)
-            from events e cross join lateral lean_goal(e) as g where e.fixture_id = f.id), '[]'))
+            from events e cross join lateral goal_summary(e) as g where e.fixture_id = f.id), '[]'))
 $$;
 
 -- How old the data of a match is; null unless the match is polled.
-create or replace function news_of(f fixtures, at timestamptz, stale_after double precision, over_statuses text[]) returns json
+create or replace function fixture_freshness(f fixtures, at timestamptz, stale_after double precision, over_statuses text[]) returns json
 language sql stable as $$
     select json_build_object('heard_at', f.last_poll_at, 'age_seconds', a.age, 'stale', coalesce(a.age > stale_after, false))
     from (select case

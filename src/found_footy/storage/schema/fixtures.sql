@@ -44,7 +44,7 @@ create table fixtures (
     clock_moved_at timestamptz,
     -- t: a team of the match, c: its competition
     words tsvector not null generated always as (
-        named('t', home_name) || named('t', away_name) || named('c', league_name || ' ' || coalesce(country, ''))) stored,
+        labelled_words('t', home_name) || labelled_words('t', away_name) || labelled_words('c', league_name || ' ' || coalesce(country, ''))) stored,
     check (stage <> 'active' or activated_at is not null),
     check (stage <> 'completed' or completed_at is not null)
 );
@@ -115,30 +115,30 @@ create index events_by_first_sight on events (first_seen, id);
 
 comment on column events.searched_at is 'Last activity of the search; a search without any is restarted.';
 
-create function goal_words(e events) returns tsvector language sql stable as $$
-    select named('p', coalesce(e.player_name, '')) || named('s', e.team_name) || f.words
+create function event_search_vector(e events) returns tsvector language sql stable as $$
+    select labelled_words('p', coalesce(e.player_name, '')) || labelled_words('s', e.team_name) || f.words
     from fixtures f where f.id = e.fixture_id
 $$;
 
-create function set_goal_words() returns trigger language plpgsql as $$
+create function set_event_words() returns trigger language plpgsql as $$
 begin
-    new.words := coalesce(goal_words(new), '');
+    new.words := coalesce(event_search_vector(new), '');
     return new;
 end
 $$;
-create trigger events_have_words before insert on events for each row execute function set_goal_words();
-create trigger events_change_words before update on events for each row
+create trigger events_insert_words before insert on events for each row execute function set_event_words();
+create trigger events_update_words before update on events for each row
     when (old.player_name is distinct from new.player_name or old.team_name <> new.team_name)
-    execute function set_goal_words();
+    execute function set_event_words();
 
-create function pass_words_on() returns trigger language plpgsql as $$
+create function refresh_event_words() returns trigger language plpgsql as $$
 begin
-    update events e set words = goal_words(e) where e.fixture_id = new.id;
+    update events e set words = event_search_vector(e) where e.fixture_id = new.id;
     return null;
 end
 $$;
-create trigger fixtures_pass_words_on after update on fixtures for each row
-    when (old.words <> new.words) execute function pass_words_on();
+create trigger fixtures_refresh_event_words after update on fixtures for each row
+    when (old.words <> new.words) execute function refresh_event_words();
 
 -- What a feed reported of an event before it reported something else.
 create table event_attributions (

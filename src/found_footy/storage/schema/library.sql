@@ -3,13 +3,13 @@
 create extension if not exists vector;
 
 -- The attributes of a goal that may change after its search has ended.
-create function goal_said(goal events) returns jsonb language sql immutable parallel safe as $$
+create function goal_attributes(goal events) returns jsonb language sql immutable parallel safe as $$
     select jsonb_build_array(goal.player_name, goal.assist_name, goal.team_name, goal.kind, goal.elapsed, goal.extra,
         goal.innings, goal.home_after, goal.away_after, goal.removed_at is not null)
 $$;
 
 -- When it happened: the kick-off if it is known and readable, else when the source was added.
-create function library_moment(facts jsonb, created timestamptz) returns timestamptz
+create function library_source_time(facts jsonb, created timestamptz) returns timestamptz
 language plpgsql immutable parallel safe as $$
 begin
     -- Without a time zone it would depend on the session.
@@ -23,19 +23,19 @@ end
 $$;
 
 -- The minute as search words: 90+3 is found as 90 and as 90+3, and is no number in a name.
-create function minute_words(said text) returns text[] language sql immutable parallel safe as $$
+create function minute_terms(said text) returns text[] language sql immutable parallel safe as $$
     select coalesce((
         select array_remove(array['m.' || parts[1]::int, 'm.' || parts[1]::int || parts[2] || parts[3]::int], null)
         from regexp_match(said, '^\s*([0-9]{1,3})(?:([+.])([0-9]{1,2}))?(?![0-9])') as parts), '{}')
 $$;
 
 -- p: the scorer, a: the assist, t: a team of the match or the one in the picture, c: the competition, k: the kind.
-create function library_words(title text, facts jsonb) returns tsvector
+create function library_search_vector(title text, facts jsonb) returns tsvector
 language sql immutable parallel safe as $$
-    select array_to_tsvector(spellings_of(title)) || named('p', facts ->> 'player') || named('a', facts ->> 'assist')
-        || named('t', facts ->> 'team') || named('t', facts ->> 'home') || named('t', facts ->> 'away')
-        || named('c', concat_ws(' ', facts ->> 'competition', facts ->> 'country'))
-        || named('k', facts ->> 'kind') || array_to_tsvector(minute_words(facts ->> 'minute'))
+    select array_to_tsvector(spelling_variants(title)) || labelled_words('p', facts ->> 'player') || labelled_words('a', facts ->> 'assist')
+        || labelled_words('t', facts ->> 'team') || labelled_words('t', facts ->> 'home') || labelled_words('t', facts ->> 'away')
+        || labelled_words('c', concat_ws(' ', facts ->> 'competition', facts ->> 'country'))
+        || labelled_words('k', facts ->> 'kind') || array_to_tsvector(minute_terms(facts ->> 'minute'))
 $$;
 
 create table library_sources (
@@ -68,8 +68,8 @@ create table library_sources (
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now(),
     -- No reference: the library outlives the match.
-    words tsvector not null generated always as (library_words(title, facts)) stored,
-    happened_at timestamptz not null generated always as (library_moment(facts, created_at)) stored,
+    words tsvector not null generated always as (library_search_vector(title, facts)) stored,
+    happened_at timestamptz not null generated always as (library_source_time(facts, created_at)) stored,
     film_deleted_at timestamptz,
     unique (event_id, video_md5),
     check ((kind = 'goal') = (event_id is not null and video_md5 is not null)),
@@ -276,25 +276,25 @@ create table library_deletions (
 );
 
 -- A number is a minute or the beginning of a word, such as 96 in a club's name; with a sign in it, only a minute.
-create function minute_asked(said text) returns tsquery language sql immutable parallel safe as $$
+create function minute_query(said text) returns tsquery language sql immutable parallel safe as $$
     select case when said ~ '^[0-9]{1,3}$' then format('''m.%1$s'' | ''%1$s'':*', said)
         when said ~ '^[0-9]{1,3}[+.][0-9]{1,2}$' then format('''m.%s''', said) end::tsquery
 $$;
 
 -- All filters of a library search as one query; null if there are none.
-create function library_looking_for(
+create function library_search_query(
     anything text, minutes text[], team text, player text, competition text, kind text) returns tsquery
 language sql immutable parallel safe as $$
     select nullif(
-        coalesce(beginning_with(anything), '') && coalesce(beginning_with(team, 't'), '')
-        && coalesce(beginning_with(player, 'p'), '') && coalesce(beginning_with(competition, 'c'), '')
-        && coalesce(beginning_with(kind, 'k'), '')
-        && coalesce((select string_agg('(' || minute_asked(each)::text || ')', ' & ')::tsquery
+        coalesce(prefix_query(anything), '') && coalesce(prefix_query(team, 't'), '')
+        && coalesce(prefix_query(player, 'p'), '') && coalesce(prefix_query(competition, 'c'), '')
+        && coalesce(prefix_query(kind, 'k'), '')
+        && coalesce((select string_agg('(' || minute_query(each)::text || ')', ' & ')::tsquery
                      from unnest(minutes) as each), ''), '')
 $$;
 
 -- The clips that match; null does not filter. A set-returning function, so that the planner can inline it.
-create function library_fitting(
+create function library_matching(
     states text[], looking tsquery, since timestamptz, until timestamptz, proven boolean, game text)
 returns table (id bigint, source_id bigint, first_frame int, event_id text, happened_at timestamptz)
 language sql stable as $$

@@ -51,8 +51,8 @@ create index deliveries_by_subscription on deliveries (subscription_id, id);
 create index deliveries_by_age on deliveries (created_at);
 
 -- The outbox position up to which messages were created; locked while more are created.
-create table outbox_dealt (
+create table outbox_fanned_out (
     id boolean primary key default true check (id),  -- one row
     position bigint not null
 );
-insert into outbox_dealt (position) select last from outbox_places;
+insert into outbox_fanned_out (position) select last from outbox_last_position;

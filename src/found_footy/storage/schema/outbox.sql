@@ -14,39 +14,39 @@ create table outbox (
 );
 create index outbox_by_fixture on outbox (fixture_id, id);
 create unique index outbox_by_position on outbox (position);
-create index outbox_without_place on outbox (id) where position is null;
+create index outbox_without_position on outbox (id) where position is null;
 
-create table outbox_places (
+create table outbox_last_position (
     id boolean primary key default true check (id),  -- one row
     last bigint not null default 0
 );
-insert into outbox_places default values;
+insert into outbox_last_position default values;
 
 -- Assigns the next positions to all rows without one, and returns the last.
-create function place_news() returns bigint language plpgsql as $$
+create function assign_outbox_positions() returns bigint language plpgsql as $$
 declare
     place bigint;
 begin
     if not exists (select from outbox where position is null) then
-        return (select last from outbox_places);
+        return (select last from outbox_last_position);
     end if;
     -- Whoever comes second waits here, and the statement after it sees what the first one has committed.
-    select last into place from outbox_places for update;
+    select last into place from outbox_last_position for update;
     with placed as (
         update outbox o set position = place + waiting.number
         from (select id, row_number() over (order by id) as number from outbox where position is null) as waiting
         where o.id = waiting.id
         returning o.position)
     select coalesce(max(position), place) into place from placed;
-    update outbox_places set last = place where last <> place;
+    update outbox_last_position set last = place where last <> place;
     return place;
 end
 $$;
 
-create function tell_of_news() returns trigger language plpgsql as $$
+create function notify_outbox() returns trigger language plpgsql as $$
 begin
     perform pg_notify('news', '');
     return null;
 end
 $$;
-create trigger outbox_tells after insert on outbox for each statement execute function tell_of_news();
+create trigger outbox_notifies after insert on outbox for each statement execute function notify_outbox();

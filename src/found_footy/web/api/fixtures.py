@@ -237,7 +237,7 @@ async def fixtures(
 ) -> Response:
     """Each with its goals and their clips. Searches and posts are in the answer for one match or one goal.
 
-    `stale` says that a match is under way and nothing was heard of it for too long; `age_seconds` for how long.
+    `stale`: the match is live and had no update for too long. `age_seconds`: time since the last update.
     """
     filters = {"stage": stage, "sport": sport, "q": None, **days(date), **names(team=team, competition=league)}
 

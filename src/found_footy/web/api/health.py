@@ -119,7 +119,7 @@ class StatusModel(BaseModel):
 
 
 class Ages(StatusModel):
-    """Seconds since each match that is polled at every cycle was last heard of."""
+    """Seconds since the last update of each match that is polled in every cycle."""
 
     median: float
     p95: float
@@ -137,7 +137,7 @@ class PausedMatch(StatusModel):
 
 
 class AuditEntry(StatusModel):
-    """Something that was started anew, and what came of it."""
+    """A recovery action and its result."""
 
     id: str
     at: datetime

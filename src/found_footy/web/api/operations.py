@@ -331,7 +331,7 @@ async def switch(services: WebServices, feed: str, state: State) -> FeedDeclarat
 async def recycle(services: WebServices, what: Part, who: str) -> Recovery:
     """Restart a part. Raises NotFound if this system does not have it."""
     if services.scores.recovery is None:
-        raise NotFound("this process cannot start anything anew")
+        raise NotFound("this process cannot restart anything")
     return await services.scores.recovery.recover(ACTIONS[what], f"asked for by {who}")
 
 

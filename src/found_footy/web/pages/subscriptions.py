@@ -131,7 +131,7 @@ MOST_DEAD = 20
 DONE = {
     "added": "Subscription added. It receives messages from now on.",
     "test": "Test message queued.",
-    "pause": "Paused. Paused. Nothing is sent until it is resumed.",
+    "pause": "Paused. Nothing is sent until it is resumed.",
     "resume": "Resumed. It receives messages from now on.",
     "delete": "Subscription deleted.",
     "retry": "Retry queued.",

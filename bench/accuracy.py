@@ -96,11 +96,11 @@ async def _judge(scenario: Scenario, spec: ClipSpec, path: Path, vision: OcrVisi
             return Judged(shown, "rejected", "too_long", None)
         if info.aspect < LEAST_ASPECT:
             return Judged(shown, "rejected", "portrait", None)
-        watched = await read_clip(vision, path)
+        clip = await read_clip(vision, path)
         fingerprint = hash_video(path)
     except MediaError as error:
         return Judged(shown, "rejected", {"NotAVideo": "not_a_video"}.get(error.kind, "broken"), None)
-    result = validate_timestamp(watched.readings, expectation_of(scenario, spec))
+    result = validate_timestamp(clip.readings, expectation_of(scenario, spec))
     return Judged(shown, str(result.status), REASONS.get(str(result.reason)), fingerprint)
 
 

@@ -190,7 +190,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
     recorder = MatchRecorder(RecordingStore(database), objects, {})
     sources = build_sources(settings)
 
-    async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
+    async def read_frames(path: Path, sport: Sport) -> Sequence[FrameReading]:
         return (await read_clip(vision, path, media.frames_at, sport)).readings
 
     do = Activities(
@@ -200,7 +200,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
         AliasActivities(clips, knowledge, _now),
         SearchActivities(store, clips, objects, sources, search_rules(settings), _now, recorder),
         DownloadActivities(clips, objects, downloader, media, FilterRules(), _now),
-        VerificationActivities(clips, objects, look, settings.clock_tolerance_minutes, nullcontext),
+        VerificationActivities(clips, objects, read_frames, settings.clock_tolerance_minutes, nullcontext),
         UploadActivities(clips, objects),
     )
     try:

@@ -10,9 +10,8 @@ from pathlib import Path
 import httpx
 
 from bench.played import CORES
-from found_footy.clips.frame_selection import read_clip
+from found_footy.clips.frame_selection import Vision, read_clip
 from found_footy.media.fingerprint import hash_video
-from found_footy.ports import Vision
 
 
 @dataclass(frozen=True)

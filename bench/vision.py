@@ -42,13 +42,13 @@ def _measured(engine: OcrEngine, width: int, height: int) -> list[str]:
     pictures = [[Frame(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
 
     def first(number: int) -> None:
-        assert minute_of(OcrClip(engine).look_now(pictures[number])) == 67
+        assert minute_of(OcrClip(engine).read_frames_now(pictures[number])) == 67
 
     clip = OcrClip(engine)
-    clip.look_now(pictures[0])
+    clip.read_frames_now(pictures[0])
 
     def later(number: int) -> None:
-        assert minute_of(clip.look_now(pictures[number])) == 67
+        assert minute_of(clip.read_frames_now(pictures[number])) == 67
 
     def signs(number: int) -> None:
         pitch_share(pictures[number][0].pixels)

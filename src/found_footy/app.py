@@ -38,7 +38,7 @@ from found_footy.clips.activities import (
 from found_footy.clips.download_http import DownloadLimits
 from found_footy.clips.downloader import open_downloader
 from found_footy.clips.filters import FilterRules
-from found_footy.clips.frame_selection import read_clip
+from found_footy.clips.frame_selection import Vision, read_clip
 from found_footy.clips.models import FrameReading
 from found_footy.clips.store import ClipStore, PostgresLinks
 from found_footy.clips.workflow import DownloadWorkflow, UploadWorkflow, upload_starter
@@ -114,7 +114,7 @@ from found_footy.operations.store import PostgresHealth, PostgresOperations, Red
 from found_footy.operations.temporal_status import TemporalStatus
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.operations.workflow import CANARY, CanaryWorkflow
-from found_footy.ports import Downloader, Knowledge, SocialSource, Vision
+from found_footy.ports import Downloader, Knowledge, SocialSource
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.addresses import AddressPolicy
@@ -673,7 +673,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
 
         permit = await vision_permit(settings, feeds.cache)
 
-        async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
+        async def read_frames(path: Path, sport: Sport) -> Sequence[FrameReading]:
             return (await read_clip(vision, path, media.frames_at, sport)).readings
 
         yield pipeline_worker(
@@ -715,7 +715,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     keeper,
                 ),
                 DownloadActivities(clips, objects, closing(build_downloader(settings)), media, filters, _now, keeper),
-                VerificationActivities(clips, objects, look, settings.clock_tolerance_minutes, permit, keeper),
+                VerificationActivities(clips, objects, read_frames, settings.clock_tolerance_minutes, permit, keeper),
                 UploadActivities(
                     clips, objects, upload_starter(client, settings.task_queue, settings.upload_idle_seconds)
                 ),

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
-from found_footy.clips.models import FrameReading
 from found_footy.clips.verification import Verification
 from found_footy.discovery.goal import SoughtGoal
 from found_footy.discovery.models import Post, TeamName
@@ -19,11 +18,10 @@ from found_footy.discovery.selection import Choice, Waiting
 from found_footy.errors import FeedError, FootyError
 from found_footy.feeds.models import ReconciledFixture
 from found_footy.feeds.scheduling import Quota
-from found_footy.fixtures.models import FixtureOutcome, FixtureStage, FixtureState, LiveFixture, Sport
+from found_footy.fixtures.models import FixtureOutcome, FixtureStage, FixtureState, LiveFixture
 
 if TYPE_CHECKING:
     from found_footy.media.fingerprint import Fingerprint
-    from found_footy.media.models import Frame
     from found_footy.media.probe import VideoInfo
 
 
@@ -135,35 +133,6 @@ class FeedState:
     asked_at: datetime
     answered_at: datetime | None
     error: str | None
-
-
-class ClipVision(Protocol):
-    """Reads frames of one clip. May keep state between them: the scoreboard does not move."""
-
-    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
-        """Read one moment from one or more adjacent frames; the middle one counts most.
-
-        Raises VisionError if no reading was possible, which is not an empty reading.
-        """
-
-
-class Vision(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    def open_clip(self, sport: Sport = Sport.FOOTBALL) -> ClipVision: ...
-
-    async def check(self) -> str:
-        """Verify with one cheap call that the engine works; return a description."""
-
-    async def aclose(self) -> None: ...
-
-
-class ClipWatcher(Protocol):
-    """Reads as many moments of a file as a verdict needs, with a vision engine."""
-
-    async def __call__(self, path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
-        """Raises MediaError, or VisionError if no reading was possible."""
 
 
 class SocialSource(Protocol):

@@ -34,10 +34,10 @@ class FixedVision:
     def open_clip(self, sport: Sport = Sport.FOOTBALL) -> FixedVision:
         return self
 
-    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
+    async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
         if self._seen is None:
             raise VisionUnavailable("nobody is there")
-        return replace(self._seen, at=pictures[1].seconds)
+        return replace(self._seen, at=frames[1].seconds)
 
     async def check(self) -> str:
         return self.name

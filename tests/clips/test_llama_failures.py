@@ -51,7 +51,7 @@ async def asked(url: str, patience: float = 5) -> AsyncIterator[LlamaVision]:
 
 async def look(reply: Reply, patience: float = 5) -> FrameReading:
     async with RawServer(reply) as server, asked(server.url, patience) as vision:
-        return await vision.open_clip().look([Frame(2.0, match_picture(320, 180))])
+        return await vision.open_clip().read_frames([Frame(2.0, match_picture(320, 180))])
 
 
 async def test_an_answer_becomes_a_reading() -> None:
@@ -112,7 +112,7 @@ async def test_thinking_is_turned_off() -> None:
 
     route = Route("/v1/chat/completions", completions, methods=["POST"])
     async with serving(lambda url: [route]) as url, asked(url) as vision:
-        await vision.open_clip().look([Frame(2.0, match_picture(320, 180))])
+        await vision.open_clip().read_frames([Frame(2.0, match_picture(320, 180))])
     assert [body["chat_template_kwargs"] for body in sent] == [{"enable_thinking": False}]
 
 
@@ -139,7 +139,7 @@ async def test_a_server_that_is_down_is_unavailable() -> None:
         url = server.url
     async with asked(url) as vision:
         with pytest.raises(VisionUnavailable):
-            await vision.open_clip().look([Frame(2.0, match_picture(320, 180))])
+            await vision.open_clip().read_frames([Frame(2.0, match_picture(320, 180))])
         with pytest.raises(VisionUnavailable):
             await vision.check()
 
@@ -157,5 +157,5 @@ async def test_all_of_these_may_pass() -> None:
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
 async def test_the_servers_url_may_be_written_with_or_without_its_version(suffix: str) -> None:
     async with RawServer(answered()) as server, asked(server.url + suffix) as vision:
-        await vision.open_clip().look([Frame(2.0, match_picture(320, 180))])
+        await vision.open_clip().read_frames([Frame(2.0, match_picture(320, 180))])
         assert server.requests[0].path == "/v1/chat/completions"

@@ -36,7 +36,7 @@ class CountingEngine(OcrEngine):
 @pytest.mark.parametrize("height", [240, 360, 720, 1080])
 async def test_scoreboards_of_all_sizes_are_read(ocr_engine: OcrEngine, height: int, top: float) -> None:
     frame = match_picture(height * 16 // 9, height, top=top)
-    reading = await OcrVision(ocr_engine).open_clip().look([Frame(1.0, frame)])
+    reading = await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, frame)])
     assert (reading.clock, reading.teams, reading.score) == ("67:23", ("ARS", "CHE"), Score(2, 1))
     assert reading.soccer
     assert not reading.screen
@@ -46,7 +46,7 @@ async def test_scoreboards_of_all_sizes_are_read(ocr_engine: OcrEngine, height: 
 
 async def test_stoppage_time_is_read_in_its_own_fields(ocr_engine: OcrEngine) -> None:
     frame = match_picture(board="90:00 ARS 2-1 CHE 02:17 +4")
-    reading = await OcrVision(ocr_engine).open_clip().look([Frame(1.0, frame)])
+    reading = await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, frame)])
     assert (reading.clock, reading.added, reading.stoppage_clock) == ("90:00", "+4", "02:17")
     assert minute_of(reading) == 92
 
@@ -55,7 +55,7 @@ async def test_the_place_is_searched_for_once_and_then_only_read(ocr_engine: Ocr
     engine = CountingEngine(ocr_engine)
     clip = OcrVision(engine).open_clip()
     for second in range(4):
-        reading = await clip.look([Frame(second, match_picture(board=f"67:2{second} ARS 2-1 CHE"))])
+        reading = await clip.read_frames([Frame(second, match_picture(board=f"67:2{second} ARS 2-1 CHE"))])
         assert reading.clock == f"67:2{second}"
     assert (engine.searches, engine.reads) == (1, 4)
 
@@ -63,13 +63,13 @@ async def test_the_place_is_searched_for_once_and_then_only_read(ocr_engine: Ocr
 async def test_most_of_the_pictures_of_a_moment_decide(ocr_engine: OcrEngine) -> None:
     boards = ["67:23 ARS 2-1 CHE", "61:23 ARS 7-1 CHE", "67:24 ARS 2-1 CHE"]
     pictures = [Frame(number, match_picture(board=board)) for number, board in enumerate(boards)]
-    reading = await OcrVision(ocr_engine).open_clip().look(pictures)
+    reading = await OcrVision(ocr_engine).open_clip().read_frames(pictures)
     assert (reading.clock, reading.score, reading.at) == ("67:23", Score(2, 1), 0)
 
 
 async def test_a_picture_without_a_scoreboard_has_no_clock_and_needs_a_pitch(ocr_engine: OcrEngine) -> None:
     clip = OcrVision(ocr_engine).open_clip()
-    nothing = await clip.look([Frame(1.0, noise(640, 360))])
+    nothing = await clip.read_frames([Frame(1.0, noise(640, 360))])
     assert (nothing.soccer, nothing.clock, nothing.box) == (False, None, None)
 
 
@@ -77,14 +77,14 @@ async def test_a_close_up_beside_a_scoreboard_is_soccer_once_a_pitch_was_seen(oc
     close_up = match_picture()
     close_up[200:, :640], close_up[200:, 640:] = (90, 110, 160), (160, 60, 40)
     clip = OcrVision(ocr_engine).open_clip()
-    assert not (await clip.look([Frame(1.0, close_up)])).soccer
-    assert (await clip.look([Frame(2.0, match_picture())])).soccer
-    assert (await clip.look([Frame(3.0, close_up)])).soccer
+    assert not (await clip.read_frames([Frame(1.0, close_up)])).soccer
+    assert (await clip.read_frames([Frame(2.0, match_picture())])).soccer
+    assert (await clip.read_frames([Frame(3.0, close_up)])).soccer
 
 
 async def test_a_filmed_screen_is_noticed(ocr_engine: OcrEngine) -> None:
     film = filmed(match_picture(), moire=0.1, bezel=0.03)
-    assert (await OcrVision(ocr_engine).open_clip().look([Frame(1.0, film)])).screen
+    assert (await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, film)])).screen
 
 
 REAL = {

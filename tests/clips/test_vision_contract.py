@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
+from found_footy.clips.frame_selection import Vision
 from found_footy.clips.models import FrameReading
 from found_footy.fixtures.models import Score
 from found_footy.media.models import Frame
-from found_footy.ports import Vision
 from tests.media.pictures import match_picture, noise
 
 
@@ -20,7 +20,7 @@ def moment(at: float = 4.0) -> list[Frame]:
 
 
 async def test_a_moment_gives_one_reading_of_the_right_types(vision: Vision) -> None:
-    reading = await vision.open_clip().look(moment())
+    reading = await vision.open_clip().read_frames(moment())
     assert isinstance(reading, FrameReading)
     assert reading.at in (3.5, 4.0, 4.5)
     assert isinstance(reading.soccer, bool)
@@ -33,25 +33,25 @@ async def test_a_moment_gives_one_reading_of_the_right_types(vision: Vision) -> 
 
 
 async def test_one_picture_is_enough(vision: Vision) -> None:
-    reading = await vision.open_clip().look(moment()[1:2])
+    reading = await vision.open_clip().read_frames(moment()[1:2])
     assert reading.at == 4.0
 
 
 @pytest.mark.parametrize("shape", [(9, 640), (360, 640)])
 async def test_an_empty_picture_is_looked_at_as_well(vision: Vision, shape: tuple[int, int]) -> None:
-    reading = await vision.open_clip().look([Frame(1.0, np.zeros((*shape, 3), np.uint8))])
+    reading = await vision.open_clip().read_frames([Frame(1.0, np.zeros((*shape, 3), np.uint8))])
     assert reading.at == 1.0
 
 
 async def test_clips_that_are_looked_at_together_do_not_mix(vision: Vision) -> None:
     clips = [vision.open_clip() for _ in range(3)]
-    readings = await asyncio.gather(*(clip.look(moment(at)[1:2]) for at, clip in enumerate(clips)))
+    readings = await asyncio.gather(*(clip.read_frames(moment(at)[1:2]) for at, clip in enumerate(clips)))
     assert [reading.at for reading in readings] == [0.0, 1.0, 2.0]
 
 
 async def test_looking_does_not_hold_up_the_event_loop(vision: Vision) -> None:
     turns = 0
-    task = asyncio.ensure_future(vision.open_clip().look([Frame(0.0, noise(640, 360))]))
+    task = asyncio.ensure_future(vision.open_clip().read_frames([Frame(0.0, noise(640, 360))]))
     while not task.done():
         await asyncio.sleep(0.002)
         turns += 1

@@ -140,11 +140,11 @@ async def system(store: PostgresStore, objects: ObjectStore, files: dict[str, by
             assert await transaction.save([outcome]) == {}
     media, vision = MediaProcessor(2048, 60), OcrVision()
 
-    async def look(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
+    async def read_frames(path: Path, sport: Sport) -> Sequence[FrameReading]:
         return (await read_clip(vision, path, media.frames_at, sport)).readings
 
     made = System(store, objects, media, b"")
-    made.vision = VerificationActivities(made.clips, objects, look, 3, nullcontext)
+    made.vision = VerificationActivities(made.clips, objects, read_frames, 3, nullcontext)
     made.downloads.files.update(files)
     made.sources = [Posted()]  # type: ignore[list-item]
     yield made

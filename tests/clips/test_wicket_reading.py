@@ -40,7 +40,7 @@ async def test_scoreboards_of_all_styles_are_read(ocr_engine: OcrEngine, style: 
     footage = wicket_footage(MATCH.model_copy(update={"style": style}), 1)
     scene = scene_of(footage, height * 16 // 9, height)
     clip = OcrVision(ocr_engine).open_clip(Sport.CRICKET)
-    first = await clip.look([Frame(1.0, scene.draw(GOAL_AT - 1.0))])
+    first = await clip.read_frames([Frame(1.0, scene.draw(GOAL_AT - 1.0))])
     pair = Score(1, 106) if style == "southern" else Score(106, 1)
     assert (first.clock, first.score, first.batting) == ("13.1", pair, "ENG")
     assert first.soccer
@@ -51,13 +51,13 @@ async def test_scoreboards_of_all_styles_are_read(ocr_engine: OcrEngine, style: 
 async def test_a_picture_without_a_scoreboard_is_cricket_all_the_same(ocr_engine: OcrEngine) -> None:
     scene = scene_of(wicket_footage(MATCH, 1), 640, 360)
     frame = scene.draw(GOAL_AT - 1.0)[:280]
-    reading = await OcrVision(ocr_engine).open_clip(Sport.CRICKET).look([Frame(1.0, frame)])
+    reading = await OcrVision(ocr_engine).open_clip(Sport.CRICKET).read_frames([Frame(1.0, frame)])
     assert (reading.clock, reading.score, reading.batting, reading.box) == (None, None, None, None)
     assert reading.soccer
 
 
 async def test_a_football_scoreboard_gives_no_overs(ocr_engine: OcrEngine) -> None:
-    reading = await OcrVision(ocr_engine).open_clip(Sport.CRICKET).look([Frame(1.0, match_picture())])
+    reading = await OcrVision(ocr_engine).open_clip(Sport.CRICKET).read_frames([Frame(1.0, match_picture())])
     assert reading.clock is None
 
 
@@ -80,7 +80,7 @@ async def look(reply: Reply) -> tuple[FrameReading, dict[str, Any]]:
     async with RawServer(reply) as server:
         vision = Listening(server.url, timeout=5)
         try:
-            reading = await vision.open_clip(Sport.CRICKET).look([Frame(2.0, match_picture(320, 180))])
+            reading = await vision.open_clip(Sport.CRICKET).read_frames([Frame(2.0, match_picture(320, 180))])
         finally:
             await vision.aclose()
         return reading, vision.asked

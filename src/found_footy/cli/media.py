@@ -23,14 +23,13 @@ from found_footy.errors import FootyError, NotFound
 
 if TYPE_CHECKING:
     from found_footy.clips.dedup import DedupCandidate
-    from found_footy.clips.frame_selection import ClipReadings
+    from found_footy.clips.frame_selection import ClipReadings, Vision
     from found_footy.clips.models import Expectation, FrameReading
     from found_footy.fixtures.models import Score
     from found_footy.media.fingerprint import Fingerprint
     from found_footy.media.hash_match import HashMatch
     from found_footy.media.models import RelativeBox
     from found_footy.media.scenes import SceneList
-    from found_footy.ports import Vision
 
 
 SaveProof = Annotated[
@@ -99,13 +98,13 @@ def parse_clock(
 def show_clock(file: Path, *, save_proof: Path | None, as_json: bool) -> None:
     from found_footy.clips.verification import clip_minute, is_screen, is_soccer, minute_of
 
-    watched = _read_frames(file, quiet=as_json)
-    readings = watched.readings
+    clip = _read_frames(file, quiet=as_json)
+    readings = clip.readings
     minute = clip_minute(readings)
     soccer, screen = is_soccer(readings) is not False, is_screen(readings) is True
     if save_proof is not None:
         shown = next((each for each in readings if minute is not None and minute_of(each) == minute), readings[0])
-        _save_proof(save_proof, watched, shown.at, shown.box, [_line(shown)])
+        _save_proof(save_proof, clip, shown.at, shown.box, [_line(shown)])
     if as_json:
         frames = [_frame(reading) for reading in readings]
         print_json({"soccer": soccer, "screen": screen, "minute": minute, "frames": frames})
@@ -119,13 +118,13 @@ def show_clock(file: Path, *, save_proof: Path | None, as_json: bool) -> None:
 def show_verification(file: Path, expectation: Expectation, *, save_proof: Path | None, as_json: bool) -> None:
     from found_footy.clips.verification import validate_timestamp
 
-    watched = _read_frames(file, quiet=as_json)
-    result = validate_timestamp(watched.readings, expectation)
+    clip = _read_frames(file, quiet=as_json)
+    result = validate_timestamp(clip.readings, expectation)
     if save_proof is not None and result.proof is not None:
         deciding = next(each for each in result.proof.readings if each.at == result.proof.at)
         expected = f"expected {expectation.minute} {expectation.home or ''} - {expectation.away or ''}".rstrip(" -")
         verdict = f"{result.status}: {result.reason}" if result.reason else str(result.status)
-        _save_proof(save_proof, watched, result.proof.at, result.proof.box, [_line(deciding), expected, verdict])
+        _save_proof(save_proof, clip, result.proof.at, result.proof.box, [_line(deciding), expected, verdict])
     if as_json:
         print_json({"status": result.status, "minute": result.minute, "reason": result.reason})
         return
@@ -133,7 +132,7 @@ def show_verification(file: Path, expectation: Expectation, *, save_proof: Path 
     out.print(str(result.status), style=f"bold {STYLES[result.status]}", end="")
     seen = "" if result.minute is None else f" (the clock shows minute {result.minute})"
     out.print(f": {result.reason}{seen}" if result.reason else seen)
-    out.print(_table(watched.readings))
+    out.print(_table(clip.readings))
 
 
 def _read_frames(file: Path, *, quiet: bool) -> ClipReadings:
@@ -151,10 +150,10 @@ def _read_frames(file: Path, *, quiet: bool) -> ClipReadings:
         return asyncio.run(body())
 
 
-def _save_proof(path: Path, watched: ClipReadings, at: float, box: RelativeBox | None, caption: Sequence[str]) -> None:
+def _save_proof(path: Path, clip: ClipReadings, at: float, box: RelativeBox | None, caption: Sequence[str]) -> None:
     from found_footy.media.images import draw_proof
 
-    png = draw_proof(watched.picture_at(at).pixels, box, caption)
+    png = draw_proof(clip.frame_at(at).pixels, box, caption)
     try:
         path.write_bytes(png)
     except OSError as error:

@@ -45,7 +45,7 @@ from found_footy.errors import CandidateRejected, DownloadUnavailable, MediaErro
 from found_footy.fixtures.models import Sport
 from found_footy.media.processor import MediaProcessor
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
-from found_footy.ports import ClipStorage, ClipWatcher, Downloader
+from found_footy.ports import ClipStorage, Downloader
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
 
@@ -283,6 +283,8 @@ Permit = Callable[[], AbstractAsyncContextManager[None]]
 """Permit for one of the vision checks that may run concurrently across all workers. Raises PermitTimeout and
 CacheUnavailable.
 """
+ReadClip = Callable[[Path, Sport], Awaitable[Sequence[FrameReading]]]
+"""Reads the frames that verification needs. Raises MediaError, or VisionError if no reading was possible."""
 
 
 class VerificationActivities:
@@ -290,14 +292,14 @@ class VerificationActivities:
         self,
         clips: ClipStorage,
         objects: ObjectStore,
-        watch: ClipWatcher,
+        read_clip: ReadClip,
         tolerance_minutes: int,
         permit: Permit,
         keeper: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._clips = clips
         self._objects = objects
-        self._watch = watch
+        self._read_clip = read_clip
         self._tolerance = tolerance_minutes
         self._permit = permit
         self._keeper = keeper or UnexpectedAnswerRecorder()
@@ -338,7 +340,7 @@ class VerificationActivities:
     async def _readings(self, path: Path, sport: Sport) -> Sequence[FrameReading]:
         with record_exchanges() as exchanges:
             try:
-                return await self._watch(path, sport)
+                return await self._read_clip(path, sport)
             except VisionError as error:
                 await self._keeper.note("vision server", [error], exchanges)
                 raise

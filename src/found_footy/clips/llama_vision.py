@@ -10,12 +10,12 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from found_footy.clips.cricket_scoreboard import MAX_RUNS, MAX_WICKETS, parse_overs
+from found_footy.clips.frame_selection import ClipVision
 from found_footy.clips.models import FrameReading
 from found_footy.errors import InvalidVisionResponse, VisionError, VisionTimeout, VisionUnavailable
 from found_footy.fixtures.models import Score, Sport
 from found_footy.media.images import to_jpeg
 from found_footy.media.models import Frame
-from found_footy.ports import ClipVision
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -269,8 +269,8 @@ class LlamaClip:
         self._vision = vision
         self._sport = sport
 
-    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
-        picture = pictures[len(pictures) // 2]
-        jpeg = await asyncio.to_thread(to_jpeg, picture.pixels, MAX_SIDE_PX)
+    async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
+        frame = frames[len(frames) // 2]
+        jpeg = await asyncio.to_thread(to_jpeg, frame.pixels, MAX_SIDE_PX)
         parse = parse_cricket_answer if self._sport is Sport.CRICKET else parse_football_answer
-        return parse(await self._vision.ask(jpeg, self._sport), picture.seconds)
+        return parse(await self._vision.ask(jpeg, self._sport), frame.seconds)

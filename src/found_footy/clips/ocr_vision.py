@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from found_footy.clips.cricket_scoreboard import parse_overs
+from found_footy.clips.frame_selection import ClipVision
 from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field
 from found_footy.clips.models import FrameReading
 from found_footy.clips.scoreboard import ScoreboardText
@@ -20,7 +21,6 @@ from found_footy.fixtures.models import Sport
 from found_footy.media.frame_features import has_colour, is_filmed_screen, pitch_share
 from found_footy.media.models import Frame, RelativeBox, TextLine
 from found_footy.media.ocr import OcrEngine, row_strip, scoreboard_crops
-from found_footy.ports import ClipVision
 
 T = TypeVar("T")
 Pixels = NDArray[np.uint8]
@@ -61,31 +61,31 @@ class OcrClip:
         self._place: ScoreboardRegion | None = None
         self._pitch_seen = False
 
-    async def look(self, pictures: Sequence[Frame]) -> FrameReading:
-        return await asyncio.to_thread(self.look_now, pictures)
+    async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
+        return await asyncio.to_thread(self.read_frames_now, frames)
 
-    def look_now(self, pictures: Sequence[Frame]) -> FrameReading:
-        middle = len(pictures) // 2
-        boards = self._read(pictures)
+    def read_frames_now(self, frames: Sequence[Frame]) -> FrameReading:
+        middle = len(frames) // 2
+        boards = self._read(frames)
         # Stoppage time often appears next to a stopped clock, in an area that was empty before: search again.
         if not any(board.clock for board in boards) or any(self._unfinished(board) for board in boards):
-            self._place = self._search(pictures[middle].pixels) or self._place
-            boards = self._read(pictures)
+            self._place = self._search(frames[middle].pixels) or self._place
+            boards = self._read(frames)
             if self._place is not None:
                 boards[middle] = _completed(boards[middle], self._place.board)
         board, shown = self._agreed_board(boards, middle)
-        greens = [pitch_share(picture.pixels) for picture in pictures]
+        greens = [pitch_share(frame.pixels) for frame in frames]
         self._pitch_seen = self._pitch_seen or max(greens) >= PITCH
         return FrameReading(
-            at=pictures[shown].seconds,
-            soccer=self._is_soccer(max(greens), board) or not has_colour(pictures[middle].pixels),
-            screen=is_filmed_screen(pictures[middle].pixels),
+            at=frames[shown].seconds,
+            soccer=self._is_soccer(max(greens), board) or not has_colour(frames[middle].pixels),
+            screen=is_filmed_screen(frames[middle].pixels),
             clock=board.clock,
             added=board.added,
             stoppage_clock=board.stoppage_clock,
             teams=board.teams,
             score=board.score,
-            box=_box(self._place, pictures[shown].pixels) if self._place and board != ScoreboardText() else None,
+            box=_box(self._place, frames[shown].pixels) if self._place and board != ScoreboardText() else None,
             batting=board.batting,
         )
 
@@ -100,12 +100,12 @@ class OcrClip:
                     break
         return max(found, key=lambda place: place.board.evidence, default=None)
 
-    def _read(self, pictures: Sequence[Frame]) -> list[ScoreboardText]:
+    def _read(self, frames: Sequence[Frame]) -> list[ScoreboardText]:
         place = self._place
         if place is None:
-            return [ScoreboardText() for _ in pictures]
+            return [ScoreboardText() for _ in frames]
         read, rows = READERS[self._sport], place.parts or tuple((row,) for row in place.rows)
-        return [read([[self._text(picture.pixels, part) for part in row] for row in rows]) for picture in pictures]
+        return [read([[self._text(frame.pixels, part) for part in row] for row in rows]) for frame in frames]
 
     def _text(self, frame: Pixels, part: TextLine) -> str:
         return self._engine.text(row_strip(frame, part.left, part.top, part.right, part.bottom))

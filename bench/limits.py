@@ -22,7 +22,7 @@ from found_footy.feeds.models import RateLimits
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.storage.redis import RedisCache, Word
-from found_footy.storage.semaphore import LeaseSemaphore, RateLimit, take_token
+from found_footy.storage.semaphore import ACQUIRE_LEASE, LeaseSemaphore, RateLimit, take_token
 
 LIMITS = (RateLimits(8, 0.0, 1), RateLimits(8, 0.01, 10), RateLimits(2, 0.05, 1))
 ALONE, PROCESSES, EACH, HOLD_SECONDS = 500, 4, 50, 0.02
@@ -33,9 +33,9 @@ class WatchedCache(RedisCache):
 
     granted = 0
 
-    async def run_script(self, name: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
-        answer = await super().run_script(name, keys, arguments)
-        if name == "acquire_lease" and answer[0] == 1:
+    async def run_script(self, script: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
+        answer = await super().run_script(script, keys, arguments)
+        if script == ACQUIRE_LEASE and answer[0] == 1:
             self.granted = int(answer[1])
         return answer
 

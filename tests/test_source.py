@@ -98,3 +98,25 @@ def test_one_module_has_the_distributed_semaphore() -> None:
     assert [where for name, where in classes().items() if name.endswith("Semaphore")] == [
         ["found_footy/storage/semaphore.py"]
     ]
+
+
+# --- named SQL
+
+
+def test_every_query_is_used_and_every_used_query_exists() -> None:
+    """The queries of `store.sql` are `SQL[...]` in `store.py`; other modules import that mapping under another name."""
+    used: dict[str, set[str]] = defaultdict(set)
+    for path in (*modules(), *(ROOT / "tests").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        owners = {alias: module for module, alias in re.findall(r"from ([\w.]+) import SQL as (\w+)", text)}
+        if re.search(r"^SQL = load_queries\(", text, re.MULTILINE):
+            owners["SQL"] = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        for alias, module in owners.items():
+            found = re.findall(rf'\b{alias}\[(?:f?"([^"]+)"|(\w+(?:\.\w+)?))\]', text)
+            used[module] |= {re.sub(r"\{[^}]*\}", r"\\w+", name) if name else r"\w+" for name, _ in found}
+    for module, patterns in used.items():
+        text = (SOURCE / module.replace(".", "/")).with_suffix(".sql").read_text(encoding="utf-8")
+        queries = re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
+        assert len(set(queries)) == len(queries), module
+        assert [name for name in queries if not any(re.fullmatch(each, name) for each in patterns)] == [], module
+        assert [each for each in patterns if not any(re.fullmatch(each, name) for name in queries)] == [], module

@@ -26,6 +26,7 @@ from found_footy.library.models import ClipState, LibraryClip, SourceKind, Sourc
 from found_footy.library.review import ActionKind, Reviewer
 from found_footy.library.review_store import ReviewStore
 from found_footy.library.stages import STAGES, LibraryInput
+from found_footy.library.store import SQL as LIBRARY_SQL
 from found_footy.library.workflow import LibraryWorkflow
 from found_footy.runtime.system import environment_of
 from found_footy.runtime.temporal import connect_temporal
@@ -178,7 +179,7 @@ async def _end(library: Library, source: int) -> End:
 
 
 async def _facts(library: Library, clip: LibraryClip) -> Any:
-    rows = await library.database.fetch("library.keyframes", id=clip.id)
+    rows = await library.database.fetch(LIBRARY_SQL["keyframes"], id=clip.id)
     async with library.database.connection() as connection:
         cursor = await connection.execute(
             "select mobilenet_v3_small::text as vector from library_embeddings where clip_id = %s", (clip.id,)

@@ -16,6 +16,7 @@ from found_footy.clips.verification import Verification, VerificationReason, Ver
 from found_footy.errors import NotFound, SourceRateLimited
 from found_footy.fixtures.store import PostgresStore
 from found_footy.ports import SourceReport
+from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
     GOAL,
     NOW,
@@ -111,8 +112,10 @@ async def test_each_search_is_told_of_once(clips: ClipStore, store: PostgresStor
     answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
     for attempt, reports in answers:
         await clips.note_search(GOAL, attempt, QUERY, reports, [], NOW)
-    await store.database.fetch("outbox.place")
-    told = [row for row in await store.database.fetch("outbox.since", after=0, limit=100) if "searched" in row["topic"]]
+    await store.database.fetch(OUTBOX_SQL["place"])
+    told = [
+        row for row in await store.database.fetch(OUTBOX_SQL["since"], after=0, limit=100) if "searched" in row["topic"]
+    ]
     assert [(row["fixture_id"], row["event_id"]) for row in told] == [(5000, GOAL)] * 3
     assert [tuple(row["payload"][name] for name in ("attempt", "found")) for row in told] == [(1, 2), (2, 0), (3, 0)]
 

@@ -17,6 +17,7 @@ from found_footy.clips.activities import VerificationActivities
 from found_footy.clips.frame_selection import read_clip
 from found_footy.clips.models import CandidateRef, FrameReading, PoolRef, RejectionReason, SettleRequest, VideoRef
 from found_footy.clips.ocr_vision import OcrVision
+from found_footy.clips.store import SQL as CLIPS_SQL
 from found_footy.discovery.models import Post, SearchAttempt
 from found_footy.discovery.query import SearchQuery
 from found_footy.fixtures.comparison import apply_poll
@@ -167,7 +168,7 @@ async def worked(system: System, event_id: str) -> dict[str, tuple[str, str | No
     for name in plan.publish:
         await system.call(system.upload.publish_clip, VideoRef(event_id, name))
     await system.call(system.upload.settle_event, SettleRequest(event_id, [plan], NOW))
-    rows = await system.store.database.fetch("clips.states", id=event_id)
+    rows = await system.store.database.fetch(CLIPS_SQL["states"], id=event_id)
     assert len(rows) == len(found.keys)
     event = await system.store.event(event_id)
     assert [video["timestamp_verified"] for video in event["_s3_videos"]] == [True]

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from found_footy.storage.redis import RedisCache, Word
-from found_footy.storage.semaphore import LeaseSemaphore, RateLimit
+from found_footy.storage.semaphore import ACQUIRE_LEASE, LeaseSemaphore, RateLimit
 
 
 class WatchedRedis(RedisCache):
     granted = 0
 
-    async def run_script(self, name: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
-        answer = await super().run_script(name, keys, arguments)
-        if name == "acquire_lease" and answer[0] == 1:
+    async def run_script(self, script: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
+        answer = await super().run_script(script, keys, arguments)
+        if script == ACQUIRE_LEASE and answer[0] == 1:
             self.granted = int(answer[1])
         return answer
 

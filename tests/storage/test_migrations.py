@@ -12,6 +12,7 @@ from psycopg import sql
 
 from found_footy.config import Settings
 from found_footy.errors import SchemaOutdated, SchemaTooNew
+from found_footy.fixtures.read_store import SQL as FIXTURES_SQL
 from found_footy.storage import migrations as module
 from found_footy.storage.migrations import (
     BASELINE,
@@ -97,7 +98,7 @@ async def test_nothing_works_with_a_newer_schema(database_url: str) -> None:
             async with database.connection():
                 raise AssertionError("not reached")
         with pytest.raises(SchemaTooNew, match="9999_future"):
-            await pool.fetch("reading.version")
+            await pool.fetch(FIXTURES_SQL["version"])
     finally:
         await database.close()
         await pool.close()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from importlib.resources import files
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import take_token
+from found_footy.storage.semaphore import ACQUIRE_LEASE, take_token
 
 
 def starts(arrivals: list[int], interval: int, burst: int) -> list[int]:
@@ -72,10 +71,9 @@ def test_redis_follows_the_pure_rule(valkey_server: str, steps: list[int], inter
 
 
 async def _compare_with_redis(url: str, steps: list[int], interval: int, burst: int) -> None:
-    text = (files("found_footy.storage.scripts") / "acquire_lease.lua").read_text(encoding="utf-8")
     clock = "local clock = redis.call('TIME')"
-    assert clock in text
-    script = text.replace(clock, "local clock = {'0', ARGV[9]}")
+    assert clock in ACQUIRE_LEASE
+    script = ACQUIRE_LEASE.replace(clock, "local clock = {'0', ARGV[9]}")
     redis = RedisCache(url, prefix=f"test:{uuid.uuid4()}:")
     keys = [redis.key("semaphore:{rate}", part) for part in ("leases", "bucket", "queue", "seen", "since")]
     now = full_at = 0

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from found_footy.access.models import Role, csrf_token, parse_token
+from found_footy.access.store import SQL as ACCESS_SQL
 from found_footy.access.store import TokenStore
 from tests.conftest import WorldCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
@@ -112,7 +113,9 @@ async def test_wrong_tokens_of_programs_count_as_well_and_the_right_ones_stay_ri
         assert answers == [401, 401, 429, 429, 429]
         assert (await web.get(CLOSED, headers=bearer(right))).status_code == 200
         assert (await web.post("/login", data={"token": right}, headers=PAGE)).status_code == 429
-    (row,) = await small_world.store.database.fetch("access.failures", client="127.0.0.1", since=NOW - timedelta(1))
+    (row,) = await small_world.store.database.fetch(
+        ACCESS_SQL["failures"], client="127.0.0.1", since=NOW - timedelta(1)
+    )
     assert row["number"] == 3, "no more is written than is counted"
 
 
@@ -123,7 +126,9 @@ async def test_failures_are_forgotten_after_a_quarter_of_an_hour(small_world: Wo
         await access.note_failure("127.0.0.1", early, 10)
     assert await access.failures("127.0.0.1", NOW) == (0, NOW)
     assert await access.note_failure("127.0.0.1", NOW, 10) == (1, NOW)
-    rows = await small_world.store.database.fetch("access.failures", client="127.0.0.1", since=early - timedelta(1))
+    rows = await small_world.store.database.fetch(
+        ACCESS_SQL["failures"], client="127.0.0.1", since=early - timedelta(1)
+    )
     assert rows[0]["number"] == 1, "the old ones are gone"
 
 
@@ -240,7 +245,7 @@ async def test_whoever_is_logged_in_logs_out_with_the_mark_of_the_form(
     done = await web.post("/logout", data={"csrf": mark}, headers=PAGE)
     assert (done.status_code, done.headers["location"]) == (303, "/")
     assert 'footy_session=""; HttpOnly; Max-Age=0' in done.headers["set-cookie"]
-    rows = await small_world.store.database.fetch("access.token_of_session", hash=b"", now=NOW)
+    rows = await small_world.store.database.fetch(ACCESS_SQL["token_of_session"], hash=b"", now=NOW)
     assert rows == []
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from found_footy.clips.store import SQL as CLIPS_SQL
 from found_footy.errors import BadRequest
 from found_footy.fixtures.models import MatchMinute, Score, Side, Team
 from found_footy.web.api.goals import period
@@ -109,7 +110,7 @@ async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small
     assert await items(web, f"videos?event={WITHDRAWN}", "id") == set()
     for kind in ("goals", "clips"):
         assert (await web.get(f"/api/v1/search?q=lewandowski&kind={kind}")).json()["items"] == []
-    rows = await small_world.store.database.fetch("clips.states", id=WITHDRAWN)
+    rows = await small_world.store.database.fetch(CLIPS_SQL["states"], id=WITHDRAWN)
     assert [row["state"] for row in rows] == ["kept"]
     async with small_world.store.database.connection() as connection:
         found = await connection.execute("select id from videos where event_id = %s", [WITHDRAWN])

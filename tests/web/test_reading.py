@@ -11,6 +11,7 @@ import pytest
 
 from found_footy.errors import NotFound, StoreUnavailable
 from found_footy.fixtures.documents import DATES
+from found_footy.fixtures.read_store import SQL as FIXTURES_SQL
 from found_footy.fixtures.read_store import PostgresReading
 from found_footy.storage.read_pool import ReadPool
 
@@ -77,7 +78,7 @@ async def test_connections_that_died_are_replaced_without_anybody_noticing(
     readers: ReadPool, database_url: str
 ) -> None:
     reading = PostgresReading(readers, 45)
-    await asyncio.gather(*(readers.fetch("reading.version") for _ in range(4)))
+    await asyncio.gather(*(readers.fetch(FIXTURES_SQL["version"]) for _ in range(4)))
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
         await killer.execute(
             "select pg_terminate_backend(pid, 30000) from pg_stat_activity"

@@ -7,7 +7,9 @@ from typing import Any
 
 from found_footy.access.models import FAILURE_WINDOW, TOUCH_INTERVAL, Role, Token
 from found_footy.errors import NotFound
-from found_footy.storage.postgres import Database
+from found_footy.storage.postgres import Database, load_queries
+
+SQL = load_queries(__package__, "store")
 
 
 class TokenStore:
@@ -16,7 +18,7 @@ class TokenStore:
 
     async def add_token(self, token: Token) -> None:
         await self._db.fetch(
-            "access.add_token",
+            SQL["add_token"],
             id=token.id,
             called=token.name,
             role=str(token.role),
@@ -26,38 +28,38 @@ class TokenStore:
         )
 
     async def tokens(self) -> list[Token]:
-        return [_token(row) for row in await self._db.fetch("access.tokens")]
+        return [_token(row) for row in await self._db.fetch(SQL["tokens"])]
 
     async def token(self, id_: str) -> Token | None:
-        found = await self._db.fetch("access.token", id=id_)
+        found = await self._db.fetch(SQL["token"], id=id_)
         return _token(found[0]) if found else None
 
     async def token_of_session(self, hash_: bytes, now: datetime) -> Token | None:
-        found = await self._db.fetch("access.token_of_session", hash=hash_, now=now)
+        found = await self._db.fetch(SQL["token_of_session"], hash=hash_, now=now)
         return _token(found[0]) if found else None
 
     async def revoke(self, id_: str, now: datetime) -> Token:
-        found = await self._db.fetch("access.revoke", id=id_, now=now)
+        found = await self._db.fetch(SQL["revoke"], id=id_, now=now)
         if not found:
             raise NotFound(f"token {id_[:40]} not found")
         return _token(found[0])
 
     async def touch(self, id_: str, now: datetime) -> None:
-        await self._db.fetch("access.touch", id=id_, now=now, before=now - TOUCH_INTERVAL)
+        await self._db.fetch(SQL["touch"], id=id_, now=now, before=now - TOUCH_INTERVAL)
 
     async def add_session(self, hash_: bytes, token_id: str, now: datetime, expires_at: datetime) -> None:
-        await self._db.fetch("access.add_session", hash=hash_, token_id=token_id, now=now, expires_at=expires_at)
+        await self._db.fetch(SQL["add_session"], hash=hash_, token_id=token_id, now=now, expires_at=expires_at)
 
     async def end_session(self, hash_: bytes) -> None:
-        await self._db.fetch("access.end_session", hash=hash_)
+        await self._db.fetch(SQL["end_session"], hash=hash_)
 
     async def failures(self, client: str, now: datetime) -> tuple[int, datetime]:
-        (row,) = await self._db.fetch("access.failures", client=client, since=now - FAILURE_WINDOW)
+        (row,) = await self._db.fetch(SQL["failures"], client=client, since=now - FAILURE_WINDOW)
         return row["number"], row["oldest"] or now
 
     async def note_failure(self, client: str, now: datetime, most: int) -> tuple[int, datetime]:
         (row,) = await self._db.fetch(
-            "access.note_failure", client=client, now=now, since=now - FAILURE_WINDOW, most=most
+            SQL["note_failure"], client=client, now=now, since=now - FAILURE_WINDOW, most=most
         )
         return row["number"], row["oldest"]
 

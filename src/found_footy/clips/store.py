@@ -22,7 +22,9 @@ from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
 from found_footy.ports import CandidateState, OpenWork, Pool, SourceReport, TeamToName
 from found_footy.storage.outbox import append_outbox
-from found_footy.storage.postgres import Connection, Database, fetch
+from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries
+
+SQL = load_queries(__package__, "store")
 
 Row = dict[str, Any]
 
@@ -115,12 +117,12 @@ class ClipStore:
         self._db = database
 
     async def goal(self, event_id: str) -> SoughtGoal:
-        return goal_of(await self._one("clips.goal", f"there is no event {event_id!r}", id=event_id))
+        return goal_of(await self._one(SQL["goal"], f"there is no event {event_id!r}", id=event_id))
 
     # --- Search.
 
     async def touch(self, event_id: str, now: datetime) -> None:
-        await self._db.fetch("clips.note_sign_of_life", id=event_id, now=now)
+        await self._db.fetch(SQL["note_sign_of_life"], id=event_id, now=now)
 
     async def note_search(
         self,
@@ -133,13 +135,13 @@ class ClipStore:
     ) -> None:
         async with self._db.connection() as connection:
             search = {"id": event_id, "now": now, "query": query.text, "aliases": list(query.teams)}
-            goal = await fetch(connection, "clips.note_search", search)
+            goal = await fetch(connection, SQL["note_search"], search)
             attempted = {"id": event_id, "attempt": attempt, "now": now}
             reported = Jsonb([report_row(report) for report in reports])
-            added = await fetch(connection, "clips.add_searches", attempted | {"rows": reported})
+            added = await fetch(connection, SQL["add_searches"], attempted | {"rows": reported})
             if posts:
                 found = Jsonb([post_row(post) for post in posts])
-                await fetch(connection, "clips.add_candidates", {"id": event_id, "now": now, "rows": found})
+                await fetch(connection, SQL["add_candidates"], {"id": event_id, "now": now, "rows": found})
             if any(row["is_new"] for row in added) or not reports:  # a repeated search has already been published
                 told = {"attempt": attempt, "found": sum(report.found or 0 for report in reports)}
                 await append_outbox(
@@ -148,15 +150,15 @@ class ClipStore:
 
     async def take(self, event_id: str, attempt: int, choose: Callable[[Sequence[Waiting]], Choice]) -> Sequence[str]:
         async with self._db.connection() as connection:
-            await fetch(connection, "clips.lock_goal", {"id": event_id})
+            await fetch(connection, SQL["lock_goal"], {"id": event_id})
             mine = {"id": event_id, "attempt": attempt}
-            taken = [row["key"] for row in await fetch(connection, "clips.candidates_of_attempt", mine)]
+            taken = [row["key"] for row in await fetch(connection, SQL["candidates_of_attempt"], mine)]
             if taken:
                 return taken
-            waiting = [Waiting(**row) for row in await fetch(connection, "clips.waiting", {"id": event_id})]
+            waiting = [Waiting(**row) for row in await fetch(connection, SQL["waiting"], {"id": event_id})]
             choice = choose(waiting)
             if choice.taken:
-                await fetch(connection, "clips.take", mine | {"keys": list(choice.taken)})
+                await fetch(connection, SQL["take"], mine | {"keys": list(choice.taken)})
             if choice.too_old:
                 await _lose(connection, event_id, choice.too_old, RejectionReason.PASSED_OVER, "longer ones were taken")
             return choice.taken
@@ -165,13 +167,12 @@ class ClipStore:
 
     async def register_download(self, event_id: str, workflow_id: str) -> bool:
         async with self._db.connection() as connection:
-            workflow = {"event_id": event_id, "kind": "download", "workflow_id": workflow_id}
-            await fetch(connection, "events.add_workflows", {"rows": Jsonb([workflow])})
-            found = await fetch(connection, "clips.lock_goal", {"id": event_id})
+            await fetch(connection, SQL["add_download"], {"event_id": event_id, "workflow_id": workflow_id})
+            found = await fetch(connection, SQL["lock_goal"], {"id": event_id})
         return bool(found) and found[0]["removed_at"] is None
 
     async def candidate(self, event_id: str, key: str) -> CandidateState:
-        row = await self._one("clips.candidate", f"{event_id} has no candidate {key!r}", id=event_id, key=key)
+        row = await self._one(SQL["candidate"], f"{event_id} has no candidate {key!r}", id=event_id, key=key)
         return CandidateState(row["key"], row["media_url"], row["md5"], row["loss"])
 
     async def reject_candidate(self, event_id: str, key: str, loss: str, detail: str) -> None:
@@ -179,48 +180,48 @@ class ClipStore:
             await _lose(connection, event_id, [key], loss, detail)
 
     async def video_state(self, event_id: str, md5: str) -> str | None:
-        found = await self._db.fetch("clips.video", id=event_id, md5=md5)
+        found = await self._db.fetch(SQL["video"], id=event_id, md5=md5)
         return found[0]["state"] if found else None
 
     async def add_video(self, event_id: str, key: str, md5: str, info: VideoInfo | None, now: datetime) -> str:
         video = {"id": event_id, "md5": md5}
         async with self._db.connection() as connection:
             if info is not None:
-                await fetch(connection, "clips.add_video", video | info_row(info) | {"now": now})
-            await fetch(connection, "clips.link_candidate", video | {"key": key})
-            state: str = (await fetch(connection, "clips.video", video))[0]["state"]
+                await fetch(connection, SQL["add_video"], video | info_row(info) | {"now": now})
+            await fetch(connection, SQL["link_candidate"], video | {"key": key})
+            state: str = (await fetch(connection, SQL["video"], video))[0]["state"]
         return state
 
     # --- Verification.
 
     async def save_verification(self, event_id: str, md5: str, seen: Verification) -> None:
-        await self._db.fetch("clips.save_look", id=event_id, md5=md5, **verification_row(seen))
+        await self._db.fetch(SQL["save_look"], id=event_id, md5=md5, **verification_row(seen))
 
     async def reject_video(
         self, event_id: str, md5: str, loss: str, detail: str, seen: Verification | None = None
     ) -> None:
         refusal = {"md5s": [md5], "loss": loss, "detail": detail, **verification_row(seen)}
-        await self._db.fetch("clips.refuse_videos", id=event_id, **refusal)
+        await self._db.fetch(SQL["refuse_videos"], id=event_id, **refusal)
 
     async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None:
-        await self._db.fetch("clips.save_fingerprint", id=event_id, md5=md5, fingerprint=fingerprint.to_bytes())
+        await self._db.fetch(SQL["save_fingerprint"], id=event_id, md5=md5, fingerprint=fingerprint.to_bytes())
 
     # --- Publishing.
 
     async def pool(self, event_id: str, name: str) -> Pool:
-        return pool_of(name, await self._db.fetch("clips.pool", id=event_id, pool=name))
+        return pool_of(name, await self._db.fetch(SQL["pool"], id=event_id, pool=name))
 
     async def settle(self, event_id: str, settlements: Sequence[DedupPlan], now: datetime) -> bool:
         async with self._db.connection() as connection:
-            goal = (await fetch(connection, "clips.lock_goal", {"id": event_id}))[0]
+            goal = (await fetch(connection, SQL["lock_goal"], {"id": event_id}))[0]
             if goal["removed_at"] is not None:
                 return False
-            before = {row["md5"]: row for row in await fetch(connection, "clips.to_settle", {"id": event_id})}
+            before = {row["md5"]: row for row in await fetch(connection, SQL["to_settle"], {"id": event_id})}
             copies = [copy for settlement in settlements for copy in settlement.copies if copy.id in before]
             if copies:
                 copied = Jsonb([copy_row(copy) for copy in copies])
-                await fetch(connection, "clips.replace", {"id": event_id, "rows": copied})
-            posts = {row["md5"]: row["posts"] for row in await fetch(connection, "clips.popularity", {"id": event_id})}
+                await fetch(connection, SQL["replace"], {"id": event_id, "rows": copied})
+            posts = {row["md5"]: row["posts"] for row in await fetch(connection, SQL["popularity"], {"id": event_id})}
             stays = {name for settlement in settlements for name in settlement.stays if name in before}
             videos = [
                 RankedClip(
@@ -235,8 +236,8 @@ class ClipStore:
             kept = [{"md5": video.id, "rank": places[video.id], "popularity": video.popularity} for video in videos]
             changed = [row for row in kept if any(before[row["md5"]][name] != row[name] for name in row)]
             if changed or copies:
-                await fetch(connection, "clips.clear_ranks", {"id": event_id})
-                await fetch(connection, "clips.keep", {"id": event_id, "now": now, "rows": Jsonb(kept)})
+                await fetch(connection, SQL["clear_ranks"], {"id": event_id})
+                await fetch(connection, SQL["keep"], {"id": event_id, "now": now, "rows": Jsonb(kept)})
             news = [_published(goal, before[video.id], places[video.id]) for video in videos]
             gone = {copy.id: copy.of for copy in copies if before[copy.id]["state"] == "kept"}
             await append_outbox(
@@ -253,18 +254,18 @@ class ClipStore:
         return True
 
     async def video_states(self, event_id: str) -> Mapping[str, str]:
-        return {row["md5"]: row["state"] for row in await self._db.fetch("clips.states", id=event_id)}
+        return {row["md5"]: row["state"] for row in await self._db.fetch(SQL["states"], id=event_id)}
 
     async def open_work(self, event_id: str) -> OpenWork:
-        return OpenWork(**(await self._db.fetch("clips.open_work", id=event_id))[0])
+        return OpenWork(**(await self._db.fetch(SQL["open_work"], id=event_id))[0])
 
     async def close(self, event_id: str, detail: str) -> None:
         async with self._db.connection() as connection:
-            goal = await fetch(connection, "clips.lock_goal", {"id": event_id})
+            goal = await fetch(connection, SQL["lock_goal"], {"id": event_id})
             withdrawn = bool(goal) and goal[0]["removed_at"] is not None
             lost = {"loss": RejectionReason.WITHDRAWN if withdrawn else RejectionReason.FAILED, "detail": detail}
-            await fetch(connection, "clips.lose_open", {"id": event_id, **lost})
-            states = await fetch(connection, "clips.states", {"id": event_id})
+            await fetch(connection, SQL["lose_open"], {"id": event_id, **lost})
+            states = await fetch(connection, SQL["states"], {"id": event_id})
             for state, loss in (
                 ("staged", RejectionReason.NOT_CHECKED),
                 ("checked", RejectionReason.FAILED),
@@ -277,8 +278,8 @@ class ClipStore:
                         "loss": RejectionReason.WITHDRAWN if withdrawn else loss,
                         **verification_row(None),
                     }
-                    await fetch(connection, "clips.refuse_videos", {"id": event_id, "md5s": left, **refusal})
-            saved = await fetch(connection, "events.set_download_complete", {"id": event_id})
+                    await fetch(connection, SQL["refuse_videos"], {"id": event_id, "md5s": left, **refusal})
+            saved = await fetch(connection, SQL["set_download_complete"], {"id": event_id})
             news = [
                 OutboxEvent("goal.complete", row["fixture_id"], event_id) for row in saved if not row["was_complete"]
             ]
@@ -287,14 +288,14 @@ class ClipStore:
     # --- Team aliases.
 
     async def aliases(self, team_ids: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
-        found = await self._db.fetch("clips.aliases", ids=list(team_ids))
+        found = await self._db.fetch(SQL["aliases"], ids=list(team_ids))
         return {row["team_id"]: tuple(row["aliases"]) for row in found}
 
     async def save_aliases(self, team_id: int, name: str, aliases: Sequence[str], now: datetime) -> None:
-        await self._db.fetch("clips.save_aliases", team_id=team_id, team_name=name, aliases=list(aliases), now=now)
+        await self._db.fetch(SQL["save_aliases"], team_id=team_id, team_name=name, aliases=list(aliases), now=now)
 
     async def teams_without_aliases(self, limit: int) -> Sequence[TeamToName]:
-        found = await self._db.fetch("clips.teams_without_aliases", limit=limit)
+        found = await self._db.fetch(SQL["teams_without_aliases"], limit=limit)
         return [TeamToName(row["team_id"], row["name"], row["league"], row["country"]) for row in found]
 
     # --- Reads for pages.
@@ -303,10 +304,10 @@ class ClipStore:
         self, *, fixture: int | None = None, event: str | None = None, verified: bool = False, limit: int = 200
     ) -> list[dict[str, Any]]:
         wanted = {"fixture": fixture, "event": event, "verified": verified, "limit": limit}
-        return [row["document"] for row in await self._db.fetch("clips.list", **wanted)]
+        return [row["document"] for row in await self._db.fetch(SQL["list"], **wanted)]
 
-    async def _one(self, name: str, missing: str, **params: Any) -> dict[str, Any]:
-        found = await self._db.fetch(name, **params)
+    async def _one(self, query: Query, missing: str, **params: Any) -> dict[str, Any]:
+        found = await self._db.fetch(query, **params)
         if not found:
             raise NotFound(missing)
         return found[0]
@@ -314,7 +315,7 @@ class ClipStore:
 
 async def _lose(connection: Connection, event_id: str, keys: Sequence[str], loss: str, detail: str) -> None:
     lost = {"id": event_id, "keys": list(keys), "loss": loss, "detail": detail}
-    await fetch(connection, "clips.lose_candidates", lost)
+    await fetch(connection, SQL["lose_candidates"], lost)
 
 
 def _published(goal: Mapping[str, Any], video: Mapping[str, Any], rank: int) -> OutboxEvent:
@@ -336,7 +337,7 @@ class PostgresLinks:
         self._db = database
 
     async def video(self, video_id: str) -> PublishedVideo:
-        found = await self._db.fetch("links.video", id=video_id)
+        found = await self._db.fetch(SQL["linked_video"], id=video_id)
         if not found:
             await self.require_not_ended(f"v/{video_id}")
         # An unpublished video has no link, whatever happened to its goal.
@@ -361,10 +362,10 @@ class PostgresLinks:
         )
 
     async def require_not_ended(self, path: str) -> None:
-        found = await self._db.fetch("links.ended", path=path)
+        found = await self._db.fetch(SQL["ended"], path=path)
         if found:
             raise LinkEnded(found[0]["reason"])
 
     async def fingerprints(self, event_id: str) -> Mapping[str, Fingerprint]:
-        found = await self._db.fetch("links.fingerprints", id=event_id)
+        found = await self._db.fetch(SQL["linked_fingerprints"], id=event_id)
         return {row["md5"]: Fingerprint.from_bytes(row["fingerprint"]) for row in found}

@@ -25,9 +25,12 @@ from found_footy.feeds.poll_state import is_paused, resume
 from found_footy.feeds.ports import BatchAnswers, FeedTotals, NewSnapshot
 from found_footy.fixtures.models import PHASES, MatchMinute, Team
 from found_footy.storage import redis as read
-from found_footy.storage.redis import Command, RedisCache, Word, chunks
-from found_footy.storage.scripts import script
+from found_footy.storage.redis import Command, RedisCache, Word, chunks, load_script
 from found_footy.storage.semaphore import LeaseSemaphore
+
+COUNT_ANSWERS = load_script(__package__, "count_answers")
+EXPECT_MATCHES = load_script(__package__, "expect_matches")
+SAVE_SNAPSHOT = load_script(__package__, "save_snapshot")
 
 FEED_NAMES = "feed_names"
 
@@ -64,7 +67,7 @@ class RedisFeedCounters:
         more: list[Word] = ["navigation_failures", navigation_failures, "seconds", repr(sum(took))]
         more += [word for pair in buckets.items() for word in pair]
         keys = [self._cache.key(TOTALS, feed), self._cache.key(RECENT, feed), self._cache.key(FEED_NAMES)]
-        return ("EVAL", script("count"), len(keys), *keys, feed, SLOT_SECONDS, SLOTS, ok, failed, *more)
+        return ("EVAL", COUNT_ANSWERS, len(keys), *keys, feed, SLOT_SECONDS, SLOTS, ok, failed, *more)
 
     async def totals(self) -> Mapping[str, FeedTotals]:
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
@@ -121,7 +124,7 @@ class RedisFreshness:
 
     async def expect(self, since: Mapping[int, datetime]) -> None:
         pairs = [word for fixture_id, at in since.items() for word in (fixture_id, at.timestamp())]
-        await self._cache.run_script("expect", [self._cache.key(INDEX)], pairs)
+        await self._cache.run_script(EXPECT_MATCHES, [self._cache.key(INDEX)], pairs)
 
     async def heard(self, fixture_ids: Sequence[int], at: datetime) -> None:
         for command in self.commands(fixture_ids, at):
@@ -384,11 +387,10 @@ class RedisSnapshots:
         await self._cache.run_all(self.commands(snapshots))
 
     def commands(self, snapshots: Sequence[NewSnapshot]) -> list[Command]:
-        text = script("save_snapshot")
-        sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        sha = hashlib.sha1(SAVE_SNAPSHOT.encode(), usedforsecurity=False).hexdigest()
         calls = [(snapshot, value) for snapshot in snapshots if (value := _value(snapshot)) is not None]
         saving = [("EVALSHA", sha, 3, *self._keys(snapshot), *_arguments(snapshot, value)) for snapshot, value in calls]
-        return [("SCRIPT LOAD", text), *saving] if saving else []
+        return [("SCRIPT LOAD", SAVE_SNAPSHOT), *saving] if saving else []
 
     async def load(self, match_ids: Sequence[str]) -> Mapping[str, CachedSnapshot]:
         """Return unexpired snapshots: those of a feed while they are fresh, reconciled ones for a day."""

@@ -14,7 +14,9 @@ from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate
 from found_footy.feeds.ports import FeedListing, KnownListing, MonitoredFixture
 from found_footy.fixtures.models import FixtureStage, League, LiveFixture, Sport, Team
 from found_footy.fixtures.store import add_fixtures
-from found_footy.storage.postgres import Connection, Database, fetch
+from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+
+SQL = load_queries(__package__, "store")
 
 ALL_STAGES = tuple(str(stage) for stage in FixtureStage)
 
@@ -26,14 +28,14 @@ class PostgresListings:
     @asynccontextmanager
     async def registering(self) -> AsyncIterator[PostgresRegistering]:
         async with self._db.connection() as connection:
-            await fetch(connection, "listings.lock", {})
+            await fetch(connection, SQL["lock"], {})
             yield PostgresRegistering(connection)
 
     async def followed(
         self, stages: Sequence[FixtureStage], *, completed_since: datetime, feed: str | None = None
     ) -> Sequence[MonitoredFixture]:
         params = {"stages": [str(stage) for stage in stages], "since": completed_since, "feed": feed}
-        return [_match(row) for row in await self._db.fetch("listings.followed", **params)]
+        return [_match(row) for row in await self._db.fetch(SQL["followed"], **params)]
 
     async def save_locators(self, feed: str, locators: Mapping[int, str]) -> None:
         async with self._db.connection() as connection:
@@ -41,20 +43,20 @@ class PostgresListings:
 
     async def doubtful(self) -> list[dict[str, Any]]:
         """Return the pairings that await an operator's decision."""
-        return await self._db.fetch("listings.doubtful")
+        return await self._db.fetch(SQL["doubtful"])
 
     async def decide(self, feed: str, feed_id: int, fixture_id: int, same: bool, now: datetime) -> None:
         """Save a decision: if `same`, the listing is paired at once, else the next ingest creates a fixture for it."""
         async with self._db.connection() as connection:
-            await fetch(connection, "listings.lock", {})
+            await fetch(connection, SQL["lock"], {})
             params = {"feed": feed, "feed_id": feed_id, "fixture_id": fixture_id, "same": same, "now": now}
-            found = await fetch(connection, "listings.decide", params)
+            found = await fetch(connection, SQL["decide"], params)
             if not found:
                 raise NotFound(f"no doubtful pairing of {feed} match {feed_id} with fixture {fixture_id}")
             if same:
                 row = {**found[0], "founding": False}
-                await fetch(connection, "listings.join", {"rows": Jsonb([row]), "now": now})
-                await fetch(connection, "listings.settle_doubts", {"feed": feed, "ids": [feed_id]})
+                await fetch(connection, SQL["join"], {"rows": Jsonb([row]), "now": now})
+                await fetch(connection, SQL["settle_doubts"], {"feed": feed, "ids": [feed_id]})
 
 
 class PostgresRegistering:
@@ -64,11 +66,11 @@ class PostgresRegistering:
         self._connection = connection
 
     async def known(self, feed: str, feed_ids: Sequence[int]) -> Mapping[int, KnownListing]:
-        found = await fetch(self._connection, "listings.known", {"feed": feed, "ids": list(feed_ids)})
+        found = await fetch(self._connection, SQL["known"], {"feed": feed, "ids": list(feed_ids)})
         return {row["feed_id"]: KnownListing(row["fixture_id"], row["founding"]) for row in found}
 
     async def candidates(self, since: datetime, until: datetime, without_feed: str) -> Sequence[PairingCandidate]:
-        found = await fetch(self._connection, "listings.candidates", {"since": since, "until": until})
+        found = await fetch(self._connection, SQL["candidates"], {"since": since, "until": until})
         return [
             PairingCandidate(
                 row["id"],
@@ -83,11 +85,11 @@ class PostgresRegistering:
         ]
 
     async def decided(self, feed: str, feed_ids: Sequence[int]) -> Mapping[tuple[int, int], bool]:
-        found = await fetch(self._connection, "listings.decided", {"feed": feed, "ids": list(feed_ids)})
+        found = await fetch(self._connection, SQL["decided"], {"feed": feed, "ids": list(feed_ids)})
         return {(row["feed_id"], row["fixture_id"]): row["same"] for row in found}
 
     async def taken(self, fixture_ids: Sequence[int]) -> frozenset[int]:
-        found = await fetch(self._connection, "listings.taken", {"ids": list(fixture_ids)})
+        found = await fetch(self._connection, SQL["taken"], {"ids": list(fixture_ids)})
         return frozenset(row["id"] for row in found)
 
     async def add(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
@@ -112,9 +114,9 @@ class PostgresRegistering:
         ]
         for feed in {listing.feed for listing, _, _ in joined}:
             ids = [listing.feed_id for listing, _, _ in joined if listing.feed == feed]
-            await fetch(self._connection, "listings.settle_doubts", {"feed": feed, "ids": ids})
+            await fetch(self._connection, SQL["settle_doubts"], {"feed": feed, "ids": ids})
         if records:
-            await fetch(self._connection, "listings.join", {"rows": Jsonb(records), "now": now})
+            await fetch(self._connection, SQL["join"], {"rows": Jsonb(records), "now": now})
 
     async def locate(self, feed: str, locators: Mapping[int, str]) -> None:
         await _locate(self._connection, feed, locators)
@@ -136,13 +138,13 @@ class PostgresRegistering:
             for listing, pairing in doubts
         ]
         if records:
-            await fetch(self._connection, "listings.doubt", {"rows": Jsonb(records), "now": now})
+            await fetch(self._connection, SQL["doubt"], {"rows": Jsonb(records), "now": now})
 
 
 async def _locate(connection: Connection, feed: str, locators: Mapping[int, str]) -> None:
     if locators:
         rows = [{"feed_id": id_, "locator": locators[id_]} for id_ in sorted(locators)]
-        await fetch(connection, "listings.locate", {"feed": feed, "rows": Jsonb(rows)})
+        await fetch(connection, SQL["locate"], {"feed": feed, "rows": Jsonb(rows)})
 
 
 def _match(row: Mapping[str, Any]) -> MonitoredFixture:

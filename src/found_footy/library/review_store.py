@@ -27,9 +27,12 @@ from found_footy.library.review import (
     Reviewer,
     ReviewFields,
 )
+from found_footy.library.store import SQL as LIBRARY_SQL
 from found_footy.library.store import clip_from_row, clip_message, source_from_row, source_message
 from found_footy.storage.outbox import append_outbox
-from found_footy.storage.postgres import Connection, Database, fetch
+from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+
+SQL = load_queries(__package__, "review_store")
 
 log = logging.getLogger(__name__)
 
@@ -51,19 +54,19 @@ class ReviewStore:
         """
         chosen = {"who": who.id, "now": who.now, "source": source_id}
         async with self._db.connection() as connection:
-            held = await fetch(connection, "review.held", {**chosen, "limit": limit})
+            held = await fetch(connection, SQL["held"], {**chosen, "limit": limit})
             ids = [row["id"] for row in held]
-            busy = [row["source_id"] for row in await fetch(connection, "review.busy_sources", chosen)]
+            busy = [row["source_id"] for row in await fetch(connection, SQL["busy_sources"], chosen)]
             # A neighbour of a clip claimed by another reviewer could not be merged, so other sources come first.
             for avoided in (busy, []) if busy else ([],):
                 if len(ids) < limit:
                     free = {**chosen, "limit": limit - len(ids), "avoided": avoided, "held": ids}
-                    ids += [row["id"] for row in await fetch(connection, "review.free", free)]
-            claimed = await fetch(connection, "review.claim", {"ids": ids, "who": who.id, "until": who.now + lasts})
+                    ids += [row["id"] for row in await fetch(connection, SQL["free"], free)]
+            claimed = await fetch(connection, SQL["claim"], {"ids": ids, "who": who.id, "until": who.now + lasts})
         return sorted((clip_from_row(row) for row in claimed), key=lambda clip: (clip.source_id, clip.first))
 
     async def release(self, who: Reviewer) -> None:
-        await self._db.fetch("review.release", who=who.id)
+        await self._db.fetch(SQL["release"], who=who.id)
 
     # --- Actions.
 
@@ -102,8 +105,8 @@ class ReviewStore:
     ) -> ActionRecord:
         """Run an action. `decide` receives the named clips and the other members of their groups."""
         async with self._db.connection() as connection:
-            await fetch(connection, "review.lock_groups", {})
-            members = [row["id"] for row in await fetch(connection, "review.group_members", {"ids": list(ids)})]
+            await fetch(connection, SQL["lock_groups"], {})
+            members = [row["id"] for row in await fetch(connection, SQL["group_members"], {"ids": list(ids)})]
             clips = await _lock_all(connection, [*ids, *members])
             others = [clip for id_, clip in clips.items() if id_ not in ids]
             change = decide([clips[id_] for id_ in ids], others)
@@ -113,24 +116,24 @@ class ReviewStore:
         """Undo an action; by default this reviewer's last action that is neither undone nor settled."""
         async with self._db.connection() as connection:
             if action_id is None:
-                last = await fetch(connection, "review.last_action", {"who": who.id})
+                last = await fetch(connection, SQL["last_action"], {"who": who.id})
                 if not last:
                     raise EditRefused("nothing to undo")
                 action_id = int(last[0]["id"])
-            await fetch(connection, "review.lock_groups", {})
+            await fetch(connection, SQL["lock_groups"], {})
             found = await _lock_action(connection, action_id)
             if found is None:
                 raise NotFound(f"action {action_id} not found")
             action, clips = found
             change = review.undo(action, clips, who.now)
             # Delete the new tiles first: a constraint rejects two tiles that share a frame.
-            await fetch(connection, "review.delete_clips", {"ids": list(change.deleted)})
+            await fetch(connection, SQL["delete_clips"], {"ids": list(change.deleted)})
             await _write_fields(connection, clips, change.fields, who.now)
             pending = [id_ for id_, each in change.fields.items() if each.state is ClipState.PENDING_REVIEW]
             # Claim the clips again, so that no other reviewer gets them meanwhile.
             until = who.now + self._undo_window
-            await fetch(connection, "review.claim", {"ids": pending, "who": who.id, "until": until})
-            undone = await fetch(connection, "review.mark_undone", {"id": action_id, "now": who.now})
+            await fetch(connection, SQL["claim"], {"ids": pending, "who": who.id, "until": until})
+            undone = await fetch(connection, SQL["mark_undone"], {"id": action_id, "now": who.now})
             about: dict[str, Any] = {"action": action_id, "kind": str(action.kind), "by": who.name, "undone": True}
             deleted = [clips[id_] for id_ in change.deleted]
             await append_outbox(
@@ -144,7 +147,7 @@ class ReviewStore:
         others.
         """
         settled = 0
-        for row in await self._db.fetch("review.due_edits", now=now, limit=limit):
+        for row in await self._db.fetch(SQL["due_edits"], now=now, limit=limit):
             try:
                 settled += await self.settle_edit(row["id"], now)
             except FootyError as error:
@@ -166,8 +169,8 @@ class ReviewStore:
             await _write_fields(connection, clips, fields, now)
             replaced = [id_ for id_ in action.after if not clips[id_].live]
             given = {"made": list(action.made), "replaced": replaced, "is_merge": action.kind is ActionKind.MERGE}
-            await fetch(connection, "review.copy_verdicts", given)
-            await fetch(connection, "review.mark_settled", {"id": action_id, "now": now})
+            await fetch(connection, SQL["copy_verdicts"], given)
+            await fetch(connection, SQL["mark_settled"], {"id": action_id, "now": now})
             await _publish_clip_changes(connection, clips, fields)
         return True
 
@@ -177,10 +180,10 @@ class ReviewStore:
         """
         given = {"id": source_id}
         async with self._db.connection() as connection:
-            if not await fetch(connection, "library.lock_source", given):
+            if not await fetch(connection, LIBRARY_SQL["lock_source"], given):
                 raise NotFound(f"source {source_id} not found")
-            source = source_from_row((await fetch(connection, "library.source", given))[0])
-            rows = await fetch(connection, "library.lock_clips_of", given)
+            source = source_from_row((await fetch(connection, LIBRARY_SQL["source"], given))[0])
+            rows = await fetch(connection, LIBRARY_SQL["lock_clips_of"], given)
             clips = {row["id"]: clip_from_row(row) for row in rows}
             change = review.archive_source(source, list(clips.values()), who, self._undo_window)
             if change is not None:
@@ -203,7 +206,7 @@ class ReviewStore:
                     raise EditRefused(f"clip {clip.id} was split or merged")
             low, high = sorted((one, other))
             given = {"one": low, "other": high, "same": same, "by": who.name, "now": who.now}
-            await fetch(connection, "review.set_verdict", given)
+            await fetch(connection, SQL["set_verdict"], given)
             await _publish_verdict(connection, clips[low], clips[high], same, who)
 
     async def clear_verdict(self, one: int, other: int, who: Reviewer) -> None:
@@ -211,7 +214,7 @@ class ReviewStore:
         async with self._db.connection() as connection:
             clips = await _lock_all(connection, [one, other])
             low, high = sorted((one, other))
-            if not await fetch(connection, "review.clear_verdict", {"one": low, "other": high}):
+            if not await fetch(connection, SQL["clear_verdict"], {"one": low, "other": high}):
                 raise EditRefused(f"there is no verdict on clips {low} and {high}")
             await _publish_verdict(connection, clips[low], clips[high], None, who)
 
@@ -224,38 +227,38 @@ class ReviewStore:
         if not clip_ids:
             return []
         given = {"ids": list(clip_ids), "each_side": each_side, "editable": sorted(EDITABLE)}
-        return [clip_from_row(row) for row in await self._db.fetch("review.neighbours", **given)]
+        return [clip_from_row(row) for row in await self._db.fetch(SQL["neighbours"], **given)]
 
     async def sources(self, source_ids: Sequence[int]) -> list[SourceVideo]:
         if not source_ids:
             return []
-        return [source_from_row(row) for row in await self._db.fetch("review.sources", ids=list(source_ids))]
+        return [source_from_row(row) for row in await self._db.fetch(SQL["sources"], ids=list(source_ids))]
 
     async def likely_duplicates(self, clip_ids: Sequence[int]) -> Mapping[int, Sequence[LikelyDuplicate]]:
         """Likely duplicates of each clip; those without a verdict come first."""
         if not clip_ids:
             return {}
         found: dict[int, list[LikelyDuplicate]] = {}
-        for row in await self._db.fetch("review.likely_duplicates", ids=list(clip_ids)):
+        for row in await self._db.fetch(SQL["likely_duplicates"], ids=list(clip_ids)):
             duplicate = LikelyDuplicate(clip_from_row(row), row["same"], row["said_by"])
             found.setdefault(row["of_clip"], []).append(duplicate)
         return found
 
     async def action(self, action_id: int) -> ActionSummary:
         """Raises NotFound."""
-        found = await self._db.fetch("review.action_summary", id=action_id)
+        found = await self._db.fetch(SQL["action_summary"], id=action_id)
         if not found:
             raise NotFound(f"action {action_id} not found")
         return _summary_from_row(found[0])
 
     async def actions(self, since: int, limit: int) -> list[ActionSummary]:
         """The latest actions of all reviewers with an id above `since`, newest last."""
-        found = await self._db.fetch("review.action_summaries", since=since, limit=limit)
+        found = await self._db.fetch(SQL["action_summaries"], since=since, limit=limit)
         return [_summary_from_row(row) for row in found]
 
     async def counts(self) -> Mapping[str, int]:
         """Number of live clips by state."""
-        found = {row["state"]: row["clips"] for row in await self._db.fetch("review.counts")}
+        found = {row["state"]: row["clips"] for row in await self._db.fetch(SQL["counts"])}
         return {str(state): found.get(state, 0) for state in ClipState}
 
 
@@ -265,8 +268,8 @@ class ReviewStore:
 async def _lock_clips(connection: Connection, ids: Iterable[int]) -> dict[int, LibraryClip]:
     """Lock the clips that exist. Their sources are locked first, against concurrent edits."""
     given = {"ids": sorted(set(ids))}
-    await fetch(connection, "review.lock_sources", given)
-    return {row["id"]: clip_from_row(row) for row in await fetch(connection, "review.lock_clips", given)}
+    await fetch(connection, SQL["lock_sources"], given)
+    return {row["id"]: clip_from_row(row) for row in await fetch(connection, SQL["lock_clips"], given)}
 
 
 async def _lock_all(connection: Connection, ids: Sequence[int]) -> dict[int, LibraryClip]:
@@ -279,13 +282,13 @@ async def _lock_all(connection: Connection, ids: Sequence[int]) -> dict[int, Lib
 
 async def _lock_action(connection: Connection, action_id: int) -> tuple[ActionRecord, dict[int, LibraryClip]] | None:
     """Lock an action with all clips that it changed or created."""
-    found = await fetch(connection, "review.action", {"id": action_id})
+    found = await fetch(connection, SQL["action"], {"id": action_id})
     if not found:
         return None
     # The clips of an action never change, so they can be locked first, in the common order.
     seen = _action_from_row(found[0])
     clips = await _lock_clips(connection, (*seen.after, *seen.made))
-    locked = await fetch(connection, "review.lock_action", {"id": action_id})
+    locked = await fetch(connection, SQL["lock_action"], {"id": action_id})
     return _action_from_row(locked[0]), clips
 
 
@@ -305,15 +308,15 @@ async def _write_change(
         "before": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.before.items()}),
         "after": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.after.items()}),
     }
-    action = _action_from_row((await fetch(connection, "review.insert_action", given))[0])
+    action = _action_from_row((await fetch(connection, SQL["insert_action"], given))[0])
     await _write_fields(connection, clips, change.after, who.now)
     made: list[int] = []
     for each in change.made:
         clip: dict[str, Any] = {"source_id": each.source_id, "first": each.first, "end": each.end}
         clip |= {"group": each.grouped_with, "settles_at": change.settles_at, "by": action.id, "now": who.now}
-        made.append((await fetch(connection, "review.insert_clip", clip))[0]["id"])
+        made.append((await fetch(connection, SQL["insert_clip"], clip))[0]["id"])
     if made:
-        rows = await fetch(connection, "review.save_created_clips", {"id": action.id, "made": made})
+        rows = await fetch(connection, SQL["save_created_clips"], {"id": action.id, "made": made})
         action = _action_from_row(rows[0])
     about: dict[str, Any] = {"action": action.id, "kind": str(change.kind), "by": who.name}
     await _publish_clip_changes(connection, clips, change.after, **about)
@@ -332,21 +335,21 @@ async def _write_fields(
     if not fields:
         return
     rows = [{"id": id_, **_fields_to_json(each)} for id_, each in fields.items()]
-    await fetch(connection, "review.write_fields", {"rows": Jsonb(rows), "now": now})
+    await fetch(connection, SQL["write_fields"], {"rows": Jsonb(rows), "now": now})
     for live in (False, True):
         ids = [id_ for id_, new in fields.items() if new.live is live and clips[id_].live is not live]
         if ids:  # every write of `live` checks the tiling of the source
-            await fetch(connection, "review.set_live", {"ids": ids, "live": live})
+            await fetch(connection, SQL["set_live"], {"ids": ids, "live": live})
 
 
 async def _delete_source(connection: Connection, source: SourceVideo, now: datetime) -> None:
     # Includes a master that a worker stored before it died without saving the row.
     keys = [master_key(source.id), *([source.upload_key] if source.upload_key else [])]
-    await fetch(connection, "library.queue_deletions", {"keys": keys})
+    await fetch(connection, LIBRARY_SQL["queue_deletions"], {"keys": keys})
     if source.event_id is not None:
         ignored = {"event": source.event_id, "md5": source.video_md5, "now": now}
-        await fetch(connection, "library.ignore_goal", ignored)
-    await fetch(connection, "library.delete_source", {"id": source.id})
+        await fetch(connection, LIBRARY_SQL["ignore_goal"], ignored)
+    await fetch(connection, LIBRARY_SQL["delete_source"], {"id": source.id})
     await append_outbox(connection, [source_message(source.id, "deleted")])
 
 

@@ -30,8 +30,9 @@ from found_footy.library.moments import (
     group_by_moment,
     text_matches_first,
 )
-from found_footy.storage.postgres import Connection, Database, fetch
-from found_footy.storage.queries import query
+from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+
+SQL = load_queries(__package__, "search")
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,7 +122,7 @@ class LibrarySearch:
         """Newest first; clips of one goal are adjacent."""
         async with self._tuned() as connection:
             params = await _params(connection, chosen)
-            rows = await fetch(connection, "library_search.matching", {**params, "limit": limit})
+            rows = await fetch(connection, SQL["matching"], {**params, "limit": limit})
         return [ScoredClip(row["id"]) for row in rows]
 
     async def nearest(
@@ -142,13 +143,11 @@ class LibrarySearch:
             params = await _params(connection, chosen)
             is_small = False
             if not chosen.is_empty:
-                (row,) = await fetch(
-                    connection, "library_search.count_matching", {**params, "limit": EXACT_SEARCH_LIMIT + 1}
-                )
+                (row,) = await fetch(connection, SQL["count_matching"], {**params, "limit": EXACT_SEARCH_LIMIT + 1})
                 is_small = row["number"] <= EXACT_SEARCH_LIMIT
             rows: list[DictRow] = []
             if not is_small:
-                await fetch(connection, "library_search.use_index", {})
+                await fetch(connection, SQL["use_index"], {})
                 rows = await _fetch_model(connection, "nearest", model, {**params, **given}, len(vector))
             if is_small or (len(rows) < min(limit, MIN_INDEX_HITS) and not chosen.is_empty):
                 rows = await _fetch_model(connection, "nearest_exact", model, {**params, **given})
@@ -172,8 +171,8 @@ class LibrarySearch:
         """These clips and all clips connected with them."""
         async with self._tuned() as connection:
             given = {"ids": list(clip_ids), "states": SearchFilter().states, "limit": MAX_CONNECTED + len(clip_ids)}
-            ids = [row["id"] for row in await fetch(connection, "library_search.connected", given)]
-            rows = await fetch(connection, "library_search.links", {"ids": ids})
+            ids = [row["id"] for row in await fetch(connection, SQL["connected"], given)]
+            rows = await fetch(connection, SQL["links"], {"ids": ids})
         return SimilarityGraph(
             clips=tuple(ids),
             alike=tuple((row["one"], row["other"]) for row in rows if row["same"] is None),
@@ -181,7 +180,7 @@ class LibrarySearch:
         )
 
     async def clips(self, clip_ids: Sequence[int]) -> dict[int, ClipResult]:
-        rows = await self._db.fetch("library_search.clips", ids=list(clip_ids))
+        rows = await self._db.fetch(SQL["clips"], ids=list(clip_ids))
         return {row["id"]: _clip_result(row) for row in rows}
 
     @asynccontextmanager
@@ -192,7 +191,7 @@ class LibrarySearch:
                 "max_scanned": str(MAX_SCANNED),
                 "timeout": STATEMENT_TIMEOUT,
             }
-            await fetch(connection, "library_search.tune", given)
+            await fetch(connection, SQL["tune"], given)
             yield connection
 
 
@@ -207,7 +206,7 @@ async def _params(connection: Connection, chosen: SearchFilter) -> dict[str, Any
     }
     parsed = None
     if any(text.values()):
-        (row,) = await fetch(connection, "library_search.parse_text", text)
+        (row,) = await fetch(connection, SQL["parse_text"], text)
         parsed = row["query"]
     return {
         "query": parsed,
@@ -223,7 +222,7 @@ async def _fetch_model(
     connection: Connection, name: str, model: str, params: dict[str, Any], dimensions: int = 0
 ) -> list[DictRow]:
     """Run a query with the columns of a model."""
-    text = sql.SQL(query(f"library_search.{name}").decode())
+    text = sql.SQL(SQL[name].decode())
     composed = text.format(**model_columns(model), size=sql.Literal(dimensions))
     cursor = await connection.execute(composed, params, prepare=False)
     return await cursor.fetchall()

@@ -48,8 +48,9 @@ from found_footy.library.submissions import MAX_TITLE_LENGTH
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import Keyframe, MasterVideo, SpriteSheet
 from found_footy.storage.outbox import append_outbox
-from found_footy.storage.postgres import Connection, Database, fetch, storable
-from found_footy.storage.queries import query
+from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries, storable
+
+SQL = load_queries(__package__, "store")
 
 MAX_FRAMES = 16_777_215
 """Maximum frames of a master: more than 70 hours at 60 frames per second. Upper bound of the overlap constraint."""
@@ -74,8 +75,8 @@ class LibraryStore:
         """
         async with self._db.connection() as connection:
             # Another worker may run this concurrently: each clip becomes one source.
-            imported = await _write_goals(connection, "library.unimported_clips", "library.insert_goals", now, limit)
-            await _write_goals(connection, "library.corrected_goals", "library.update_goals", now, limit)
+            imported = await _write_goals(connection, SQL["unimported_clips"], SQL["insert_goals"], now, limit)
+            await _write_goals(connection, SQL["corrected_goals"], SQL["update_goals"], now, limit)
         return imported
 
     async def submit(self, submission: Submission, now: datetime) -> int:
@@ -94,7 +95,7 @@ class LibraryStore:
             "now": now,
         }
         async with self._db.connection() as connection:
-            source_id: int = (await fetch(connection, "library.submit", given))[0]["id"]
+            source_id: int = (await fetch(connection, SQL["submit"], given))[0]["id"]
             await append_outbox(connection, [source_message(source_id, SourceState.NEW)])
         return source_id
 
@@ -111,7 +112,7 @@ class LibraryStore:
                 for kind in ItemKind
                 for row in await fetch(
                     connection,
-                    f"library_stages.pending_{kind}s",
+                    SQL[f"pending_{kind}s"],
                     {
                         "stages": Jsonb(_stage_rows(kind)),
                         "now": now,
@@ -146,10 +147,10 @@ class LibraryStore:
                 return False
             await _move(connection, stage, row, stage.done, now, 0, is_done=True)
             if stage.done is ClipState.EMBEDDED:
-                await fetch(connection, "library_stages.note_embedded", {"id": item})
+                await fetch(connection, SQL["note_embedded"], {"id": item})
             if stage.done is SourceState.DOWNLOADED and row["upload_key"] is not None:
                 # The master replaces the uploaded file.
-                await fetch(connection, "library.queue_deletions", {"keys": [row["upload_key"]]})
+                await fetch(connection, SQL["queue_deletions"], {"keys": [row["upload_key"]]})
         return True
 
     async def fail(self, stage: LibraryStage, item: int, error: str, kind: str, retryable: bool, now: datetime) -> None:
@@ -190,26 +191,26 @@ class LibraryStore:
 
     async def source(self, source_id: int) -> SourceVideo:
         """Raises NotFound."""
-        found = await self._db.fetch("library.source", id=source_id)
+        found = await self._db.fetch(SQL["source"], id=source_id)
         if not found:
             raise NotFound(f"source {source_id} not found")
         return source_from_row(found[0])
 
     async def clip(self, clip_id: int) -> LibraryClip:
         """Raises NotFound."""
-        found = await self._db.fetch("library.clip", id=clip_id)
+        found = await self._db.fetch(SQL["clip"], id=clip_id)
         if not found:
             raise NotFound(f"clip {clip_id} not found")
         return clip_from_row(found[0])
 
     async def clips_of(self, source_id: int) -> list[LibraryClip]:
         """All clips, including those that were split or merged, by first frame and id."""
-        return [clip_from_row(row) for row in await self._db.fetch("library.clips_of", id=source_id)]
+        return [clip_from_row(row) for row in await self._db.fetch(SQL["clips_of"], id=source_id)]
 
     async def save_progress(self, source_id: int, share: float, now: datetime) -> None:
         share = min(1.0, max(0.0, share))
         async with self._db.connection() as connection:
-            changed = await fetch(connection, "library.save_progress", {"id": source_id, "share": share, "now": now})
+            changed = await fetch(connection, SQL["save_progress"], {"id": source_id, "share": share, "now": now})
             await append_outbox(connection, [source_message(source_id, row["state"], share) for row in changed])
 
     async def save_master(self, source_id: int, master: MasterVideo, title: str | None = None) -> None:
@@ -226,26 +227,26 @@ class LibraryStore:
             "file_size": master.size,
             "file_md5": master.md5,
         }
-        if not await self._db.fetch("library.save_master", id=source_id, **given):
+        if not await self._db.fetch(SQL["save_master"], id=source_id, **given):
             raise NotFound(f"source {source_id} not found")
 
     async def known_scenes(self, file_md5: str, detector: str) -> list[int] | None:
-        found = await self._db.fetch("library.known_scenes", md5=file_md5, detector=detector)
+        found = await self._db.fetch(SQL["known_scenes"], md5=file_md5, detector=detector)
         return list(found[0]["cuts"]) if found else None
 
     async def save_scenes(self, source_id: int, file_md5: str, detector: str, cuts: Sequence[int]) -> int:
         """Cache the cuts and create the clips between them unless clips exist; return their number."""
         async with self._db.connection() as connection:
-            found = await fetch(connection, "library.lock_source", {"id": source_id})
+            found = await fetch(connection, SQL["lock_source"], {"id": source_id})
             if not found or found[0]["frames"] is None:
                 raise NotFound(f"source {source_id} has no master")
             scenes = {"md5": file_md5, "detector": detector, "cuts": list(cuts)}
-            await fetch(connection, "library.save_scenes", scenes)
-            count: int = (await fetch(connection, "library.count_tiles", {"id": source_id}))[0]["tiles"]
+            await fetch(connection, SQL["save_scenes"], scenes)
+            count: int = (await fetch(connection, SQL["count_tiles"], {"id": source_id}))[0]["tiles"]
             if not count:
                 tiles = tiles_between_cuts(found[0]["frames"], cuts)
                 firsts, ends = ([tile[side] for tile in tiles] for side in (0, 1))
-                await fetch(connection, "library.insert_tiles", {"id": source_id, "firsts": firsts, "ends": ends})
+                await fetch(connection, SQL["insert_tiles"], {"id": source_id, "firsts": firsts, "ends": ends})
                 count = len(tiles)
         return count
 
@@ -255,39 +256,39 @@ class LibraryStore:
             "has_file": has_file,
             "fingerprint": fingerprint.to_bytes(),
         }
-        if not await self._db.fetch("library.save_sprite", id=clip_id, **given):
+        if not await self._db.fetch(SQL["save_sprite"], id=clip_id, **given):
             raise NotFound(f"clip {clip_id} not found")
 
     async def sibling_fingerprints(self, clip_id: int) -> Mapping[int, Fingerprint]:
         """Fingerprints of the other live clips of the same goal, or of the same source."""
-        found = await self._db.fetch("library.sibling_fingerprints", id=clip_id)
+        found = await self._db.fetch(SQL["sibling_fingerprints"], id=clip_id)
         return {row["id"]: Fingerprint.from_bytes(row["fingerprint"]) for row in found}
 
     async def save_duplicates(self, clip_id: int, same_as: Sequence[int]) -> None:
         """Replace all duplicate pairs of this clip."""
         async with self._db.connection() as connection:
-            await fetch(connection, "library.lock_duplicates", {})
-            await fetch(connection, "library.delete_duplicates", {"id": clip_id})
+            await fetch(connection, SQL["lock_duplicates"], {})
+            await fetch(connection, SQL["delete_duplicates"], {"id": clip_id})
             if same_as:
-                await fetch(connection, "library.insert_duplicates", {"id": clip_id, "same": list(same_as)})
+                await fetch(connection, SQL["insert_duplicates"], {"id": clip_id, "same": list(same_as)})
 
     async def keyframes(self, clip_id: int) -> list[Keyframe]:
-        return [Keyframe(**row) for row in await self._db.fetch("library.keyframes", id=clip_id)]
+        return [Keyframe(**row) for row in await self._db.fetch(SQL["keyframes"], id=clip_id)]
 
     async def save_keyframes(self, clip_id: int, keyframes: Sequence[Keyframe]) -> list[str]:
         """Replace the keyframes; return the keys of images to delete."""
         async with self._db.connection() as connection:
-            found = await fetch(connection, "library.lock_clip", {"id": clip_id})
+            found = await fetch(connection, SQL["lock_clip"], {"id": clip_id})
             if not found:
                 raise NotFound(f"clip {clip_id} not found")
             source_id = found[0]["source_id"]
-            before = await fetch(connection, "library.delete_keyframes", {"id": clip_id})
+            before = await fetch(connection, SQL["delete_keyframes"], {"id": clip_id})
             rows = Jsonb([asdict(each) for each in keyframes])
-            await fetch(connection, "library.insert_keyframes", {"id": clip_id, "rows": rows})
+            await fetch(connection, SQL["insert_keyframes"], {"id": clip_id, "rows": rows})
             kept = {keyframe_key(source_id, clip_id, each.number) for each in keyframes}
             unused = sorted({keyframe_key(source_id, clip_id, row["number"]) for row in before} - kept)
-            await fetch(connection, "library.queue_deletions", {"keys": unused})
-            await fetch(connection, "library.dequeue_deletions", {"keys": sorted(kept)})
+            await fetch(connection, SQL["queue_deletions"], {"keys": unused})
+            await fetch(connection, SQL["dequeue_deletions"], {"keys": sorted(kept)})
         return unused
 
     # --- Deletions: rows first, so that no row refers to a deleted object.
@@ -298,41 +299,41 @@ class LibraryStore:
         """
         clip = {"id": clip_id}
         async with self._db.connection() as connection:
-            found = await fetch(connection, "library.clip", clip)
+            found = await fetch(connection, SQL["clip"], clip)
             if not found:
                 return []
             source_id = found[0]["source_id"]
             # Lock the source first, as everywhere, so that the clean-up of the last clip sees that it is the last.
-            await fetch(connection, "library.lock_source", {"id": source_id})
-            await fetch(connection, "library.lock_clip", clip)
-            keyframes = await fetch(connection, "library.delete_keyframes", clip)
-            await fetch(connection, "library.delete_vectors", clip)
-            await fetch(connection, "library.delete_duplicates", clip)
-            await fetch(connection, "library.clear_sprite", clip)
+            await fetch(connection, SQL["lock_source"], {"id": source_id})
+            await fetch(connection, SQL["lock_clip"], clip)
+            keyframes = await fetch(connection, SQL["delete_keyframes"], clip)
+            await fetch(connection, SQL["delete_vectors"], clip)
+            await fetch(connection, SQL["delete_duplicates"], clip)
+            await fetch(connection, SQL["clear_sprite"], clip)
             # File and sheet in any case: a worker may have died after storing them and before saving the row.
             keys = [clip_file_key(source_id, clip_id), sprite_key(source_id, clip_id)]
             keys += [keyframe_key(source_id, clip_id, row["number"]) for row in keyframes]
             source = {"id": source_id, "files_deleted": sorted(FILES_DELETED)}
-            if await fetch(connection, "library.clear_master", source):
+            if await fetch(connection, SQL["clear_master"], source):
                 keys.append(master_key(source_id))
-            await fetch(connection, "library.queue_deletions", {"keys": keys})
+            await fetch(connection, SQL["queue_deletions"], {"keys": keys})
             stem = clip_file_key(source_id, clip_id).removesuffix("mp4")
             images = keyframe_key(source_id, clip_id, 0).removesuffix("0.jpg")
             patterns = {"patterns": [f"{stem}%", f"{images}%", master_key(source_id)]}
-            return [row["key"] for row in await fetch(connection, "library.deletions_of_clip", patterns)]
+            return [row["key"] for row in await fetch(connection, SQL["deletions_of_clip"], patterns)]
 
     async def pending_deletions(self, limit: int) -> list[str]:
         """Queued keys, those with the fewest failures first."""
-        return [row["key"] for row in await self._db.fetch("library.pending_deletions", limit=limit)]
+        return [row["key"] for row in await self._db.fetch(SQL["pending_deletions"], limit=limit)]
 
     async def mark_deleted(self, keys: Sequence[str]) -> None:
         if keys:
-            await self._db.fetch("library.dequeue_deletions", keys=list(keys))
+            await self._db.fetch(SQL["dequeue_deletions"], keys=list(keys))
 
     async def mark_not_deleted(self, keys: Sequence[str], error: FootyError) -> None:
         if keys:
             message = storable(f"{error.kind}: {error}", MAX_ERROR_LENGTH)
-            await self._db.fetch("library.mark_not_deleted", keys=list(keys), error=message)
+            await self._db.fetch(SQL["mark_not_deleted"], keys=list(keys), error=message)
 
     async def expected_keys(self) -> AsyncGenerator[str, None]:
         """Every object that a row refers to, sorted, from one snapshot. Close the generator when stopping early: it
@@ -340,7 +341,7 @@ class LibraryStore:
         """
         async with self._db.connection() as connection, connection.cursor(name="library_keys") as cursor:
             cursor.itersize = KEYS_PER_FETCH
-            await cursor.execute(query("library.expected_keys"))
+            await cursor.execute(SQL["expected_keys"])
             async for row in cursor:
                 yield row["key"]
 
@@ -441,7 +442,7 @@ def _sprite_from_json(document: Mapping[str, int] | None) -> SpriteSheet | None:
 # --- Sources from goals.
 
 
-async def _write_goals(connection: Connection, select: str, write: str, now: datetime, limit: int) -> int:
+async def _write_goals(connection: Connection, select: Query, write: Query, now: datetime, limit: int) -> int:
     found = await fetch(connection, select, {"limit": limit})
     if not found:
         return 0
@@ -521,7 +522,7 @@ async def _outdated_clips(
     """Clips in the state that the stage takes, without a vector of one of these models in this version."""
     if not models:
         return []
-    columns = {row["name"] for row in await fetch(connection, "library_stages.vector_columns", {})}
+    columns = {row["name"] for row in await fetch(connection, SQL["vector_columns"], {})}
     conditions: list[sql.Composable] = []
     for model in sorted(models):
         if not _MODEL.fullmatch(model):
@@ -532,9 +533,7 @@ async def _outdated_clips(
         version, column = sql.Placeholder(f"version_of_{model}"), sql.Identifier(f"{model}_version")
         # Written so that an index on the versions is sufficient.
         conditions.append(sql.SQL("e.{0} is null or e.{0} < {1} or e.{0} > {1}").format(column, version))
-    statement = sql.SQL(query("library_stages.outdated_clips").decode()).format(
-        is_outdated=sql.SQL(" or ").join(conditions)
-    )
+    statement = sql.SQL(SQL["outdated_clips"].decode()).format(is_outdated=sql.SQL(" or ").join(conditions))
     lanes = Jsonb([{"lane": lane, "of_goals": lane is Lane.GOALS} for lane in Lane])
     versions = {f"version_of_{model}": version for model, version in models.items()}
     given = {"lanes": lanes, "takes": stage.takes, "now": now, "limit": limit, **versions}
@@ -542,7 +541,7 @@ async def _outdated_clips(
 
 
 async def _lock_item(connection: Connection, kind: ItemKind, id_: int) -> DictRow | None:
-    found = await fetch(connection, f"library_stages.lock_{kind}", {"id": id_})
+    found = await fetch(connection, SQL[f"lock_{kind}_item"], {"id": id_})
     return found[0] if found else None
 
 
@@ -575,7 +574,7 @@ async def _move(
         "retry_at": retry_at,
         "now": now,
     }
-    await fetch(connection, f"library_stages.move_{stage.item}", given)
+    await fetch(connection, SQL[f"move_{stage.item}"], given)
     if publish and stage.item is ItemKind.SOURCE:
         await append_outbox(connection, [source_message(row["id"], state)])
     elif publish:

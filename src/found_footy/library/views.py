@@ -15,7 +15,10 @@ from pydantic import TypeAdapter
 
 from found_footy.errors import NotFound
 from found_footy.library.models import ARCHIVED, FILES_DELETED, ClipState, Facts, SourceState
+from found_footy.storage.postgres import load_queries
 from found_footy.storage.read_pool import ReadPool
+
+SQL = load_queries(__package__, "views")
 
 MAX_TILES = 2000
 """Maximum tiles of one source in a response: about as many scenes as a film of four hours has. `tile_count` has the
@@ -248,8 +251,8 @@ class LibraryViews:
         found = await self._sources(SourceFilter(), source_id, None, 1)
         if not found:
             raise NotFound(f"source {source_id} not found")
-        tiles = await self._db.fetch("library_views.tiles", {"source": source_id, "limit": MAX_TILES})
-        count = (await self._db.fetch("library_views.count_tiles", {"source": source_id}))[0]["number"]
+        tiles = await self._db.fetch(SQL["tiles"], {"source": source_id, "limit": MAX_TILES})
+        count = (await self._db.fetch(SQL["count_tiles"], {"source": source_id}))[0]["number"]
         return SourceDetail(**_source_fields(found[0]), tile_count=count, tiles=[_tile(row) for row in tiles])
 
     async def clips(self, chosen: ClipFilter, *, before: int | None = None, limit: int) -> list[ClipSummary]:
@@ -260,11 +263,11 @@ class LibraryViews:
         """Also a clip that was split or merged. Raises NotFound."""
         found = await self._clips(ClipFilter(), clip_id, None, 1)
         given = {"id": clip_id, "archived": sorted(ARCHIVED)}
-        related = await self._db.fetch("library_views.related", given) if found else []
+        related = await self._db.fetch(SQL["related"], given) if found else []
         if not related:
             raise NotFound(f"clip {clip_id} not found")
         row, more = found[0], related[0]
-        duplicates = await self._db.fetch("library_views.duplicates", {"id": clip_id})
+        duplicates = await self._db.fetch(SQL["duplicates"], {"id": clip_id})
         return ClipDetail(
             **_clip_fields(row),
             keyframes=[
@@ -279,24 +282,24 @@ class LibraryViews:
         )
 
     async def totals(self) -> LibraryTotals:
-        return LibraryTotals(**(await self._db.fetch("library_views.totals"))[0])
+        return LibraryTotals(**(await self._db.fetch(SQL["totals"]))[0])
 
     async def pending_deletions(self, limit: int) -> list[PendingDeletion]:
         """Longest waiting first."""
-        found = await self._db.fetch("library_views.pending_deletions", {"limit": limit})
+        found = await self._db.fetch(SQL["pending_deletions"], {"limit": limit})
         return [PendingDeletion(**row) for row in found]
 
     async def _sources(
         self, chosen: SourceFilter, only: int | None, before: int | None, limit: int
     ) -> list[dict[str, Any]]:
         given = {**_params(chosen), "only": only, "before": before, "limit": limit}
-        return await self._db.fetch("library_views.sources", given, prepare=False)
+        return await self._db.fetch(SQL["sources"], given, prepare=False)
 
     async def _clips(
         self, chosen: ClipFilter, only: int | None, before: int | None, limit: int
     ) -> list[dict[str, Any]]:
         given = {**_params(chosen), "only": only, "before": before, "limit": limit}
-        return await self._db.fetch("library_views.clips", given, prepare=False)
+        return await self._db.fetch(SQL["clips"], given, prepare=False)
 
 
 def _params(chosen: SourceFilter | ClipFilter) -> dict[str, Any]:

@@ -38,7 +38,10 @@ from found_footy.notifications.models import (
     TeamAndLeagueNames,
     mask_target,
 )
-from found_footy.storage.postgres import Connection, Database, fetch
+from found_footy.storage.outbox import SQL as OUTBOX_SQL
+from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+
+SQL = load_queries(__package__, "store")
 
 Row = Mapping[str, Any]
 
@@ -171,18 +174,18 @@ class NotificationStore:
 
     async def fan_out_batch(self, decide: Decide, limit: int) -> int:
         # In a separate transaction: live readers assign positions too.
-        last: int = (await self._db.fetch("outbox.place"))[0]["last"]
+        last: int = (await self._db.fetch(OUTBOX_SQL["place"]))[0]["last"]
         async with self._db.connection() as connection:
-            dealt: int = (await fetch(connection, "deliveries.lock_dealt", {}))[0]["position"]
+            dealt: int = (await fetch(connection, SQL["lock_dealt"], {}))[0]["position"]
             if dealt >= last:
                 return 0
-            found = await fetch(connection, "deliveries.subscriptions", {})
+            found = await fetch(connection, SQL["subscriptions"], {})
             subscriptions = [subscription_of(row) for row in found]
             if not subscriptions:
-                await fetch(connection, "deliveries.move_dealt", {"position": last})
+                await fetch(connection, SQL["move_dealt"], {"position": last})
                 return 0
             most = max(1, min(limit, MAX_MATCHES_PER_TRANSACTION // len(subscriptions)))
-            following = await fetch(connection, "outbox.since", {"after": dealt, "limit": most})
+            following = await fetch(connection, OUTBOX_SQL["since"], {"after": dealt, "limit": most})
             news = [OutboxMessage(**row) for row in following]
             if not news:
                 return 0
@@ -194,21 +197,21 @@ class NotificationStore:
                 result = decide(OutboxBatch(wanted, contexts, subscriptions, earlier))
                 if result.new:
                     new = Jsonb([delivery_row(each) for each in result.new])
-                    await fetch(connection, "deliveries.add", {"rows": new})
+                    await fetch(connection, SQL["add_deliveries"], {"rows": new})
                 if result.cancelled:
                     gone = [{"subscription_id": id_, "position": position} for id_, position in result.cancelled]
-                    await fetch(connection, "deliveries.cancel", {"rows": Jsonb(gone)})
-            await fetch(connection, "deliveries.move_dealt", {"position": news[-1].position})
+                    await fetch(connection, SQL["cancel"], {"rows": Jsonb(gone)})
+            await fetch(connection, SQL["move_dealt"], {"position": news[-1].position})
             return len(news)
 
     async def claim_due(self, claim: str, limit: int) -> Sequence[int]:
         found = await self._db.fetch(
-            "deliveries.claim_due", claim=claim, limit=limit, lease=CLAIM_SECONDS, places=MAX_PARALLEL_PER_SUBSCRIPTION
+            SQL["claim_due"], claim=claim, limit=limit, lease=CLAIM_SECONDS, places=MAX_PARALLEL_PER_SUBSCRIPTION
         )
         return sorted(row["id"] for row in found)
 
     async def seconds_until_due(self) -> float | None:
-        seconds: float | None = (await self._db.fetch("deliveries.next_due"))[0]["seconds"]
+        seconds: float | None = (await self._db.fetch(SQL["next_due"]))[0]["seconds"]
         return seconds
 
     @asynccontextmanager
@@ -234,18 +237,18 @@ class NotificationStore:
 
     async def begin(self, delivery_id: int) -> OutgoingMessage | None:
         async with self._db.connection() as connection:
-            found = await fetch(connection, "deliveries.lock_one", {"id": delivery_id})
+            found = await fetch(connection, SQL["lock_one"], {"id": delivery_id})
             if not found or found[0]["state"] not in (DeliveryState.PENDING, DeliveryState.SENDING):
                 return None
             row = found[0]
             if row["paused"]:
-                await fetch(connection, "deliveries.hold", {"id": delivery_id})
+                await fetch(connection, SQL["hold"], {"id": delivery_id})
                 return None
             if row["topic"] == WITHDRAWN and not await _was_notified(connection, row):
-                await fetch(connection, "deliveries.end", {"id": delivery_id, "state": DeliveryState.CANCELLED})
+                await fetch(connection, SQL["end"], {"id": delivery_id, "state": DeliveryState.CANCELLED})
                 return None
             lasting = {"lost_after": RECLAIM_SECONDS, "busy": SLOT_SECONDS}
-            await fetch(connection, "deliveries.begin", {"id": delivery_id, **lasting})
+            await fetch(connection, SQL["begin"], {"id": delivery_id, **lasting})
         return OutgoingMessage(
             delivery_id=delivery_id,
             subscription_id=row["subscription_id"],
@@ -260,37 +263,37 @@ class NotificationStore:
 
     async def finish(self, delivery_id: int) -> None:
         async with self._db.connection() as connection:
-            if await fetch(connection, "deliveries.end", {"id": delivery_id, "state": DeliveryState.DELIVERED}):
+            if await fetch(connection, SQL["end"], {"id": delivery_id, "state": DeliveryState.DELIVERED}):
                 # Wakes the fan-out: later messages of the thread are unblocked.
-                await fetch(connection, "subscriptions.wake", {})
+                await fetch(connection, SQL["wake"], {})
 
     async def fail(self, delivery_id: int, kind: str, message: str, *, possibly_delivered: bool) -> None:
         failed = {"kind": kind, "message": message[:MAX_ERROR_LENGTH], "maybe_told": possibly_delivered}
-        await self._db.fetch("deliveries.fail", id=delivery_id, lost_after=RECLAIM_SECONDS, **failed)
+        await self._db.fetch(SQL["fail"], id=delivery_id, lost_after=RECLAIM_SECONDS, **failed)
 
     async def mark_dead(self, delivery_id: int, kind: str, message: str) -> None:
         async with self._db.connection() as connection:
             reason = {"kind": kind, "message": message[:MAX_ERROR_LENGTH]}
-            if await fetch(connection, "deliveries.bury", {"id": delivery_id, **reason}):
-                await fetch(connection, "subscriptions.wake", {})
+            if await fetch(connection, SQL["bury"], {"id": delivery_id, **reason}):
+                await fetch(connection, SQL["wake"], {})
 
     async def pause(self, subscription_id: int, reason: str) -> None:
-        await self._db.fetch("subscriptions.pause", id=subscription_id, reason=reason[:MAX_ERROR_LENGTH])
+        await self._db.fetch(SQL["pause"], id=subscription_id, reason=reason[:MAX_ERROR_LENGTH])
 
     # --- Subscriptions.
 
     async def subscriptions(self) -> list[SubscriptionRecord]:
-        return [record_of(row) for row in await self._db.fetch("subscriptions.list", id=None)]
+        return [record_of(row) for row in await self._db.fetch(SQL["list"], id=None)]
 
     async def names(self) -> TeamAndLeagueNames:
-        found = await self._db.fetch("subscriptions.names", limit=MAX_NAMES)
+        found = await self._db.fetch(SQL["names"], limit=MAX_NAMES)
         return TeamAndLeagueNames(
             teams={row["id"]: row["name"] for row in found if row["kind"] == "team"},
             leagues={row["id"]: row["name"] for row in found if row["kind"] == "league"},
         )
 
     async def subscription(self, subscription_id: int) -> SubscriptionRecord:
-        found = await self._db.fetch("subscriptions.list", id=subscription_id)
+        found = await self._db.fetch(SQL["list"], id=subscription_id)
         if not found:
             raise _missing(subscription_id)
         return record_of(found[0])
@@ -298,53 +301,53 @@ class NotificationStore:
     async def add(self, name: str, kind: str, target: str, secret: str | None, filters: SubscriptionFilter) -> int:
         given = {"name": name, "kind": kind, "target": target, "secret": secret, **filters_row(filters)}
         async with self._db.connection() as connection:
-            if (await fetch(connection, "subscriptions.count", {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
+            if (await fetch(connection, SQL["count"], {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
                 raise BadRequest(f"subscription limit reached ({MAX_SUBSCRIPTIONS})")
-            added: int = (await fetch(connection, "subscriptions.add", given))[0]["id"]
+            added: int = (await fetch(connection, SQL["add_subscription"], given))[0]["id"]
         return added
 
     async def update(self, subscription_id: int, change: SubscriptionChange) -> None:
         async with self._db.connection() as connection:
-            locked = await fetch(connection, "subscriptions.lock", {"id": subscription_id})
+            locked = await fetch(connection, SQL["lock"], {"id": subscription_id})
             if not locked:
                 raise _missing(subscription_id)
-            now = record_of((await fetch(connection, "subscriptions.list", {"id": subscription_id}))[0])
+            now = record_of((await fetch(connection, SQL["list"], {"id": subscription_id}))[0])
             changed = {
                 "id": subscription_id,
                 "name": now.name if change.name is None else change.name,
                 "target": locked[0]["target"] if change.target is None else change.target,
                 **filters_row(now.filters if change.filters is None else change.filters),
             }
-            await fetch(connection, "subscriptions.change", changed)
+            await fetch(connection, SQL["change"], changed)
             if change.paused is True:
-                await fetch(connection, "subscriptions.pause", {"id": subscription_id, "reason": "by an operator"})
+                await fetch(connection, SQL["pause"], {"id": subscription_id, "reason": "by an operator"})
             elif change.paused is False:
-                await fetch(connection, "subscriptions.resume", {"id": subscription_id})
-                await fetch(connection, "subscriptions.wake", {})
+                await fetch(connection, SQL["resume"], {"id": subscription_id})
+                await fetch(connection, SQL["wake"], {})
 
     async def delete(self, subscription_id: int) -> None:
-        if not await self._db.fetch("subscriptions.delete", id=subscription_id):
+        if not await self._db.fetch(SQL["delete"], id=subscription_id):
             raise _missing(subscription_id)
 
     async def add_test(self, subscription_id: int, message: Callable[[str], dict[str, Any]]) -> int:
         async with self._db.connection() as connection:
-            if not await fetch(connection, "subscriptions.lock", {"id": subscription_id}):
+            if not await fetch(connection, SQL["lock"], {"id": subscription_id}):
                 raise _missing(subscription_id)
-            added = await fetch(connection, "subscriptions.add_test", {"id": subscription_id, "body": "{}"})
+            added = await fetch(connection, SQL["add_test"], {"id": subscription_id, "body": "{}"})
             if not added:
                 raise TooManyRequests("a test message is already being sent")
             id_: int = added[0]["id"]
             # The key contains the row's id, so the body is written after the insert.
             body = json_of(message(trial_key(subscription_id, id_)))
-            await fetch(connection, "subscriptions.name_test", {"id": id_, "body": body})
-            await fetch(connection, "subscriptions.wake", {})
+            await fetch(connection, SQL["name_test"], {"id": id_, "body": body})
+            await fetch(connection, SQL["wake"], {})
         return id_
 
     async def deliveries(
         self, subscription_id: int, *, state: str | None, before: int | None, limit: int
     ) -> Sequence[DeliveryRecord]:
         wanted = {"id": subscription_id, "state": state, "before": before, "limit": limit}
-        found = await self._db.fetch("subscriptions.deliveries", **wanted)
+        found = await self._db.fetch(SQL["deliveries"], **wanted)
         if not found:
             await self.subscription(subscription_id)
         return [delivery_of(row) for row in found]
@@ -353,21 +356,21 @@ class NotificationStore:
         async with self._db.connection() as connection:
             # No withdrawal is fanned out while this lock is held: it either was already, or will find this delivery
             # due.
-            await fetch(connection, "deliveries.lock_dealt", {})
-            found = await fetch(connection, "subscriptions.lock_delivery", {"id": delivery_id})
+            await fetch(connection, SQL["lock_dealt"], {})
+            found = await fetch(connection, SQL["lock_delivery"], {"id": delivery_id})
             if not found:
                 raise NotFound(f"delivery {delivery_id} not found")
             if found[0]["state"] != DeliveryState.DEAD:
                 raise BadRequest(f"delivery {delivery_id} is {found[0]['state']}; only dead deliveries can be retried")
             if found[0]["removed_at"] is not None and found[0]["topic"] != WITHDRAWN:
                 raise BadRequest("cannot retry: the goal was withdrawn")
-            await fetch(connection, "subscriptions.retry", {"id": delivery_id})
-            await fetch(connection, "subscriptions.wake", {})
+            await fetch(connection, SQL["retry"], {"id": delivery_id})
+            await fetch(connection, SQL["wake"], {})
 
     # --- Atom feeds.
 
     async def atom_name(self, about: AtomScope, id_: int) -> str:
-        found = await self._db.fetch(f"feeds.{about}", id=id_)
+        found = await self._db.fetch(SQL[about], id=id_)
         if not found:
             raise NotFound(f"no match of {about} {id_} is known")
         name: str = found[0]["name"]
@@ -375,12 +378,12 @@ class NotificationStore:
 
     async def atom_goals(self, about: AtomScope | None, id_: int | None, limit: int) -> list[AtomGoal]:
         if about is None:
-            newest = await self._db.fetch("feeds.newest", limit=limit)
+            newest = await self._db.fetch(SQL["newest_goals"], limit=limit)
         else:
-            newest = await self._db.fetch(f"feeds.newest_of_{about}", id=id_, limit=limit)
+            newest = await self._db.fetch(SQL[f"newest_of_{about}"], id=id_, limit=limit)
         if not newest:
             return []
-        return [_atom_goal(row) for row in await self._db.fetch("feeds.goals", ids=[row["id"] for row in newest])]
+        return [_atom_goal(row) for row in await self._db.fetch(SQL["feed_goals"], ids=[row["id"] for row in newest])]
 
 
 def _missing(subscription_id: int) -> NotFound:
@@ -390,18 +393,18 @@ def _missing(subscription_id: int) -> NotFound:
 async def _was_notified(connection: Connection, row: Mapping[str, Any]) -> bool:
     """Check again for a withdrawal: the subscription's earlier message may have been refused since."""
     about = {name: row[name] for name in ("subscription_id", "event_id", "position")}
-    earlier = await fetch(connection, "deliveries.earlier", about)
+    earlier = await fetch(connection, SQL["earlier"], about)
     return was_notified([EarlierDelivery(**each | {"state": DeliveryState(each["state"])}) for each in earlier])
 
 
 async def _contexts(connection: Connection, news: Sequence[OutboxMessage]) -> Mapping[int, Any]:
     fixtures = sorted({item.fixture_id for item in news if item.fixture_id is not None})
     events = sorted({item.event_id for item in news if item.event_id is not None})
-    matches = await fetch(connection, "deliveries.matches", {"ids": fixtures})
+    matches = await fetch(connection, SQL["matches"], {"ids": fixtures})
     about: dict[str, list[dict[str, Any]]] = {"goals": [], "clips": [], "withdrawn": []}
     if events:
         for name in about:
-            about[name] = await fetch(connection, f"deliveries.{name}", {"ids": events, "fixtures": fixtures})
+            about[name] = await fetch(connection, SQL[name], {"ids": events, "fixtures": fixtures})
     return contexts_of(news, matches, **about)
 
 
@@ -411,7 +414,7 @@ async def _earlier_deliveries(
     events = sorted({item.event_id for item in news if item.topic == WITHDRAWN and item.event_id is not None})
     if not events:
         return {}
-    return earlier_by_goal(await fetch(connection, "deliveries.earlier_of_events", {"ids": events}))
+    return earlier_by_goal(await fetch(connection, SQL["earlier_of_events"], {"ids": events}))
 
 
 def _atom_goal(row: Row) -> AtomGoal:

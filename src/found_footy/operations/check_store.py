@@ -16,7 +16,9 @@ from found_footy.operations.service_checks import CheckKind, CheckResult, Servic
 from found_footy.runtime.http_exchanges import MAX_BODY_BYTES, Exchange
 from found_footy.runtime.redaction import Redactor
 from found_footy.storage.outbox import append_outbox
-from found_footy.storage.postgres import Database, fetch
+from found_footy.storage.postgres import Database, fetch, load_queries
+
+SQL = load_queries(__package__, "check_store")
 
 KEPT_PER_NAME = 5
 KEPT_EVERY = timedelta(minutes=10)
@@ -30,23 +32,23 @@ class PostgresServiceChecks:
         self._db = database
 
     async def checks(self) -> Sequence[ServiceCheck]:
-        return [service_check(row) for row in await self._db.fetch("service_checks.checks")]
+        return [service_check(row) for row in await self._db.fetch(SQL["checks"])]
 
     async def save(self, results: Sequence[CheckResult], *, complete: bool = False) -> Sequence[ServiceCheck]:
         changed = []
         async with self._db.connection() as connection:
-            await fetch(connection, "service_checks.lock", {})
-            known = {row["name"]: service_check(row) for row in await fetch(connection, "service_checks.checks", {})}
+            await fetch(connection, SQL["lock"], {})
+            known = {row["name"]: service_check(row) for row in await fetch(connection, SQL["checks"], {})}
             for result in results:
                 before = known.get(result.name)
                 after = after_check(before, result)
                 if after is before:
                     continue
-                await fetch(connection, "service_checks.save", asdict(after) | {"kind": str(after.kind)})
+                await fetch(connection, SQL["save"], asdict(after) | {"kind": str(after.kind)})
                 if is_transition(before, after):
                     changed.append(after)
             if complete:
-                await fetch(connection, "service_checks.delete_others", {"names": [each.name for each in results]})
+                await fetch(connection, SQL["delete_others"], {"names": [each.name for each in results]})
             await append_outbox(
                 connection, [OutboxEvent("service.changed", None, payload=_payload(each)) for each in changed]
             )
@@ -92,14 +94,14 @@ class PostgresUnexpectedAnswers:
             "kept_since": at - KEPT_EVERY,
         }
         async with self._db.connection() as connection:
-            await fetch(connection, "service_checks.lock_name", {"name": row["name"]})
-            if not await fetch(connection, "service_checks.keep", row):
+            await fetch(connection, SQL["lock_name"], {"name": row["name"]})
+            if not await fetch(connection, SQL["keep"], row):
                 return False
-            await fetch(connection, "service_checks.prune", {"name": row["name"], "limit": KEPT_PER_NAME})
+            await fetch(connection, SQL["prune"], {"name": row["name"], "limit": KEPT_PER_NAME})
         return True
 
     async def kept(self) -> Sequence[UnexpectedAnswer]:
-        rows = await self._db.fetch("service_checks.kept", limit=MAX_KEPT)
+        rows = await self._db.fetch(SQL["kept"], limit=MAX_KEPT)
         return [UnexpectedAnswer(**{**row, "at": row["at"].astimezone(UTC)}) for row in rows]
 
     def _clean(self, text: str) -> str:

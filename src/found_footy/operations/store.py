@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.fixtures.models import OutboxEvent
 from found_footy.fixtures.store import quota_of
+from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
 from found_footy.operations.models import (
     DatabaseFacts,
@@ -35,8 +36,12 @@ from found_footy.operations.ports import HealthSample
 from found_footy.storage import redis as read
 from found_footy.storage.migrations import read_schema_state
 from found_footy.storage.outbox import append_outbox
-from found_footy.storage.postgres import Connection, Database, fetch
-from found_footy.storage.redis import RedisCache
+from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+from found_footy.storage.redis import RedisCache, load_script
+
+RECORD_RECOVERY = load_script(__package__, "record_recovery")
+
+SQL = load_queries(__package__, "store")
 
 MOST_MATCHES = 200
 MOST_GOALS = 200
@@ -57,17 +62,17 @@ class PostgresOperations:
     async def recorded(self, now: datetime) -> DatabaseFacts:
         async with self._db.connection(check_schema=False) as connection:
             lacking = await _lacking(connection)
-            matches = await fetch(connection, "operations.matches", {"limit": MOST_MATCHES})
-            goals = await fetch(connection, "operations.goals", {"limit": MOST_GOALS})
-            sources = await fetch(connection, "operations.sources", {"since": now - DAY})
-            hours = await fetch(connection, "operations.hours", {"since": first_hour(now)})
-            feeds = await fetch(connection, "operations.feeds", {})
-            disputes = await fetch(connection, "operations.disputes", {"since": now - HOUR, "limit": MOST_DISPUTES})
-            doubts = await fetch(connection, "operations.doubts", {"since": now - DAY, "limit": MOST_DOUBTS})
-            (deliveries,) = await fetch(connection, "operations.deliveries", {"now": now})
-            checks = await fetch(connection, "service_checks.checks", {})
-            statuses = await fetch(connection, "operations.statuses", {})
-            (totals,) = await fetch(connection, "operations.totals", {})
+            matches = await fetch(connection, SQL["matches"], {"limit": MOST_MATCHES})
+            goals = await fetch(connection, SQL["goals"], {"limit": MOST_GOALS})
+            sources = await fetch(connection, SQL["sources"], {"since": now - DAY})
+            hours = await fetch(connection, SQL["hours"], {"since": first_hour(now)})
+            feeds = await fetch(connection, SQL["feeds"], {})
+            disputes = await fetch(connection, SQL["disputes"], {"since": now - HOUR, "limit": MOST_DISPUTES})
+            doubts = await fetch(connection, SQL["doubts"], {"since": now - DAY, "limit": MOST_DOUBTS})
+            (deliveries,) = await fetch(connection, SQL["deliveries"], {"now": now})
+            checks = await fetch(connection, CHECK_SQL["checks"], {})
+            statuses = await fetch(connection, SQL["statuses"], {})
+            (totals,) = await fetch(connection, SQL["totals"], {})
         in_work = goals[0]["in_work"] if goals else 0
         return DatabaseFacts(
             matches=tuple(_match(row) for row in matches),
@@ -127,21 +132,21 @@ class PostgresHealth:
         self._db = database
 
     async def state(self) -> HealthState | None:
-        found = await self._db.fetch("health.state")
+        found = await self._db.fetch(SQL["state"])
         return HealthState(**(_in_utc(found[0]) | {"grade": HealthGrade(found[0]["grade"])})) if found else None
 
     async def save(self, state: HealthState, summary: HealthSummary, recovery: Recovery | None = None) -> bool:
         async with self._db.connection() as connection:
-            before = await fetch(connection, "health.lock_state", {})
+            before = await fetch(connection, SQL["lock_state"], {})
             if before and before[0]["turn"] != state.turn - 1:
                 return False
             if recovery is not None:  # before the state, which refers to it
                 await _write(connection, recovery)
             row = {**asdict(state), "grade": str(state.grade), "judged_at": state.judged_at or summary.generated_at}
-            if not await fetch(connection, "health.save_state", {**row, "summary": Jsonb(summary_document(summary))}):
+            if not await fetch(connection, SQL["save_state"], {**row, "summary": Jsonb(summary_document(summary))}):
                 await connection.rollback()  # two watchdogs started at once on an empty database
                 return False
-            await fetch(connection, "health.add_sample", _sample_row(summary))
+            await fetch(connection, SQL["add_sample"], _sample_row(summary))
             known = before[0]["grade"] if before else str(HealthGrade.HEALTHY)
             if known != str(state.grade):
                 payload = {"from": known, "to": str(state.grade), "reasons": list(summary.reasons)}
@@ -149,28 +154,28 @@ class PostgresHealth:
         return True
 
     async def summary(self) -> HealthSummary | None:
-        found = await self._db.fetch("health.summary")
+        found = await self._db.fetch(SQL["summary"])
         return summary_of(found[0]["summary"]) if found else None
 
     async def active(self) -> Mapping[int, datetime]:
-        return {row["id"]: row["at"].astimezone(UTC) for row in await self._db.fetch("health.active")}
+        return {row["id"]: row["at"].astimezone(UTC) for row in await self._db.fetch(SQL["active"])}
 
     async def feed_uses(self) -> Sequence[FeedUse]:
-        return [feed_use(row) for row in await self._db.fetch("operations.feeds")]
+        return [feed_use(row) for row in await self._db.fetch(SQL["feeds"])]
 
     async def titles(self, fixture_ids: Sequence[int]) -> Mapping[int, str]:
-        rows = await self._db.fetch("health.titles", ids=list(fixture_ids)) if fixture_ids else []
+        rows = await self._db.fetch(SQL["titles"], ids=list(fixture_ids)) if fixture_ids else []
         return {row["id"]: row["title"] for row in rows}
 
     async def samples(self, since: datetime) -> Sequence[HealthSample]:
-        rows = await self._db.fetch("health.samples", since=since)
+        rows = await self._db.fetch(SQL["samples"], since=since)
         return [HealthSample(**(_in_utc(row) | {"grade": HealthGrade(row["grade"])})) for row in rows]
 
     async def recoveries(self, limit: int = 100) -> Sequence[Recovery]:
-        return [_recovery(row) for row in await self._db.fetch("health.recoveries", limit=limit)]
+        return [_recovery(row) for row in await self._db.fetch(SQL["recoveries"], limit=limit)]
 
     async def recovery(self, recovery_id: str) -> Recovery | None:
-        found = await self._db.fetch("health.recovery", id=recovery_id)
+        found = await self._db.fetch(SQL["recovery"], id=recovery_id)
         return _recovery(found[0]) if found else None
 
     async def add_recovery(self, recovery: Recovery) -> None:
@@ -180,14 +185,14 @@ class PostgresHealth:
 
 async def _write(connection: Connection, recovery: Recovery) -> None:
     """Write the entry. Its start, its outcome and the end of the outage are published to the outbox."""
-    known = await fetch(connection, "health.lock_recovery", {"id": recovery.id})
+    known = await fetch(connection, SQL["lock_recovery"], {"id": recovery.id})
     row = asdict(recovery) | {
         "action": str(recovery.action),
         "outcome": str(recovery.outcome) if recovery.outcome else None,
         "before": Jsonb(dict(recovery.before)),
         "after": Jsonb(dict(recovery.after)),
     }
-    await fetch(connection, "health.add_recovery", row)
+    await fetch(connection, SQL["add_recovery"], row)
     ends = (row["outcome"], recovery.healthy_at)
     if known and (known[0]["outcome"], known[0]["healthy_at"]) == ends:
         return
@@ -353,7 +358,7 @@ class RedisHealthCache:
     async def publish_recovery(self, recovery: Recovery) -> None:
         """Add the entry, or overwrite the one with the same id in place."""
         text = read.dump(recovery_fields(recovery))
-        await self._cache.run_script("note_recovery", [self._cache.key(AUDIT)], [text, recovery.id, AUDIT_LENGTH])
+        await self._cache.run_script(RECORD_RECOVERY, [self._cache.key(AUDIT)], [text, recovery.id, AUDIT_LENGTH])
 
     async def recoveries(self, limit: int = AUDIT_LENGTH) -> Sequence[Recovery]:
         """Return the entries, newest first."""

@@ -27,7 +27,9 @@ from found_footy.recordings.models import (
     RecordingSummary,
     SnapshotToRecord,
 )
-from found_footy.storage.postgres import Database, fetch
+from found_footy.storage.postgres import Database, fetch, load_queries
+
+SQL = load_queries(__package__, "store")
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,7 @@ class RecordingStore:
     # --- During the match.
 
     async def known_checksums(self, feed: str, feed_ids: Sequence[int]) -> Mapping[int, str]:
-        found = await self._db.fetch("recordings.known_checksums", feed=feed, ids=list(feed_ids))
+        found = await self._db.fetch(SQL["known_checksums"], feed=feed, ids=list(feed_ids))
         return {row["feed_id"]: row["checksum"] for row in found}
 
     async def add_answers(self, feed: str, answers: Sequence[SnapshotToRecord]) -> None:
@@ -58,17 +60,17 @@ class RecordingStore:
             for answer in answers
         ]
         if rows:
-            await self._db.fetch("recordings.add_answers", feed=feed, rows=Jsonb(rows))
+            await self._db.fetch(SQL["add_answers"], feed=feed, rows=Jsonb(rows))
 
     async def add_search(self, search: RecordedSearch) -> None:
         body = zlib.compress(canonical_json(search_line(search)))
         params = {"event_id": search.event_id, "attempt": search.attempt, "at": search.at, "body": body}
-        await self._db.fetch("recordings.add_search", **params)
+        await self._db.fetch(SQL["add_search"], **params)
 
     # --- After the match.
 
     async def to_seal(self, limit: int, without: Sequence[int] = ()) -> Sequence[int]:
-        found = await self._db.fetch("recordings.to_seal", limit=limit, without=list(without))
+        found = await self._db.fetch(SQL["to_seal"], limit=limit, without=list(without))
         return [row["id"] for row in found]
 
     async def recording(self, fixture_id: int) -> Recording | None:
@@ -76,14 +78,14 @@ class RecordingStore:
         async with self._db.connection(check_schema=False) as connection:
             # All statements read one snapshot.
             await connection.execute("set transaction isolation level repeatable read read only")
-            match = await fetch(connection, "recordings.fixture", {"id": fixture_id})
+            match = await fetch(connection, SQL["fixture"], {"id": fixture_id})
             if not match:
                 raise NotFound(f"there is no fixture {fixture_id}")
-            answers = await fetch(connection, "recordings.answers", {"id": fixture_id})
-            searches = await fetch(connection, "recordings.searches", {"id": fixture_id})
-            downloads = await fetch(connection, "recordings.downloads", {"id": fixture_id})
+            answers = await fetch(connection, SQL["answers"], {"id": fixture_id})
+            searches = await fetch(connection, SQL["searches"], {"id": fixture_id})
+            downloads = await fetch(connection, SQL["downloads"], {"id": fixture_id})
             teams = [match[0]["home_id"], match[0]["away_id"]]
-            names = await fetch(connection, "recordings.names", {"ids": teams})
+            names = await fetch(connection, SQL["names"], {"ids": teams})
         if not answers:
             return None
         return Recording(
@@ -99,26 +101,26 @@ class RecordingStore:
 
     async def sealed(self, fixture_id: int, key: str, size: int, now: datetime) -> None:
         async with self._db.connection() as connection:
-            await fetch(connection, "recordings.seal", {"id": fixture_id, "key": key, "bytes": size, "now": now})
-            await fetch(connection, "recordings.forget_answers", {"id": fixture_id})
-            await fetch(connection, "recordings.forget_searches", {"id": fixture_id})
+            await fetch(connection, SQL["seal"], {"id": fixture_id, "key": key, "bytes": size, "now": now})
+            await fetch(connection, SQL["forget_answers"], {"id": fixture_id})
+            await fetch(connection, SQL["forget_searches"], {"id": fixture_id})
 
     # --- Operator commands.
 
     async def switch_all(self, on: bool) -> None:
         async with self._db.connection() as connection:
-            await fetch(connection, "recordings.switch_all", {"on": on})
-            await fetch(connection, "recordings.unswitch", {})
+            await fetch(connection, SQL["switch_all"], {"on": on})
+            await fetch(connection, SQL["unswitch"], {})
 
     async def switch(self, fixture_ids: Sequence[int], on: bool) -> None:
         async with self._db.connection() as connection:
-            done = await fetch(connection, "recordings.switch", {"ids": list(fixture_ids), "on": on})
+            done = await fetch(connection, SQL["switch"], {"ids": list(fixture_ids), "on": on})
             missing = sorted(set(fixture_ids) - {row["fixture_id"] for row in done})
             if missing:
                 raise NotFound(f"there is no fixture {', '.join(map(str, missing))}")
 
     async def all_on(self) -> bool:
-        return bool((await self._db.fetch("recordings.all_on"))[0]["all_matches"])
+        return bool((await self._db.fetch(SQL["all_on"]))[0]["all_matches"])
 
     async def summaries(self) -> Sequence[RecordingSummary]:
         return [
@@ -134,7 +136,7 @@ class RecordingStore:
                 bytes=row["bytes"],
                 sealed_at=row["sealed_at"],
             )
-            for row in await self._db.fetch("recordings.summaries")
+            for row in await self._db.fetch(SQL["summaries"])
         ]
 
 

@@ -22,7 +22,9 @@ from psycopg.types.json import Jsonb
 from found_footy.errors import StoreUnavailable
 from found_footy.fixtures.models import OutboxEvent
 from found_footy.notifications.models import OutboxMessage
-from found_footy.storage.postgres import Connection, fetch, redacted_url
+from found_footy.storage.postgres import Connection, Query, fetch, load_queries, redacted_url
+
+SQL = load_queries(__package__, "outbox")
 
 log = logging.getLogger(__name__)
 
@@ -58,15 +60,15 @@ class OutboxReader:
 
     async def latest(self) -> int:
         """Assign positions to new messages and return the last one. Like all methods, raises StoreUnavailable."""
-        position: int = (await self._fetch("outbox.place"))[0]["last"]
+        position: int = (await self._fetch(SQL["place"]))[0]["last"]
         return position
 
     async def since(self, after: int, limit: int) -> list[OutboxMessage]:
-        return [_item(row) for row in await self._fetch("outbox.since", after=after, limit=limit)]
+        return [_item(row) for row in await self._fetch(SQL["since"], after=after, limit=limit)]
 
     async def oldest(self) -> int | None:
         """Return the first position that is still stored, or None."""
-        position: int | None = (await self._fetch("outbox.oldest"))[0]["position"]
+        position: int | None = (await self._fetch(SQL["oldest"]))[0]["position"]
         return position
 
     async def wait(self, most_seconds: float = 1.0) -> None:
@@ -76,10 +78,10 @@ class OutboxReader:
                 await self._bell.wait()
         self._bell.clear()
 
-    async def _fetch(self, name: str, **params: Any) -> list[DictRow]:
+    async def _fetch(self, query: Query, **params: Any) -> list[DictRow]:
         async with self._reading:
             try:
-                return await fetch(self._connection or await self._connect(), name, params)
+                return await fetch(self._connection or await self._connect(), query, params)
             except psycopg.Error as error:
                 # Any error counts: the database may be down, restarting, or without its tables.
                 await self._hang_up()
@@ -144,4 +146,4 @@ def news_row(news: OutboxEvent) -> Row:
 
 async def append_outbox(connection: Connection, news: Sequence[OutboxEvent]) -> None:
     if news:
-        await fetch(connection, "outbox.add", {"rows": Jsonb([news_row(each) for each in news])})
+        await fetch(connection, SQL["add"], {"rows": Jsonb([news_row(each) for each in news])})

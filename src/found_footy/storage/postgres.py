@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import select
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from importlib.resources import files
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import psycopg
@@ -15,9 +17,20 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from found_footy.errors import StoreUnavailable
 from found_footy.storage.migrations import SchemaFence
-from found_footy.storage.queries import query
 
 Connection = AsyncConnection[DictRow]
+Query: TypeAlias = bytes
+"""Bytes, because psycopg types accept only literal strings."""
+
+
+def load_queries(package: str | None, name: str) -> Mapping[str, Query]:
+    """Read the queries of `{name}.sql`, which stands beside the module that uses them.
+
+    A query starts at a line `-- name: …` and ends at the next.
+    """
+    text = (files(package or "") / f"{name}.sql").read_text(encoding="utf-8")
+    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return {query: sql.strip().removesuffix(";").encode() for query, sql in zip(parts[::2], parts[1::2], strict=True)}
 
 
 class Database:
@@ -51,10 +64,10 @@ class Database:
                     await self._schema.check(connection)
                 yield connection
 
-    async def fetch(self, name: str, **params: Any) -> list[DictRow]:
-        """Run one named query in its own transaction."""
+    async def fetch(self, query: Query, **params: Any) -> list[DictRow]:
+        """Run one query in its own transaction."""
         async with self.connection() as connection:
-            return await fetch(connection, name, params)
+            return await fetch(connection, query, params)
 
 
 async def _check_idle_connection(connection: Connection) -> None:
@@ -65,8 +78,8 @@ async def _check_idle_connection(connection: Connection) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
-async def fetch(connection: Connection, name: str, params: Mapping[str, Any]) -> list[DictRow]:
-    cursor = await connection.execute(query(name), params)
+async def fetch(connection: Connection, query: Query, params: Mapping[str, Any]) -> list[DictRow]:
+    cursor = await connection.execute(query, params)
     return await cursor.fetchall() if cursor.description else []
 
 

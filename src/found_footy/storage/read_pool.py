@@ -10,8 +10,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from found_footy.storage.migrations import SchemaFence
-from found_footy.storage.postgres import redacted_url, translate_errors
-from found_footy.storage.queries import query
+from found_footy.storage.postgres import Query, redacted_url, translate_errors
 
 STATEMENT_TIMEOUT_SECONDS = 10
 POOL_TIMEOUT_SECONDS = 5
@@ -49,22 +48,22 @@ class ReadPool:
     async def close(self) -> None:
         await self._pool.close()
 
-    async def fetch(self, name: str, params: dict[str, Any] | None = None, *, prepare: bool = True) -> list[DictRow]:
-        """Run one named query. `prepare=False` plans it for the given parameters, which suits queries with many
+    async def fetch(self, query: Query, params: dict[str, Any] | None = None, *, prepare: bool = True) -> list[DictRow]:
+        """Run one query. `prepare=False` plans it for the given parameters, which suits queries with many
         filters.
         """
         with translate_errors(self._where):
             try:
-                return await self._fetch(name, params, prepare)
+                return await self._fetch(query, params, prepare)
             except (PoolTimeout, psycopg.errors.QueryCanceled):
                 raise
             except (psycopg.OperationalError, psycopg.InterfaceError):
                 # After a restart of the server all existing connections are dead.
                 await self._pool.check()
-                return await self._fetch(name, params, prepare)
+                return await self._fetch(query, params, prepare)
 
-    async def _fetch(self, name: str, params: dict[str, Any] | None, prepare: bool) -> list[DictRow]:
+    async def _fetch(self, query: Query, params: dict[str, Any] | None, prepare: bool) -> list[DictRow]:
         async with self._pool.connection() as connection:
             await self._schema.check(connection)
-            cursor = await connection.execute(query(name), params, prepare=None if prepare else False)
+            cursor = await connection.execute(query, params, prepare=None if prepare else False)
             return await cursor.fetchall()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Any, NoReturn, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
@@ -29,10 +29,14 @@ from redis.exceptions import (
 )
 
 from found_footy.errors import CacheFull, CacheUnavailable, SettingsError
-from found_footy.storage.scripts import script
 
 _CHARACTERS = 200
 _NO_PASSWORD = "NOAUTH"
+
+
+def load_script(package: str | None, name: str) -> str:
+    """Read the Lua script `{name}.lua`, which stands beside the module that runs it. Redis runs it atomically."""
+    return (files(package or "") / f"{name}.lua").read_text(encoding="utf-8")
 
 
 def where(url: str) -> str:
@@ -150,21 +154,8 @@ class RedisCache:
                     answers += await pipeline.execute()
         return answers
 
-    async def run_script(self, name: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
-        return await self.run("EVAL", script(name), len(keys), *keys, *arguments)
-
-    async def run_scripts(self, name: str, calls: Sequence[tuple[Sequence[str], Sequence[Word]]]) -> list[Any]:
-        """Run one script for many calls; its text is sent once per chunk."""
-        answers: list[Any] = []
-        sha = hashlib.sha1(script(name).encode(), usedforsecurity=False).hexdigest()
-        with self._translated():
-            for chunk in chunks(calls):
-                async with self._client.pipeline(transaction=False) as pipeline:
-                    pipeline.execute_command("SCRIPT LOAD", script(name))
-                    for keys, arguments in chunk:
-                        pipeline.execute_command("EVALSHA", sha, len(keys), *keys, *arguments)
-                    answers += (await pipeline.execute())[1:]
-        return answers
+    async def run_script(self, script: str, keys: Sequence[str], arguments: Sequence[Word]) -> Any:
+        return await self.run("EVAL", script, len(keys), *keys, *arguments)
 
     async def values(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of string keys; None for missing ones."""

@@ -16,7 +16,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from found_footy.errors import CacheUnavailable, PermitTimeout
-from found_footy.storage.redis import RedisCache
+from found_footy.storage.redis import RedisCache, load_script
+
+ACQUIRE_LEASE = load_script(__package__, "acquire_lease")
+RENEW_LEASE = load_script(__package__, "renew_lease")
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +135,7 @@ class LeaseSemaphore:
             released.clear()
             asked = clock()
             answer = await self._redis.run_script(
-                "acquire_lease",
+                ACQUIRE_LEASE,
                 [self._key(name, part) for part in ("leases", "bucket", "queue", "seen", "since")],
                 [
                     token,
@@ -180,7 +183,7 @@ class LeaseSemaphore:
             asked = clock()
             try:
                 renewed = await self._redis.run_script(
-                    "renew_lease", [self._key(name, "leases")], [token, round(self._lease * _MICRO), max(1, limit)]
+                    RENEW_LEASE, [self._key(name, "leases")], [token, round(self._lease * _MICRO), max(1, limit)]
                 )
             except CacheUnavailable as error:
                 log.warning("%s", error, extra={"action": "permit_not_renewed", "semaphore": name})

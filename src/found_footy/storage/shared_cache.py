@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from found_footy.storage.redis import RedisCache
+from found_footy.storage.redis import RedisCache, load_script
+
+ACQUIRE_KEY = load_script(__package__, "acquire_key")
+EXTEND_KEY = load_script(__package__, "extend_key")
 
 
 class RedisSharedCache:
@@ -22,11 +25,11 @@ class RedisSharedCache:
         await self._cache.run("SET", self._key(key), value, "PX", _milliseconds(seconds))
 
     async def acquire(self, key: str, seconds: float) -> float:
-        left = await self._cache.run_script("acquire", [self._key(key)], [_milliseconds(seconds)])
+        left = await self._cache.run_script(ACQUIRE_KEY, [self._key(key)], [_milliseconds(seconds)])
         return int(left) / 1000
 
     async def extend(self, key: str, seconds: float) -> None:
-        await self._cache.run_script("extend", [self._key(key)], [_milliseconds(seconds)])
+        await self._cache.run_script(EXTEND_KEY, [self._key(key)], [_milliseconds(seconds)])
 
     async def release(self, key: str) -> None:
         await self._cache.run("DEL", self._key(key))

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Protocol
 
 from found_footy.errors import CacheUnavailable, PermitTimeout, SourceRateLimited, SourceUnavailable
-from found_footy.storage.redis import Fields, RedisCache, dump, moment, readable, string
+from found_footy.storage.redis import Fields, RedisCache, dump, load_script, moment, readable, string
 from found_footy.storage.semaphore import LeaseSemaphore, RateLimit, take_token
+
+TAKE_CALL = load_script(__package__, "take_call")
 
 log = logging.getLogger(__name__)
 
@@ -212,7 +214,7 @@ class RedisSourceLimits:
         window = round(self._budget.window.total_seconds() * _MICRO)
         try:
             granted, wait = await self._cache.run_script(
-                "take_call", [self._key("calls")], [uuid.uuid4().hex, self._budget.calls, window]
+                TAKE_CALL, [self._key("calls")], [uuid.uuid4().hex, self._budget.calls, window]
             )
         except CacheUnavailable as error:
             if self._fallback is None:

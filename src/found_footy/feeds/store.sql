@@ -78,11 +78,3 @@ where (f.stage = any(%(stages)s) and (f.stage <> 'completed' or f.completed_at >
     select from listings x where x.fixture_id = f.id and x.feed = %(feed)s))
 group by f.id
 order by f.id;
-
--- name: contradictions_of
-select field, said, chosen, first_at, last_at, polls from contradictions where fixture_id = %(id)s
-order by last_at desc, field;
-
--- name: listings_of
-select feed, feed_id, founding, swapped, confidence, reasons, joined_at from listings where fixture_id = %(id)s
-order by founding desc, feed;

@@ -144,17 +144,6 @@ select team_id, min(name) as name, min(country) as country, min(league) as leagu
 where not exists (select 1 from known_team_aliases k where k.team_id = teams.team_id)
 group by team_id order by min(kickoff), team_id limit %(limit)s;
 
--- name: coverage
--- One row for each fixture: its goals, and how many of them have clips.
-select f.id as fixture_id, f.home_name as home, f.away_name as away,
-    count(*) filter (where e.stable_at is not null and e.removed_at is null) as goals,
-    count(*) filter (where e.removed_at is null and exists (
-        select 1 from videos v where v.event_id = e.id and v.state = 'kept')) as with_clips,
-    count(*) filter (where e.removed_at is null and exists (
-        select 1 from videos v where v.event_id = e.id and v.state = 'kept' and v.status = 'verified')) as verified
-from fixtures f left join events e on e.fixture_id = f.id
-where f.id = any(%(ids)s) group by f.id order by f.id;
-
 -- name: list
 select jsonb_build_object(
     'event_id', e.id, 'fixture_id', f.id, 'home', f.home_name, 'away', f.away_name, 'player', e.player_name,
@@ -168,3 +157,36 @@ where e.removed_at is null
   and (not %(verified)s or clip.value ->> 'timestamp_verified' = 'true')
 order by f.kickoff, f.id, e.innings nulls first, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
 limit %(limit)s;
+
+-- name: linked_video
+-- Where a video's link leads: over any number of merges to the clip that stays, with the seconds to add to its times.
+with recursive way as (
+    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, 0::double precision as moved, 0 as steps
+    from videos v where v.id = %(id)s
+    union all
+    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, way.moved + way.offset_seconds, way.steps + 1
+    from way join videos v on v.event_id = way.event_id and v.md5 = way.replaced_by
+    where way.steps < 1000)
+select v.id, v.event_id, v.md5, v.state, v.file_size, v.duration, v.proof, e.fixture_id, e.removed_at, e.removed_reason,
+    e.player_name, e.elapsed, e.extra, f.home_name, f.away_name, way.moved
+from way
+join videos v on v.event_id = way.event_id and v.md5 = way.md5
+join events e on e.id = v.event_id
+join fixtures f on f.id = e.fixture_id
+where way.replaced_by is null;
+
+-- name: ended
+select reason from ended_links where path = %(path)s;
+
+-- name: linked_fingerprints
+select md5, fingerprint from videos where event_id = %(id)s and state = 'kept' and fingerprint is not null;
+
+-- name: add_download
+insert into event_workflows (event_id, kind, workflow_id, added_at)
+values (%(event_id)s, 'download', %(workflow_id)s, now())
+on conflict do nothing;
+
+-- name: set_download_complete
+update events e set download_complete = true from events old
+where e.id = %(id)s and old.id = e.id
+returning e.fixture_id, old.download_complete as was_complete;

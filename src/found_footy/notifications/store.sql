@@ -1,0 +1,247 @@
+-- name: add_subscription
+insert into subscriptions (
+    name, kind, target, secret, topics, teams, leagues, verified_only, delay_seconds, no_score, from_position)
+values (
+    %(name)s, %(kind)s, %(target)s, %(secret)s, %(topics)s, %(teams)s, %(leagues)s, %(verified_only)s,
+    %(delay_seconds)s, %(no_score)s, assign_outbox_positions())
+returning id;
+
+-- name: count
+select count(*) as number from subscriptions;
+
+-- name: list
+-- With what an operator wants to know of each at a glance.
+select s.id, s.name, s.kind, s.target, s.topics, s.teams, s.leagues, s.verified_only, s.delay_seconds, s.no_score,
+    s.created_at, s.paused_at, s.paused_reason, d.waiting, d.dead, d.delivered_at, failure.message as failure
+from subscriptions s
+left join lateral (
+    select count(*) filter (where state in ('pending', 'sending')) as waiting,
+        count(*) filter (where state = 'dead') as dead,
+        max(delivered_at) as delivered_at,
+        max(id) filter (where error_kind is not null and state in ('sending', 'dead')) as failed_id
+    from deliveries where subscription_id = s.id) as d on true
+left join lateral (
+    select error_kind || ': ' || error_message as message from deliveries where id = d.failed_id) as failure on true
+where %(id)s::bigint is null or s.id = %(id)s
+order by s.id;
+
+-- name: names
+(select 'league' as kind, league_id as id, min(league_name || coalesce(' (' || country || ')', '')) as name
+    from fixtures group by league_id order by max(kickoff) desc limit %(limit)s)
+union all
+(select 'team', id, min(name) from (
+        select home_id as id, home_name as name, kickoff from fixtures
+        union all select away_id, away_name, kickoff from fixtures) as sides
+    group by id order by max(kickoff) desc limit %(limit)s);
+
+-- name: change
+update subscriptions set
+    name = %(name)s, target = %(target)s, topics = %(topics)s, teams = %(teams)s, leagues = %(leagues)s,
+    verified_only = %(verified_only)s, delay_seconds = %(delay_seconds)s, no_score = %(no_score)s
+where id = %(id)s;
+
+-- name: lock
+select target from subscriptions where id = %(id)s for no key update;
+
+-- name: pause
+update subscriptions set paused_at = now(), paused_reason = %(reason)s where id = %(id)s and paused_at is null;
+
+-- name: resume
+-- What came meanwhile stays untold; what was told of before goes on.
+update subscriptions set paused_at = null, paused_reason = null where id = %(id)s;
+
+-- name: delete
+delete from subscriptions where id = %(id)s returning id;
+
+-- name: deliveries
+select id, position, topic, fixture_id, event_id, state, due_at, attempts, error_kind, error_message, created_at,
+    delivered_at, body ->> 'title' as title
+from deliveries
+where subscription_id = %(id)s and (%(state)s::text is null or state = %(state)s)
+  and (%(before)s::bigint is null or id < %(before)s)
+order by id desc limit %(limit)s;
+
+-- name: add_test
+-- One at a time: whoever presses the button often is not sent many.
+insert into deliveries (subscription_id, topic, body, due_at)
+select %(id)s, 'test', %(body)s, now()
+where not exists (
+    select from deliveries where subscription_id = %(id)s and topic = 'test' and state in ('pending', 'sending'))
+returning id;
+
+-- name: name_test
+update deliveries set body = %(body)s where id = %(id)s;
+
+-- name: lock_delivery
+select d.id, d.state, d.topic, d.subscription_id, e.removed_at
+from deliveries d left join events e on e.id = d.event_id
+where d.id = %(id)s for update of d;
+
+-- name: retry
+update deliveries set state = 'pending', due_at = now(), claim = null, offered_again_at = null, busy_until = null
+where id = %(id)s;
+
+-- name: wake
+-- The announcer listens.
+select pg_notify('news', '');
+
+-- name: lock_dealt
+select position from outbox_fanned_out for update;
+
+-- name: move_dealt
+update outbox_fanned_out set position = %(position)s where position < %(position)s;
+
+-- name: subscriptions
+-- None of them is deleted while its messages are made.
+select id, topics, teams, leagues, verified_only, delay_seconds, no_score, from_position,
+    paused_at is not null as paused
+from subscriptions order by id for key share;
+
+-- name: matches
+select id, kickoff, league_id, league_name as league, country, home_id, home_name as home, away_id, away_name as away
+from fixtures where id = any(%(ids)s);
+
+-- name: goals
+select id, team_name as team, player_name as player, elapsed, extra from events where id = any(%(ids)s);
+
+-- name: clips
+select event_id, md5, status = 'verified' as verified from videos
+where event_id = any(%(ids)s) and state in ('kept', 'replaced');
+
+-- name: withdrawn
+-- When the goals of a page were taken back, of those that were.
+select event_id, min(position) as position from outbox
+where topic = 'goal.withdrawn' and fixture_id = any(%(fixtures)s) and event_id = any(%(ids)s) and position is not null
+group by event_id;
+
+-- name: earlier_of_events
+-- Locked: none of them begins to be sent while it is decided what becomes of it.
+select subscription_id, event_id, position, state, due_at, maybe_told as possibly_delivered from deliveries
+where event_id = any(%(ids)s) and position is not null
+order by id for update;
+
+-- name: add_deliveries
+insert into deliveries (subscription_id, position, topic, fixture_id, event_id, body, due_at, state)
+select r.subscription_id, r.position, r.topic, r.fixture_id, r.event_id, r.body::json, r.due_at, r.state
+from jsonb_to_recordset(%(rows)s) as r (
+    subscription_id bigint, position bigint, topic text, fixture_id bigint, event_id text, body text,
+    due_at timestamptz, state text)
+order by r.position, r.subscription_id
+on conflict (subscription_id, position) do nothing;
+
+-- name: cancel
+update deliveries d set state = 'cancelled', claim = null
+from jsonb_to_recordset(%(rows)s) as r (subscription_id bigint, position bigint)
+where d.subscription_id = r.subscription_id and d.position = r.position and d.state = 'pending';
+
+-- name: claim_due
+-- What can be sent now: it is due, nothing earlier of its thread is on its way, and its receiver has a place free.
+-- The same round gets the same again. Another round gets what seems to be lost.
+with busy as (
+    select subscription_id, count(*) as number from deliveries
+    where state in ('pending', 'sending') and busy_until > now() and claim is distinct from %(claim)s
+    group by subscription_id),
+due as (
+    select d.id, row_number() over (partition by d.subscription_id order by d.due_at, d.id) + coalesce(b.number, 0) as turn
+    from deliveries d
+    join subscriptions s on s.id = d.subscription_id
+    left join busy b on b.subscription_id = d.subscription_id
+    where d.state in ('pending', 'sending') and d.due_at <= now() and s.paused_at is null
+      and (d.claim is null or d.claim = %(claim)s or d.offered_again_at <= now())
+      and not exists (
+        select from deliveries e
+        where e.subscription_id = d.subscription_id and e.thread = d.thread and e.position < d.position
+          and e.state in ('pending', 'sending')))
+update deliveries d set claim = %(claim)s,
+    offered_again_at = greatest(d.offered_again_at, now() + make_interval(secs => %(lease)s)),
+    busy_until = now() + make_interval(secs => %(lease)s)
+from (select id from due where turn <= %(places)s order by id limit %(limit)s) as chosen
+where d.id = chosen.id
+returning d.id;
+
+-- name: next_due
+-- Seconds until something that waits for its time is due; none where nothing waits.
+select extract(epoch from min(d.due_at) - now())::double precision as seconds
+from deliveries d join subscriptions s on s.id = d.subscription_id
+where d.state = 'pending' and d.due_at > now() and s.paused_at is null;
+
+-- name: lock_one
+select d.id, d.subscription_id, d.position, d.topic, d.event_id, d.state, d.maybe_told, d.body::text as body, s.kind,
+    s.target, s.secret, s.paused_at is not null as paused
+from deliveries d join subscriptions s on s.id = d.subscription_id
+where d.id = %(id)s for update of d;
+
+-- name: earlier
+select position, state, due_at, maybe_told as possibly_delivered from deliveries
+where subscription_id = %(subscription_id)s and event_id = %(event_id)s and position < %(position)s;
+
+-- name: begin
+-- From here on its receiver may have been told, whatever becomes of us.
+update deliveries set state = 'sending', attempts = attempts + 1, maybe_told = true,
+    offered_again_at = now() + make_interval(secs => %(lost_after)s),
+    busy_until = now() + make_interval(secs => %(busy)s)
+where id = %(id)s;
+
+-- name: hold
+update deliveries set state = 'pending', claim = null, offered_again_at = null, busy_until = null where id = %(id)s;
+
+-- name: end
+update deliveries set state = %(state)s, busy_until = null,
+    delivered_at = case when %(state)s = 'delivered' then now() end,
+    error_kind = case when %(state)s = 'delivered' then null else error_kind end,
+    error_message = case when %(state)s = 'delivered' then null else error_message end
+where id = %(id)s and state in ('pending', 'sending')
+returning id;
+
+-- name: fail
+update deliveries set maybe_told = %(maybe_told)s, error_kind = %(kind)s, error_message = %(message)s,
+    busy_until = null, offered_again_at = now() + make_interval(secs => %(lost_after)s)
+where id = %(id)s and state = 'sending';
+
+-- name: bury
+update deliveries set state = 'dead', busy_until = null, claim = null,
+    error_kind = coalesce(error_kind, %(kind)s), error_message = coalesce(error_message, %(message)s)
+where id = %(id)s and state in ('pending', 'sending')
+returning id;
+
+-- name: newest_goals
+-- The goals of the latest clips. A goal has a few dozen clips at most, so this many clips are enough for all of them.
+select event_id as id from (
+    select event_id, published_at from videos where state = 'kept' order by published_at desc limit 40 * %(limit)s
+) as latest
+group by event_id order by max(published_at) desc, event_id limit %(limit)s;
+
+-- name: newest_of_team
+select e.id from fixtures f join events e on e.fixture_id = f.id
+join videos v on v.event_id = e.id and v.state = 'kept'
+where %(id)s in (f.home_id, f.away_id)
+group by e.id order by max(v.published_at) desc, e.id limit %(limit)s;
+
+-- name: newest_of_competition
+select e.id from fixtures f join events e on e.fixture_id = f.id
+join videos v on v.event_id = e.id and v.state = 'kept'
+where f.league_id = %(id)s
+group by e.id order by max(v.published_at) desc, e.id limit %(limit)s;
+
+-- name: feed_goals
+-- A clip that gave way had been published all the same.
+select e.id, e.fixture_id, f.league_name, f.home_name, f.away_name, e.team_name, e.player_name, e.elapsed, e.extra,
+    e.innings, e.home_after, e.away_after, e.removed_reason, told.published, told.clips, told.verified,
+    greatest(told.last, e.removed_at, (select max(a.at) from event_attributions a where a.event_id = e.id)) as updated,
+    best.id as best_id, best.file_size as best_size
+from events e
+join fixtures f on f.id = e.fixture_id
+join videos best on best.event_id = e.id and best.rank = 1
+cross join lateral (
+    select min(published_at) as published, max(published_at) as last, count(*) filter (where state = 'kept') as clips,
+        count(*) filter (where state = 'kept' and status = 'verified') as verified
+    from videos v where v.event_id = e.id and v.state in ('kept', 'replaced')) as told
+where e.id = any(%(ids)s)
+order by updated desc, e.id;
+
+-- name: team
+select case when home_id = %(id)s then home_name else away_name end as name
+from fixtures where %(id)s in (home_id, away_id) order by kickoff desc limit 1;
+
+-- name: competition
+select league_name as name from fixtures where league_id = %(id)s order by kickoff desc limit 1;

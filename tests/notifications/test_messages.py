@@ -46,7 +46,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
 }
 
 
-def news(topic: str, payload: dict[str, Any] | None = None) -> OutboxMessage:
+def outbox_message(topic: str, payload: dict[str, Any] | None = None) -> OutboxMessage:
     event = None if topic.startswith("fixture.") else EVENT
     return OutboxMessage(17, AT, topic, 7001, event, PAYLOADS.get(topic, {}) if payload is None else payload)
 
@@ -54,7 +54,7 @@ def news(topic: str, payload: dict[str, Any] | None = None) -> OutboxMessage:
 def body(topic: str, payload: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
     context = NotificationContext(given.pop("match", MATCH), given.pop("goal", GOAL), {"aa": True, "bb": False})
     url = given.pop("public_url", "https://footy.example/")
-    return build_message(news(topic, payload), context, SubscriptionFilter(**given), "3-17", url)
+    return build_message(outbox_message(topic, payload), context, SubscriptionFilter(**given), "3-17", url)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ async def db(store: PostgresStore) -> Database:
     return store.database
 
 
-async def dealt(db: Database, page: int = 200) -> None:
+async def fan_out_all(db: Database, page: int = 200) -> None:
     while await NotificationStore(db).fan_out_batch(fan_out, page):
         pass
 
@@ -63,18 +63,18 @@ async def test_news_from_before_a_subscription_are_not_told(db: Database) -> Non
     await tell(db, "goal.stable", goal)
     subscription = await subscribe(db)
     await tell(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
-    await dealt(db)
+    await fan_out_all(db)
     assert await states(db, subscription) == [("clip.published", "pending")]
 
 
 async def test_dealing_out_again_changes_nothing(db: Database) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
-    await dealt(db)
-    await dealt(db)
+    await fan_out_all(db)
+    await fan_out_all(db)
     async with db.connection() as connection:
         await connection.execute("update outbox_fanned_out set position = 0")
-    await dealt(db)
+    await fan_out_all(db)
     assert await states(db, subscription) == [("goal.stable", "pending")]
 
 
@@ -82,14 +82,14 @@ async def test_two_who_deal_at_once_make_each_message_once(db: Database) -> None
     subscription = await subscribe(db)
     for number in range(1, 21):
         await tell(db, "goal.stable", await add_goal(db, number))
-    await asyncio.gather(*(dealt(db, page=3) for _ in range(3)))
+    await asyncio.gather(*(fan_out_all(db, page=3) for _ in range(3)))
     assert await states(db, subscription) == [("goal.stable", "pending")] * 20
 
 
 async def test_the_body_is_the_same_on_every_try(db: Database) -> None:
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     first = await begun(db, id_)
     await NotificationStore(db).fail(id_, "DeliveryUnavailable", "HTTP 503", possibly_delivered=True)
@@ -105,7 +105,7 @@ async def test_messages_of_a_goal_go_one_after_the_other(db: Database) -> None:
     for goal in (one, other):
         await tell(db, "goal.stable", goal)
         await tell(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
-    await dealt(db)
+    await fan_out_all(db)
     first = await claimed(db)
     assert len(first) == 2
     await begun(db, first[0])
@@ -119,12 +119,12 @@ async def test_a_round_that_is_repeated_gets_its_messages_again_and_another_roun
 ) -> None:
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
-    await dealt(db)
+    await fan_out_all(db)
     ids = await claimed(db, "round-1")
     assert await claimed(db, "round-1") == ids
     assert await claimed(db, "round-2") == []
     async with db.connection() as connection:
-        await connection.execute("update deliveries set offered_again_at = now()")
+        await connection.execute("update deliveries set reclaim_at = now()")
     assert await claimed(db, "round-2") == ids
 
 
@@ -134,7 +134,7 @@ async def test_a_message_whose_workflow_was_lost_is_offered_again(
     monkeypatch.setattr(module, "RECLAIM_SECONDS", 0)
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
     assert await claimed(db, "round-2") == [id_]
@@ -146,7 +146,7 @@ async def test_a_receiver_is_sent_few_at_once(db: Database) -> None:
     await subscribe(db)
     for number in range(1, 11):
         await tell(db, "goal.stable", await add_goal(db, number))
-    await dealt(db)
+    await fan_out_all(db)
     first = await claimed(db)
     assert len(first) == 2 * module.MAX_PARALLEL_PER_SUBSCRIPTION
     assert await claimed(db, "round-2") == []
@@ -160,13 +160,13 @@ async def test_a_delay_holds_back(db: Database) -> None:
     await subscribe(db, delay_seconds=60)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal, ago=30)
-    await dealt(db)
+    await fan_out_all(db)
     assert await claimed(db) == []
     seconds = await NotificationStore(db).seconds_until_due()
     assert seconds is not None
     assert 0 < seconds <= 30
     await tell(db, "clip.published", goal, ago=61, md5="a" * 32, rank=1, verified=True)
-    await dealt(db)
+    await fan_out_all(db)
     assert await claimed(db) == [], "not before what was said earlier of the same goal"
 
 
@@ -181,10 +181,10 @@ async def test_who_was_told_hears_of_the_withdrawal_and_who_was_not_hears_nothin
     )
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal, ago=30)
-    await dealt(db)
+    await fan_out_all(db)
     await drained(db)
     await tell(db, "goal.withdrawn", goal)
-    await dealt(db)
+    await fan_out_all(db)
     await drained(db, "later")
     assert await states(db, told) == [("goal.stable", "delivered"), ("goal.withdrawn", "delivered")]
     assert await states(db, delayed) == [("goal.stable", "cancelled")]
@@ -195,11 +195,11 @@ async def test_the_withdrawal_comes_after_the_message_that_is_in_flight(db: Data
     subscription = await subscribe(db)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
     await tell(db, "goal.withdrawn", goal)
-    await dealt(db)
+    await fan_out_all(db)
     assert await claimed(db, "round-2") == []
     await NotificationStore(db).finish(id_)
     assert [body["topic"] for body in await drained(db)] == ["goal.withdrawn"]
@@ -213,11 +213,11 @@ async def test_whoever_refused_the_goal_does_not_hear_of_its_end(
     subscription = await subscribe(db)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
     await tell(db, "goal.withdrawn", goal)
-    await dealt(db)
+    await fan_out_all(db)
     await NotificationStore(db).fail(id_, "DeliveryRefused", "HTTP 404", possibly_delivered=possibly_delivered)
     await NotificationStore(db).mark_dead(id_, "DeliveryRefused", "HTTP 404")
     await drained(db)
@@ -230,7 +230,7 @@ async def test_both_come_when_the_announcer_was_away_meanwhile(db: Database) -> 
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal, ago=60)
     await tell(db, "goal.withdrawn", goal)
-    await dealt(db)
+    await fan_out_all(db)
     assert [body["topic"] for body in await drained(db)] == ["goal.stable", "goal.withdrawn"]
     assert len(await states(db, subscription)) == 2
 
@@ -241,7 +241,7 @@ async def test_nothing_is_said_of_a_goal_after_its_withdrawal(db: Database) -> N
     await tell(db, "goal.stable", goal)
     await tell(db, "goal.withdrawn", goal)
     await tell(db, "goal.complete", goal)
-    await dealt(db)
+    await fan_out_all(db)
     assert [topic for topic, _ in await states(db, subscription)] == ["goal.stable", "goal.withdrawn"]
 
 
@@ -249,7 +249,7 @@ async def test_a_change_of_filters_does_not_hide_a_withdrawal(db: Database) -> N
     subscription = await subscribe(db)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
-    await dealt(db)
+    await fan_out_all(db)
     await drained(db)
     changed = (await NotificationStore(db).subscription(subscription)).filters
     await NotificationStore(db).update(
@@ -257,7 +257,7 @@ async def test_a_change_of_filters_does_not_hide_a_withdrawal(db: Database) -> N
         SubscriptionChange(filters=type(changed)(topics=frozenset({"fixture.score"}), teams=frozenset({1}))),
     )
     await tell(db, "goal.withdrawn", goal)
-    await dealt(db)
+    await fan_out_all(db)
     assert [body["topic"] for body in await drained(db, "later")] == ["goal.withdrawn"]
 
 
@@ -269,12 +269,12 @@ async def test_a_pause_holds_what_was_made_and_makes_nothing_new(db: Database) -
     book = NotificationStore(db)
     first, second = await add_goal(db, 1), await add_goal(db, 2)
     await tell(db, "goal.stable", first)
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     await book.update(subscription, SubscriptionChange(paused=True))
     assert await NotificationStore(db).begin(id_) is None
     await tell(db, "goal.stable", second)
-    await dealt(db)
+    await fan_out_all(db)
     assert await claimed(db, "round-2") == []
     await book.update(subscription, SubscriptionChange(paused=False))
     assert [body["goal"]["id"] for body in await drained(db)] == [first]
@@ -302,7 +302,7 @@ async def test_a_dead_letter_can_be_sent_again_unless_its_goal_was_withdrawn(db:
     goals = [await add_goal(db, 1), await add_goal(db, 2)]
     for goal in goals:
         await tell(db, "goal.stable", goal)
-    await dealt(db)
+    await fan_out_all(db)
     ids = await claimed(db)
     with pytest.raises(BadRequest, match="pending"):
         await book.retry(ids[0])
@@ -324,7 +324,7 @@ async def test_a_dead_letter_can_be_sent_again_unless_its_goal_was_withdrawn(db:
 async def test_a_subscription_goes_with_all_of_its_messages(db: Database) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
-    await dealt(db)
+    await fan_out_all(db)
     (id_,) = await claimed(db)
     await NotificationStore(db).delete(subscription)
     assert await NotificationStore(db).begin(id_) is None
@@ -337,7 +337,7 @@ async def test_old_messages_go_with_the_outbox(db: Database, store: PostgresStor
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await tell(db, "goal.stable", await add_goal(db, 2))
-    await dealt(db)
+    await fan_out_all(db)
     await begun(db, (await claimed(db))[0])
     async with db.connection() as connection:
         await connection.execute("update deliveries set created_at = '2020-01-01'")

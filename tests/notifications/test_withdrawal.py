@@ -1,4 +1,4 @@
-"""Exactly those who were told of a goal hear that it was withdrawn."""
+"""A withdrawal is sent exactly to the subscriptions that were notified of the goal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def delivery(
         # Due, and not sent yet because something was away: it goes its way, and the withdrawal after it.
         ([delivery(DeliveryState.PENDING, due=-10)], WithdrawalDecision(notify=True)),
         ([delivery(DeliveryState.PENDING, due=0)], WithdrawalDecision(notify=True)),
-        # Tried before, and perhaps heard.
+        # Tried before, and perhaps received.
         ([delivery(DeliveryState.PENDING, due=10, possibly_delivered=True)], WithdrawalDecision(notify=True)),
         ([delivery(DeliveryState.DEAD)], WithdrawalDecision(notify=False)),
         ([delivery(DeliveryState.DEAD, possibly_delivered=True)], WithdrawalDecision(notify=True)),
@@ -75,104 +75,104 @@ def test_what_a_withdrawal_means_for_one_subscription(
 
 @dataclass
 class Receiver:
-    """One subscription, its messages and what it has really heard."""
+    """One subscription, its messages and what its receiver got."""
 
     subscription: Subscription
-    standing: list[EarlierDelivery] = field(default_factory=list)
+    deliveries: list[EarlierDelivery] = field(default_factory=list)
     topics: dict[int, str] = field(default_factory=dict)
-    heard: list[str] = field(default_factory=list)
+    received: list[str] = field(default_factory=list)
 
-    def send(self, now: datetime, fate: str) -> None:
-        """The first message that may go goes, and meets its fate."""
-        due = [each for each in self.standing if each.state in (DeliveryState.PENDING, DeliveryState.SENDING)]
+    def send(self, now: datetime, outcome: str) -> None:
+        """Send the first message that is due, with this outcome."""
+        due = [each for each in self.deliveries if each.state in (DeliveryState.PENDING, DeliveryState.SENDING)]
         if not due or due[0].due_at > now:
             return
         first = due[0]
         topic = self.topics[first.position]
-        earlier = [each for each in self.standing if each.position < first.position]
+        earlier = [each for each in self.deliveries if each.position < first.position]
         if topic == "goal.withdrawn" and not was_notified(earlier):
-            self._becomes(replace(first, state=DeliveryState.CANCELLED))
+            self._replace(replace(first, state=DeliveryState.CANCELLED))
             return
-        if fate in ("taken", "lost answer"):
-            self.heard.append(topic)
-        self._becomes(
+        if outcome in ("delivered", "response lost"):
+            self.received.append(topic)
+        self._replace(
             {
-                "taken": replace(first, state=DeliveryState.DELIVERED),
-                "lost answer": replace(first, state=DeliveryState.SENDING, possibly_delivered=True),
-                "away": replace(first, state=DeliveryState.SENDING),
+                "delivered": replace(first, state=DeliveryState.DELIVERED),
+                "response lost": replace(first, state=DeliveryState.SENDING, possibly_delivered=True),
+                "unavailable": replace(first, state=DeliveryState.SENDING),
                 "refused": replace(first, state=DeliveryState.DEAD),
-            }[fate]
+            }[outcome]
         )
 
-    def _becomes(self, changed: EarlierDelivery) -> None:
-        self.standing = [changed if each.position == changed.position else each for each in self.standing]
+    def _replace(self, changed: EarlierDelivery) -> None:
+        self.deliveries = [changed if each.position == changed.position else each for each in self.deliveries]
 
 
-FATES = ["taken", "lost answer", "away", "refused"]
+OUTCOMES = ["delivered", "response lost", "unavailable", "refused"]
 STEPS = st.one_of(
-    st.tuples(st.just("news"), st.sampled_from(["goal.stable", "clip.published"])),
-    st.tuples(st.just("deal"), st.just("")),
-    st.tuples(st.just("send"), st.sampled_from(FATES)),
+    st.tuples(st.just("publish"), st.sampled_from(["goal.stable", "clip.published"])),
+    st.tuples(st.just("fan out"), st.just("")),
+    st.tuples(st.just("send"), st.sampled_from(OUTCOMES)),
     st.tuples(st.just("time"), st.just("")),
 )
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, max_size=25), st.lists(STEPS, max_size=25), st.sampled_from([0, 3, 60]))
-def test_whatever_happens_in_whichever_order(
+def test_a_withdrawal_is_sent_exactly_to_subscriptions_that_were_notified(
     before: list[tuple[str, str]], after: list[tuple[str, str]], delay: int
 ) -> None:
-    """News, dealing, sending and time in any order around a withdrawal; in the end everything is sent."""
+    """Publishing, fan-out, sending and time in any order around a withdrawal; finally everything is sent."""
     receiver = Receiver(Subscription(1, SubscriptionFilter(delay=timedelta(seconds=delay))))
     outbox: list[OutboxMessage] = []
-    dealt, now = 0, AT
+    fanned_out, now = 0, AT
 
-    def deal_out() -> None:
-        nonlocal dealt
+    def fan_out_new() -> None:
+        nonlocal fanned_out
         withdrawn = [item.position for item in outbox if item.topic == "goal.withdrawn"]
         context = NotificationContext(MATCH, NotificationGoal(EVENT, "Liverpool", "Salah", "23'"))
         contexts = {
             item.position: replace(context, withdrawn=bool(withdrawn) and withdrawn[0] < item.position)
             for item in outbox
         }
-        page = OutboxBatch(outbox[dealt:], contexts, [receiver.subscription], {(1, EVENT): receiver.standing})
-        result = fan_out(page)
-        gone = {position for _, position in result.cancelled}
-        receiver.standing = [
-            replace(each, state=DeliveryState.CANCELLED) if each.position in gone else each
-            for each in receiver.standing
+        batch = OutboxBatch(outbox[fanned_out:], contexts, [receiver.subscription], {(1, EVENT): receiver.deliveries})
+        result = fan_out(batch)
+        cancelled = {position for _, position in result.cancelled}
+        receiver.deliveries = [
+            replace(each, state=DeliveryState.CANCELLED) if each.position in cancelled else each
+            for each in receiver.deliveries
         ]
         for new in result.new:
-            receiver.standing.append(EarlierDelivery(new.news.position, new.state, new.due_at))
-            receiver.topics[new.news.position] = new.news.topic
-        dealt = len(outbox)
+            receiver.deliveries.append(EarlierDelivery(new.message.position, new.state, new.due_at))
+            receiver.topics[new.message.position] = new.message.topic
+        fanned_out = len(outbox)
 
-    def say(topic: str) -> None:
+    def publish(topic: str) -> None:
         payload = {"md5": "aa", "verified": True}
         outbox.append(OutboxMessage(len(outbox) + 1, now, topic, 7001, EVENT, payload))
 
     for steps, ends in ((before, "goal.withdrawn"), (after, "")):
         for kind, what in steps:
-            if kind == "news":
-                say(what)
-            elif kind == "deal":
-                deal_out()
+            if kind == "publish":
+                publish(what)
+            elif kind == "fan out":
+                fan_out_new()
             elif kind == "send":
                 receiver.send(now, what)
             else:
                 now += timedelta(seconds=2)
         if ends:
-            say(ends)
-    deal_out()
+            publish(ends)
+    fan_out_new()
     now += timedelta(hours=1)
     for _ in range(100):
-        receiver.send(now, "taken")
+        receiver.send(now, "delivered")
 
-    told = any(topic != "goal.withdrawn" for topic in receiver.heard)
-    # Somebody who refuses even this has it among the dead letters.
-    announced = [each for each in receiver.standing if receiver.topics[each.position] == "goal.withdrawn"]
-    ends = {each.state for each in announced}
+    notified = any(topic != "goal.withdrawn" for topic in receiver.received)
+    # Dead if the receiver refused even the withdrawal.
+    withdrawals = [each for each in receiver.deliveries if receiver.topics[each.position] == "goal.withdrawn"]
+    ends = {each.state for each in withdrawals}
     assert ends <= {DeliveryState.DELIVERED, DeliveryState.DEAD, DeliveryState.CANCELLED}
-    assert bool(ends & {DeliveryState.DELIVERED, DeliveryState.DEAD}) is told
-    if "goal.withdrawn" in receiver.heard:
-        assert set(receiver.heard[receiver.heard.index("goal.withdrawn") :]) == {"goal.withdrawn"}
+    assert bool(ends & {DeliveryState.DELIVERED, DeliveryState.DEAD}) is notified
+    if "goal.withdrawn" in receiver.received:
+        assert set(receiver.received[receiver.received.index("goal.withdrawn") :]) == {"goal.withdrawn"}

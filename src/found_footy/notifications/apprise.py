@@ -39,27 +39,27 @@ class AppriseSender:
     async def send(self, message: OutgoingMessage) -> DeliveryOutcome:
         body = json.loads(message.body)
         try:
-            answer = await self._ask(message.target, send=True, title=body["title"], text=body["text"])
+            reply = await self._run(message.target, send=True, title=body["title"], text=body["text"])
         except TimeoutError:
             return DeliveryOutcome(SendResult.RETRY, f"not sent within {self._seconds:g} s", possibly_delivered=True)
-        if answer is None:
+        if reply is None:
             return DeliveryOutcome(SendResult.RETRY, "the Apprise process died", possibly_delivered=True)
-        return _outcome(answer, message.target)
+        return _outcome(reply, message.target)
 
     async def check(self, target: str) -> None:
         try:
-            answer = await self._ask(target, send=False)
+            reply = await self._run(target, send=False)
         except TimeoutError:
-            answer = None
-        if answer is None:
+            reply = None
+        if reply is None:
             raise DeliveryUnavailable("could not check the target; try again")
-        if not answer.get("valid"):
-            raise BadRequest(f"invalid target: {_said(answer.get('said', ()), target)}")
+        if not reply.get("valid"):
+            raise BadRequest(f"invalid target: {_last_log_line(reply.get('log', ()), target)}")
 
     async def aclose(self) -> None:
         await self._sandbox.aclose()
 
-    async def _ask(self, target: str, *, send: bool, title: str = "", text: str = "") -> dict[str, Any] | None:
+    async def _run(self, target: str, *, send: bool, title: str = "", text: str = "") -> dict[str, Any] | None:
         request = {"target": target, "send": send, "title": title, "text": text, "seconds": self._seconds}
         with tempfile.TemporaryDirectory(prefix="footy-apprise-") as name:
             folder = Path(name)
@@ -84,25 +84,25 @@ class AppriseSender:
                 return None
 
 
-def _outcome(answer: dict[str, Any], target: str) -> DeliveryOutcome:
-    if answer.get("sent") is True:
+def _outcome(reply: dict[str, Any], target: str) -> DeliveryOutcome:
+    if reply.get("sent") is True:
         return DeliveryOutcome(SendResult.DELIVERED)
-    said = _said(answer.get("said", ()), target)
-    if answer.get("refused"):
+    detail = _last_log_line(reply.get("log", ()), target)
+    if reply.get("refused"):
         return DeliveryOutcome(
-            SendResult.REFUSED, f"forbidden address: {redact_secrets(str(answer['refused'][0]), target)}"
+            SendResult.REFUSED, f"forbidden address: {redact_secrets(str(reply['refused'][0]), target)}"
         )
-    if not answer.get("valid"):
-        return DeliveryOutcome(SendResult.REFUSED, f"invalid target: {said}")
-    if (status := _STATUS.search(said)) is not None:
-        judged = outcome_of_status(int(status[1]))
+    if not reply.get("valid"):
+        return DeliveryOutcome(SendResult.REFUSED, f"invalid target: {detail}")
+    if (status := _STATUS.search(detail)) is not None:
+        outcome = outcome_of_status(int(status[1]))
         # A 410 from a service's web server does not mean that the subscription is gone.
-        result = SendResult.RETRY if judged.result is SendResult.RETRY else SendResult.REFUSED
-        return DeliveryOutcome(result, said, possibly_delivered=judged.possibly_delivered)
-    return DeliveryOutcome(SendResult.RETRY, said, possibly_delivered=True)
+        result = SendResult.RETRY if outcome.result is SendResult.RETRY else SendResult.REFUSED
+        return DeliveryOutcome(result, detail, possibly_delivered=outcome.possibly_delivered)
+    return DeliveryOutcome(SendResult.RETRY, detail, possibly_delivered=True)
 
 
-def _said(lines: Sequence[object], target: str) -> str:
+def _last_log_line(lines: Sequence[object], target: str) -> str:
     last = next((str(line) for line in reversed(list(lines)) if str(line).strip()), "")
     return redact_secrets(last, target) or "not sent"
 

@@ -33,11 +33,11 @@ def send(context: SandboxContext, request: dict[str, Any]) -> Reply:
 def _send(request: dict[str, Any]) -> dict[str, Any]:
     schema = request["target"].partition("://")[0].lower()
     if schema not in SCHEMAS | NATIVE_SCHEMAS:
-        return {"valid": False, "said": [f"{schema[:20]}:// is not an allowed service"]}
+        return {"valid": False, "log": [f"{schema[:20]}:// is not an allowed service"]}
     # Imported here, after the limits and the guard are in place.
     apprise: Any = import_module("apprise")
-    kept = _LastLogLines()
-    logging.getLogger("apprise").addHandler(kept)
+    last_lines = _LastLogLines()
+    logging.getLogger("apprise").addHandler(last_lines)
     asset = apprise.AppriseAsset(
         storage_mode=apprise.PersistentStoreMode.MEMORY,
         app_id="Found Footy",
@@ -50,7 +50,7 @@ def _send(request: dict[str, Any]) -> dict[str, Any]:
     plugin = apprise.Apprise.instantiate(request["target"], asset=asset)
     # Apprise resolves native URLs only here, and an allowed URL may resolve to a different service.
     if plugin is None or SCHEMAS.isdisjoint(plugin.schemas()):
-        return {"valid": False, "said": kept.lines or ["unknown service"]}
+        return {"valid": False, "log": last_lines.lines or ["unknown service"]}
     if not request["send"]:
         return {"valid": True}
     plugin.redirects = False
@@ -58,5 +58,5 @@ def _send(request: dict[str, Any]) -> dict[str, Any]:
     try:
         sent = plugin.notify(body=request["text"], title=request["title"], body_format=apprise.NotifyFormat.TEXT)
     except (TypeError, ValueError, OSError) as error:
-        return {"valid": True, "sent": False, "said": [*kept.lines, f"{type(error).__name__}"]}
-    return {"valid": True, "sent": bool(sent), "said": kept.lines}
+        return {"valid": True, "sent": False, "log": [*last_lines.lines, f"{type(error).__name__}"]}
+    return {"valid": True, "sent": bool(sent), "log": last_lines.lines}

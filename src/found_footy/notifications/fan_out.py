@@ -24,31 +24,31 @@ SPOILER_STATUSES = frozenset({"ET", "BT", "P"})
 """Extra time reveals that the match is level."""
 
 
-def matches(subscription: Subscription, news: OutboxMessage, context: NotificationContext) -> bool:
+def matches(subscription: Subscription, message: OutboxMessage, context: NotificationContext) -> bool:
     filters = subscription.filters
-    if is_for_operators(news.topic):
+    if is_for_operators(message.topic):
         # A subscription to a team's goals does not include operator messages.
-        wants_all = not filters.teams and not filters.leagues
-        return _accepts_topic(subscription, news) and wants_all
-    return _accepts_topic(subscription, news) and _matches_fixture(filters, news, context)
+        takes_all = not filters.teams and not filters.leagues
+        return _accepts_topic(subscription, message) and takes_all
+    return _accepts_topic(subscription, message) and _matches_fixture(filters, message, context)
 
 
-def _accepts_topic(subscription: Subscription, news: OutboxMessage) -> bool:
+def _accepts_topic(subscription: Subscription, message: OutboxMessage) -> bool:
     return (
         not subscription.paused
-        and news.position > subscription.from_position
-        and news.topic in subscription.filters.topics
+        and message.position > subscription.from_position
+        and message.topic in subscription.filters.topics
     )
 
 
-def _matches_fixture(filters: SubscriptionFilter, news: OutboxMessage, context: NotificationContext) -> bool:
+def _matches_fixture(filters: SubscriptionFilter, message: OutboxMessage, context: NotificationContext) -> bool:
     return (
-        news.topic != WITHDRAWN
+        message.topic != WITHDRAWN
         and not context.withdrawn
         and context.match is not None
         and _matches_teams(filters, context.match)
-        and not (filters.no_score and _reveals_score(news))
-        and not (filters.verified_only and not _has_verified_clip(news, context))
+        and not (filters.no_score and _reveals_score(message))
+        and not (filters.verified_only and not _has_verified_clip(message, context))
     )
 
 
@@ -59,22 +59,22 @@ def _matches_teams(filters: SubscriptionFilter, match: NotificationFixture) -> b
     )
 
 
-def _reveals_score(news: OutboxMessage) -> bool:
-    if news.topic == "fixture.status":
-        return news.payload.get("to") in SPOILER_STATUSES
-    return news.topic in SPOILER_TOPICS
+def _reveals_score(message: OutboxMessage) -> bool:
+    if message.topic == "fixture.status":
+        return message.payload.get("to") in SPOILER_STATUSES
+    return message.topic in SPOILER_TOPICS
 
 
-def _has_verified_clip(news: OutboxMessage, context: NotificationContext) -> bool:
+def _has_verified_clip(message: OutboxMessage, context: NotificationContext) -> bool:
     """Whether the message is about a verified clip; true for topics without clips."""
-    match news.topic:
+    match message.topic:
         case "clip.published":
-            return news.payload.get("verified") is True
+            return message.payload.get("verified") is True
         case "clip.replaced":
             # A clip and its duplicate are in the same pool: both verified or both not.
-            return any(context.verified.get(str(news.payload.get(name)), False) for name in ("by", "md5"))
+            return any(context.verified.get(str(message.payload.get(name)), False) for name in ("by", "md5"))
         case "clips.ranked":
-            return any(context.verified.get(str(clip.get("md5")), False) for clip in news.payload.get("clips", ()))
+            return any(context.verified.get(str(clip.get("md5")), False) for clip in message.payload.get("clips", ()))
     return True
 
 
@@ -142,7 +142,7 @@ SubscriptionAndGoal = tuple[int, str]
 class OutboxBatch:
     """Outbox messages in order, with everything needed to fan them out."""
 
-    news: Sequence[OutboxMessage]
+    messages: Sequence[OutboxMessage]
     contexts: Mapping[int, NotificationContext]
     """Keyed by position."""
     subscriptions: Sequence[Subscription]
@@ -153,7 +153,7 @@ class OutboxBatch:
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
     subscription_id: int
-    news: OutboxMessage
+    message: OutboxMessage
     due_at: datetime
     body: Mapping[str, Any]
     state: DeliveryState = DeliveryState.PENDING
@@ -169,54 +169,54 @@ class FanOut:
 Decide = Callable[[OutboxBatch], FanOut]
 
 
-def fan_out(page: OutboxBatch, public_url: str | None = None) -> FanOut:
-    hand = _Batch(page)
-    for news in page.news:
-        context = page.contexts.get(news.position, NotificationContext())
+def fan_out(batch: OutboxBatch, public_url: str | None = None) -> FanOut:
+    deliveries = _BatchDeliveries(batch)
+    for message in batch.messages:
+        context = batch.contexts.get(message.position, NotificationContext())
         # Shared by all subscriptions with the same options, except for the key.
         bodies: dict[tuple[bool, bool], dict[str, Any]] = {}
-        for subscription in page.subscriptions:
-            if news.topic == WITHDRAWN:
-                wanted = hand.withdraw(subscription, news) and context.match is not None
+        for subscription in batch.subscriptions:
+            if message.topic == WITHDRAWN:
+                is_reported = deliveries.withdraw(subscription, message) and context.match is not None
             else:
-                wanted = matches(subscription, news, context)
-            if wanted:
+                is_reported = matches(subscription, message, context)
+            if is_reported:
                 filters = subscription.filters
-                manner = (filters.no_score, filters.verified_only)
-                if manner not in bodies:
-                    bodies[manner] = build_message(news, context, filters, "", public_url)
-                body = {**bodies[manner], "id": message_key(subscription.id, news.position)}
-                hand.add(NewDelivery(subscription.id, news, news.at + filters.delay, body))
-    return FanOut(tuple(hand.made.values()), tuple(hand.cancelled))
+                options = (filters.no_score, filters.verified_only)
+                if options not in bodies:
+                    bodies[options] = build_message(message, context, filters, "", public_url)
+                body = {**bodies[options], "id": message_key(subscription.id, message.position)}
+                deliveries.add(NewDelivery(subscription.id, message, message.at + filters.delay, body))
+    return FanOut(tuple(deliveries.new.values()), tuple(deliveries.cancelled))
 
 
-class _Batch:
+class _BatchDeliveries:
     """Deliveries of the batch so far; a goal may be announced and withdrawn in the same batch."""
 
-    def __init__(self, page: OutboxBatch) -> None:
-        self._earlier_deliveries = page.earlier_deliveries
-        self.made: dict[tuple[int, int], NewDelivery] = {}
+    def __init__(self, batch: OutboxBatch) -> None:
+        self._earlier_deliveries = batch.earlier_deliveries
+        self.new: dict[tuple[int, int], NewDelivery] = {}
         self.cancelled: list[tuple[int, int]] = []
 
     def add(self, delivery: NewDelivery) -> None:
-        self.made[delivery.subscription_id, delivery.news.position] = delivery
+        self.new[delivery.subscription_id, delivery.message.position] = delivery
 
-    def withdraw(self, subscription: Subscription, news: OutboxMessage) -> bool:
+    def withdraw(self, subscription: Subscription, message: OutboxMessage) -> bool:
         """Cancel pending messages about the goal; return whether the subscription gets the withdrawal."""
-        before = self._earlier_deliveries.get((subscription.id, news.event_id or ""), ())
-        decision = on_withdrawal([*before, *self._made(subscription, news)], news.at)
+        before = self._earlier_deliveries.get((subscription.id, message.event_id or ""), ())
+        decision = on_withdrawal([*before, *self._new_about_goal(subscription, message)], message.at)
         for key in ((subscription.id, position) for position in decision.cancel):
-            if key in self.made:
-                self.made[key] = replace(self.made[key], state=DeliveryState.CANCELLED)
+            if key in self.new:
+                self.new[key] = replace(self.new[key], state=DeliveryState.CANCELLED)
             else:
                 self.cancelled.append(key)
         return decision.notify
 
-    def _made(self, subscription: Subscription, news: OutboxMessage) -> list[EarlierDelivery]:
+    def _new_about_goal(self, subscription: Subscription, message: OutboxMessage) -> list[EarlierDelivery]:
         return [
-            EarlierDelivery(each.news.position, each.state, each.due_at)
-            for each in self.made.values()
-            if each.subscription_id == subscription.id and each.news.event_id == news.event_id
+            EarlierDelivery(each.message.position, each.state, each.due_at)
+            for each in self.new.values()
+            if each.subscription_id == subscription.id and each.message.event_id == message.event_id
         ]
 
 

@@ -47,11 +47,11 @@ class MessageText:
     text: str
 
 
-def full_text(news: OutboxMessage, context: NotificationContext) -> MessageText:
-    match, payload = _match(context), news.payload
+def full_text(message: OutboxMessage, context: NotificationContext) -> MessageText:
+    match, payload = _match(context), message.payload
     sides, league = _teams(match), _short(match.league)
-    who = _goal_text(news, context)
-    match news.topic:
+    who = _goal_text(message, context)
+    match message.topic:
         case "goal.seen":
             return MessageText(f"Goal? {_score(match, payload)}", f"{who}, not confirmed yet · {league}")
         case "goal.stable":
@@ -75,13 +75,13 @@ def full_text(news: OutboxMessage, context: NotificationContext) -> MessageText:
         case "fixture.status":
             status = str(payload.get("to"))
             return MessageText(f"{STATUSES.get(status, _short(status))}: {sides}", league)
-    return _fixture_text(news, sides, league)
+    return _fixture_text(message, sides, league)
 
 
-def spoiler_free_text(news: OutboxMessage, context: NotificationContext) -> MessageText:
-    match, payload = _match(context), news.payload
+def spoiler_free_text(message: OutboxMessage, context: NotificationContext) -> MessageText:
+    match, payload = _match(context), message.payload
     sides, league = _teams(match), _short(match.league)
-    match news.topic:
+    match message.topic:
         case "goal.seen":
             return MessageText(f"Possible goal in {sides}", f"Not confirmed yet · {league}")
         case "goal.stable":
@@ -101,16 +101,16 @@ def spoiler_free_text(news: OutboxMessage, context: NotificationContext) -> Mess
             status = str(payload.get("to"))
             word = "Full time" if status in FINAL_STATUSES else STATUSES.get(status, _short(status))
             return MessageText(f"{word}: {sides}", league)
-    return _fixture_text(news, sides, league)
+    return _fixture_text(message, sides, league)
 
 
-def _fixture_text(news: OutboxMessage, sides: str, league: str) -> MessageText:
+def _fixture_text(message: OutboxMessage, sides: str, league: str) -> MessageText:
     titles = {
         "fixture.staging": f"Waiting: {sides}",
         "fixture.active": f"Soon: {sides}",
         "fixture.completed": f"Closed: {sides}",
     }
-    return MessageText(titles.get(news.topic, sides), league)
+    return MessageText(titles.get(message.topic, sides), league)
 
 
 def _match(context: NotificationContext) -> NotificationFixture:
@@ -133,10 +133,10 @@ def _scored(match: NotificationFixture, score: object) -> str:
     return f"{_short(match.home)} {home[:3]}–{away[:3]} {_short(match.away)}"
 
 
-def _goal_text(news: OutboxMessage, context: NotificationContext) -> str:
+def _goal_text(message: OutboxMessage, context: NotificationContext) -> str:
     """`23' Mohamed Salah (Liverpool)`, as far as known."""
     known = context.goal
-    payload = news.payload
+    payload = message.payload
     player = _short(payload.get("player") or (known.player if known else None)) or "unknown scorer"
     team = _short(payload.get("team") or (known.team if known else None))
     minute = _short(payload.get("minute") or (known.minute if known else None), 12)
@@ -154,9 +154,9 @@ def _changes(payload: Mapping[str, Any]) -> str:
     return ", ".join(parts[:5]) or "details"
 
 
-def _short(value: object, longest: int = MAX_NAME_LENGTH) -> str:
-    plain = clean_text("" if value is None else str(value), longest + 1)
-    return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
+def _short(value: object, max_length: int = MAX_NAME_LENGTH) -> str:
+    plain = clean_text("" if value is None else str(value), max_length + 1)
+    return plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…"
 
 
 # --- Messages for operators: feed health and services.
@@ -180,23 +180,23 @@ def payload_name(topic: str) -> str:
     return "service" if topic == SERVICE else "feeds"
 
 
-def operator_text(news: OutboxMessage) -> MessageText:
-    payload = news.payload
-    if news.topic == SERVICE:
-        return _service_text(news)
-    if news.topic == HEALTH:
+def operator_text(message: OutboxMessage) -> MessageText:
+    payload = message.payload
+    if message.topic == SERVICE:
+        return _service_text(message)
+    if message.topic == HEALTH:
         reasons = payload.get("reasons")
-        said = "; ".join(str(each) for each in reasons) if isinstance(reasons, list) else ""
-        return MessageText(f"Feeds are {payload.get('to')}", said or f"Previously {payload.get('from')}.")
+        text = "; ".join(str(each) for each in reasons) if isinstance(reasons, list) else ""
+        return MessageText(f"Feeds are {payload.get('to')}", text or f"Previously {payload.get('from')}.")
     outcome = f" Outcome: {payload['outcome']}." if payload.get("outcome") else ""
     return MessageText(_STATES.get(str(payload.get("state")), "Recovery"), f"{payload.get('trigger', '')}.{outcome}")
 
 
-def _service_text(news: OutboxMessage) -> MessageText:
-    name, answer = news.payload.get("name"), str(news.payload.get("answer", ""))
-    if news.payload.get("ok"):
+def _service_text(message: OutboxMessage) -> MessageText:
+    name, answer = message.payload.get("name"), str(message.payload.get("answer", ""))
+    if message.payload.get("ok"):
         return MessageText(f"{name} works again", answer)
-    hint = str(news.payload.get("hint", ""))
+    hint = str(message.payload.get("hint", ""))
     return MessageText(f"{name} does not work", f"{answer}\n{hint}" if hint else answer)
 
 
@@ -219,42 +219,46 @@ class LinkedClip:
 
 
 def build_message(
-    news: OutboxMessage,
+    message: OutboxMessage,
     context: NotificationContext,
     filters: SubscriptionFilter,
     key: str,
     public_url: str | None = None,
 ) -> dict[str, Any]:
     """Build the body, deterministically. Of the filters, only the options that change a message matter."""
-    if is_for_operators(news.topic):
-        head = {"id": key, "position": news.position, "topic": news.topic, "at": _time(news.at)}
-        return {**head, **_shown(operator_text(news), None), payload_name(news.topic): dict(news.payload)}
+    if is_for_operators(message.topic):
+        head = {"id": key, "position": message.position, "topic": message.topic, "at": _time(message.at)}
+        return {
+            **head,
+            **_text_fields(operator_text(message), None),
+            payload_name(message.topic): dict(message.payload),
+        }
     assert context.match is not None
-    clip = _clip(news, context)
-    path = _path(news, clip, hidden=filters.no_score)
-    words = (spoiler_free_text if filters.no_score else full_text)(news, context)
+    clip = _clip(message, context)
+    path = _path(message, clip, hidden=filters.no_score)
+    text_of = spoiler_free_text if filters.no_score else full_text
     body: dict[str, Any] = {
         "id": key,
-        "position": news.position,
-        "topic": news.topic,
-        "at": _time(news.at),
-        **_shown(words, _link(public_url, path)),
+        "position": message.position,
+        "topic": message.topic,
+        "at": _time(message.at),
+        **_text_fields(text_of(message, context), _link(public_url, path)),
         "fixture": _fixture(context.match),
     }
-    if news.event_id is not None:
-        body["goal"] = {"key": goal_key(news.event_id)} if filters.no_score else _goal(news, context)
+    if message.event_id is not None:
+        body["goal"] = {"key": goal_key(message.event_id)} if filters.no_score else _goal(message, context)
     if clip is not None:
         body["clip"] = {"id": clip.id, "path": clip.path, "verified": clip.verified}
     if not filters.no_score:
-        body |= _details(news, filters, context)
+        body |= _details(message, filters, context)
     if path is not None:
         body |= {"path": path, "link": _link(public_url, path)}
     return body
 
 
 def build_test_message(key: str, name: str, at: datetime) -> dict[str, Any]:
-    said = MessageText("Found Footy test message", f"This is a test of the subscription “{name}”.")
-    return {"id": key, "position": None, "topic": "test", "at": _time(at), **_shown(said, None)}
+    text = MessageText("Found Footy test message", f"This is a test of the subscription “{name}”.")
+    return {"id": key, "position": None, "topic": "test", "at": _time(at), **_text_fields(text, None)}
 
 
 def goal_key(event_id: str) -> str:
@@ -262,10 +266,10 @@ def goal_key(event_id: str) -> str:
     return hashlib.sha256(f"goal/{event_id}".encode()).hexdigest()[:16]
 
 
-def _shown(words: MessageText, link: str | None) -> dict[str, str]:
-    text = clean_text(words.text, MAX_TEXT_LENGTH)
+def _text_fields(message: MessageText, link: str | None) -> dict[str, str]:
     # A player's name must not trigger @-mentions in a channel.
-    title, text = (each.replace("@", "＠") for each in (clean_text(words.title, MAX_TITLE_LENGTH), text))
+    title = clean_text(message.title, MAX_TITLE_LENGTH).replace("@", "＠")
+    text = clean_text(message.text, MAX_TEXT_LENGTH).replace("@", "＠")
     return {"title": title, "text": f"{text}\n{link}" if link else text}
 
 
@@ -279,31 +283,33 @@ def _fixture(match: NotificationFixture) -> dict[str, Any]:
     }
 
 
-def _goal(news: OutboxMessage, context: NotificationContext) -> dict[str, Any]:
+def _goal(message: OutboxMessage, context: NotificationContext) -> dict[str, Any]:
     """Goal fields from the payload, completed from the context."""
-    goal, payload = context.goal, news.payload
+    goal, payload = context.goal, message.payload
     known = {"team": goal.team, "player": goal.player, "minute": goal.minute} if goal else {}
-    told = {name: payload[name] for name in ("team", "player", "minute", "kind", "score", "reason") if name in payload}
-    facts = {name: _field(value) for name, value in (known | told).items() if value is not None}
-    return {"id": news.event_id, "key": goal_key(news.event_id or ""), "path": f"/g/{news.event_id}", **facts}
+    changed = {
+        name: payload[name] for name in ("team", "player", "minute", "kind", "score", "reason") if name in payload
+    }
+    facts = {name: _field(value) for name, value in (known | changed).items() if value is not None}
+    return {"id": message.event_id, "key": goal_key(message.event_id or ""), "path": f"/g/{message.event_id}", **facts}
 
 
-def _details(news: OutboxMessage, filters: SubscriptionFilter, context: NotificationContext) -> dict[str, Any]:
-    payload = news.payload
-    match news.topic:
+def _details(message: OutboxMessage, filters: SubscriptionFilter, context: NotificationContext) -> dict[str, Any]:
+    payload = message.payload
+    match message.topic:
         case "fixture.status" | "fixture.score":
             return {"from": _field(payload.get("from")), "to": _field(payload.get("to"))}
         case "goal.changed":
             return {"changed": _plain(payload.get("changed", {}))}
         case "clip.published":
             return {"rank": payload.get("rank")}
-        case "clip.replaced" if news.event_id is not None:
-            return {"replaced": video_id(news.event_id, str(payload.get("md5")))}
-        case "clips.ranked" if news.event_id is not None:
+        case "clip.replaced" if message.event_id is not None:
+            return {"replaced": video_id(message.event_id, str(payload.get("md5")))}
+        case "clips.ranked" if message.event_id is not None:
             clips = [each for each in payload.get("clips", ()) if _is_wanted(each, filters, context)]
             return {
                 "clips": [
-                    {"id": video_id(news.event_id, str(each.get("md5"))), "rank": each.get("rank")} for each in clips
+                    {"id": video_id(message.event_id, str(each.get("md5"))), "rank": each.get("rank")} for each in clips
                 ]
             }
     return {}
@@ -313,20 +319,20 @@ def _is_wanted(clip: Mapping[str, Any], filters: SubscriptionFilter, context: No
     return not filters.verified_only or context.verified.get(str(clip.get("md5")), False)
 
 
-def _clip(news: OutboxMessage, context: NotificationContext) -> LinkedClip | None:
+def _clip(message: OutboxMessage, context: NotificationContext) -> LinkedClip | None:
     """Clip to link: after a replacement, the winner."""
-    name = {"clip.published": "md5", "clip.replaced": "by"}.get(news.topic)
-    if name is None or news.event_id is None:
+    name = {"clip.published": "md5", "clip.replaced": "by"}.get(message.topic)
+    if name is None or message.event_id is None:
         return None
-    md5 = str(news.payload.get(name))
-    verified = news.payload.get("verified", context.verified.get(md5, False))
-    return LinkedClip(video_id(news.event_id, md5), verified is True)
+    md5 = str(message.payload.get(name))
+    verified = message.payload.get("verified", context.verified.get(md5, False))
+    return LinkedClip(video_id(message.event_id, md5), verified is True)
 
 
-def _path(news: OutboxMessage, clip: LinkedClip | None, *, hidden: bool) -> str | None:
-    if hidden or news.topic == "clip.published":
+def _path(message: OutboxMessage, clip: LinkedClip | None, *, hidden: bool) -> str | None:
+    if hidden or message.topic == "clip.published":
         return clip.path if clip else None
-    return f"/g/{news.event_id}" if news.event_id is not None else None
+    return f"/g/{message.event_id}" if message.event_id is not None else None
 
 
 def _link(public_url: str | None, path: str | None) -> str | None:

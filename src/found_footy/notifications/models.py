@@ -145,31 +145,31 @@ def outcome_of_status(status: int, detail: str = "", retry_after: float | None =
 
 
 TOPICS: Mapping[str, str] = {
-    "fixture.staging": "a match is new and waits, or goes back to waiting: empty, or status when a poll moved it",
-    "fixture.active": "polling of a match begins: empty",
-    "fixture.completed": "a match is closed: empty, or status when a poll closed it",
+    "fixture.staging": "a match is staged until shortly before kick-off: status if a poll moved it back",
+    "fixture.active": "polling of a match begins: none",
+    "fixture.completed": "a match is closed: status if a poll closed it",
     "fixture.status": "the status of an active match changes: from, to",
     "fixture.score": "the score of an active match changes: from, to",
-    "fixture.clock": "the minute of a match that is on has changed since the last poll: elapsed, extra",
+    "fixture.clock": "the minute of a match in play has changed since the last poll: elapsed, extra",
     "goal.seen": "a goal is listed for the first time: team, player, minute, kind, score, reason",
-    "goal.progress": "a goal that is not certain yet is listed once more: seen, the polls in a row",
-    "goal.stable": "a goal is certain: as goal.seen",
-    "goal.changed": "the feed says something else of a goal than before: changed, field to from and to",
-    "goal.withdrawn": "a goal is taken back, and its clips with it: as goal.seen, with the reason",
-    "goal.searched": "one search for a goal's clips has ended: attempt, found, the posts of all sources together",
-    "goal.complete": "the search for a goal has ended, and its clips are final: empty",
-    "clip.published": "a clip can be fetched: md5, rank, verified, player, team",
-    "clip.replaced": "a clip gave way to a better copy: md5, by",
-    "feeds.health": "the grade of the feeds' health has changed; about no match: from, to, reasons",
+    "goal.progress": "another poll lists a goal that is not stable yet: seen, the number of consecutive polls",
+    "goal.stable": "a goal is stable: fields of goal.seen",
+    "goal.changed": "the feed corrects a goal: changed, which maps each field to from and to",
+    "goal.withdrawn": "a goal is removed, and its clips with it: fields of goal.seen, with the reason",
+    "goal.searched": "a search for a goal's clips has ended: attempt, and found, the posts of all sources",
+    "goal.complete": "the search for a goal has ended, and its clips are final: none",
+    "clip.published": "a clip is published: md5, rank, verified, player, team",
+    "clip.replaced": "a better copy replaces a clip: md5, by",
+    "feeds.health": "the health grade of the feeds changes; not about a match: from, to, reasons",
     "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
-    "service.changed": "a live check of a feed, source or other service fails or works again; about no match: name, "
-    "kind, ok, since, last_ok_at, asked, answer, error_class, hint",
-    "library.source": "a source of the clip library moves on; about no match: source, state, progress where known",
-    "library.clip": "a clip of the library moves on, is made, retired or judged: clip, source, state, live, and of a "
-    "person's act also action, kind, by and undone, or other and same",
-    "clips.ranked": "ranks or popularity of a goal's clips have changed: clips, each with md5, rank, popularity",
+    "service.changed": "a live check of a feed, source or other service fails or passes again; not about a match: "
+    "name, kind, ok, since, last_ok_at, asked, answer, error_class, hint",
+    "library.source": "a source of the library changes state; not about a match: source, state, progress if known",
+    "library.clip": "a clip of the library is created, retired, reviewed or changes state: clip, source, state, live; "
+    "for a reviewer's action also action, kind, by and undone, or other and same",
+    "clips.ranked": "ranks or popularity of a goal's clips change: clips, each with md5, rank, popularity",
 }
-"""By name: when the topic is published and, after the colon, the fields of its payload."""
+"""When each topic is published and, after the colon, the fields of its payload."""
 
 WILDCARD = ".*"
 
@@ -275,11 +275,11 @@ def validate_filter(
     )
 
 
-def _topics(asked: list[str]) -> frozenset[str]:
-    noisy = [topic for topic in asked if topic in STREAM_ONLY_TOPICS]
+def _topics(patterns: list[str]) -> frozenset[str]:
+    noisy = [topic for topic in patterns if topic in STREAM_ONLY_TOPICS]
     if noisy:
         raise BadRequest(f"{noisy[0]} is published too often for notifications; use the live stream")
-    found = expand_topics(asked) - STREAM_ONLY_TOPICS
+    found = expand_topics(patterns) - STREAM_ONLY_TOPICS
     if not found:
         raise BadRequest("select at least one topic")
     return found

@@ -46,7 +46,7 @@ SQL = load_queries(__package__, "store")
 Row = Mapping[str, Any]
 
 
-def filters_of(row: Row) -> SubscriptionFilter:
+def _filters_from_row(row: Row) -> SubscriptionFilter:
     return SubscriptionFilter(
         topics=frozenset(row["topics"]),
         teams=frozenset(row["teams"]),
@@ -57,7 +57,7 @@ def filters_of(row: Row) -> SubscriptionFilter:
     )
 
 
-def filters_row(filters: SubscriptionFilter) -> dict[str, Any]:
+def _filters_to_row(filters: SubscriptionFilter) -> dict[str, Any]:
     return {
         "topics": sorted(filters.topics),
         "teams": sorted(filters.teams),
@@ -68,17 +68,17 @@ def filters_row(filters: SubscriptionFilter) -> dict[str, Any]:
     }
 
 
-def subscription_of(row: Row) -> Subscription:
-    return Subscription(row["id"], filters_of(row), row["from_position"], row["paused"])
+def _subscription_from_row(row: Row) -> Subscription:
+    return Subscription(row["id"], _filters_from_row(row), row["from_position"], row["paused"])
 
 
-def record_of(row: Row) -> SubscriptionRecord:
+def _record_from_row(row: Row) -> SubscriptionRecord:
     return SubscriptionRecord(
         id=row["id"],
         name=row["name"],
         kind=row["kind"],
         target=mask_target(row["kind"], row["target"]),
-        filters=filters_of(row),
+        filters=_filters_from_row(row),
         created_at=row["created_at"],
         paused_at=row["paused_at"],
         paused_reason=row["paused_reason"],
@@ -89,28 +89,24 @@ def record_of(row: Row) -> SubscriptionRecord:
     )
 
 
-def delivery_of(row: Row) -> DeliveryRecord:
-    return DeliveryRecord(**row)
-
-
-def delivery_row(new: NewDelivery) -> dict[str, Any]:
+def _delivery_to_row(new: NewDelivery) -> dict[str, Any]:
     return {
         "subscription_id": new.subscription_id,
-        "position": new.news.position,
-        "topic": new.news.topic,
-        "fixture_id": new.news.fixture_id,
-        "event_id": new.news.event_id,
-        "body": json_of(new.body),
+        "position": new.message.position,
+        "topic": new.message.topic,
+        "fixture_id": new.message.fixture_id,
+        "event_id": new.message.event_id,
+        "body": _compact_json(new.body),
         "due_at": new.due_at.isoformat(),
         "state": new.state,
     }
 
 
-def json_of(body: Mapping[str, Any]) -> str:
+def _compact_json(body: Mapping[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def earlier_by_goal(found: Sequence[Row]) -> dict[tuple[int, str], list[EarlierDelivery]]:
+def _earlier_by_goal(found: Sequence[Row]) -> dict[tuple[int, str], list[EarlierDelivery]]:
     earlier: dict[tuple[int, str], list[EarlierDelivery]] = {}
     for row in found:
         delivery = EarlierDelivery(
@@ -120,8 +116,8 @@ def earlier_by_goal(found: Sequence[Row]) -> dict[tuple[int, str], list[EarlierD
     return earlier
 
 
-def contexts_of(
-    news: Sequence[OutboxMessage],
+def _contexts_by_position(
+    messages: Sequence[OutboxMessage],
     matches: Sequence[Row],
     goals: Sequence[Row],
     clips: Sequence[Row],
@@ -132,15 +128,15 @@ def contexts_of(
     verified: dict[str, dict[str, bool]] = {}
     for row in clips:
         verified.setdefault(row["event_id"], {})[row["md5"]] = row["verified"]
-    gone = {row["event_id"]: row["position"] for row in withdrawn}
+    withdrawn_at = {row["event_id"]: row["position"] for row in withdrawn}
     return {
         item.position: NotificationContext(
             match=match_by_id.get(item.fixture_id or 0),
             goal=goal_by_id.get(item.event_id or ""),
             verified=verified.get(item.event_id or "", {}),
-            withdrawn=gone.get(item.event_id, item.position) < item.position,
+            withdrawn=withdrawn_at.get(item.event_id, item.position) < item.position,
         )
-        for item in news
+        for item in messages
     }
 
 
@@ -176,37 +172,37 @@ class NotificationStore:
         # In a separate transaction: live readers assign positions too.
         last: int = (await self._db.fetch(OUTBOX_SQL["place"]))[0]["last"]
         async with self._db.connection() as connection:
-            dealt: int = (await fetch(connection, SQL["lock_dealt"], {}))[0]["position"]
-            if dealt >= last:
+            done: int = (await fetch(connection, SQL["lock_fanned_out"], {}))[0]["position"]
+            if done >= last:
                 return 0
             found = await fetch(connection, SQL["subscriptions"], {})
-            subscriptions = [subscription_of(row) for row in found]
+            subscriptions = [_subscription_from_row(row) for row in found]
             if not subscriptions:
-                await fetch(connection, SQL["move_dealt"], {"position": last})
+                await fetch(connection, SQL["advance_fanned_out"], {"position": last})
                 return 0
-            most = max(1, min(limit, MAX_MATCHES_PER_TRANSACTION // len(subscriptions)))
-            following = await fetch(connection, OUTBOX_SQL["since"], {"after": dealt, "limit": most})
-            news = [OutboxMessage(**row) for row in following]
-            if not news:
+            size = max(1, min(limit, MAX_MATCHES_PER_TRANSACTION // len(subscriptions)))
+            rows = await fetch(connection, OUTBOX_SQL["since"], {"after": done, "limit": size})
+            messages = [OutboxMessage(**row) for row in rows]
+            if not messages:
                 return 0
-            asked = frozenset[str]().union({WITHDRAWN}, *(each.filters.topics for each in subscriptions))
-            wanted = [item for item in news if item.topic in asked]
-            if wanted:
-                contexts = await _contexts(connection, wanted)
-                earlier = await _earlier_deliveries(connection, wanted)
-                result = decide(OutboxBatch(wanted, contexts, subscriptions, earlier))
+            topics = frozenset[str]().union({WITHDRAWN}, *(each.filters.topics for each in subscriptions))
+            relevant = [item for item in messages if item.topic in topics]
+            if relevant:
+                contexts = await _contexts(connection, relevant)
+                earlier = await _earlier_deliveries(connection, relevant)
+                result = decide(OutboxBatch(relevant, contexts, subscriptions, earlier))
                 if result.new:
-                    new = Jsonb([delivery_row(each) for each in result.new])
+                    new = Jsonb([_delivery_to_row(each) for each in result.new])
                     await fetch(connection, SQL["add_deliveries"], {"rows": new})
                 if result.cancelled:
-                    gone = [{"subscription_id": id_, "position": position} for id_, position in result.cancelled]
-                    await fetch(connection, SQL["cancel"], {"rows": Jsonb(gone)})
-            await fetch(connection, SQL["move_dealt"], {"position": news[-1].position})
-            return len(news)
+                    cancelled = [{"subscription_id": id_, "position": position} for id_, position in result.cancelled]
+                    await fetch(connection, SQL["cancel"], {"rows": Jsonb(cancelled)})
+            await fetch(connection, SQL["advance_fanned_out"], {"position": messages[-1].position})
+            return len(messages)
 
     async def claim_due(self, claim: str, limit: int) -> Sequence[int]:
         found = await self._db.fetch(
-            SQL["claim_due"], claim=claim, limit=limit, lease=CLAIM_SECONDS, places=MAX_PARALLEL_PER_SUBSCRIPTION
+            SQL["claim_due"], claim=claim, limit=limit, lease=CLAIM_SECONDS, slots=MAX_PARALLEL_PER_SUBSCRIPTION
         )
         return sorted(row["id"] for row in found)
 
@@ -242,13 +238,13 @@ class NotificationStore:
                 return None
             row = found[0]
             if row["paused"]:
-                await fetch(connection, SQL["hold"], {"id": delivery_id})
+                await fetch(connection, SQL["requeue"], {"id": delivery_id})
                 return None
             if row["topic"] == WITHDRAWN and not await _was_notified(connection, row):
                 await fetch(connection, SQL["end"], {"id": delivery_id, "state": DeliveryState.CANCELLED})
                 return None
-            lasting = {"lost_after": RECLAIM_SECONDS, "busy": SLOT_SECONDS}
-            await fetch(connection, SQL["begin"], {"id": delivery_id, **lasting})
+            leases = {"reclaim": RECLAIM_SECONDS, "slot": SLOT_SECONDS}
+            await fetch(connection, SQL["begin"], {"id": delivery_id, **leases})
         return OutgoingMessage(
             delivery_id=delivery_id,
             subscription_id=row["subscription_id"],
@@ -258,7 +254,7 @@ class NotificationStore:
             kind=row["kind"],
             target=row["target"],
             secret=row["secret"],
-            possibly_delivered=row["maybe_told"],
+            possibly_delivered=row["possibly_delivered"],
         )
 
     async def finish(self, delivery_id: int) -> None:
@@ -268,13 +264,13 @@ class NotificationStore:
                 await fetch(connection, SQL["wake"], {})
 
     async def fail(self, delivery_id: int, kind: str, message: str, *, possibly_delivered: bool) -> None:
-        failed = {"kind": kind, "message": message[:MAX_ERROR_LENGTH], "maybe_told": possibly_delivered}
-        await self._db.fetch(SQL["fail"], id=delivery_id, lost_after=RECLAIM_SECONDS, **failed)
+        failed = {"kind": kind, "message": message[:MAX_ERROR_LENGTH], "possibly_delivered": possibly_delivered}
+        await self._db.fetch(SQL["fail"], id=delivery_id, reclaim=RECLAIM_SECONDS, **failed)
 
     async def mark_dead(self, delivery_id: int, kind: str, message: str) -> None:
         async with self._db.connection() as connection:
             reason = {"kind": kind, "message": message[:MAX_ERROR_LENGTH]}
-            if await fetch(connection, SQL["bury"], {"id": delivery_id, **reason}):
+            if await fetch(connection, SQL["mark_dead"], {"id": delivery_id, **reason}):
                 await fetch(connection, SQL["wake"], {})
 
     async def pause(self, subscription_id: int, reason: str) -> None:
@@ -283,7 +279,7 @@ class NotificationStore:
     # --- Subscriptions.
 
     async def subscriptions(self) -> list[SubscriptionRecord]:
-        return [record_of(row) for row in await self._db.fetch(SQL["list"], id=None)]
+        return [_record_from_row(row) for row in await self._db.fetch(SQL["list"], id=None)]
 
     async def names(self) -> TeamAndLeagueNames:
         found = await self._db.fetch(SQL["names"], limit=MAX_NAMES)
@@ -296,10 +292,10 @@ class NotificationStore:
         found = await self._db.fetch(SQL["list"], id=subscription_id)
         if not found:
             raise _missing(subscription_id)
-        return record_of(found[0])
+        return _record_from_row(found[0])
 
     async def add(self, name: str, kind: str, target: str, secret: str | None, filters: SubscriptionFilter) -> int:
-        given = {"name": name, "kind": kind, "target": target, "secret": secret, **filters_row(filters)}
+        given = {"name": name, "kind": kind, "target": target, "secret": secret, **_filters_to_row(filters)}
         async with self._db.connection() as connection:
             if (await fetch(connection, SQL["count"], {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
                 raise BadRequest(f"subscription limit reached ({MAX_SUBSCRIPTIONS})")
@@ -311,12 +307,12 @@ class NotificationStore:
             locked = await fetch(connection, SQL["lock"], {"id": subscription_id})
             if not locked:
                 raise _missing(subscription_id)
-            now = record_of((await fetch(connection, SQL["list"], {"id": subscription_id}))[0])
+            now = _record_from_row((await fetch(connection, SQL["list"], {"id": subscription_id}))[0])
             changed = {
                 "id": subscription_id,
                 "name": now.name if change.name is None else change.name,
                 "target": locked[0]["target"] if change.target is None else change.target,
-                **filters_row(now.filters if change.filters is None else change.filters),
+                **_filters_to_row(now.filters if change.filters is None else change.filters),
             }
             await fetch(connection, SQL["change"], changed)
             if change.paused is True:
@@ -338,25 +334,25 @@ class NotificationStore:
                 raise TooManyRequests("a test message is already being sent")
             id_: int = added[0]["id"]
             # The key contains the row's id, so the body is written after the insert.
-            body = json_of(message(trial_key(subscription_id, id_)))
-            await fetch(connection, SQL["name_test"], {"id": id_, "body": body})
+            body = _compact_json(message(_test_key(subscription_id, id_)))
+            await fetch(connection, SQL["set_test_body"], {"id": id_, "body": body})
             await fetch(connection, SQL["wake"], {})
         return id_
 
     async def deliveries(
         self, subscription_id: int, *, state: str | None, before: int | None, limit: int
     ) -> Sequence[DeliveryRecord]:
-        wanted = {"id": subscription_id, "state": state, "before": before, "limit": limit}
-        found = await self._db.fetch(SQL["deliveries"], **wanted)
+        page = {"id": subscription_id, "state": state, "before": before, "limit": limit}
+        found = await self._db.fetch(SQL["deliveries"], **page)
         if not found:
             await self.subscription(subscription_id)
-        return [delivery_of(row) for row in found]
+        return [DeliveryRecord(**row) for row in found]
 
     async def retry(self, delivery_id: int) -> None:
         async with self._db.connection() as connection:
             # No withdrawal is fanned out while this lock is held: it either was already, or will find this delivery
             # due.
-            await fetch(connection, SQL["lock_dealt"], {})
+            await fetch(connection, SQL["lock_fanned_out"], {})
             found = await fetch(connection, SQL["lock_delivery"], {"id": delivery_id})
             if not found:
                 raise NotFound(f"delivery {delivery_id} not found")
@@ -397,24 +393,24 @@ async def _was_notified(connection: Connection, row: Mapping[str, Any]) -> bool:
     return was_notified([EarlierDelivery(**each | {"state": DeliveryState(each["state"])}) for each in earlier])
 
 
-async def _contexts(connection: Connection, news: Sequence[OutboxMessage]) -> Mapping[int, Any]:
-    fixtures = sorted({item.fixture_id for item in news if item.fixture_id is not None})
-    events = sorted({item.event_id for item in news if item.event_id is not None})
+async def _contexts(connection: Connection, messages: Sequence[OutboxMessage]) -> Mapping[int, Any]:
+    fixtures = sorted({item.fixture_id for item in messages if item.fixture_id is not None})
+    events = sorted({item.event_id for item in messages if item.event_id is not None})
     matches = await fetch(connection, SQL["matches"], {"ids": fixtures})
     about: dict[str, list[dict[str, Any]]] = {"goals": [], "clips": [], "withdrawn": []}
     if events:
         for name in about:
             about[name] = await fetch(connection, SQL[name], {"ids": events, "fixtures": fixtures})
-    return contexts_of(news, matches, **about)
+    return _contexts_by_position(messages, matches, **about)
 
 
 async def _earlier_deliveries(
-    connection: Connection, news: Sequence[OutboxMessage]
+    connection: Connection, messages: Sequence[OutboxMessage]
 ) -> Mapping[tuple[int, str], list[EarlierDelivery]]:
-    events = sorted({item.event_id for item in news if item.topic == WITHDRAWN and item.event_id is not None})
+    events = sorted({item.event_id for item in messages if item.topic == WITHDRAWN and item.event_id is not None})
     if not events:
         return {}
-    return earlier_by_goal(await fetch(connection, SQL["earlier_of_events"], {"ids": events}))
+    return _earlier_by_goal(await fetch(connection, SQL["earlier_of_events"], {"ids": events}))
 
 
 def _atom_goal(row: Row) -> AtomGoal:
@@ -437,11 +433,11 @@ def _atom_goal(row: Row) -> AtomGoal:
     )
 
 
-def trial_key(subscription_id: int, delivery_id: int) -> str:
+def _test_key(subscription_id: int, delivery_id: int) -> str:
     return f"{subscription_id}-test-{delivery_id}"
 
 
 def _message_key(delivery_id: int, row: Row) -> str:
     if row["position"] is None:
-        return trial_key(row["subscription_id"], delivery_id)
+        return _test_key(row["subscription_id"], delivery_id)
     return message_key(row["subscription_id"], row["position"])

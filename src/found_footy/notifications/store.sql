@@ -10,7 +10,7 @@ returning id;
 select count(*) as number from subscriptions;
 
 -- name: list
--- With what an operator wants to know of each at a glance.
+-- With the counts and errors that operators see.
 select s.id, s.name, s.kind, s.target, s.topics, s.teams, s.leagues, s.verified_only, s.delay_seconds, s.no_score,
     s.created_at, s.paused_at, s.paused_reason, d.waiting, d.dead, d.delivered_at, failure.message as failure
 from subscriptions s
@@ -47,7 +47,7 @@ select target from subscriptions where id = %(id)s for no key update;
 update subscriptions set paused_at = now(), paused_reason = %(reason)s where id = %(id)s and paused_at is null;
 
 -- name: resume
--- What came meanwhile stays untold; what was told of before goes on.
+-- Messages published during the pause are not sent; deliveries created before it continue.
 update subscriptions set paused_at = null, paused_reason = null where id = %(id)s;
 
 -- name: delete
@@ -62,14 +62,14 @@ where subscription_id = %(id)s and (%(state)s::text is null or state = %(state)s
 order by id desc limit %(limit)s;
 
 -- name: add_test
--- One at a time: whoever presses the button often is not sent many.
+-- At most one at a time.
 insert into deliveries (subscription_id, topic, body, due_at)
 select %(id)s, 'test', %(body)s, now()
 where not exists (
     select from deliveries where subscription_id = %(id)s and topic = 'test' and state in ('pending', 'sending'))
 returning id;
 
--- name: name_test
+-- name: set_test_body
 update deliveries set body = %(body)s where id = %(id)s;
 
 -- name: lock_delivery
@@ -78,21 +78,21 @@ from deliveries d left join events e on e.id = d.event_id
 where d.id = %(id)s for update of d;
 
 -- name: retry
-update deliveries set state = 'pending', due_at = now(), claim = null, offered_again_at = null, busy_until = null
+update deliveries set state = 'pending', due_at = now(), claim = null, reclaim_at = null, busy_until = null
 where id = %(id)s;
 
 -- name: wake
--- The announcer listens.
+-- Wakes the fan-out.
 select pg_notify('news', '');
 
--- name: lock_dealt
+-- name: lock_fanned_out
 select position from outbox_fanned_out for update;
 
--- name: move_dealt
+-- name: advance_fanned_out
 update outbox_fanned_out set position = %(position)s where position < %(position)s;
 
 -- name: subscriptions
--- None of them is deleted while its messages are made.
+-- Locked, so that none is deleted while its deliveries are created.
 select id, topics, teams, leagues, verified_only, delay_seconds, no_score, from_position,
     paused_at is not null as paused
 from subscriptions order by id for key share;
@@ -109,14 +109,14 @@ select event_id, md5, status = 'verified' as verified from videos
 where event_id = any(%(ids)s) and state in ('kept', 'replaced');
 
 -- name: withdrawn
--- When the goals of a page were taken back, of those that were.
+-- Positions at which goals were withdrawn.
 select event_id, min(position) as position from outbox
 where topic = 'goal.withdrawn' and fixture_id = any(%(fixtures)s) and event_id = any(%(ids)s) and position is not null
 group by event_id;
 
 -- name: earlier_of_events
--- Locked: none of them begins to be sent while it is decided what becomes of it.
-select subscription_id, event_id, position, state, due_at, maybe_told as possibly_delivered from deliveries
+-- Locked, so that none starts to be sent before it is decided whether to cancel it.
+select subscription_id, event_id, position, state, due_at, possibly_delivered from deliveries
 where event_id = any(%(ids)s) and position is not null
 order by id for update;
 
@@ -135,55 +135,55 @@ from jsonb_to_recordset(%(rows)s) as r (subscription_id bigint, position bigint)
 where d.subscription_id = r.subscription_id and d.position = r.position and d.state = 'pending';
 
 -- name: claim_due
--- What can be sent now: it is due, nothing earlier of its thread is on its way, and its receiver has a place free.
--- The same round gets the same again. Another round gets what seems to be lost.
+-- Due deliveries without an earlier open one in their thread, as many as their subscription has free slots. A repeated
+-- claim returns the same deliveries; a delivery whose workflow was lost is reclaimed by another round.
 with busy as (
     select subscription_id, count(*) as number from deliveries
     where state in ('pending', 'sending') and busy_until > now() and claim is distinct from %(claim)s
     group by subscription_id),
 due as (
-    select d.id, row_number() over (partition by d.subscription_id order by d.due_at, d.id) + coalesce(b.number, 0) as turn
+    select d.id, row_number() over (partition by d.subscription_id order by d.due_at, d.id) + coalesce(b.number, 0) as place
     from deliveries d
     join subscriptions s on s.id = d.subscription_id
     left join busy b on b.subscription_id = d.subscription_id
     where d.state in ('pending', 'sending') and d.due_at <= now() and s.paused_at is null
-      and (d.claim is null or d.claim = %(claim)s or d.offered_again_at <= now())
+      and (d.claim is null or d.claim = %(claim)s or d.reclaim_at <= now())
       and not exists (
         select from deliveries e
         where e.subscription_id = d.subscription_id and e.thread = d.thread and e.position < d.position
           and e.state in ('pending', 'sending')))
 update deliveries d set claim = %(claim)s,
-    offered_again_at = greatest(d.offered_again_at, now() + make_interval(secs => %(lease)s)),
+    reclaim_at = greatest(d.reclaim_at, now() + make_interval(secs => %(lease)s)),
     busy_until = now() + make_interval(secs => %(lease)s)
-from (select id from due where turn <= %(places)s order by id limit %(limit)s) as chosen
+from (select id from due where place <= %(slots)s order by id limit %(limit)s) as chosen
 where d.id = chosen.id
 returning d.id;
 
 -- name: next_due
--- Seconds until something that waits for its time is due; none where nothing waits.
+-- Seconds until the next delayed delivery is due; null if there is none.
 select extract(epoch from min(d.due_at) - now())::double precision as seconds
 from deliveries d join subscriptions s on s.id = d.subscription_id
 where d.state = 'pending' and d.due_at > now() and s.paused_at is null;
 
 -- name: lock_one
-select d.id, d.subscription_id, d.position, d.topic, d.event_id, d.state, d.maybe_told, d.body::text as body, s.kind,
+select d.id, d.subscription_id, d.position, d.topic, d.event_id, d.state, d.possibly_delivered, d.body::text as body, s.kind,
     s.target, s.secret, s.paused_at is not null as paused
 from deliveries d join subscriptions s on s.id = d.subscription_id
 where d.id = %(id)s for update of d;
 
 -- name: earlier
-select position, state, due_at, maybe_told as possibly_delivered from deliveries
+select position, state, due_at, possibly_delivered from deliveries
 where subscription_id = %(subscription_id)s and event_id = %(event_id)s and position < %(position)s;
 
 -- name: begin
--- From here on its receiver may have been told, whatever becomes of us.
-update deliveries set state = 'sending', attempts = attempts + 1, maybe_told = true,
-    offered_again_at = now() + make_interval(secs => %(lost_after)s),
-    busy_until = now() + make_interval(secs => %(busy)s)
+-- From here on the receiver may get the message, even if this worker dies.
+update deliveries set state = 'sending', attempts = attempts + 1, possibly_delivered = true,
+    reclaim_at = now() + make_interval(secs => %(reclaim)s),
+    busy_until = now() + make_interval(secs => %(slot)s)
 where id = %(id)s;
 
--- name: hold
-update deliveries set state = 'pending', claim = null, offered_again_at = null, busy_until = null where id = %(id)s;
+-- name: requeue
+update deliveries set state = 'pending', claim = null, reclaim_at = null, busy_until = null where id = %(id)s;
 
 -- name: end
 update deliveries set state = %(state)s, busy_until = null,
@@ -194,11 +194,11 @@ where id = %(id)s and state in ('pending', 'sending')
 returning id;
 
 -- name: fail
-update deliveries set maybe_told = %(maybe_told)s, error_kind = %(kind)s, error_message = %(message)s,
-    busy_until = null, offered_again_at = now() + make_interval(secs => %(lost_after)s)
+update deliveries set possibly_delivered = %(possibly_delivered)s, error_kind = %(kind)s, error_message = %(message)s,
+    busy_until = null, reclaim_at = now() + make_interval(secs => %(reclaim)s)
 where id = %(id)s and state = 'sending';
 
--- name: bury
+-- name: mark_dead
 update deliveries set state = 'dead', busy_until = null, claim = null,
     error_kind = coalesce(error_kind, %(kind)s), error_message = coalesce(error_message, %(message)s)
 where id = %(id)s and state in ('pending', 'sending')

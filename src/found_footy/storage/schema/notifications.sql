@@ -1,18 +1,18 @@
--- Subscriptions, and each message on its way to a subscriber.
+-- Subscriptions, and the delivery of each message to a subscriber.
 
 create table subscriptions (
     id bigint generated always as identity primary key,
     name text not null,
     kind text not null check (kind in ('webhook', 'notify')),
-    target text not null,          -- may hold a secret: never shown whole
-    secret text,                   -- what a webhook's messages are signed with
+    target text not null,          -- may contain a secret: shown masked
+    secret text,                   -- key that signs a webhook's messages
     topics text[] not null check (cardinality(topics) > 0),
     teams bigint[] not null default '{}',
     leagues bigint[] not null default '{}',
     verified_only boolean not null default false,
     delay_seconds double precision not null default 0 check (delay_seconds >= 0),
     no_score boolean not null default false,
-    from_position bigint not null, -- only news after it
+    from_position bigint not null, -- only later messages are reported
     created_at timestamptz not null default now(),
     paused_at timestamptz,
     paused_reason text,
@@ -23,19 +23,19 @@ create table subscriptions (
 create table deliveries (
     id bigint generated always as identity primary key,
     subscription_id bigint not null references subscriptions on delete cascade,
-    position bigint,               -- of the news; none for a test
+    position bigint,               -- of the outbox message; null for a test
     topic text not null,
     fixture_id bigint,
     event_id text,
     thread text not null generated always as (coalesce(event_id, fixture_id::text, '')) stored,
-    body json not null,            -- as it is sent, letter by letter
+    body json not null,            -- exactly as it is sent
     state text not null default 'pending' check (state in ('pending', 'sending', 'delivered', 'dead', 'cancelled')),
     due_at timestamptz not null,
     attempts int not null default 0,
-    maybe_told boolean not null default false,
-    claim text,                    -- the round of the announcer that took it
-    offered_again_at timestamptz,  -- when another round may take it: its workflow may have been lost
-    busy_until timestamptz,        -- while it takes one of its receiver's places
+    possibly_delivered boolean not null default false,
+    claim text,                    -- fan-out round that claimed it
+    reclaim_at timestamptz,  -- when another round may claim it: its workflow may be lost
+    busy_until timestamptz,        -- until then it occupies one of its subscription's slots
     error_kind text,
     error_message text,
     created_at timestamptz not null default now(),

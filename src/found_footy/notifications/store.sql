@@ -224,18 +224,18 @@ where f.league_id = %(id)s
 group by e.id order by max(v.published_at) desc, e.id limit %(limit)s;
 
 -- name: feed_goals
--- A clip that gave way had been published all the same.
+-- Replaced clips count for the first publication.
 select e.id, e.fixture_id, f.league_name, f.home_name, f.away_name, e.team_name, e.player_name, e.elapsed, e.extra,
-    e.innings, e.home_after, e.away_after, e.removed_reason, told.published, told.clips, told.verified,
-    greatest(told.last, e.removed_at, (select max(a.at) from event_attributions a where a.event_id = e.id)) as updated,
+    e.innings, e.home_after, e.away_after, e.removed_reason, published.first as published, published.clips, published.verified,
+    greatest(published.last, e.removed_at, (select max(a.at) from event_attributions a where a.event_id = e.id)) as updated,
     best.id as best_id, best.file_size as best_size
 from events e
 join fixtures f on f.id = e.fixture_id
 join videos best on best.event_id = e.id and best.rank = 1
 cross join lateral (
-    select min(published_at) as published, max(published_at) as last, count(*) filter (where state = 'kept') as clips,
+    select min(published_at) as first, max(published_at) as last, count(*) filter (where state = 'kept') as clips,
         count(*) filter (where state = 'kept' and status = 'verified') as verified
-    from videos v where v.event_id = e.id and v.state in ('kept', 'replaced')) as told
+    from videos v where v.event_id = e.id and v.state in ('kept', 'replaced')) as published
 where e.id = any(%(ids)s)
 order by updated desc, e.id;
 

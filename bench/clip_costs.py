@@ -51,7 +51,7 @@ from found_footy.discovery.models import CloseRequest, EventWorkflow, SearchAtte
 from found_footy.feeds.models import FeedPollInput, FeedSource
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.models import IngestIdsInput, PollInput, PollResult, Sport
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
@@ -141,7 +141,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Activities:
-    store: PostgresStore
+    store: FixtureStore
     clips: ClipStore
     polling: System
     aliases: AliasActivities
@@ -183,7 +183,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
     counted = Counted(FolderObjects(folder))
     ledger = Ledger(counted)
     objects = ThreadedObjectStore(cast(Backend, counted))
-    store, clips = PostgresStore(database), ClipStore(database)
+    store, clips = FixtureStore(database), ClipStore(database)
     media, vision = MediaProcessor(settings.media_memory_mb, settings.media_seconds), OcrVision()
     feed = build_feed(settings, FeedSource("api_football", "api_football"), None)
     knowledge, downloader = build_knowledge(settings), build_downloader(settings)

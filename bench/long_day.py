@@ -27,7 +27,7 @@ from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.models import FeedPollInput
 from found_footy.fixtures.models import IngestDayInput, PollInput
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
@@ -103,7 +103,7 @@ async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: 
         "one": ApiFootball(url, "key", now=now, name="one", **fast),
         "two": Espn(url, ["soccer/eng.1"], now=now, name="two", **fast),
     }
-    system = System(PostgresStore(database), cache, objects, feeds)
+    system = System(FixtureStore(database), cache, objects, feeds)
     rows = []
     async with httpx.AsyncClient(base_url=url) as client:
         day = Day(system, client)

@@ -19,7 +19,7 @@ from footy_simulator.server import Simulator
 from found_footy.app import Running, running
 from found_footy.cli.demo import clear, demo_settings
 from found_footy.config import Settings
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 
 CORES = os.cpu_count() or 1
 
@@ -28,7 +28,7 @@ CORES = os.cpu_count() or 1
 class Played:
     simulator: Simulator
     system: Running
-    store: PostgresStore
+    store: FixtureStore
 
     async def rows(self, sql: str) -> list[dict[str, Any]]:
         async with self.store.database.connection() as connection:

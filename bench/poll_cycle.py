@@ -26,7 +26,7 @@ from found_footy.feeds.models import FeedPollInput
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import DebounceRules, Poll, PollInput
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
@@ -90,7 +90,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
     try:
         async with database.connection() as connection:
             await connection.execute("truncate fixtures, outbox cascade")
-        store = PostgresStore(database)
+        store = FixtureStore(database)
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
         await follow(store, fixtures, START)
         rules = (DebounceRules(), LifecycleRules())
@@ -135,7 +135,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
 
 
 async def _one_by_one(
-    store: PostgresStore, size: int, certainty: DebounceRules, life: LifecycleRules
+    store: FixtureStore, size: int, certainty: DebounceRules, life: LifecycleRules
 ) -> tuple[int, float]:
     poll = Poll("peer", START + timedelta(hours=1))
     sample = min(size, 1_000)

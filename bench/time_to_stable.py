@@ -16,7 +16,7 @@ from tests.support.polling import System
 
 from bench.table import table
 from found_footy.fixtures.models import IngestDayInput, Team
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
@@ -67,7 +67,7 @@ async def _polls(database_url: str, cache_url: str, folder: Path, late: int | No
         feeds["one"].days[day] = [match()]
         if late is not None:
             feeds["two"].days[day] = [other]
-        system = System(PostgresStore(database), cache, objects, feeds)
+        system = System(FixtureStore(database), cache, objects, feeds)
         await system.call(system.ingest.ingest_day, IngestDayInput(day.isoformat(), START))
         await system.poll()
         for poll in range(10):

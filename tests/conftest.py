@@ -21,7 +21,7 @@ from temporalio.client import Client
 from xdist.scheduler import LoadScopeScheduling
 
 from found_footy.config import Settings
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.runtime.embedded_temporal import NAMESPACE
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
 from found_footy.storage.postgres import Database
@@ -215,7 +215,7 @@ class WorldCopy:
     """A world of one's own, to look at and to change."""
 
     settings: Settings
-    store: PostgresStore
+    store: FixtureStore
     world: World
 
 
@@ -239,10 +239,10 @@ async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIte
 
 
 @pytest.fixture
-async def store(database_url: str) -> AsyncIterator[PostgresStore]:
+async def store(database_url: str) -> AsyncIterator[FixtureStore]:
     database = Database(database_url)
     await database.open()
-    yield PostgresStore(database)
+    yield FixtureStore(database)
     await database.close()
 
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -56,8 +56,7 @@ from found_footy.discovery.workflow import AliasWorkflow, SearchWorkflow
 from found_footy.discovery.x import XSource
 from found_footy.errors import CacheUnavailable, EngineError, NotFound, SettingsError, VisionError
 from found_footy.feeds.activities import FeedActivities, PollContext, poll_rules
-from found_footy.feeds.cache import FeedCache, RedisFeedCounters, RedisFreshness, RedisMonitorRecords
-from found_footy.feeds.ports import FeedCounters, Freshness, MonitorRecords, Switches
+from found_footy.feeds.cache import FeedCache, FeedCounters, FreshnessIndex, MonitoringRecords
 from found_footy.feeds.registration import TrackedIds
 from found_footy.feeds.registry import (
     DeclaredFeed,
@@ -70,16 +69,15 @@ from found_footy.feeds.registry import (
     open_feeds,
     polling_plan,
 )
-from found_footy.feeds.store import PostgresListings
+from found_footy.feeds.store import ListingStore
 from found_footy.feeds.workflow import FeedWorkflow
 from found_footy.fixtures.activities import IngestActivities, MonitorActivities
-from found_footy.fixtures.follow_list import FollowBook
-from found_footy.fixtures.follow_store import PostgresFollows
+from found_footy.fixtures.follow_list import FollowBook, FollowStore
 from found_footy.fixtures.following import describe_following, following_of
 from found_footy.fixtures.ingest import ingest_order, trigger_ingest
 from found_footy.fixtures.models import INGEST_SCHEDULE, FixtureStage, IngestResult, MonitorInput, Sport
-from found_footy.fixtures.read_store import PostgresMatchday, PostgresMatchWords, PostgresReading
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
 from found_footy.library.activities import DispatchActivities, StageActivities, StageRules
 from found_footy.library.embedders import Embedder, build_embedders
@@ -151,8 +149,8 @@ from found_footy.web.services import (
 class Health:
     store: PostgresHealth
     cache: HealthCache
-    freshness: Freshness
-    records: MonitorRecords
+    freshness: FreshnessIndex
+    records: MonitoringRecords
     counters: FeedCounters
     recovering: Recovering
     leading: AdvisoryLock
@@ -174,13 +172,13 @@ async def open_health(settings: Settings) -> AsyncIterator[Health]:
         leading = AdvisoryLock(url)
         stack.push_async_callback(leading.release)
         store, copies = PostgresHealth(database), build_health_cache(settings, cache)
-        records = RedisMonitorRecords(cache)
+        records = MonitoringRecords(cache)
         yield Health(
             store=store,
             cache=copies,
-            freshness=RedisFreshness(cache),
+            freshness=FreshnessIndex(cache),
             records=records,
-            counters=RedisFeedCounters(cache),
+            counters=FeedCounters(cache),
             recovering=await build_recovering(settings, store, copies, records),
             leading=leading,
             browser=build_browser_control(settings),
@@ -188,7 +186,7 @@ async def open_health(settings: Settings) -> AsyncIterator[Health]:
 
 
 async def build_recovering(
-    settings: Settings, store: HealthStore, cache: HealthCache, records: MonitorRecords
+    settings: Settings, store: HealthStore, cache: HealthCache, records: MonitoringRecords
 ) -> Recovering:
     poller = None
     if settings.temporal_address is not None:
@@ -242,20 +240,10 @@ class WebFeeds:
     looks: FeedProbe
 
 
-class NoSwitches:
-    """Switches of a system without a cache."""
-
-    async def switched(self) -> Mapping[str, bool]:
-        return {}
-
-    async def switch(self, feed: str, on: bool | None) -> None:
-        raise CacheUnavailable("this system has no cache, where switches are kept")
-
-
 class RegistryBook:
     """Declared feeds and their switches. The file is read on first use, so that an unreadable one breaks no page."""
 
-    def __init__(self, settings: Settings, switches: Switches) -> None:
+    def __init__(self, settings: Settings, switches: FeedSwitches) -> None:
         self._settings, self._switches = settings, switches
         self._made: FeedRegistry | None = None
 
@@ -287,31 +275,31 @@ def _declared(each: DeclaredFeed) -> FeedDeclaration:
 
 
 @asynccontextmanager
-async def open_web_feeds(settings: Settings, store: PostgresStore) -> AsyncIterator[WebFeeds]:
+async def open_web_feeds(settings: Settings, store: FixtureStore) -> AsyncIterator[WebFeeds]:
     if settings.redis_url is None:
-        async with aclosing(RegistryBook(settings, NoSwitches())) as book:
+        async with aclosing(RegistryBook(settings, FeedSwitches(None))) as book:
             yield _without_cache(settings, store, book)
         return
     async with open_cache(settings) as cache, aclosing(RegistryBook(settings, FeedSwitches(cache))) as book:
         yield await _with_cache(settings, store, book, cache)
 
 
-def _without_cache(settings: Settings, store: PostgresStore, book: RegistryBook) -> WebFeeds:
+def _without_cache(settings: Settings, store: FixtureStore, book: RegistryBook) -> WebFeeds:
     database = store.database
     return WebFeeds(
-        FeedServices(book, PostgresListings(database), PostgresMatchWords(database)),
+        FeedServices(book, ListingStore(database), ProvenanceReader(database)),
         FeedProbe(HealthProbe(PostgresHealth(database)), None, book, _browser(settings)),
     )
 
 
-async def _with_cache(settings: Settings, store: PostgresStore, book: RegistryBook, cache: RedisCache) -> WebFeeds:
+async def _with_cache(settings: Settings, store: FixtureStore, book: RegistryBook, cache: RedisCache) -> WebFeeds:
     database, memory = store.database, FeedCache(cache)
     health, copies = PostgresHealth(database), build_health_cache(settings, cache)
     return WebFeeds(
         FeedServices(
             book,
-            PostgresListings(database),
-            PostgresMatchWords(database),
+            ListingStore(database),
+            ProvenanceReader(database),
             memory.snapshots,
             memory.records,
             await build_recovering(settings, health, copies, memory.records),
@@ -333,7 +321,7 @@ def _browser(settings: Settings) -> BrowserProbe | None:
 # --- Clip library of the web process.
 
 
-def build_web_library(settings: Settings, store: PostgresStore, readers: ReadPool) -> LibraryServices:
+def build_web_library(settings: Settings, store: FixtureStore, readers: ReadPool) -> LibraryServices:
     undo_for = timedelta(seconds=settings.undo_seconds)
     return LibraryServices(
         store=LibraryStore(store.database),
@@ -657,9 +645,9 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
             stack.push_async_callback(made.aclose)
             return made
 
-        follows = FollowBook(settings.follow, PostgresFollows(store.database))
+        follows = FollowBook(settings.follow, FollowStore(store.database))
         feeds = await stack.enter_async_context(open_feeds(settings, follows))
-        listings, rules = PostgresListings(store.database), poll_rules(settings)
+        listings, rules = ListingStore(store.database), poll_rules(settings)
         objects = closing(build_objects(settings))
         recorder = MatchRecorder(RecordingStore(store.database), objects, recorded_rules(settings))
         media = closing(MediaProcessor(settings.media_memory_mb, settings.media_seconds))
@@ -952,7 +940,7 @@ async def _open_stages(settings: Settings, library: Library) -> AsyncIterator[St
 
 async def setup_overview(settings: Settings, database: Database | None, now: datetime) -> SetupOverview:
     """Describe the setup, including runtime changes if there is a database. Raises StoreUnavailable."""
-    follows = None if database is None else PostgresFollows(database)
+    follows = None if database is None else FollowStore(database)
     changes = () if follows is None else await follows.changes()
     return SetupOverview(
         following=describe_following(following_of(settings.follow, changes)),
@@ -1035,13 +1023,13 @@ async def open_health_service(settings: Settings) -> AsyncIterator[HealthService
         stack.push_async_callback(database.close)
         objects = build_objects(settings)
         stack.push_async_callback(objects.aclose)
-        store = PostgresStore(database)
+        store = FixtureStore(database)
         feeds = await stack.enter_async_context(open_web_feeds(settings, store))
         yield await build_health_service(settings, store, objects, None, feeds.looks)
 
 
 async def build_health_service(
-    settings: Settings, store: PostgresStore, objects: ThreadedObjectStore, live: Hub | None, feeds: FeedProbe
+    settings: Settings, store: FixtureStore, objects: ThreadedObjectStore, live: Hub | None, feeds: FeedProbe
 ) -> HealthService:
     """Connect to Temporal on the first measurement, so that pages are served without it."""
     temporal = None
@@ -1072,9 +1060,9 @@ def health_limits(settings: Settings) -> HealthLimits:
     )
 
 
-async def build_follow(settings: Settings, store: PostgresStore) -> FollowServices:
+async def build_follow(settings: Settings, store: FixtureStore) -> FollowServices:
     """Connect to Temporal only when an entry is added."""
-    book = FollowBook(settings.follow, PostgresFollows(store.database))
+    book = FollowBook(settings.follow, FollowStore(store.database))
     if settings.temporal_address is None:
         return FollowServices(book, polling_plan(settings))
     client = await connect_temporal(settings, lazy=True)
@@ -1091,7 +1079,7 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
         stack.push_async_callback(media.aclose)
         live = await stack.enter_async_context(open_hub(settings))
         readers = await stack.enter_async_context(open_readers(settings))
-        reading = PostgresReading(readers, settings.stale_seconds)
+        reading = DocumentReader(readers, settings.stale_seconds)
         feeds = await stack.enter_async_context(open_web_feeds(settings, store))
         search = await stack.enter_async_context(open_search(settings, store.database))
         senders = build_senders(settings)
@@ -1111,7 +1099,7 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
             links=PostgresLinks(store.database),
             reading=reading,
             cache=ResponseCache(reading.version),
-            matchday=PostgresMatchday(store.database),
+            matchday=MatchdayReader(store.database),
             follow=await build_follow(settings, store),
             overview=lambda: setup_overview(settings, store.database, _now()),
             notifications=notifications,

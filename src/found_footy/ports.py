@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,124 +14,11 @@ from found_footy.discovery.goal import SoughtGoal
 from found_footy.discovery.models import Post, TeamName
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.selection import Choice, Waiting
-from found_footy.errors import FeedError, FootyError
-from found_footy.feeds.models import ReconciledFixture
-from found_footy.feeds.scheduling import Quota
-from found_footy.fixtures.models import FixtureOutcome, FixtureStage, FixtureState, LiveFixture
+from found_footy.errors import FootyError
 
 if TYPE_CHECKING:
     from found_footy.media.fingerprint import Fingerprint
     from found_footy.media.probe import VideoInfo
-
-
-@dataclass(frozen=True, slots=True)
-class FeedAnswer:
-    """Result of a feed request. Each requested fixture is in exactly one of `fixtures`, `failures` and `unknown`."""
-
-    fixtures: tuple[LiveFixture, ...] = ()
-    failures: Mapping[int, FootyError] = field(default_factory=dict)
-    """Fixtures whose response failed or was invalid, with the error."""
-    unknown: tuple[int, ...] = ()
-    """Fixtures missing from the response."""
-    errors: tuple[FeedError, ...] = ()
-    """Parts of the feed, such as a league, that returned nothing."""
-
-
-class ScoreFeed(Protocol):
-    """A source of scores. Methods raise FeedError if the feed as a whole returns nothing usable."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def quota(self) -> Quota | None: ...
-
-    @property
-    def ids_per_request(self) -> int | None:
-        """Fixtures per request; None if one response contains them all."""
-
-    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
-        """Number of requests to poll this many fixtures. `locators` are the known ones, one per fixture."""
-
-    async def fixtures_on(self, day: date) -> FeedAnswer: ...
-
-    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
-        """`locators` maps ids to where the feed last listed the match (`LiveFixture.locator`); it may be incomplete."""
-
-    async def check(self) -> str:
-        """Verify with one cheap call that the feed responds and accepts the key; return a description."""
-
-    async def aclose(self) -> None: ...
-
-
-class PollStore(Protocol):
-    """Transaction that locks the active fixtures and saves their new state."""
-
-    async def load(self, fixture_ids: Sequence[int]) -> list[FixtureState]: ...
-
-    async def release(self, fixture_ids: Sequence[int], stage: FixtureStage, at: datetime) -> None:
-        """Move fixtures that the feed no longer lists out of the active stage."""
-
-    async def save(
-        self, outcomes: Sequence[FixtureOutcome], reconciled: Mapping[int, ReconciledFixture] | None = None
-    ) -> Mapping[int, FootyError]:
-        """Save what the store accepts; return the fixtures with rejected values."""
-
-
-class FixtureStore(Protocol):
-    """The system of record for fixtures and their events."""
-
-    async def update_staging(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> int:
-        """Update fixtures in staging and move each to its stage; return how many moved."""
-
-    async def activate_due(self, now: datetime, lead: timedelta) -> list[int]: ...
-
-    def poll(self) -> AbstractAsyncContextManager[PollStore]: ...
-
-    async def record_failures(self, failures: Mapping[int, FootyError], now: datetime) -> None: ...
-
-    async def events_to_search(self, silent_since: datetime) -> list[str]:
-        """Return certain events whose search never started, or is open without a heartbeat since `silent_since`."""
-
-    async def set_monitor_complete(self, event_id: str, workflow_id: str) -> bool:
-        """Return False if the event is gone or withdrawn and must not be searched for."""
-
-    async def set_download_complete(self, event_id: str) -> None: ...
-
-    async def older_than(self, before: datetime) -> list[int]:
-        """Return fixtures past retention."""
-
-    async def delete_older_than(self, before: datetime) -> int: ...
-
-    async def coverage(self, fixture_ids: Sequence[int]) -> Sequence[Coverage]: ...
-
-    async def save_feed_state(
-        self, feed: str, quota: Quota | None, now: datetime, error: FootyError | None
-    ) -> None: ...
-
-    async def feed_state(self, feed: str) -> FeedState | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Number of a match's goals that have clips."""
-
-    fixture_id: int
-    home: str
-    away: str
-    goals: int
-    with_clips: int
-    verified: int
-
-
-@dataclass(frozen=True, slots=True)
-class FeedState:
-    """State of a feed after the last request by any worker."""
-
-    quota: Quota | None
-    asked_at: datetime
-    answered_at: datetime | None
-    error: str | None
 
 
 class SocialSource(Protocol):

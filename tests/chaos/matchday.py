@@ -22,7 +22,7 @@ from found_footy.cli.demo import clear, demo_settings
 from found_footy.clips.store import ClipStore
 from found_footy.config import Settings, load_settings
 from found_footy.errors import StoreUnavailable
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.storage.stores import build_objects
 from tests.support.clip_cache import rendered_clips
 
@@ -68,7 +68,7 @@ async def play_matchday(
             await clear(settings)
 
 
-async def _settled(simulator: Simulator, store: PostgresStore, disturbing: asyncio.Task[None]) -> list[dict[str, Any]]:
+async def _settled(simulator: Simulator, store: FixtureStore, disturbing: asyncio.Task[None]) -> list[dict[str, Any]]:
     documents: list[dict[str, Any]] = []
     while not (simulator.state().settled and has_settled(simulator.truth, documents)):
         if disturbing.done():
@@ -79,7 +79,7 @@ async def _settled(simulator: Simulator, store: PostgresStore, disturbing: async
     return documents
 
 
-async def _withdrawn_goals_are_closed(documents: list[dict[str, Any]], store: PostgresStore) -> None:
+async def _withdrawn_goals_are_closed(documents: list[dict[str, Any]], store: FixtureStore) -> None:
     """A match does not wait for the search of a withdrawn goal; this test does."""
     events = [event for document in documents for event in document["events"]]
     for event in events:

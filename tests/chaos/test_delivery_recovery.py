@@ -21,7 +21,7 @@ from temporalio.client import Client
 from found_footy.app import NOTIFY_SCHEDULE, schedules
 from found_footy.config import Settings
 from found_footy.errors import StoreUnavailable
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.notifications.activities import NotificationActivities
 from found_footy.runtime.system import environment_of
 from found_footy.runtime.temporal import connect_temporal
@@ -196,7 +196,7 @@ async def play(servers: Servers, folder: Path, disturb: Disturbance | None = Non
             "public_url": "https://pages.example",  # in each link, so that no two notifications are alike
         }
         settings = settings_for(url, folder, sources=(), **places)
-        store: PostgresStore = await stack.enter_async_context(open_store(settings))
+        store: FixtureStore = await stack.enter_async_context(open_store(settings))
         await add_match(store)
         names = {
             await subscribe(store.database, receivers[name].url, **filters): name for name, filters in FILTERS.items()

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from found_footy.feeds.cache import RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.cache import FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.models import HealthGrade, RecoveryOutcome
 from found_footy.operations.store import PostgresHealth
@@ -59,8 +59,8 @@ class System:
     def __init__(self, database: Database, cache: RedisCache, environment: dict[str, str]) -> None:
         self.database = database
         self.health = PostgresHealth(database)
-        self.freshness = RedisFreshness(cache)
-        self.records = RedisMonitorRecords(cache)
+        self.freshness = FreshnessIndex(cache)
+        self.records = MonitoringRecords(cache)
         self._environment = environment
         self._processes: list[asyncio.subprocess.Process] = []
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from found_footy.feeds.cache import RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.cache import FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.feed_health import FeedMeasurement, HealthRules, next_state
 from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
@@ -89,11 +89,11 @@ def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) ->
         connection.execute(ACTIVE, {"ids": ids, "at": at})
 
     async def fill(cache: RedisCache) -> None:
-        await RedisFreshness(cache).expect(dict.fromkeys(ids, at))
+        await FreshnessIndex(cache).expect(dict.fromkeys(ids, at))
         given = {"updated_at": at, "asked_at": at, **record}
         state = given.pop("state", MonitoringState.ACTIVE)
         records = [MatchMonitoringRecord("espn", id_, state, MatchPriority.LIVE, at, **given) for id_ in ids]
-        await RedisMonitorRecords(cache).save(records)
+        await MonitoringRecords(cache).save(records)
 
     with_cache(engines["REDIS_URL"], fill)
 

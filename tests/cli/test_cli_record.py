@@ -11,7 +11,7 @@ import pytest
 
 from found_footy.feeds.snapshot import payload_of
 from found_footy.fixtures.models import FixtureStage
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.recordings.file_format import canonical_json, unpack
 from found_footy.recordings.models import SnapshotToRecord
 from found_footy.recordings.store import RecordingStore
@@ -29,7 +29,7 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
     async def prepare() -> None:
         database = Database(database_url)
         await database.open()
-        await follow(PostgresStore(database), [(match(), FixtureStage.ACTIVE)], START)
+        await follow(FixtureStore(database), [(match(), FixtureStage.ACTIVE)], START)
         body = zlib.compress(canonical_json(payload_of(match())))
         await RecordingStore(database).add_answers("test", [SnapshotToRecord(5000, at(1), "sum", body)])
         await database.close()

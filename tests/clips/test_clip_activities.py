@@ -32,7 +32,7 @@ from found_footy.errors import (
     SourceLoggedOut,
     VisionUnavailable,
 )
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clip_cache import rendered_clips
@@ -54,7 +54,7 @@ def rendered() -> dict[str, bytes]:
 
 
 @pytest.fixture
-async def system(store: PostgresStore, objects: ObjectStore, rendered: dict[str, bytes]) -> AsyncIterator[System]:
+async def system(store: FixtureStore, objects: ObjectStore, rendered: dict[str, bytes]) -> AsyncIterator[System]:
     await certain_goal(store)
     media = MediaProcessor(2048, 30)
     yield System(store, objects, media, rendered["copy"])

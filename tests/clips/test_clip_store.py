@@ -14,7 +14,7 @@ from found_footy.clips.models import PoolRef, RejectionReason, SettleRequest
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.errors import NotFound, SourceRateLimited
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.ports import SourceReport
 from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
@@ -34,7 +34,7 @@ from tests.support.clips import (
 
 
 @pytest.fixture
-async def clips(store: PostgresStore) -> ClipStore:
+async def clips(store: FixtureStore) -> ClipStore:
     await certain_goal(store)
     await store.set_monitor_complete(GOAL, f"search-{GOAL}")
     return ClipStore(store.database)
@@ -47,7 +47,7 @@ async def uploaded(clips: ClipStore) -> None:
     await upload.settle_event(SettleRequest(GOAL, plans, NOW))
 
 
-async def shown(store: PostgresStore) -> list[tuple[str, int, int]]:
+async def shown(store: FixtureStore) -> list[tuple[str, int, int]]:
     """md5, rank and popularity of the clips."""
     videos = (await store.event(GOAL))["_s3_videos"]
     return [(video["md5"], video["rank"], video["popularity"]) for video in videos]
@@ -84,7 +84,7 @@ async def test_a_post_is_taken_once(clips: ClipStore) -> None:
 
 
 async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_over(
-    clips: ClipStore, store: PostgresStore
+    clips: ClipStore, store: FixtureStore
 ) -> None:
     posts = [post("long", 30), post("short", 5), post("shorter", 4)]
     await clips.note_search(GOAL, 1, QUERY, [], posts, NOW)
@@ -95,7 +95,7 @@ async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_o
     assert (candidates["bluesky:shorter"]["state"], candidates["bluesky:shorter"]["loss"]) == ("lost", "passed over")
 
 
-async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: ClipStore, store: PostgresStore) -> None:
+async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: ClipStore, store: FixtureStore) -> None:
     reports = [SourceReport("bluesky", 2), SourceReport("x", None, SourceRateLimited("wait"))]
     await clips.note_search(GOAL, 1, QUERY, reports, [], NOW)
     event = await store.event(GOAL)
@@ -107,7 +107,7 @@ async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: C
     }
 
 
-async def test_each_search_is_told_of_once(clips: ClipStore, store: PostgresStore) -> None:
+async def test_each_search_is_told_of_once(clips: ClipStore, store: FixtureStore) -> None:
     failed = SourceReport("x", None, SourceRateLimited("wait"))
     answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
     for attempt, reports in answers:
@@ -120,7 +120,7 @@ async def test_each_search_is_told_of_once(clips: ClipStore, store: PostgresStor
     assert [tuple(row["payload"][name] for name in ("attempt", "found")) for row in told] == [(1, 2), (2, 0), (3, 0)]
 
 
-async def test_a_file_becomes_a_clip(clips: ClipStore, store: PostgresStore, database_url: str) -> None:
+async def test_a_file_becomes_a_clip(clips: ClipStore, store: FixtureStore, database_url: str) -> None:
     (key,) = await found(clips, 1, post("a"))
     name = await checked(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)
@@ -133,7 +133,7 @@ async def test_a_file_becomes_a_clip(clips: ClipStore, store: PostgresStore, dat
 
 
 async def test_a_batch_that_is_delivered_twice_changes_nothing(
-    clips: ClipStore, store: PostgresStore, database_url: str
+    clips: ClipStore, store: FixtureStore, database_url: str
 ) -> None:
     (key,) = await found(clips, 1, post("a"))
     await checked(clips, "a", key, fingerprint("goal"))
@@ -145,7 +145,7 @@ async def test_a_batch_that_is_delivered_twice_changes_nothing(
 
 
 async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
-    clips: ClipStore, store: PostgresStore, database_url: str
+    clips: ClipStore, store: FixtureStore, database_url: str
 ) -> None:
     one, two, three = await found(clips, 1, post("a"), post("b"), post("c"))
     small = await checked(clips, "small", one, fingerprint("goal", 0), file_size=100)
@@ -161,7 +161,7 @@ async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
     assert states == {one: "duplicate", two: "kept", three: "duplicate"}
 
 
-async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipStore, store: PostgresStore) -> None:
+async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipStore, store: FixtureStore) -> None:
     keys = await found(clips, 1, post("a"), post("b"), post("c"))
     for number, (key, start) in enumerate(zip(keys, (0, 1, 3), strict=True)):
         await checked(clips, f"v{number}", key, fingerprint("goal", start), file_size=100 * (number + 1))
@@ -172,7 +172,7 @@ async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipSt
     assert {copy["md5"]: copy["offset_seconds"] for copy in clip["copies"]} == {md5("v0"): -3.0, md5("v1"): -2.0}
 
 
-async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: ClipStore, store: PostgresStore) -> None:
+async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: ClipStore, store: FixtureStore) -> None:
     one, two = await found(clips, 1, post("a"), post("b"))
     proved = await checked(clips, "proved", one, fingerprint("goal"), file_size=10)
     other = await checked(
@@ -182,7 +182,7 @@ async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: Cl
     assert await shown(store) == [(proved, 1, 1), (other, 2, 1)]
 
 
-async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, store: PostgresStore) -> None:
+async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, store: FixtureStore) -> None:
     one, two = await found(clips, 1, post("a"), post("b"))
     rejected = Verification(VerificationStatus.REJECTED, 67, VerificationReason.WRONG_MINUTE, None)
     for key in (one, two):
@@ -194,7 +194,7 @@ async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, st
     ] * 2
 
 
-async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store: PostgresStore) -> None:
+async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store: FixtureStore) -> None:
     one, two = await found(clips, 1, post("a"), post("b"))
     await checked(clips, "a", one, fingerprint("goal"))
     await uploaded(clips)
@@ -209,7 +209,7 @@ async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store:
     assert await clips.clips() == []
 
 
-async def test_closing_explains_what_was_left_open(clips: ClipStore, store: PostgresStore) -> None:
+async def test_closing_explains_what_was_left_open(clips: ClipStore, store: FixtureStore) -> None:
     keys = await found(clips, 1, *(post(name, duration) for duration, name in enumerate("abcdef", start=10)))
     await clips.add_video(GOAL, keys[0], md5("staged"), info(), NOW)
     await checked(clips, "hashed", keys[1], fingerprint("goal"))
@@ -220,7 +220,7 @@ async def test_closing_explains_what_was_left_open(clips: ClipStore, store: Post
     assert losses == ["failed"] * 4 + ["not checked", "passed over"]
 
 
-async def test_a_search_that_fell_silent_is_started_again(clips: ClipStore, store: PostgresStore) -> None:
+async def test_a_search_that_fell_silent_is_started_again(clips: ClipStore, store: FixtureStore) -> None:
     await clips.touch(GOAL, NOW)
     assert await store.events_to_search(NOW - timedelta(minutes=10)) == []
     assert await store.events_to_search(NOW + timedelta(seconds=1)) == [GOAL]
@@ -235,7 +235,7 @@ async def test_teams_without_names_come_once_each(clips: ClipStore) -> None:
     assert await clips.aliases([40, 50]) == {40: ("LFC",)}
 
 
-async def test_coverage_counts_goals_with_clips(clips: ClipStore, store: PostgresStore) -> None:
+async def test_coverage_counts_goals_with_clips(clips: ClipStore, store: FixtureStore) -> None:
     (key,) = await found(clips, 1, post("a"))
     await checked(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)

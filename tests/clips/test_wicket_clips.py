@@ -37,7 +37,7 @@ from found_footy.fixtures.models import (
     Team,
     WicketKind,
 )
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clip_cache import rendered_clips
@@ -131,7 +131,7 @@ def files() -> dict[str, bytes]:
 
 
 @pytest.fixture
-async def system(store: PostgresStore, objects: ObjectStore, files: dict[str, bytes]) -> AsyncIterator[System]:
+async def system(store: FixtureStore, objects: ObjectStore, files: dict[str, bytes]) -> AsyncIterator[System]:
     await follow(store, [(heard(), FixtureStage.ACTIVE)], START)
     for number in range(1, 4):
         async with store.poll() as transaction:

@@ -19,7 +19,7 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
 from found_footy.cli.demo import simulator_environment
 from found_footy.fixtures.models import FixtureStage
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.storage.postgres import Database
@@ -84,7 +84,7 @@ class Installation:
         await database.open()
         try:
             async with asyncio.timeout(300):
-                while not holds(await PostgresStore(database).fixtures()):
+                while not holds(await FixtureStore(database).fixtures()):
                     await asyncio.sleep(0.5)
         finally:
             await database.close()

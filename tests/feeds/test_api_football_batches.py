@@ -17,7 +17,7 @@ from found_footy.errors import (
     FootyError,
 )
 from found_footy.feeds.api_football import IDS_PER_REQUEST
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import Quota
 from tests.feeds.api_answers import body, item, refusal
 from tests.feeds.conftest import Clock, Open
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply

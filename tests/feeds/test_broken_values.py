@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.cache import RedisFeedCounters, RedisFreshness, RedisMonitorRecords, RedisSnapshots
-from found_footy.feeds.models import MatchPriority
+from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords, SnapshotCache
+from found_footy.feeds.models import MatchPriority, NewSnapshot
 from found_footy.feeds.poll_state import new_record
-from found_footy.feeds.ports import NewSnapshot
 from found_footy.feeds.registry import FeedSwitches
 from found_footy.feeds.snapshot import encode_payload
 from found_footy.operations.store import RedisHealthCache
@@ -48,7 +47,7 @@ async def test_any_text_in_any_place_is_dropped(
     for pattern in ("match_history:espn_1", "audit_log"):
         await cache.run("LPUSH", cache.key(pattern), text)
 
-    snapshots, records, health = RedisSnapshots(cache), RedisMonitorRecords(cache), RedisHealthCache(cache)
+    snapshots, records, health = SnapshotCache(cache), MonitoringRecords(cache), RedisHealthCache(cache)
     assert await snapshots.load(["espn_1"]) == {}
     assert list(await snapshots.history("espn_1")) == []
     assert await records.load(["espn_1"]) == {}
@@ -66,7 +65,7 @@ def a_snapshot(payload: dict[str, int]) -> NewSnapshot:
 
 
 async def test_a_snapshot_whose_checksum_does_not_fit_is_dropped(cache: RedisCache) -> None:
-    snapshots = RedisSnapshots(cache)
+    snapshots = SnapshotCache(cache)
     await snapshots.save([a_snapshot({"goals": 1})])
     key = cache.key("match_latest", "espn_1")
     value = await cache.run("GET", key)
@@ -79,7 +78,7 @@ async def test_a_snapshot_whose_checksum_does_not_fit_is_dropped(cache: RedisCac
 
 
 async def test_a_value_under_the_key_of_another_match_is_dropped(cache: RedisCache) -> None:
-    snapshots, records = RedisSnapshots(cache), RedisMonitorRecords(cache)
+    snapshots, records = SnapshotCache(cache), MonitoringRecords(cache)
     await snapshots.save([a_snapshot({})])
     await records.save([new_record("espn", 1, MatchPriority.LIVE, NOW)])
     for pattern in ("match_latest", "match_monitor"):
@@ -90,11 +89,11 @@ async def test_a_value_under_the_key_of_another_match_is_dropped(cache: RedisCac
 
 async def test_odd_members_of_sets_and_hashes_are_passed_over(cache: RedisCache) -> None:
     await cache.run("ZADD", cache.key("freshness_index"), 1, "7", 2, "x", 3, b"\xff", "inf", "8")
-    assert list(await RedisFreshness(cache).times()) == [7]
+    assert list(await FreshnessIndex(cache).times()) == [7]
     await cache.run("SADD", cache.key("feed_names"), "espn", b"\xff\xfe")
     await cache.run("HSET", cache.key("feed_totals", "espn"), "ok", "x", "seconds", "inf", b"\xff", "1")
     await cache.run("HSET", cache.key("feed_recent", "espn"), "x:ok", "1", "y", "2")
-    counters = RedisFeedCounters(cache)
+    counters = FeedCounters(cache)
     assert (await counters.totals())["espn"].ok == 0
     assert await counters.recent() == {"espn": (0, 0)}
 

@@ -32,7 +32,7 @@ from found_footy.errors import (
 from found_footy.feeds import http
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
-from found_footy.ports import ScoreFeed
+from found_footy.feeds.models import ScoreFeed
 from tests.feeds import api_answers, cricket_answers, espn_answers
 from tests.feeds.api_answers import changed
 from tests.feeds.conftest import AT_ONCE, KEY, Clock

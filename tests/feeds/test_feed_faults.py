@@ -12,10 +12,9 @@ from temporalio.testing import ActivityEnvironment
 
 from found_footy.errors import CacheUnavailable
 from found_footy.feeds import activities as feed_asking
-from found_footy.feeds.models import FeedPollInput, MatchPosition
+from found_footy.feeds.models import FeedAnswer, FeedPollInput, MatchPosition
 from found_footy.fixtures.models import FixtureStage, LiveFixture
-from found_footy.fixtures.store import PostgresStore
-from found_footy.ports import FeedAnswer
+from found_footy.fixtures.store import FixtureStore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
@@ -48,7 +47,7 @@ class OneByOne(ScriptedFeed):
 
 
 @pytest.fixture
-async def system(store: PostgresStore, cache: RedisCache, objects: ObjectStore) -> System:
+async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> System:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
     await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
     return System(store, cache, objects, {"test": OneByOne(*matches)})
@@ -78,7 +77,7 @@ async def test_a_fault_in_one_request_stops_no_other(system: System, caplog: pyt
 
 
 async def test_a_fault_in_checking_one_answer_stops_no_other(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore, monkeypatch: pytest.MonkeyPatch
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
     await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)

@@ -9,7 +9,7 @@ import pytest
 from found_footy.errors import FeedUnavailable
 from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
 from found_footy.fixtures.models import FixtureStage
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
@@ -33,7 +33,7 @@ class Life(System):
 
 
 @pytest.fixture
-async def life(store: PostgresStore, cache: RedisCache, objects: ObjectStore) -> Life:
+async def life(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> Life:
     await follow(store, [(match(), FixtureStage.ACTIVE)], START)
     return Life(store, cache, objects, {"test": ScriptedFeed(match())})
 
@@ -74,7 +74,7 @@ async def test_over_looked_at_every_five_minutes_and_archived_after_a_day(life: 
 
 
 async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_same(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     life = Life(store, cache, objects, {"other": ScriptedFeed(match()), "test": ScriptedFeed(match())})
     await follow(store, [(match(), FixtureStage.ACTIVE)], START)

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.scheduling import PollPace, Quota, is_small, minute_quota_left, poll_pace, spread
+from found_footy.feeds.models import Quota
+from found_footy.feeds.scheduling import PollPace, is_small, minute_quota_left, poll_pace, spread
 
 NOON = datetime(2026, 8, 22, 12, 0, tzinfo=UTC)
 POLL = timedelta(seconds=30)

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.errors import FeedUnavailable
-from found_footy.feeds.cache import RedisMonitorRecords
+from found_footy.feeds.cache import MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, new_record
-from found_footy.feeds.ports import MonitorRecords
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.semaphore import LeaseSemaphore
 
@@ -25,12 +24,12 @@ def a_record(feed_id: int = 401, now: datetime = NOW) -> MatchMonitoringRecord:
 
 
 @pytest.fixture
-def records(cache: RedisCache) -> RedisMonitorRecords:
-    return RedisMonitorRecords(cache)
+def records(cache: RedisCache) -> MonitoringRecords:
+    return MonitoringRecords(cache)
 
 
 @pytest.mark.parametrize("state", list(MonitoringState))
-async def test_a_record_comes_back_as_it_was(records: MonitorRecords, state: MonitoringState) -> None:
+async def test_a_record_comes_back_as_it_was(records: MonitoringRecords, state: MonitoringState) -> None:
     record = replace(
         a_record(),
         state=state,
@@ -46,7 +45,7 @@ async def test_a_record_comes_back_as_it_was(records: MonitorRecords, state: Mon
     assert await records.load(["espn_401", "espn_402"]) == {"espn_401": record}
 
 
-async def test_a_paused_match_is_in_the_set_until_it_is_back(records: RedisMonitorRecords) -> None:
+async def test_a_paused_match_is_in_the_set_until_it_is_back(records: MonitoringRecords) -> None:
     record = a_record()
     for _ in range(5):
         record = after_failure(record, FeedUnavailable("down"), NOW, RULES)
@@ -56,14 +55,14 @@ async def test_a_paused_match_is_in_the_set_until_it_is_back(records: RedisMonit
     assert await records.paused() == []
 
 
-async def test_all_records_come_with_the_longest_untouched_first(records: MonitorRecords) -> None:
+async def test_all_records_come_with_the_longest_untouched_first(records: MonitoringRecords) -> None:
     some = [a_record(number, NOW - timedelta(minutes=number)) for number in range(300)]
     await records.save(some)
     assert list(await records.all()) == some[::-1]
 
 
 async def test_an_archived_match_leaves_the_index_and_is_forgotten_after_a_day(
-    cache: RedisCache, records: RedisMonitorRecords
+    cache: RedisCache, records: MonitoringRecords
 ) -> None:
     record = after_success(a_record(), NOW, over=True)
     await records.save([record])
@@ -75,7 +74,7 @@ async def test_an_archived_match_leaves_the_index_and_is_forgotten_after_a_day(
 
 
 async def test_what_the_cache_forgot_leaves_index_and_set_at_the_next_look(
-    cache: RedisCache, records: RedisMonitorRecords
+    cache: RedisCache, records: MonitoringRecords
 ) -> None:
     await records.save([replace(a_record(), state=MonitoringState.PAUSED), a_record(402)])
     await cache.run("DEL", cache.key("match_monitor", "espn_401"))
@@ -84,13 +83,13 @@ async def test_what_the_cache_forgot_leaves_index_and_set_at_the_next_look(
     assert await cache.run("ZCARD", cache.key("monitor_index")) == 1
 
 
-async def test_no_record_stays_for_ever(cache: RedisCache, records: MonitorRecords) -> None:
+async def test_no_record_stays_for_ever(cache: RedisCache, records: MonitoringRecords) -> None:
     await records.save([a_record()])
     assert 0 < await cache.run("TTL", cache.key("match_monitor", "espn_401")) <= 7 * 24 * 3600
 
 
 async def test_queues_are_told_by_feed_and_priority_and_forgotten_after_a_minute(
-    cache: RedisCache, records: MonitorRecords
+    cache: RedisCache, records: MonitoringRecords
 ) -> None:
     assert await records.queues() == {}
     await records.note_queue("espn", {MatchPriority.LIVE: 3, MatchPriority.COMPLETED: 47}, "espn")
@@ -104,7 +103,7 @@ async def test_queues_are_told_by_feed_and_priority_and_forgotten_after_a_minute
     assert list(await records.queues()) == ["crex"]
 
 
-async def test_active_is_the_number_of_permits_that_each_feed_holds(cache: RedisCache, records: MonitorRecords) -> None:
+async def test_active_counts_the_permits_that_each_feed_holds(cache: RedisCache, records: MonitoringRecords) -> None:
     def permit(feed: str) -> AbstractAsyncContextManager[None]:
         return LeaseSemaphore(cache).permit("espn@its.host:443", 3, wait_seconds=20, holder=feed)
 
@@ -121,7 +120,7 @@ async def test_active_is_the_number_of_permits_that_each_feed_holds(cache: Redis
 
 
 async def test_pauses_end_when_they_are_told_to_and_others_stay_as_they_are(
-    cache: RedisCache, records: MonitorRecords
+    cache: RedisCache, records: MonitoringRecords
 ) -> None:
     later = NOW + timedelta(hours=1)
     paused = replace(a_record(1), state=MonitoringState.PAUSED, paused_until=later, failures_in_a_row=5)

@@ -22,9 +22,9 @@ from footy_simulator.server import Simulator
 from found_footy.errors import FeedError, FeedNotFound, FeedSchemaError, FeedUnauthorized, FeedUnavailable
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
+from found_footy.feeds.models import ScoreFeed
 from found_footy.feeds.snapshot import decode, payload_of
 from found_footy.fixtures.models import GoalKind, LiveFixture, MatchMinute, Score, Side
-from found_footy.ports import ScoreFeed
 from tests.feeds.conftest import AT_ONCE
 from tests.feeds.espn_answers import AWAY, HOME, event, kick, play, record, scoreboard
 

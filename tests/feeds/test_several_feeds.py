@@ -12,7 +12,7 @@ from found_footy.errors import FeedBlocked, FeedError, FeedMalformed, FeedUnavai
 from found_footy.feeds.alignment import ID_SPAN
 from found_footy.feeds.models import MonitoringState
 from found_footy.fixtures.models import FixtureStage, IngestDayInput, League, LiveFixture, Player, Team
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
@@ -34,7 +34,7 @@ def second(*goals: str, **said: Any) -> LiveFixture:
 
 
 @pytest.fixture
-async def system(store: PostgresStore, cache: RedisCache, objects: ObjectStore) -> System:
+async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> System:
     """A match that both feeds list, founded by the first."""
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed(second())}
     feeds["one"].days[DAY] = [match()]
@@ -196,7 +196,7 @@ async def test_a_cache_that_is_emptied_costs_nothing_but_a_poll(system: System) 
 
 
 async def test_a_doubtful_pairing_is_not_made_and_a_person_decides(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed()}
     feeds["one"].days[DAY] = [match()]
@@ -219,7 +219,7 @@ async def test_a_doubtful_pairing_is_not_made_and_a_person_decides(
 
 
 async def test_a_pairing_that_a_person_denies_becomes_a_match_of_its_own(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed()}
     feeds["one"].days[DAY] = [match()]
@@ -236,7 +236,7 @@ async def test_a_pairing_that_a_person_denies_becomes_a_match_of_its_own(
 
 
 async def test_the_second_feed_founds_what_the_first_does_not_list_and_the_first_joins_later(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed(second())}
     feeds["two"].days[DAY] = [second()]
@@ -257,7 +257,7 @@ async def test_the_second_feed_founds_what_the_first_does_not_list_and_the_first
 
 
 async def test_matches_of_another_day_are_not_the_same(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed()}
     feeds["one"].days[DAY] = [match()]
@@ -271,7 +271,7 @@ async def test_matches_of_another_day_are_not_the_same(
 
 
 async def test_before_it_begins_the_founding_feed_says_who_plays(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     waiting = replace(match(status="NS", score=None), kickoff=START + timedelta(days=1))
     unknown = replace(waiting, home=Team(40, "Winner Match 12"))
@@ -286,7 +286,7 @@ async def test_before_it_begins_the_founding_feed_says_who_plays(
 
 
 async def test_a_second_feed_founds_no_match_of_teams_that_nobody_knows_yet(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed()}
     feeds["two"].days[DAY] = [replace(second(), home=Team(1, "Round of 32 12 Winner"))]

@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from found_footy.feeds.cache import RedisFeedCounters, RedisFreshness, RedisMissingMatches
-from found_footy.feeds.ports import FeedCounters, Freshness, MissingMatches, Switches
+from found_footy.feeds.cache import FeedCounters, FreshnessIndex, NegativeCache
 from found_footy.feeds.registry import FeedSwitches
 from found_footy.operations.models import (
     FreshnessStats,
@@ -29,7 +28,7 @@ def later(seconds: float) -> datetime:
 
 
 async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_leaves(cache: RedisCache) -> None:
-    freshness: Freshness = RedisFreshness(cache)
+    freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW, 2: NOW})
     await freshness.heard([2], later(10))
     await freshness.expect({2: later(30), 3: later(-30)})
@@ -39,7 +38,7 @@ async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_
 
 
 async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_is_expected(cache: RedisCache) -> None:
-    freshness: Freshness = RedisFreshness(cache)
+    freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW})
     await freshness.heard([1, 99], later(10))
     await freshness.heard([1], later(5))
@@ -48,14 +47,14 @@ async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_
 
 
 async def test_five_thousand_matches_can_be_expected(cache: RedisCache) -> None:
-    freshness: Freshness = RedisFreshness(cache)
+    freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect(dict.fromkeys(range(5_000), NOW))
     await freshness.heard(range(5_000), later(1))
     assert set((await freshness.times()).values()) == {later(1)}
 
 
 async def test_counters_add_up_and_fill_their_buckets(cache: RedisCache) -> None:
-    counters: FeedCounters = RedisFeedCounters(cache)
+    counters: FeedCounters = FeedCounters(cache)
     await counters.note("espn", ok=3, failed=1, seconds=[0.05, 0.1, 2.0], navigation_failures=1)
     await counters.note("espn", ok=1, seconds=[0.3, 120.0, math.nan])
     await counters.note("crex", failed=2)
@@ -69,7 +68,7 @@ async def test_counters_add_up_and_fill_their_buckets(cache: RedisCache) -> None
 
 
 async def test_recent_answers_are_those_of_five_minutes(cache: RedisCache) -> None:
-    counters: FeedCounters = RedisFeedCounters(cache)
+    counters: FeedCounters = FeedCounters(cache)
     await counters.note("espn", ok=1)
     slot = int(await cache.seconds_since_epoch()) // 30
     key = cache.key("feed_recent", "espn")
@@ -82,7 +81,7 @@ async def test_recent_answers_are_those_of_five_minutes(cache: RedisCache) -> No
 
 
 async def test_a_match_that_a_feed_does_not_know_is_remembered_for_a_minute(cache: RedisCache) -> None:
-    missing: MissingMatches = RedisMissingMatches(cache)
+    missing: NegativeCache = NegativeCache(cache)
     await missing.note(["espn_1", "espn_2"])
     await missing.note([])
     assert await missing.among(["espn_2", "espn_3"]) == {"espn_2"}
@@ -91,7 +90,7 @@ async def test_a_match_that_a_feed_does_not_know_is_remembered_for_a_minute(cach
 
 
 async def test_a_switch_is_on_off_or_left_to_the_file(cache: RedisCache) -> None:
-    switches: Switches = FeedSwitches(cache)
+    switches: FeedSwitches = FeedSwitches(cache)
     assert await switches.switched() == {}
     await switches.switch("espn", False)
     await switches.switch("crex", True)

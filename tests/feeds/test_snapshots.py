@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from found_footy.feeds.cache import HISTORY, LATEST, SEQUENCE, RedisSnapshots
-from found_footy.feeds.ports import NewSnapshot, Snapshots
+from found_footy.feeds.cache import HISTORY, LATEST, SEQUENCE, SnapshotCache
+from found_footy.feeds.models import NewSnapshot
 from found_footy.feeds.snapshot import encode, encode_payload, snapshot_delta
 from found_footy.storage.redis import RedisCache
 from tests.support.football import match
@@ -40,8 +40,8 @@ def a_snapshot(
 
 
 @pytest.fixture
-def snapshots(cache: RedisCache) -> Snapshots:
-    return RedisSnapshots(cache)
+def snapshots(cache: RedisCache) -> SnapshotCache:
+    return SnapshotCache(cache)
 
 
 async def lifetime(cache: RedisCache, pattern: str) -> float:
@@ -53,7 +53,7 @@ async def run_out(cache: RedisCache, pattern: str) -> None:
     await cache.run("PEXPIRE", cache.key(pattern, ID), 0)
 
 
-async def test_what_was_kept_comes_back_as_it_was(snapshots: Snapshots) -> None:
+async def test_what_was_kept_comes_back_as_it_was(snapshots: SnapshotCache) -> None:
     given = a_snapshot(1)
     await snapshots.save([given])
     found = (await snapshots.load([ID]))[ID]
@@ -63,14 +63,14 @@ async def test_what_was_kept_comes_back_as_it_was(snapshots: Snapshots) -> None:
     assert found.checksum == given.body.checksum
 
 
-async def test_a_match_that_nobody_kept_is_not_there(snapshots: Snapshots) -> None:
+async def test_a_match_that_nobody_kept_is_not_there(snapshots: SnapshotCache) -> None:
     assert await snapshots.load([ID]) == {}
     assert list(await snapshots.history(ID)) == []
     assert await snapshots.load([]) == {}
     await snapshots.save([])
 
 
-async def test_each_change_counts_one_up_and_the_last_five_stay(snapshots: Snapshots) -> None:
+async def test_each_change_counts_one_up_and_the_last_five_stay(snapshots: SnapshotCache) -> None:
     for goals in range(7):
         await snapshots.save([a_snapshot(goals, second=goals)])
     history = await snapshots.history(ID)
@@ -80,7 +80,7 @@ async def test_each_change_counts_one_up_and_the_last_five_stay(snapshots: Snaps
     assert (change["score"], change["_sequence_delta"]) == ({"home": 6, "away": 0}, 1)
 
 
-async def test_the_same_word_again_only_renews_the_time(cache: RedisCache, snapshots: Snapshots) -> None:
+async def test_the_same_word_again_only_renews_the_time(cache: RedisCache, snapshots: SnapshotCache) -> None:
     await snapshots.save([a_snapshot(0)])
     await run_out(cache, "match_latest")
     await snapshots.save([replace(a_snapshot(0, second=30), provenance={"score": {"source": "other"}})])
@@ -91,20 +91,22 @@ async def test_the_same_word_again_only_renews_the_time(cache: RedisCache, snaps
 
 
 @pytest.mark.parametrize("lasts", [15, 24 * 3600])
-async def test_each_key_has_its_time(cache: RedisCache, snapshots: Snapshots, lasts: float) -> None:
+async def test_each_key_has_its_time(cache: RedisCache, snapshots: SnapshotCache, lasts: float) -> None:
     await snapshots.save([a_snapshot(lasts=lasts)])
     assert lasts - 5 < await lifetime(cache, "match_latest") <= lasts
     assert 3595 < await lifetime(cache, "match_history") <= 3600
     assert 24 * 3600 - 5 < await lifetime(cache, "match_sequence") <= 24 * 3600
 
 
-async def test_an_older_answer_does_not_overwrite_a_newer_one(snapshots: Snapshots) -> None:
+async def test_an_older_answer_does_not_overwrite_a_newer_one(snapshots: SnapshotCache) -> None:
     await snapshots.save([a_snapshot(1, second=10)])
     await snapshots.save([a_snapshot(0, second=5)])
     assert (await snapshots.load([ID]))[ID].payload["score"]["home"] == 1
 
 
-async def test_a_clock_that_ran_ahead_blocks_no_answer_once_its_own_is_not_fresh_any_more(snapshots: Snapshots) -> None:
+async def test_a_clock_that_ran_ahead_blocks_no_answer_after_its_own_expired(
+    snapshots: SnapshotCache,
+) -> None:
     """The reconciled snapshot stays for a day, and is fresh for a few seconds."""
     await snapshots.save([a_snapshot(1, second=10, lasts=24 * 3600)])
     await snapshots.save([a_snapshot(0, second=6, lasts=24 * 3600, fresh=0)])
@@ -112,15 +114,15 @@ async def test_a_clock_that_ran_ahead_blocks_no_answer_once_its_own_is_not_fresh
     assert (found.sequence, found.payload["score"]["home"]) == (2, 0)
 
 
-async def test_numbers_stay_monotonic_when_many_write_at_once(cache: RedisCache, snapshots: Snapshots) -> None:
-    others = [RedisSnapshots(cache) for _ in range(8)]
+async def test_numbers_stay_monotonic_when_many_write_at_once(cache: RedisCache, snapshots: SnapshotCache) -> None:
+    others = [SnapshotCache(cache) for _ in range(8)]
     await asyncio.gather(*(each.save([a_snapshot(n)]) for n, each in enumerate(others * 5)))
     history = [one.sequence for one in await snapshots.history(ID)]
     assert history == [40, 39, 38, 37, 36]
 
 
 async def test_a_thousand_matches_take_a_handful_of_round_trips(
-    cache: RedisCache, snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch
+    cache: RedisCache, snapshots: SnapshotCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = [a_snapshot(match_id=f"espn_{number}") for number in range(1000)]
     await snapshots.save(many[:1])
@@ -140,7 +142,7 @@ async def commands(cache: RedisCache) -> int:
 
 
 async def test_a_snapshot_that_is_far_too_large_is_refused_and_the_rest_is_saved(
-    snapshots: Snapshots, caplog: pytest.LogCaptureFixture
+    snapshots: SnapshotCache, caplog: pytest.LogCaptureFixture
 ) -> None:
     huge = replace(a_snapshot(match_id="espn_2"), body=encode_payload({"title": "x" * 600_000}))
     await snapshots.save([huge, a_snapshot()])
@@ -149,7 +151,7 @@ async def test_a_snapshot_that_is_far_too_large_is_refused_and_the_rest_is_saved
 
 
 async def test_a_value_is_the_number_and_compressed_json_whose_last_field_is_the_payload(
-    cache: RedisCache, snapshots: Snapshots
+    cache: RedisCache, snapshots: SnapshotCache
 ) -> None:
     await snapshots.save([a_snapshot()])
     number, _, compressed = (await cache.run("GET", cache.key("match_latest", ID))).partition(b"\n")
@@ -159,7 +161,7 @@ async def test_a_value_is_the_number_and_compressed_json_whose_last_field_is_the
 
 
 async def test_an_api_football_match_takes_less_than_twelve_kilobytes_with_its_history(
-    cache: RedisCache, snapshots: Snapshots
+    cache: RedisCache, snapshots: SnapshotCache
 ) -> None:
     """10,000 matches and their reconciled snapshots fit into the 256 MB of the embedded cache."""
     live = match(*(f"{minute} home {minute}" for minute in range(1, 90, 11)))

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.search import LibrarySearch
 from found_footy.storage.postgres import Database
@@ -21,15 +21,15 @@ async def bench(database_url: str) -> AsyncIterator[Bench]:
 
 
 @pytest.fixture
-def shelf(store: PostgresStore) -> Shelf:
+def shelf(store: FixtureStore) -> Shelf:
     return Shelf(store.database)
 
 
 @pytest.fixture
-def vectors(store: PostgresStore) -> EmbeddingStore:
+def vectors(store: FixtureStore) -> EmbeddingStore:
     return EmbeddingStore(store.database)
 
 
 @pytest.fixture
-def search_store(store: PostgresStore) -> LibrarySearch:
+def search_store(store: FixtureStore) -> LibrarySearch:
     return LibrarySearch(store.database)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import clip_file_key
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.support.frame_counter import check_frames, counter
@@ -28,7 +28,7 @@ async def check_clips(system: LibrarySystem, source: int, folder: Path) -> list[
 
 
 async def test_each_exported_clip_begins_and_ends_with_its_frames(
-    store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path
+    store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path
 ) -> None:
     async with library_system(store.database, objects, tmp_path) as system:
         clips = await system.spliced(counter().read_bytes())

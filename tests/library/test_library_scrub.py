@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library import scrub as library_scrub
 from found_footy.library.models import clip_file_key, master_key, sprite_key, upload_key
 from found_footy.library.scrub import ScrubReport, is_abandoned, merge_sorted, scrub
@@ -19,7 +19,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.fixture
-async def library(store: PostgresStore) -> LibraryStore:
+async def library(store: FixtureStore) -> LibraryStore:
     return LibraryStore(store.database)
 
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from found_footy.clips.models import clip_key
 from found_footy.errors import FootyError
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import SourceKind, SourceState, Submission, master_key
 from found_footy.library.submissions import default_title
 from found_footy.runtime.http_server import HttpServer
@@ -61,7 +61,7 @@ async def test_a_kept_video_of_a_goal_becomes_a_source_that_outlives_its_match(
 
 
 async def test_a_link_is_fetched(
-    store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer
+    store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer
 ) -> None:
     async with library_system(store.database, objects, tmp_path, [urlsplit(web.url).netloc]) as system:
         order = Submission(SourceKind.URL, "A link", url=f"{web.url}/film.mp4")
@@ -74,7 +74,7 @@ async def test_a_link_is_fetched(
 
 @pytest.mark.parametrize("chosen", [True, False])
 async def test_a_page_gives_its_title_where_nobody_chose_one(
-    store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer, chosen: bool
+    store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer, chosen: bool
 ) -> None:
     url = f"{web.url}/page"
     given = "What an editor calls it" if chosen else default_title(url)
@@ -89,7 +89,7 @@ async def test_a_page_gives_its_title_where_nobody_chose_one(
     ("path", "kind", "retryable"), [("404", "CandidateRejected", False), ("503", "DownloadUnavailable", True)]
 )
 async def test_a_link_that_leads_nowhere_says_so(
-    store: PostgresStore,
+    store: FixtureStore,
     objects: ThreadedObjectStore,
     tmp_path: Path,
     web: HttpServer,

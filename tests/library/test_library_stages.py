@@ -12,7 +12,7 @@ from temporalio.testing import ActivityEnvironment
 
 from found_footy.clips.models import clip_key
 from found_footy.errors import FootyError
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import (
     ClipState,
     SourceKind,
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
-async def system(store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path) -> AsyncIterator[LibrarySystem]:
+async def system(store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path) -> AsyncIterator[LibrarySystem]:
     async with library_system(store.database, objects, tmp_path) as made:
         yield made
 
@@ -104,7 +104,7 @@ async def test_scenes_of_a_film_that_is_known_are_not_looked_for_again(
 
 
 async def test_clips_that_show_the_same_are_paired_whichever_comes_first(
-    system: LibrarySystem, store: PostgresStore
+    system: LibrarySystem, store: FixtureStore
 ) -> None:
     one, other, copy = await system.spliced(film_bytes(seeds=(10, 11, 10)))
     assert all(await asyncio.gather(*(system.run("sprites", clip.id) for clip in (one, other, copy))))
@@ -143,7 +143,7 @@ async def test_an_archived_clip_loses_its_files_and_stays_a_tile(system: Library
 
 
 async def test_the_film_of_an_archived_goal_goes_and_the_goals_own_file_stays(
-    system: LibrarySystem, store: PostgresStore
+    system: LibrarySystem, store: FixtureStore
 ) -> None:
     """A video of one scene: its clip has no file of its own, and what it shows would stay for ever."""
     await add_goal(Bench(store.database))

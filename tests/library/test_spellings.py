@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.moments import SearchFilter, parse_query
 from found_footy.library.search import LibrarySearch
 from tests.library.shelf import GOAL, Shelf
@@ -41,7 +41,7 @@ CASES = [
 
 @pytest.mark.parametrize(("known", "said", "is_found"), CASES)
 async def test_a_name_is_found_in_each_of_its_spellings(
-    store: PostgresStore, known: str, said: str, is_found: bool
+    store: FixtureStore, known: str, said: str, is_found: bool
 ) -> None:
     questions = (
         "select labelled_words('p', %(known)s) @@ search_query(%(said)s, 's', null, null, null) as it",

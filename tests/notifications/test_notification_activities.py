@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from found_footy.errors import DeliveryRefused, DeliveryUnavailable
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.notifications.activities import (
     MAX_BACKOFF,
     DeadMessage,
@@ -35,7 +35,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-async def db(store: PostgresStore) -> Database:
+async def db(store: FixtureStore) -> Database:
     await add_match(store)
     return store.database
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from found_footy.errors import BadRequest, NotFound, TooManyRequests
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.notifications import store as module
 from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.models import OutgoingMessage, SubscriptionChange
@@ -20,7 +20,7 @@ from tests.support.web_world import NOW
 
 
 @pytest.fixture
-async def db(store: PostgresStore) -> Database:
+async def db(store: FixtureStore) -> Database:
     await add_match(store)
     return store.database
 
@@ -333,7 +333,7 @@ async def test_a_subscription_goes_with_all_of_its_messages(db: Database) -> Non
         await NotificationStore(db).delete(subscription)
 
 
-async def test_old_messages_go_with_the_outbox(db: Database, store: PostgresStore) -> None:
+async def test_old_messages_go_with_the_outbox(db: Database, store: FixtureStore) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await tell(db, "goal.stable", await add_goal(db, 2))

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from found_footy.cli.health import health_line, health_view
-from found_footy.feeds.cache import RedisFeedCounters, RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MonitoringState
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.operations.health import HealthService, feed_lines, health_document, stale_matches
 from found_footy.operations.models import FeedDeclaration, HealthLimits, HealthReport
 from found_footy.operations.probe import CacheProbe, FeedProbe, HealthProbe, SystemProbe
@@ -32,7 +32,7 @@ async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched
     await database.open()
     made = Watched(database, database_url, cache)
     # It answered the daily ingest: without any answer, no grade is shown.
-    await PostgresStore(database).save_feed_state("espn", None, made.now - timedelta(hours=1), None)
+    await FixtureStore(database).save_feed_state("espn", None, made.now - timedelta(hours=1), None)
     yield made
     await made.leading.release()
     await database.close()
@@ -43,9 +43,9 @@ async def report(watched: Watched, cache: RedisCache | None = None) -> HealthRep
     looks = FeedProbe(
         HealthProbe(watched.store),
         CacheProbe(
-            RedisMonitorRecords(asked),
-            RedisFreshness(asked),
-            RedisFeedCounters(asked),
+            MonitoringRecords(asked),
+            FreshnessIndex(asked),
+            FeedCounters(asked),
             RedisHealthCache(asked),
             asked.check_writable,
         ),
@@ -68,7 +68,7 @@ async def test_each_feed_is_shown_with_its_requests(watched: Watched) -> None:
     await watched.answer([1])
     failing = watched.record(2, state=MonitoringState.PAUSED, failures_in_a_row=5, error="FeedBlocked: a captcha")
     await watched.records.save([failing])
-    await RedisFeedCounters(watched.cache).note("espn", ok=3, failed=1)
+    await FeedCounters(watched.cache).note("espn", ok=3, failed=1)
     await watched.after(50)
     found = await report(watched)
     espn = feed_lines(found.measured)[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import Quota
 from found_footy.operations.findings import assess, poll_limit
 from found_footy.operations.models import (
     Deliveries,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from found_footy.feeds.ports import NextMatch
+from found_footy.fixtures.follow_list import NextMatch
 from found_footy.operations.overview import SetupOverview, SwitchState, joined, next_match_text
 
 NOW = datetime(2026, 11, 18, 17, 55, tzinfo=UTC)

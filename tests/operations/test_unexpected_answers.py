@@ -37,16 +37,15 @@ from found_footy.errors import (
     StoreUnavailable,
 )
 from found_footy.feeds.activities import FeedActivities, PollContext
-from found_footy.feeds.models import FeedSource
+from found_footy.feeds.models import FeedAnswer, FeedSource
 from found_footy.feeds.registration import TrackedIds
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.activities import IngestActivities
 from found_footy.fixtures.models import FixtureStage, IngestDayInput, Sport
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.operations.check_ports import UnexpectedAnswer
 from found_footy.operations.check_store import PostgresUnexpectedAnswers
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder, is_unexpected
-from found_footy.ports import FeedAnswer
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.http_exchanges import Exchange, note_exchange
@@ -138,7 +137,7 @@ async def test_one_worker_saves_the_same_error_once_in_ten_minutes() -> None:
 
 
 async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore, pages: HttpServer
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore, pages: HttpServer
 ) -> None:
     """With the real adapter and the real store."""
     settings = Settings(espn_url=pages.url, retry_seconds=0, _env_file=None)
@@ -171,7 +170,7 @@ class ChangedFeed(ScriptedFeed):
 
 @pytest.mark.parametrize("error", [None, StoreUnavailable("away"), RuntimeError("bug")])
 async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
-    store: PostgresStore, cache: RedisCache, objects: ObjectStore, error: Exception | None
+    store: FixtureStore, cache: RedisCache, objects: ObjectStore, error: Exception | None
 ) -> None:
     kept = Kept(error)
     system = System(store, cache, objects, {"test": ChangedFeed()})
@@ -190,7 +189,7 @@ class ChangedSource(Source):
         raise SourceChanged("the page has no posts")
 
 
-async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: PostgresStore, objects: ObjectStore) -> None:
+async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: FixtureStore, objects: ObjectStore) -> None:
     await certain_goal(store)
     kept = Kept()
     search = SearchActivities(
@@ -214,7 +213,7 @@ class ChangedNames(Names):
         raise KnowledgeError("not JSON")
 
 
-async def test_a_lookup_of_names_keeps_what_was_not_json(store: PostgresStore) -> None:
+async def test_a_lookup_of_names_keeps_what_was_not_json(store: FixtureStore) -> None:
     kept = Kept()
     aliases = AliasActivities(ClipStore(store.database), ChangedNames(), lambda: NOW, UnexpectedAnswerRecorder(kept))  # type: ignore[arg-type]
     with pytest.raises(KnowledgeError):
@@ -222,7 +221,7 @@ async def test_a_lookup_of_names_keeps_what_was_not_json(store: PostgresStore) -
     assert kept.saved == [("team names", "KnowledgeError", PAGE)]
 
 
-async def test_a_look_keeps_what_the_vision_server_said(store: PostgresStore, objects: ObjectStore) -> None:
+async def test_a_look_keeps_what_the_vision_server_said(store: FixtureStore, objects: ObjectStore) -> None:
     async def nonsense(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
         noted()
         raise InvalidVisionResponse("no message")

@@ -15,7 +15,7 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.errors import FeedUnavailable, NotFound, ObjectStoreError, ObjectStoreUnavailable, SourceUnavailable
 from found_footy.feeds.snapshot import encode
 from found_footy.fixtures.models import FixtureStage, LiveFixture
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.ports import SourceReport
 from found_footy.recordings.file_format import unpack
 from found_footy.recordings.models import AnswerToRecord, RecordedFeed, Recording, recording_key
@@ -34,7 +34,7 @@ QUERY = SearchQuery(("Seven",), ("Liverpool",))
 class Recorded:
     """A recorder with its stores, and what it has made."""
 
-    def __init__(self, store: PostgresStore, objects: ThreadedObjectStore, folder: Path) -> None:
+    def __init__(self, store: FixtureStore, objects: ThreadedObjectStore, folder: Path) -> None:
         self.fixtures = store
         self.store = RecordingStore(store.database)
         self.objects = objects
@@ -71,7 +71,7 @@ class Recorded:
 
 
 @pytest.fixture
-def recorded(store: PostgresStore, objects: ThreadedObjectStore, tmp_path: Path) -> Recorded:
+def recorded(store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path) -> Recorded:
     return Recorded(store, objects, tmp_path)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from found_footy.errors import FeedUnavailable, NotInAnswer, RecordingBroken, SettingsError
-from found_footy.ports import ScoreFeed
+from found_footy.feeds.models import ScoreFeed
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.models import Recording
 from found_footy.recordings.playback import (

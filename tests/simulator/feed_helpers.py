@@ -16,8 +16,8 @@ from footy_simulator.scenario import Scenario
 from footy_simulator.server import Simulator
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
+from found_footy.feeds.models import FeedAnswer, ScoreFeed
 from found_footy.fixtures.models import LiveFixture
-from found_footy.ports import FeedAnswer, ScoreFeed
 from found_footy.runtime.retry import RetryRules
 
 ONCE = RetryRules(attempts=1)

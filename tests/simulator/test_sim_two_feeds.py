@@ -20,8 +20,8 @@ from found_footy.errors import (
     FootyError,
     UnknownStatus,
 )
+from found_footy.feeds.models import FeedAnswer, ScoreFeed
 from found_footy.fixtures.models import LiveFixture, MatchMinute, Score
-from found_footy.ports import FeedAnswer, ScoreFeed
 
 FEEDS = ("api_football", "espn")
 OTHER = {"home": {"id": 42, "name": "Arsenal"}, "away": {"id": 47, "name": "Tottenham"}}

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from found_footy.errors import CacheFull, CacheUnavailable, SettingsError
-from found_footy.feeds.cache import RedisSnapshots
-from found_footy.feeds.ports import NewSnapshot
+from found_footy.feeds.cache import SnapshotCache
+from found_footy.feeds.models import NewSnapshot
 from found_footy.feeds.snapshot import encode_payload
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
@@ -53,7 +53,7 @@ async def kill(engine: EmbeddedValkey) -> None:
 async def test_a_killed_server_is_unavailable_and_comes_back_with_all_keys(
     engine: EmbeddedValkey, own: RedisCache
 ) -> None:
-    snapshots = RedisSnapshots(own)
+    snapshots = SnapshotCache(own)
     await snapshots.save(
         [NewSnapshot("espn_1", "espn", encode_payload({"goals": 1}), NOW, timedelta(hours=1), timedelta(hours=1))]
     )

@@ -21,7 +21,7 @@ from found_footy.discovery.models import EventWorkflow, Post, SearchAttempt, Tea
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import KnowledgeError
 from found_footy.fixtures.models import Score, Sport
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
@@ -108,7 +108,7 @@ class Names:
 
 
 class System:
-    def __init__(self, store: PostgresStore, objects: ObjectStore, media: MediaProcessor, clip: bytes) -> None:
+    def __init__(self, store: FixtureStore, objects: ObjectStore, media: MediaProcessor, clip: bytes) -> None:
         self.store, self.objects = store, objects
         self.clips = ClipStore(store.database)
         self.sources: list[Source] = []

@@ -16,7 +16,7 @@ from found_footy.discovery.selection import Choice, ChoosingRules, choose
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import FixtureStage
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
 from found_footy.ports import SourceReport
@@ -28,19 +28,19 @@ NOW = START + timedelta(minutes=24)
 QUERY = SearchQuery(("Seven",), ("Liverpool", "LFC"))
 
 
-async def certain_goal(store: PostgresStore) -> str:
+async def certain_goal(store: FixtureStore) -> str:
     """A goal of player 7 in minute 23 that three polls have seen."""
     await follow(store, [(match(), FixtureStage.ACTIVE)], START)
     await polled(store, "23 home 7", numbers=range(1, 4))
     return GOAL
 
 
-async def withdrawn(store: PostgresStore) -> None:
+async def withdrawn(store: FixtureStore) -> None:
     """Three polls without it."""
     await polled(store, numbers=range(4, 7))
 
 
-async def polled(store: PostgresStore, *goals: str, numbers: range) -> None:
+async def polled(store: FixtureStore, *goals: str, numbers: range) -> None:
     for number in numbers:
         async with store.poll() as transaction:
             (state,) = await transaction.load([5000])

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from found_footy.errors import FeedError
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import FeedAnswer, Quota
 from found_footy.fixtures.models import LiveFixture
-from found_footy.ports import FeedAnswer
 
 
 class ScriptedFeed:

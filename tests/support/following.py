@@ -7,14 +7,14 @@ from datetime import datetime
 
 from found_footy.feeds.match_pairing import listing_of
 from found_footy.feeds.models import Pairing, PairingVerdict
-from found_footy.feeds.store import PostgresListings
+from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.models import LiveFixture
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 
 
-async def follow(store: PostgresStore, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
+async def follow(store: FixtureStore, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
     """With the stage each starts in; returns how many are new, by stage."""
-    async with PostgresListings(store.database).registering() as registering:
+    async with ListingStore(store.database).registration() as registering:
         added = await registering.add(fixtures, now)
         founded = [
             (listing_of(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from psycopg.types.json import Jsonb
 
 from found_footy.fixtures.models import FixtureStage
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.notifications.models import validate_filter
 from found_footy.notifications.store import NotificationStore
 from found_footy.storage.postgres import Database
@@ -37,7 +37,7 @@ on conflict do nothing
 """
 
 
-async def add_match(store: PostgresStore, fixture_id: int = FIXTURE) -> None:
+async def add_match(store: FixtureStore, fixture_id: int = FIXTURE) -> None:
     await follow(
         store, [(match(fixture_id, PREMIER, LIVERPOOL, CITY), FixtureStage.ACTIVE)], KICKOFF - timedelta(hours=2)
     )

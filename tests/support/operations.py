@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState, Quota
 from found_footy.operations.findings import assess
 from found_footy.operations.health import HealthService
 from found_footy.operations.models import (

@@ -17,12 +17,12 @@ from found_footy.feeds.poll_state import MonitoringRules
 from found_footy.feeds.registration import TrackedIds
 from found_footy.feeds.registry import FeedRegistry, FeedSwitches
 from found_footy.feeds.scheduling import SchedulingRules
-from found_footy.feeds.store import PostgresListings
+from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.activities import IngestActivities, MonitorActivities
 from found_footy.fixtures.follow_list import FollowBook
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import FixtureStage, LiveFixture, PollInput, PollResult
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.backend import ObjectStore
@@ -44,7 +44,7 @@ def sources_of(feeds: Mapping[str, ScriptedFeed]) -> tuple[FeedSource, ...]:
 class System:
     def __init__(
         self,
-        store: PostgresStore,
+        store: FixtureStore,
         cache: RedisCache,
         objects: ObjectStore,
         feeds: Mapping[str, ScriptedFeed],
@@ -55,7 +55,7 @@ class System:
         self.feeds = dict(feeds)
         self.sources = sources_of(feeds)
         self.memory = FeedCache(cache)
-        self.listings = PostgresListings(store.database)
+        self.listings = ListingStore(store.database)
         self.switches = FeedSwitches(cache)
         self.registry = FeedRegistry(lambda: self.sources, lambda source: self.feeds[source.id], self.switches)
         recorder = MatchRecorder(RecordingStore(store.database), objects, {})

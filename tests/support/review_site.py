@@ -14,7 +14,7 @@ from playwright.async_api import Browser, BrowserContext
 
 from found_footy.access.models import Role
 from found_footy.app import open_web
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.library.store import LibraryStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.objects.backend import ObjectStore
@@ -28,7 +28,7 @@ from tests.support.web_world import settings_for
 @dataclass
 class ReviewSite:
     url: str
-    store: PostgresStore
+    store: FixtureStore
     library: LibraryStore
     objects: ObjectStore
     ahead: timedelta = timedelta(0)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from found_footy.errors import EngineError
-from found_footy.feeds.cache import RedisFeedCounters, RedisFreshness, RedisMonitorRecords
+from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.feed_health import HealthRules, HealthTransition
 from found_footy.operations.models import Recovery
@@ -66,8 +66,8 @@ class Watched:
     def __post_init__(self) -> None:
         self.store = PostgresHealth(self.database)
         self.copies = RedisHealthCache(self.cache)
-        self.freshness = RedisFreshness(self.cache)
-        self.records = RedisMonitorRecords(self.cache)
+        self.freshness = FreshnessIndex(self.cache)
+        self.records = MonitoringRecords(self.cache)
         self.leading = AdvisoryLock(self.url)
         self.recovering = self.make_recovering()
         self.watchdog = self.make_watchdog()
@@ -84,7 +84,7 @@ class Watched:
         )
 
     def make_watchdog(self, leading: AdvisoryLock | None = None, interval: float = 0.01) -> Watchdog:
-        measuring = FeedMeasurer(self.store, self.freshness, self.records, RedisFeedCounters(self.cache), LAG)
+        measuring = FeedMeasurer(self.store, self.freshness, self.records, FeedCounters(self.cache), LAG)
         recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
         return Watchdog(
             self.store,

@@ -10,14 +10,14 @@ import httpx
 
 from found_footy.access.models import ID_LENGTH, SECRET_BYTES, Role, new_token
 from found_footy.access.store import TokenStore
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from tests.support.web_world import NOW
 
 PAGE = {"accept": "text/html"}
 
 
 async def make_token(
-    store: PostgresStore,
+    store: FixtureStore,
     role: Role,
     *,
     name: str = "somebody",

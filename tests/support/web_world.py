@@ -39,7 +39,7 @@ from found_footy.fixtures.models import (
     Side,
     Team,
 )
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import RelativeBox
 from found_footy.ports import SourceReport
@@ -97,7 +97,7 @@ class Clip:
 
 
 class World:
-    def __init__(self, store: PostgresStore, objects: ThreadedObjectStore, first_poll: int = 0) -> None:
+    def __init__(self, store: FixtureStore, objects: ThreadedObjectStore, first_poll: int = 0) -> None:
         self.store, self.objects = store, objects
         self.clips = ClipStore(store.database)
         self._polls = first_poll
@@ -211,7 +211,7 @@ def match(
     )  # fmt: skip
 
 
-async def populate(store: PostgresStore, objects: ThreadedObjectStore) -> World:
+async def populate(store: FixtureStore, objects: ThreadedObjectStore) -> World:
     """Goals in every state; the constants above name them."""
     world = World(store, objects)
     home, away = Side.HOME, Side.AWAY

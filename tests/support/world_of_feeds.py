@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from psycopg.types.json import Jsonb
 
 from found_footy.feeds.models import FieldProvenance, FieldReport, MatchListing, Pairing, PairingVerdict
-from found_footy.feeds.store import PostgresListings
+from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.models import (
     WICKET,
     Innings,
@@ -26,7 +26,7 @@ from found_footy.fixtures.models import (
     Toss,
     WicketKind,
 )
-from found_footy.fixtures.store import PostgresStore, provenance_row
+from found_footy.fixtures.store import FixtureStore, provenance_row
 from found_footy.operations.models import (
     FreshnessStats,
     HealthGrade,
@@ -90,8 +90,8 @@ async def populate_feeds(world: World, kickoff: datetime, now: datetime) -> None
     await world.add(cricket)
     await world.poll(t20(kickoff, *WICKETS), times=3)
     await world.search(WICKET_OF_HEAD, 1)
-    listings = PostgresListings(world.store.database)
-    async with listings.registering() as registering:
+    listings = ListingStore(world.store.database)
+    async with listings.registration() as registering:
         joined = MatchListing(
             "espn", 401_7001, Sport.FOOTBALL, ("Liverpool",), ("Man City",), kickoff, "Premier League"
         )
@@ -121,7 +121,7 @@ def _score(now: datetime) -> FieldProvenance:
     return FieldProvenance(chosen, (FieldReport("espn", {"home": 1, "away": 1}, now - timedelta(seconds=40)),))
 
 
-async def populate_health(store: PostgresStore, now: datetime) -> None:
+async def populate_health(store: FixtureStore, now: datetime) -> None:
     """Two hours of judgements with an outage in the middle, and what was done about it."""
     kept = PostgresHealth(store.database)
     entry = Recovery(

@@ -14,7 +14,7 @@ from found_footy.access.models import Role
 from found_footy.app import open_web
 from found_footy.config import Settings
 from found_footy.errors import NotFound
-from found_footy.feeds.store import PostgresListings
+from found_footy.feeds.store import ListingStore
 from found_footy.operations.models import Recovery, RecoveryAction
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.redis import RedisCache
@@ -124,7 +124,7 @@ async def test_what_is_no_switch_is_refused(desk: Desk, path: str, body: object,
 async def test_a_pairing_is_decided_once(desk: Desk, small_world: WorldCopy) -> None:
     wish = {"feed": "espn", "feed_id": 4017002, "fixture_id": 7002, "same": True}
     assert (await desk.web.post("/admin/pairings", json=wish, headers=desk.operator)).status_code == 204
-    assert await PostgresListings(small_world.store.database).doubtful() == []
+    assert await ListingStore(small_world.store.database).doubtful() == []
     listed = (await desk.web.get("/api/v1/fixtures/7002/feeds")).json()["feeds"]
     assert [(feed["feed"], feed["founding"]) for feed in listed] == [("api_football", True), ("espn", False)]
     again = await desk.web.post("/admin/pairings", json={**wish, "feed_id": 1}, headers=desk.operator)

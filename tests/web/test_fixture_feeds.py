@@ -12,9 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from found_footy.app import open_web
-from found_footy.feeds.cache import RedisMonitorRecords, RedisSnapshots
-from found_footy.feeds.models import RECONCILED, MonitoringState
-from found_footy.feeds.ports import NewSnapshot
+from found_footy.feeds.cache import MonitoringRecords, SnapshotCache
+from found_footy.feeds.models import RECONCILED, MonitoringState, NewSnapshot
 from found_footy.feeds.snapshot import encode_payload
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.redis import RedisCache
@@ -28,15 +27,15 @@ from tests.support.web_world import NOW, served
 @dataclass(frozen=True)
 class Site:
     web: httpx.AsyncClient
-    snapshots: RedisSnapshots
-    records: RedisMonitorRecords
+    snapshots: SnapshotCache
+    records: MonitoringRecords
 
 
 @pytest.fixture
 async def site(small_world: WorldCopy, valkey_server: str, cache: RedisCache) -> AsyncIterator[Site]:
     """A server whose cache has keys of its own."""
     settings = small_world.settings.model_copy(update={"redis_url": SecretStr(valkey_server)})
-    snapshots, records = RedisSnapshots(cache), RedisMonitorRecords(cache)
+    snapshots, records = SnapshotCache(cache), MonitoringRecords(cache)
     async with open_web(settings) as services:
         scores = replace(services.scores, snapshots=snapshots, records=records)
         server = HttpServer(create_app(replace(services, now=lambda: NOW, scores=scores)), grace_seconds=1)

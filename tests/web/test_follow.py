@@ -10,7 +10,7 @@ import pytest
 
 from found_footy.access.models import Role
 from found_footy.errors import EngineError
-from found_footy.fixtures.follow_store import PostgresFollows
+from found_footy.fixtures.follow_list import FollowStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
@@ -62,7 +62,7 @@ async def test_a_toggle_adds_and_removes(page: httpx.AsyncClient, small_world: W
     assert 'name="remove" value="mls" aria-pressed="true"' in (await page.get("/follow")).text
     done = await send(page, remove="mls", place="nowhere\r\nX: y")
     assert done.headers["location"] == "/follow?done=removed"
-    (change,) = await PostgresFollows(small_world.store.database).changes()
+    (change,) = await FollowStore(small_world.store.database).changes()
     assert (change.entry, change.followed, change.by) == ("mls", False, "desk")
 
 
@@ -102,7 +102,7 @@ async def test_a_form_without_the_mark_of_the_login_changes_nothing(
     page: httpx.AsyncClient, small_world: WorldCopy
 ) -> None:
     assert (await page.post("/follow", data={"add": "mls"})).status_code == 403
-    assert await PostgresFollows(small_world.store.database).changes() == []
+    assert await FollowStore(small_world.store.database).changes() == []
 
 
 # --- the API

@@ -16,7 +16,7 @@ from found_footy.access.models import Role
 from found_footy.app import open_web
 from found_footy.config import Settings
 from found_footy.errors import FeedUnavailable, SourceLoggedOut
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import Quota
 from found_footy.fixtures.store import open_store
 from found_footy.operations.models import EngineStatus, Measurement
 from found_footy.operations.store import PostgresOperations

@@ -12,7 +12,7 @@ import pytest
 from found_footy.errors import NotFound, StoreUnavailable
 from found_footy.fixtures.documents import DATES
 from found_footy.fixtures.read_store import SQL as FIXTURES_SQL
-from found_footy.fixtures.read_store import PostgresReading
+from found_footy.fixtures.read_store import DocumentReader
 from found_footy.storage.read_pool import ReadPool
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
@@ -29,7 +29,7 @@ async def readers(database_url: str) -> AsyncIterator[ReadPool]:
 
 
 async def test_the_version_changes_with_every_commit_and_not_with_reads(readers: ReadPool, database_url: str) -> None:
-    reading = PostgresReading(readers, 45)
+    reading = DocumentReader(readers, 45)
     before = await reading.version()
     async with await psycopg.AsyncConnection.connect(database_url) as writer:
         await writer.execute(MATCH, [1])
@@ -58,7 +58,7 @@ async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_c
             await mine.wait()
             return [{"version": str(number)}]
 
-    reading = PostgresReading(Counting(), 45)  # type: ignore[arg-type]
+    reading = DocumentReader(Counting(), 45)  # type: ignore[arg-type]
     early = asyncio.create_task(reading.version())
     while not asked:
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_c
 async def test_connections_that_died_are_replaced_without_anybody_noticing(
     readers: ReadPool, database_url: str
 ) -> None:
-    reading = PostgresReading(readers, 45)
+    reading = DocumentReader(readers, 45)
     await asyncio.gather(*(readers.fetch(FIXTURES_SQL["version"]) for _ in range(4)))
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
         await killer.execute(
@@ -102,7 +102,7 @@ async def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatc
     await away.open()
     try:
         with pytest.raises(StoreUnavailable) as told:
-            await PostgresReading(away, 45).version()
+            await DocumentReader(away, 45).version()
         assert "secret" not in str(told.value)
     finally:
         await away.close()

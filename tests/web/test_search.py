@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from found_footy.fixtures.models import FixtureStage, MatchMinute, Score, Side, Team
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
     HAALAND,
@@ -46,7 +46,7 @@ FOLDED = [
 ]
 
 
-async def test_names_are_folded_to_plain_letters(store: PostgresStore) -> None:
+async def test_names_are_folded_to_plain_letters(store: FixtureStore) -> None:
     async with store.database.connection() as connection:
         for name, plain in FOLDED:
             row = await (await connection.execute("select folded(%s) as it", [name])).fetchone()
@@ -54,7 +54,7 @@ async def test_names_are_folded_to_plain_letters(store: PostgresStore) -> None:
             assert row["it"] == plain
 
 
-async def test_a_question_cannot_be_turned_into_another_one(store: PostgresStore) -> None:
+async def test_a_question_cannot_be_turned_into_another_one(store: FixtureStore) -> None:
     async with store.database.connection() as connection:
         for said, question in [
             ("salah liv", "'liv':* & 'salah':*"),

@@ -33,7 +33,7 @@ from found_footy.browser.chromium import find_chromium
 from found_footy.cli.common import err, open_database, out, print_json, run
 from found_footy.config import Settings, as_demo, environment_names
 from found_footy.errors import EngineError, ScenarioError, SettingsError, StoreUnavailable
-from found_footy.fixtures.store import PostgresStore
+from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import ClipState, SourceState
 from found_footy.library.views import LibraryViews
 from found_footy.runtime.data_folder import DataFolder
@@ -379,7 +379,7 @@ async def play_demo(
                 running(settings, browser=settings.browser_url is not None) as system,
                 open_database(system.settings) as database,
             ):
-                documents = await _watch(simulator, PostgresStore(database), settings, show)
+                documents = await _watch(simulator, FixtureStore(database), settings, show)
                 library = await _watch_library(simulator, system.settings, documents, show)
                 result = DemoResult(
                     check_fixtures(simulator.truth, documents),
@@ -393,7 +393,7 @@ async def play_demo(
 
 
 async def _watch(
-    simulator: Simulator, store: PostgresStore, settings: Settings, show: Callable[[DemoSnapshot], None]
+    simulator: Simulator, store: FixtureStore, settings: Settings, show: Callable[[DemoSnapshot], None]
 ) -> list[dict[str, Any]]:
     """Show the matchday until every match has completed, and return all fixtures."""
     deadline: float | None = None

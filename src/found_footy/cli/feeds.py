@@ -19,7 +19,7 @@ from found_footy.errors import NotFound
 
 if TYPE_CHECKING:
     from found_footy.feeds.registry import DeclaredFeed, OpenFeeds
-    from found_footy.feeds.store import PostgresListings
+    from found_footy.feeds.store import ListingStore
     from found_footy.storage.postgres import Database
 
 
@@ -76,7 +76,7 @@ def auto(feed: FeedId, as_json: AsJson = False) -> None:
 def pairings(as_json: AsJson = False) -> None:
     """List uncertain pairings: matches of two feeds that may be the same, to be confirmed or rejected."""
 
-    async def query(listings: PostgresListings) -> list[dict[str, Any]]:
+    async def query(listings: ListingStore) -> list[dict[str, Any]]:
         return await listings.doubtful()
 
     found = _with_listings(query)
@@ -150,17 +150,17 @@ def _document(each: DeclaredFeed) -> dict[str, Any]:
 
 
 def _decide(feed: str, feed_id: int, fixture_id: int, *, same: bool) -> None:
-    async def decide(listings: PostgresListings) -> None:
+    async def decide(listings: ListingStore) -> None:
         await listings.decide(feed, feed_id, fixture_id, same, datetime.now(UTC))
 
     _with_listings(decide)
 
 
-def _with_listings(use: Callable[[PostgresListings], Coroutine[Any, Any, T]]) -> T:
+def _with_listings(use: Callable[[ListingStore], Coroutine[Any, Any, T]]) -> T:
     async def body(database: Database) -> T:
-        from found_footy.feeds.store import PostgresListings
+        from found_footy.feeds.store import ListingStore
 
-        return await use(PostgresListings(database))
+        return await use(ListingStore(database))
 
     return with_database(body)
 

@@ -199,10 +199,9 @@ async def _ingest(settings: Settings) -> bool:
 
 def _with_book(settings: Settings, use: Callable[[FollowBook], Coroutine[Any, Any, T]]) -> T:
     async def body(database: Database) -> T:
-        from found_footy.fixtures.follow_list import FollowBook
-        from found_footy.fixtures.follow_store import PostgresFollows
+        from found_footy.fixtures.follow_list import FollowBook, FollowStore
 
-        return await use(FollowBook(settings.follow, PostgresFollows(database)))
+        return await use(FollowBook(settings.follow, FollowStore(database)))
 
     return with_database(body, settings)
 

@@ -22,7 +22,7 @@ from found_footy.config import load_settings
 from found_footy.runtime.data_folder import with_running_engines
 
 if TYPE_CHECKING:
-    from found_footy.fixtures.store import PostgresStore
+    from found_footy.fixtures.store import FixtureStore
     from found_footy.storage.postgres import Database
 
 T = TypeVar("T")
@@ -129,10 +129,10 @@ def clips(
         out.print("no clips; `footy goal EVENT_ID` explains why a goal has none")
 
 
-def _read(query: Callable[[PostgresStore], Coroutine[Any, Any, T]]) -> T:
+def _read(query: Callable[[FixtureStore], Coroutine[Any, Any, T]]) -> T:
     async def body(database: Database) -> T:
-        from found_footy.fixtures.store import PostgresStore
+        from found_footy.fixtures.store import FixtureStore
 
-        return await query(PostgresStore(database))
+        return await query(FixtureStore(database))
 
     return with_database(body)

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -33,10 +34,13 @@ from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
 from found_footy.fixtures.models import GoalKind, Side, Sport
 from found_footy.fixtures.team_names import is_national
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
-from found_footy.ports import ClipStorage, FixtureStore, Knowledge, SocialSource, SourceReport
+from found_footy.ports import ClipStorage, Knowledge, SocialSource, SourceReport
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
+
+if TYPE_CHECKING:
+    from found_footy.fixtures.store import FixtureStore
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -16,18 +17,22 @@ from found_footy.config import Settings
 from found_footy.errors import FeedError, FootyError, NotInAnswer, PageNotOpened, ProgramFault
 from found_footy.feeds.cache import FeedCache
 from found_footy.feeds.models import (
+    BatchAnswers,
     EnabledFeeds,
     EncodedSnapshot,
+    FeedAnswer,
     FeedPollInput,
     FeedPollResult,
     MatchMonitoringRecord,
     MatchPosition,
     MatchPriority,
+    MonitoredFixture,
+    NewSnapshot,
+    OpenFeed,
     feed_match_id,
 )
 from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, is_paused, new_record
-from found_footy.feeds.ports import BatchAnswers, ListingStore, MonitoredFixture, NewSnapshot
-from found_footy.feeds.registry import FeedRegistry, OpenFeed
+from found_footy.feeds.registry import FeedRegistry
 from found_footy.feeds.scheduling import (
     PollPace,
     SchedulingRules,
@@ -40,14 +45,17 @@ from found_footy.feeds.scheduling import (
     within_means,
 )
 from found_footy.feeds.snapshot import encode, title_of
+from found_footy.feeds.store import ListingStore
 from found_footy.feeds.validation import COMPARE_WINDOW, find_problem, position_of
 from found_footy.fixtures.models import FixtureStage, LiveFixture, PollInput, phase_of
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
-from found_footy.ports import FeedAnswer, FixtureStore
 from found_footy.recordings.models import AnswerToRecord
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.runtime.worker import schedule_delay
+
+if TYPE_CHECKING:
+    from found_footy.fixtures.store import FixtureStore
 
 log = logging.getLogger(__name__)
 

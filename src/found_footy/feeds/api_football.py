@@ -24,8 +24,8 @@ from found_footy.errors import (
     FootyError,
 )
 from found_footy.feeds.http import FeedClient, Turn, at_once
-from found_footy.feeds.models import compact, venue_name
-from found_footy.feeds.scheduling import Quota, minute_quota_left
+from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
+from found_footy.feeds.scheduling import minute_quota_left
 from found_footy.feeds.validation import MAX_GOALS, parse_kickoff, storable
 from found_footy.fixtures.models import (
     GoalKind,
@@ -41,7 +41,6 @@ from found_footy.fixtures.models import (
     phase_of,
 )
 from found_footy.json_reader import MAX_TEXT, JsonReader, storable_text
-from found_footy.ports import FeedAnswer
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 
 SHOOTOUT = "Penalty Shootout"

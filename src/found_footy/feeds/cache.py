@@ -15,14 +15,16 @@ from itertools import accumulate, zip_longest
 from typing import Any
 
 from found_footy.feeds.models import (
+    BatchAnswers,
     CachedSnapshot,
+    FeedTotals,
     MatchMonitoringRecord,
     MatchPosition,
     MatchPriority,
     MonitoringState,
+    NewSnapshot,
 )
 from found_footy.feeds.poll_state import is_paused, resume
-from found_footy.feeds.ports import BatchAnswers, FeedTotals, NewSnapshot
 from found_footy.fixtures.models import PHASES, MatchMinute, Team
 from found_footy.storage import redis as read
 from found_footy.storage.redis import Command, RedisCache, Word, chunks, load_script
@@ -49,7 +51,7 @@ SLOT_SECONDS, SLOTS = 30, 10
 """Five minutes."""
 
 
-class RedisFeedCounters:
+class FeedCounters:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
 
@@ -118,7 +120,7 @@ log = logging.getLogger(__name__)
 INDEX = "freshness_index"
 
 
-class RedisFreshness:
+class FreshnessIndex:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
 
@@ -156,7 +158,7 @@ NEGATIVE = "negative_cache"
 SECONDS = 60
 
 
-class RedisMissingMatches:
+class NegativeCache:
     def __init__(self, cache: RedisCache, *, seconds: float = SECONDS) -> None:
         self._cache = cache
         self._milliseconds = max(1, round(seconds * 1000))
@@ -186,7 +188,7 @@ ARCHIVED_SECONDS = 24 * 3600
 QUEUE_SECONDS = 60
 
 
-class RedisMonitorRecords:
+class MonitoringRecords:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
 
@@ -376,7 +378,7 @@ _COMPRESSION = 1
 """zlib level. Compression shrinks the JSON to a quarter; the fastest level is nearly as good as the best."""
 
 
-class RedisSnapshots:
+class SnapshotCache:
     """A value is the snapshot's number, a line break, and compressed JSON whose last field is the encoded payload."""
 
     def __init__(self, cache: RedisCache) -> None:
@@ -491,11 +493,11 @@ def _milliseconds(time: timedelta) -> int:
 class FeedCache:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
-        self.snapshots = RedisSnapshots(cache)
-        self.records = RedisMonitorRecords(cache)
-        self.freshness = RedisFreshness(cache)
-        self.counters = RedisFeedCounters(cache)
-        self.missing = RedisMissingMatches(cache)
+        self.snapshots = SnapshotCache(cache)
+        self.records = MonitoringRecords(cache)
+        self.freshness = FreshnessIndex(cache)
+        self.counters = FeedCounters(cache)
+        self.missing = NegativeCache(cache)
 
     async def save_answers(self, answers: BatchAnswers) -> None:
         """Save a batch of answers: one round trip and one transaction per 60 matches."""

@@ -46,12 +46,10 @@ from found_footy.feeds.crex_page import (
 from found_footy.feeds.crex_state import list_document, match_document
 from found_footy.feeds.cricket import cricket_status
 from found_footy.feeds.http import FeedClient, Turn, at_once, is_block_page
-from found_footy.feeds.models import compact
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import FeedAnswer, Quota, compact
 from found_footy.feeds.validation import storable
 from found_footy.fixtures.models import League, LiveFixture, Phase, Side, Sport, Toss, phase_of
 from found_footy.json_reader import JsonReader
-from found_footy.ports import FeedAnswer
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 

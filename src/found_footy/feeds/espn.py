@@ -27,8 +27,7 @@ from found_footy.errors import (
 )
 from found_footy.feeds import cricinfo, espn_cricket
 from found_footy.feeds.http import FeedClient, Turn, at_once
-from found_footy.feeds.models import compact, venue_name
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
 from found_footy.feeds.validation import MAX_GOALS, storable
 from found_footy.fixtures.models import (
     GoalKind,
@@ -46,7 +45,6 @@ from found_footy.fixtures.models import (
     phase_of,
 )
 from found_footy.json_reader import JsonReader
-from found_footy.ports import FeedAnswer
 from found_footy.runtime.http import USER_AGENT
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from found_footy.fixtures.models import LiveFixture, MatchMinute, Sport, Team
+from found_footy.errors import FeedError, FootyError
+from found_footy.fixtures.models import FixtureStage, League, LiveFixture, MatchMinute, Sport, Team
 
 
 def compact(**texts: str | None) -> dict[str, str]:
@@ -205,7 +206,7 @@ class ReconciledFixture:
     conflicts: tuple[FeedConflict, ...] = ()
 
 
-# --- Snapshots of a match, of one feed or reconciled, as cached.
+# --- SnapshotCache of a match, of one feed or reconciled, as cached.
 
 
 RECONCILED = "reconciled"
@@ -285,6 +286,185 @@ def vendor_of(feed: str, adapter: str, base_url: str | None) -> str:
     parts = urlsplit(base_url)
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{adapter}@{parts.hostname}{port}{parts.path.rstrip('/')}"
+
+
+# --- Requests to a feed, and its answers.
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Quota from the feed's headers at `read_at`. A field is None if the feed does not state it."""
+
+    read_at: datetime
+    day_limit: int | None = None
+    day_remaining: int | None = None
+    minute_limit: int | None = None
+    minute_remaining: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAnswer:
+    """Result of a feed request. Each requested fixture is in exactly one of `fixtures`, `failures` and `unknown`."""
+
+    fixtures: tuple[LiveFixture, ...] = ()
+    failures: Mapping[int, FootyError] = field(default_factory=dict)
+    """Fixtures whose response failed or was invalid, with the error."""
+    unknown: tuple[int, ...] = ()
+    """Fixtures missing from the response."""
+    errors: tuple[FeedError, ...] = ()
+    """Parts of the feed, such as a league, that returned nothing."""
+
+
+class ScoreFeed(Protocol):
+    """A source of scores. Methods raise FeedError if the feed as a whole returns nothing usable."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def quota(self) -> Quota | None: ...
+
+    @property
+    def ids_per_request(self) -> int | None:
+        """Fixtures per request; None if one response contains them all."""
+
+    def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
+        """Number of requests to poll this many fixtures. `locators` are the known ones, one per fixture."""
+
+    async def fixtures_on(self, day: date) -> FeedAnswer: ...
+
+    async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
+        """`locators` maps ids to where the feed last listed the match (`LiveFixture.locator`); it may be incomplete."""
+
+    async def check(self) -> str:
+        """Verify with one cheap call that the feed responds and accepts the key; return a description."""
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFeed:
+    source: FeedSource
+    feed: ScoreFeed
+    id_offset: int
+
+    @property
+    def id(self) -> str:
+        return self.source.id
+
+    @property
+    def vendor(self) -> str:
+        """Feeds of one vendor share rate limits and count as one source."""
+        return self.source.vendor or self.source.id
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """State of a feed after the last request by any worker."""
+
+    quota: Quota | None
+    asked_at: datetime
+    answered_at: datetime | None
+    error: str | None
+
+
+# --- Fixtures as monitored at the feeds that list them.
+
+
+@dataclass(frozen=True, slots=True)
+class FeedListing:
+    """A match as listed by one feed."""
+
+    feed: str
+    feed_id: int
+    swapped: bool = False
+    founding: bool = False
+    locator: str = ""
+    """Location of the match at the feed (`LiveFixture.locator`); empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownListing:
+    fixture_id: int
+    founding: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredFixture:
+    """A fixture with all feeds that list it."""
+
+    id: int
+    stage: FixtureStage
+    status: str
+    kickoff: datetime
+    home: Team
+    away: Team
+    league: League
+    listings: tuple[FeedListing, ...]
+    completed_at: datetime | None = None
+    last_report_at: datetime | None = None
+    """Time of the last accepted report of any feed."""
+    staging_polled_at: datetime | None = None
+    activated_at: datetime | None = None
+
+    def at_feeds(self, on: Iterable[str]) -> MonitoredFixture:
+        """Return the fixture with the listings of these feeds only; disabled feeds are not polled."""
+        feeds = frozenset(on)
+        return replace(self, listings=tuple(each for each in self.listings if each.feed in feeds))
+
+    @property
+    def expected_since(self) -> datetime | None:
+        """Return the later of the last accepted report and the start of polling: a fixture that returned to staging and
+        was activated again is not as old as its last report.
+        """
+        return max((at for at in (self.last_report_at, self.activated_at) if at is not None), default=None)
+
+
+# --- Cache writes, and counters.
+
+
+@dataclass(frozen=True, slots=True)
+class NewSnapshot:
+    """A snapshot to store; the cache numbers it."""
+
+    match_id: str
+    domain_id: str
+    body: EncodedSnapshot
+    created_at: datetime
+    ttl: timedelta
+    fresh_for: timedelta
+    """How long an older answer does not overwrite this one."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAnswers:
+    """Cache writes of one batch of answers."""
+
+    feed: str
+    at: datetime
+    seconds: float
+    snapshots: Sequence[NewSnapshot]
+    records: Sequence[MatchMonitoringRecord]
+    """Records of all requested matches, answered or not."""
+    reported_fixtures: Sequence[int]
+    """Ids of the active fixtures that were answered."""
+    missing: Sequence[str]
+    """Ids of matches missing from the feed's answer."""
+    navigation_failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedTotals:
+    """Counters of a feed since the cache was created."""
+
+    ok: int = 0
+    failed: int = 0
+    navigation_failures: int = 0
+    seconds: float = 0.0
+    """Total duration of all requests."""
+    buckets: Mapping[float, int] = field(default_factory=dict)
+    """Upper bound in seconds to the number of requests up to it; `math.inf` for all."""
 
 
 # --- Inputs and results of workflows and activities.

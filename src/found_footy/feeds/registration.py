@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.alignment import id_offset, to_fixture_ids
 from found_footy.feeds.match_pairing import listing_of, place_listings
-from found_footy.feeds.models import MatchListing, Pairing, PairingVerdict
-from found_footy.feeds.ports import ListingStore, Registering
-from found_footy.feeds.registry import OpenFeed
+from found_footy.feeds.models import MatchListing, OpenFeed, Pairing, PairingVerdict
+from found_footy.feeds.store import ListingStore, RegistrationTransaction
 from found_footy.feeds.team_similarity import is_placeholder
 from found_footy.fixtures.following import EVERYTHING, Following
 from found_footy.fixtures.lifecycle import LifecycleRules, initial_stage
@@ -70,7 +69,7 @@ async def register_matches(
         return RegistrationResult()
     by_id = {live.id: live for live in fixtures}
     listings = [listing_of(opened.id, live) for live in by_id.values()]
-    async with store.registering() as registering:
+    async with store.registration() as registering:
         known = await registering.known(opened.id, list(by_id))
         kickoffs = [live.kickoff for live in fixtures]
         candidates = await registering.candidates(min(kickoffs) - AROUND, max(kickoffs) + AROUND, opened.id)
@@ -120,7 +119,7 @@ def _wanted(opened: OpenFeed, live: LiveFixture, tracked: TrackedIds) -> bool:
 
 
 async def _found(
-    registering: Registering, opened: OpenFeed, new: Sequence[tuple[MatchListing, LiveFixture]]
+    registering: RegistrationTransaction, opened: OpenFeed, new: Sequence[tuple[MatchListing, LiveFixture]]
 ) -> list[tuple[MatchListing, LiveFixture]]:
     """Return new matches in fixture ids. An id taken by another feed's match is moved to this feed's id space."""
     taken = await registering.taken([live.id + opened.id_offset for _, live in new])

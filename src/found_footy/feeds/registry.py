@@ -17,13 +17,11 @@ from found_footy.feeds.cache import FEED_NAMES, FeedCache
 from found_footy.feeds.crex import Crex
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.http import at_once
-from found_footy.feeds.models import FeedSource, vendor_of
-from found_footy.feeds.ports import Switches
+from found_footy.feeds.models import FeedSource, OpenFeed, ScoreFeed, vendor_of
 from found_footy.feeds.quota_estimate import PollingPlan
 from found_footy.feeds.sources_file import load_sources
 from found_footy.fixtures.follow_list import REFRESH_SECONDS, FollowBook
 from found_footy.fixtures.following import Following, following_of
-from found_footy.ports import ScoreFeed
 from found_footy.recordings.playback import recording_feed
 from found_footy.runtime.retry import RetryRules
 from found_footy.storage import redis as read
@@ -34,10 +32,16 @@ CONFIG = "domain_config"
 
 
 class FeedSwitches:
-    def __init__(self, cache: RedisCache) -> None:
+    """Feeds that an operator switched on or off at run time."""
+
+    def __init__(self, cache: RedisCache | None) -> None:
+        """Without a cache there are no switches, and none can be set."""
         self._cache = cache
 
     async def switched(self) -> Mapping[str, bool]:
+        """Return on or off by feed; feeds without a switch are not included."""
+        if self._cache is None:
+            return {}
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
         keys = self._cache.keys(CONFIG, feeds)
         found = {
@@ -47,6 +51,9 @@ class FeedSwitches:
         return {feed: on for feed, on in found.items() if on is not None}
 
     async def switch(self, feed: str, on: bool | None) -> None:
+        """Switch a feed; None removes the switch, so that the file decides."""
+        if self._cache is None:
+            raise CacheUnavailable("this system has no cache, where switches are kept")
         key = self._cache.key(CONFIG, feed)
         if on is None:
             await self._cache.run("DEL", key)
@@ -63,22 +70,6 @@ log = logging.getLogger(__name__)
 
 OWN_IDS = "api_football"
 """Adapter whose ids are used unchanged if several feeds are declared."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFeed:
-    source: FeedSource
-    feed: ScoreFeed
-    id_offset: int
-
-    @property
-    def id(self) -> str:
-        return self.source.id
-
-    @property
-    def vendor(self) -> str:
-        """Feeds of one vendor share rate limits and count as one source."""
-        return self.source.vendor or self.source.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,7 @@ class FeedRegistry:
         self,
         declared: Callable[[], tuple[FeedSource, ...]],
         build: Callable[[FeedSource], ScoreFeed],
-        switches: Switches,
+        switches: FeedSwitches,
         refresh: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`refresh` is called before each poll, to reload other dependencies of the feeds."""

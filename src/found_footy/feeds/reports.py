@@ -10,10 +10,18 @@ from datetime import datetime
 
 from found_footy.errors import FootyError
 from found_footy.feeds.alignment import to_fixture_ids
-from found_footy.feeds.models import CachedSnapshot, FeedReport, FixtureIdentity, ReconciledFixture, feed_match_id
-from found_footy.feeds.ports import FeedListing, MonitoredFixture, Snapshots
+from found_footy.feeds.cache import SnapshotCache
+from found_footy.feeds.models import (
+    CachedSnapshot,
+    FeedListing,
+    FeedReport,
+    FixtureIdentity,
+    MonitoredFixture,
+    OpenFeed,
+    ReconciledFixture,
+    feed_match_id,
+)
 from found_footy.feeds.reconcile import reconcile
-from found_footy.feeds.registry import OpenFeed
 from found_footy.feeds.snapshot import decode
 
 log = logging.getLogger(__name__)
@@ -47,7 +55,7 @@ class FixtureReports:
 
 
 async def load_reports(
-    snapshots: Snapshots, feeds: Sequence[OpenFeed], matches: Sequence[MonitoredFixture]
+    snapshots: SnapshotCache, feeds: Sequence[OpenFeed], matches: Sequence[MonitoredFixture]
 ) -> list[FixtureReports]:
     """Return the reports of fixtures for which at least one enabled feed has a fresh answer."""
     enabled = {each.id: each for each in feeds}

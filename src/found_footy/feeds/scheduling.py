@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState, feed_match_id
+from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState, Quota, feed_match_id
 from found_footy.feeds.poll_state import is_paused
 from found_footy.fixtures.models import PHASES, FixtureStage, Phase
 
@@ -23,17 +23,6 @@ MATCH_LENGTH = timedelta(minutes=115)
 """From kick-off to full time, including half-time and stoppage time."""
 LAST_MINUTES = timedelta(minutes=15)
 """Time allowed for a match that should already be over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """Quota from the feed's headers at `read_at`. A field is None if the feed does not state it."""
-
-    read_at: datetime
-    day_limit: int | None = None
-    day_remaining: int | None = None
-    minute_limit: int | None = None
-    minute_remaining: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

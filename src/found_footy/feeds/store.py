@@ -10,8 +10,14 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from found_footy.errors import NotFound
-from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate
-from found_footy.feeds.ports import FeedListing, KnownListing, MonitoredFixture
+from found_footy.feeds.models import (
+    FeedListing,
+    KnownListing,
+    MatchListing,
+    MonitoredFixture,
+    Pairing,
+    PairingCandidate,
+)
 from found_footy.fixtures.models import FixtureStage, League, LiveFixture, Sport, Team
 from found_footy.fixtures.store import add_fixtures
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
@@ -21,15 +27,15 @@ SQL = load_queries(__package__, "store")
 ALL_STAGES = tuple(str(stage) for stage in FixtureStage)
 
 
-class PostgresListings:
+class ListingStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
     @asynccontextmanager
-    async def registering(self) -> AsyncIterator[PostgresRegistering]:
+    async def registration(self) -> AsyncIterator[RegistrationTransaction]:
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock"], {})
-            yield PostgresRegistering(connection)
+            yield RegistrationTransaction(connection)
 
     async def followed(
         self, stages: Sequence[FixtureStage], *, completed_since: datetime, feed: str | None = None
@@ -59,7 +65,7 @@ class PostgresListings:
                 await fetch(connection, SQL["settle_doubts"], {"feed": feed, "ids": [feed_id]})
 
 
-class PostgresRegistering:
+class RegistrationTransaction:
     """A transaction that places a feed's matches; only one runs at a time."""
 
     def __init__(self, connection: Connection) -> None:

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from found_footy.feeds.models import MatchMonitoringRecord
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import MatchMonitoringRecord, Quota
 from found_footy.fixtures.models import MatchMinute
 from found_footy.operations.service_checks import ServiceCheck
 

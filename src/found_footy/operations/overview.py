@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from found_footy.feeds.ports import NextMatch
+from found_footy.fixtures.follow_list import NextMatch
 from found_footy.text import spoken
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from found_footy.errors import (
     CacheUnavailable,
@@ -19,7 +19,6 @@ from found_footy.errors import (
     SourceError,
     StoreUnavailable,
 )
-from found_footy.feeds.ports import FeedCounters, Freshness, MonitorRecords
 from found_footy.operations.feed_health import FeedMeasurement, arrived, is_paused, unsaved
 from found_footy.operations.models import (
     AnswersCounted,
@@ -51,8 +50,8 @@ CACHE_SECONDS = 5.0
 @dataclass(frozen=True, slots=True)
 class FeedMeasurer:
     store: HealthStore
-    freshness: Freshness
-    records: MonitorRecords
+    freshness: FreshnessIndex
+    records: MonitoringRecords
     counters: FeedCounters
     lag: timedelta
     """Maximum time between a response and its save."""
@@ -113,8 +112,8 @@ WORST = (HealthGrade.HEALTHY, HealthGrade.RECOVERING, HealthGrade.DEGRADED, Heal
 class CacheProbe:
     def __init__(
         self,
-        records: MonitorRecords,
-        freshness: Freshness,
+        records: MonitoringRecords,
+        freshness: FreshnessIndex,
         counters: FeedCounters,
         health: HealthCache,
         check_writable: Callable[[], Awaitable[None]],
@@ -203,6 +202,9 @@ def _number(value: Any) -> float:
 
 # --- Whole system, measured once for all concurrent readers.
 
+
+if TYPE_CHECKING:
+    from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
 
 log = logging.getLogger(__name__)
 

@@ -9,14 +9,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from temporalio.client import Client, ScheduleOverlapPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from found_footy.errors import CacheUnavailable, EngineError, FootyError, NotFound, SourceError
-from found_footy.feeds.ports import MonitorRecords
 from found_footy.operations.feed_health import RecoveryStep, acted, outcome_of, seen
 from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
 from found_footy.operations.ports import BrowserControl, HealthCache, HealthStore, Restarting
@@ -78,6 +77,9 @@ class TemporalPoller:
 # --- Recovery steps. Each is bounded and audited.
 
 
+if TYPE_CHECKING:
+    from found_footy.feeds.cache import MonitoringRecords
+
 log = logging.getLogger(__name__)
 
 BROWSER_SECONDS = 60.0
@@ -110,7 +112,7 @@ class Recovering:
         browser: BrowserControl | None,
         workers: Restarting | None,
         poller: Restarting | None,
-        records: MonitorRecords | None = None,
+        records: MonitoringRecords | None = None,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -207,7 +209,7 @@ async def _restart_step(unit: Restarting) -> Done:
     return await unit.restart(), {}
 
 
-async def _pauses_step(records: MonitorRecords, now: datetime) -> Done:
+async def _pauses_step(records: MonitoringRecords, now: datetime) -> Done:
     ended = await records.end_pauses(now)
     return said_of_pauses(ended), {}
 

@@ -32,9 +32,8 @@ from found_footy.errors import (
     SourceUnavailable,
 )
 from found_footy.feeds.espn import FEED, parse_scoreboard
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import FeedAnswer, Quota
 from found_footy.fixtures.models import LiveFixture
-from found_footy.ports import FeedAnswer
 from found_footy.recordings.file_format import PACKED_BYTES, unpack
 from found_footy.recordings.models import (
     RecordedDownload,

@@ -26,7 +26,7 @@ from found_footy.discovery.models import search_workflow_id
 from found_footy.errors import EngineError, RecordingBroken
 from found_footy.feeds.alignment import ID_SPAN, id_offset
 from found_footy.fixtures.models import IngestInput, MonitorInput, phase_of
-from found_footy.fixtures.store import PostgresStore, open_store
+from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
 from found_footy.media.processor import MediaProcessor
 from found_footy.recordings.file_format import pack
@@ -107,7 +107,7 @@ def _owner(registered: object) -> object:
 
 
 def _outside(
-    settings: Settings, store: PostgresStore, objects: ObjectStore, media: MediaProcessor, replayed: ReplayInputs
+    settings: Settings, store: FixtureStore, objects: ObjectStore, media: MediaProcessor, replayed: ReplayInputs
 ) -> tuple[SearchActivities, DownloadActivities]:
     recording = replayed.recording
     rules = search_rules(settings)
@@ -396,7 +396,7 @@ class ReplayRunner:
     def _move(self, poll: ReplayPoll) -> None:
         write_clock(self._playhead, self._timeline, self._start, poll.at)
 
-    async def play(self, client: Client, store: PostgresStore, queue: str) -> Documents:
+    async def play(self, client: Client, store: FixtureStore, queue: str) -> Documents:
         polls = self._timeline.polls
         silent: frozenset[MatchKey] = frozenset()
         for number, poll in enumerate(polls):
@@ -433,7 +433,7 @@ class ReplayRunner:
         except WorkflowFailureError as failure:
             raise EngineError(f"the matches of the recording could not be brought in: {_cause(failure)}") from failure
 
-    async def _close(self, client: Client, store: PostgresStore, queue: str) -> Documents:
+    async def _close(self, client: Client, store: FixtureStore, queue: str) -> Documents:
         """Keep polling the last responses until all searches and matches have ended."""
         deadline = time.monotonic() + CLOSING_SECONDS
         number = 0

@@ -19,12 +19,12 @@ from found_footy.web.response_cache import ResponseCache
 if TYPE_CHECKING:
     from found_footy.access.store import TokenStore
     from found_footy.clips.store import PostgresLinks
-    from found_footy.feeds.ports import MonitorRecords, Snapshots
+    from found_footy.feeds.cache import MonitoringRecords, SnapshotCache
     from found_footy.feeds.quota_estimate import PollingPlan
-    from found_footy.feeds.store import PostgresListings
+    from found_footy.feeds.store import ListingStore
     from found_footy.fixtures.follow_list import FollowBook
-    from found_footy.fixtures.read_store import PostgresMatchday, PostgresMatchWords, PostgresReading
-    from found_footy.fixtures.store import PostgresStore
+    from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
+    from found_footy.fixtures.store import FixtureStore
     from found_footy.library.review_store import ReviewStore
     from found_footy.library.search import LibrarySearch
     from found_footy.library.store import LibraryStore
@@ -99,10 +99,10 @@ class FeedServices:
     """Feed services; None if this system does not have one."""
 
     book: FeedBook
-    pairings: PostgresListings
-    provenance: PostgresMatchWords
-    snapshots: Snapshots | None = None
-    records: MonitorRecords | None = None
+    pairings: ListingStore
+    provenance: ProvenanceReader
+    snapshots: SnapshotCache | None = None
+    records: MonitoringRecords | None = None
     recovery: RecoveryTrigger | None = None
 
 
@@ -118,7 +118,7 @@ class FollowServices:
 class WebServices:
     rules: WebRules
     now: Callable[[], datetime]
-    goals: PostgresStore
+    goals: FixtureStore
     files: ThreadedObjectStore
     media: MediaProcessor
     access: TokenStore
@@ -126,9 +126,9 @@ class WebServices:
     live: Hub
     scores: FeedServices
     links: PostgresLinks
-    reading: PostgresReading
+    reading: DocumentReader
     cache: ResponseCache
-    matchday: PostgresMatchday
+    matchday: MatchdayReader
     follow: FollowServices
     overview: Callable[[], Awaitable[SetupOverview]]
     """Setup state, for pages without any data yet. Raises StoreUnavailable."""

@@ -13,8 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
-from found_footy.feeds.scheduling import Quota
+from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState, Quota
 from found_footy.operations.findings import is_persistent
 from found_footy.operations.models import (
     FeedDeclaration,

@@ -27,7 +27,7 @@ from bench.table import table
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.loader import parse_scenario
 from footy_simulator.server import Simulator
-from found_footy.app import Closable, build_downloader, build_knowledge, build_sources, search_rules
+from found_footy.app import Closable, build_downloader, build_sources, build_wikidata, search_rules
 from found_footy.cli.demo import demo_settings
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
 from found_footy.clips.filters import FilterRules
@@ -47,7 +47,7 @@ from found_footy.clips.store import ClipStore
 from found_footy.clips.workflow import POOLS
 from found_footy.config import Settings
 from found_footy.discovery.activities import AliasActivities, SearchActivities
-from found_footy.discovery.models import CloseRequest, EventWorkflow, SearchAttempt, SearchOutcome, StillWanted
+from found_footy.discovery.models import CloseRequest, GoalCheck, SearchAttempt, SearchOutcome, WorkflowRef
 from found_footy.feeds.models import FeedPollInput, FeedSource
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.models import IngestIdsInput, PollInput, PollResult, Sport
@@ -186,7 +186,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
     store, clips = FixtureStore(database), ClipStore(database)
     media, vision = MediaProcessor(settings.media_memory_mb, settings.media_seconds), OcrVision()
     feed = build_feed(settings, FeedSource("api_football", "api_football"), None)
-    knowledge, downloader = build_knowledge(settings), build_downloader(settings)
+    knowledge, downloader = build_wikidata(settings), build_downloader(settings)
     recorder = MatchRecorder(RecordingStore(database), objects, {})
     sources = build_sources(settings)
 
@@ -227,8 +227,8 @@ async def _certain_goal(do: Activities) -> str:
 
 
 async def _way_of_the_clips(do: Activities, ledger: Ledger, event_id: str) -> None:
-    me = EventWorkflow(event_id, f"search-{event_id}")
-    still: StillWanted = await ledger.run("take over the goal", do.search.set_monitor_complete, me)
+    me = WorkflowRef(event_id, f"search-{event_id}")
+    still: GoalCheck = await ledger.run("take over the goal", do.search.set_monitor_complete, me)
     assert still.plan is not None
     for team in still.plan.teams:
         await ledger.run("look up a team's names", do.aliases.resolve_team_aliases, team)
@@ -243,7 +243,7 @@ async def _way_of_the_clips(do: Activities, ledger: Ledger, event_id: str) -> No
 
 
 async def _download(do: Activities, ledger: Ledger, event_id: str, keys: Sequence[str]) -> None:
-    await ledger.run("register a download", do.download.register_download_workflow, EventWorkflow(event_id, "download"))
+    await ledger.run("register a download", do.download.register_download_workflow, WorkflowRef(event_id, "download"))
     files: dict[str, str] = {}
     for key in keys:
         fetched: FetchResult = await ledger.run("fetch", do.download.fetch_clip, CandidateRef(event_id, key))
@@ -264,7 +264,7 @@ async def _upload(do: Activities, ledger: Ledger, event_id: str) -> None:
     for md5 in (md5 for plan in plans for md5 in plan.publish):
         await ledger.run("publish", do.upload.publish_clip, VideoRef(event_id, md5))
     await ledger.run("settle", do.upload.settle_event, SettleRequest(event_id, plans, _now()))
-    await ledger.run("clean up", do.upload.clean_up_upload, EventWorkflow(event_id, "upload"))
+    await ledger.run("clean up", do.upload.clean_up_upload, WorkflowRef(event_id, "upload"))
 
 
 def _report(ledger: Ledger) -> None:

@@ -93,7 +93,7 @@ from events, generate_series(1, 10) as attempt;
 
 _VIDEOS = """
 insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size, codec, status,
-    reason, minute, proof, fingerprint, loss, loss_detail, popularity, rank, staged_at, published_at)
+    reason, minute, proof, fingerprint, rejection_reason, rejection_detail, popularity, rank, staged_at, published_at)
 select e.id, md5(e.id || n), case when n = 4 then 'refused' else 'kept' end, 8 + n * 2.5, 1280, 720, 1.78, 30,
     2500000, 3000000 + n * 1000, 'h264',
     case when n = 4 then 'rejected' when n < 3 then 'verified' else 'unverified' end,

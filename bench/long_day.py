@@ -22,7 +22,7 @@ from tests.support.polling import System
 
 from bench.day_world import GOALS, MATCHES, START
 from bench.table import table
-from found_footy.discovery.models import EventWorkflow
+from found_footy.discovery.models import WorkflowRef
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.models import FeedPollInput
@@ -86,7 +86,7 @@ class Day:
         await system.call(system.monitor.poll_staging_fixtures, order)
         found = await system.call(system.monitor.poll_active_fixtures, order)
         for event in found.to_search:  # no search runs here: a stable goal is done
-            mark = EventWorkflow(event, f"search-{event}")
+            mark = WorkflowRef(event, f"search-{event}")
             await system.call(system.search.set_monitor_complete, mark)
             await system.call(system.search.set_download_complete, mark)
 

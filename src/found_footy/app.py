@@ -36,11 +36,11 @@ from found_footy.clips.activities import (
     VerificationActivities,
 )
 from found_footy.clips.download_http import DownloadLimits
-from found_footy.clips.downloader import open_downloader
+from found_footy.clips.downloader import WebDownloader, open_downloader
 from found_footy.clips.filters import FilterRules
 from found_footy.clips.frame_selection import Vision, read_clip
 from found_footy.clips.models import FrameReading
-from found_footy.clips.store import ClipStore, PostgresLinks
+from found_footy.clips.store import ClipStore, LinkStore
 from found_footy.clips.workflow import DownloadWorkflow, UploadWorkflow, upload_starter
 from found_footy.config import ALL_SOURCES, Settings
 from found_footy.discovery.activities import AliasActivities, SearchActivities, SearchRules
@@ -50,7 +50,8 @@ from found_footy.discovery.fxtwitter import SOURCE as FXTWITTER
 from found_footy.discovery.fxtwitter import FxTwitter
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import RedditKeys
-from found_footy.discovery.selection import ChoosingRules
+from found_footy.discovery.selection import SelectionRules
+from found_footy.discovery.sources import SocialSource
 from found_footy.discovery.wikidata import Wikidata, is_contact
 from found_footy.discovery.workflow import AliasWorkflow, SearchWorkflow
 from found_footy.discovery.x import XSource
@@ -112,7 +113,6 @@ from found_footy.operations.store import PostgresHealth, PostgresOperations, Red
 from found_footy.operations.temporal_status import TemporalStatus
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.operations.workflow import CANARY, CanaryWorkflow
-from found_footy.ports import Downloader, Knowledge, SocialSource
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.addresses import AddressPolicy
@@ -545,7 +545,7 @@ def contact_missing(settings: Settings) -> bool:
     return not is_contact(settings.wikidata_contact)
 
 
-def build_knowledge(settings: Settings) -> Knowledge:
+def build_wikidata(settings: Settings) -> Wikidata:
     return Wikidata(
         settings.wikidata_url,
         settings.wikidata_sparql_url,
@@ -554,7 +554,7 @@ def build_knowledge(settings: Settings) -> Knowledge:
     )
 
 
-def build_downloader(settings: Settings) -> Downloader:
+def build_downloader(settings: Settings) -> WebDownloader:
     limits = DownloadLimits(
         settings.download_mb * 1024 * 1024,
         settings.download_seconds,
@@ -584,12 +584,12 @@ def build_senders(settings: Settings) -> dict[str, Sender]:
 def search_rules(settings: Settings) -> SearchRules:
     return SearchRules(
         attempts=settings.search_attempts,
-        most_attempts=max(settings.search_attempts, settings.search_attempts_most),
+        max_attempts=max(settings.search_attempts, settings.search_attempts_most),
         every=timedelta(seconds=settings.search_seconds),
         gap=timedelta(seconds=settings.search_gap_seconds),
         source_timeout=timedelta(seconds=settings.source_timeout_seconds),
         vision_patience=timedelta(seconds=settings.vision_patience_seconds),
-        choosing=ChoosingRules(settings.candidates, timedelta(seconds=settings.post_age_seconds)),
+        selection=SelectionRules(settings.candidates, timedelta(seconds=settings.post_age_seconds)),
     )
 
 
@@ -691,7 +691,7 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                     fresh_for=rules.snapshot_ttl(FixtureStage.ACTIVE),
                     search_silence=timedelta(seconds=settings.search_silence_seconds),
                 ),
-                AliasActivities(clips, closing(build_knowledge(settings)), _now, keeper),
+                AliasActivities(clips, closing(build_wikidata(settings)), _now, keeper),
                 SearchActivities(
                     store,
                     clips,
@@ -769,7 +769,7 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
     for name in settings.sources:
         if name not in off:
             probes.append(_probe(f"source {name}", CheckKind.SOURCE, partial(_source, settings, name)))
-    probes.append(_probe("team names", CheckKind.SERVICE, partial(build_knowledge, settings)))
+    probes.append(_probe("team names", CheckKind.SERVICE, partial(build_wikidata, settings)))
     probes.append(_probe("object store", CheckKind.SERVICE, partial(build_objects, settings)))
     if settings.llama_url is not None:
         probes.append(_probe("vision server", CheckKind.SERVICE, partial(build_vision, settings)))
@@ -1096,7 +1096,7 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
             health=await build_health_service(settings, store, objects, live, feeds.looks),
             live=live,
             scores=feeds.scores,
-            links=PostgresLinks(store.database),
+            links=LinkStore(store.database),
             reading=reading,
             cache=ResponseCache(reading.version),
             matchday=MatchdayReader(store.database),

@@ -235,7 +235,7 @@ DONE = BEGUN | {"_download_complete": True}
     ("fields", "sentence"),
     [
         ({}, ""),
-        (BEGUN, "No clip yet: the search goes on."),
+        (BEGUN, "No clip yet: the search is running."),
         (DONE | {"_s3_videos": [clip()]}, ""),
         (DONE, "No clip: 0 searches, and no source was switched on."),
         (DONE | {"_searches": [search(1, x=FAILED)]}, "No clip: no source answered in 1 search."),
@@ -253,7 +253,7 @@ DONE = BEGUN | {"_download_complete": True}
                     candidate("lost", "portrait"),
                 ],
             },
-            "No clip: 1 search found 3 posts, and none could be used: 2 gone, 1 portrait.",
+            "No clip: 1 search found 3 posts; all were rejected (2 gone, 1 portrait).",
         ),
         (
             DONE | {"_removed": True, "_removed_reason": "VAR"},

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from found_footy.clips.download_http import DownloadLimits
-from found_footy.clips.downloader import open_downloader
+from found_footy.clips.downloader import Downloader, open_downloader
 from found_footy.clips.frame_selection import Vision
 from found_footy.clips.llama_vision import LlamaVision
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.media.ocr import OcrEngine
-from found_footy.ports import Downloader
 from found_footy.runtime.addresses import Resolve, system_resolve
 from tests.clips.hostile_server import Answers, HostileServer
 

@@ -122,9 +122,9 @@ async def test_the_playlist_stands_in_where_the_pds_fails(bluesky: Bluesky, path
 
 async def test_a_video_that_is_nowhere_is_gone(bluesky: Bluesky) -> None:
     bluesky.set({BLOB: api({"error": "BlobNotFound"}, 400), watch(PLC_DID): Reply(status=404)})
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await bluesky.fetch()
-    assert lost.value.reason == RejectionReason.GONE
+    assert raised.value.reason == RejectionReason.GONE
 
 
 async def test_a_cdn_that_fails_may_be_better_later(bluesky: Bluesky) -> None:

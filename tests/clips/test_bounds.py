@@ -18,7 +18,7 @@ MB = b"\0" * 1_000_000
 
 
 @pytest.mark.parametrize(
-    ("reply", "loss"),
+    ("reply", "reason"),
     [
         (Reply(VIDEO, then=bytes(10_000), unmeasured=True), RejectionReason.TOO_LARGE),
         (Reply(VIDEO, length=10 * 1024**3, then=b" ", pause=0.05), RejectionReason.TOO_LARGE),
@@ -44,14 +44,14 @@ MB = b"\0" * 1_000_000
     ],
 )
 async def test_a_loss_has_its_class(
-    serve: Serve, opened: Open, target: Path, reply: Reply, loss: RejectionReason
+    serve: Serve, opened: Open, target: Path, reply: Reply, reason: RejectionReason
 ) -> None:
     server = await serve(reply)
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(server).fetch(f"{server.url}/v.mp4?key=secret", target)
-    assert lost.value.reason == loss
-    assert "secret" not in str(lost.value)
-    assert len(str(lost.value)) < 300
+    assert raised.value.reason == reason
+    assert "secret" not in str(raised.value)
+    assert len(str(raised.value)) < 300
     assert names_in(target.parent) == []
 
 
@@ -72,9 +72,9 @@ async def test_an_endless_body_is_left_soon(serve: Serve, opened: Open, target: 
 )
 async def test_a_drip_is_too_slow(serve: Serve, opened: Open, target: Path, reply: Reply) -> None:
     server = await serve(reply)
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(server, max_seconds=3).fetch(f"{server.url}/v.mp4", target)
-    assert lost.value.reason == RejectionReason.TOO_SLOW
+    assert raised.value.reason == RejectionReason.TOO_SLOW
     assert names_in(target.parent) == []
 
 

@@ -121,7 +121,7 @@ async def test_ten_thousand_posts_do_no_harm(system: System) -> None:
 async def test_nobody_searches_for_a_goal_that_was_withdrawn(system: System) -> None:
     await withdrawn(system.store)
     system.sources = [Source("bluesky", post("a"))]
-    assert not (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).wanted
+    assert not (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).confirmed
     assert system.sources[0].asked == []
 
 
@@ -149,7 +149,7 @@ async def test_the_same_file_by_another_post_is_not_stored_again(system: System)
 
 
 @pytest.mark.parametrize(
-    ("answer", "loss"),
+    ("answer", "reason"),
     [
         (CandidateRejected(RejectionReason.GONE, "it is not there any more"), "gone"),
         (CandidateRejected(RejectionReason.FORBIDDEN_ADDRESS, "10.0.0.1"), "forbidden address"),
@@ -159,13 +159,13 @@ async def test_the_same_file_by_another_post_is_not_stored_again(system: System)
     ],
 )
 async def test_each_loss_has_its_class(
-    system: System, rendered: dict[str, bytes], answer: CandidateRejected | str, loss: str
+    system: System, rendered: dict[str, bytes], answer: CandidateRejected | str, reason: str
 ) -> None:
     (key,) = await found(system.clips, 1, post("a"))
     content = rendered[answer] if isinstance(answer, str) else answer
     system.downloads.files[post("a").media_url] = content
     assert await system.call(system.download.fetch_clip, CandidateRef(GOAL, key)) == FetchResult()
-    assert await system.candidates() == {key: ("lost", loss)}
+    assert await system.candidates() == {key: ("lost", reason)}
     (candidate,) = (await system.store.event(GOAL))["_discovered_videos"]
     assert candidate["loss_detail"]
     assert "/" not in candidate["loss_detail"], "where the file lay for a moment is nobody's business"

@@ -49,11 +49,11 @@ class Hosts:
         await self._opened(self.server).fetch(self.url(address), self._target)
         return saved(self._target)
 
-    async def lost(self, address: str) -> RejectionReason:
-        with pytest.raises(CandidateRejected) as lost:
+    async def rejected(self, address: str) -> RejectionReason:
+        with pytest.raises(CandidateRejected) as raised:
             await self.fetch(address)
         assert names_in(self._target.parent) == []
-        return RejectionReason(lost.value.reason)
+        return RejectionReason(raised.value.reason)
 
     @property
     def asked(self) -> list[str]:
@@ -87,7 +87,7 @@ async def test_streamain_by_its_embed_page(hosts: Hosts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("embed", "loss"),
+    ("embed", "reason"),
     [
         (Reply(status=404), RejectionReason.GONE),
         (page(body="<p>Video not found</p>"), RejectionReason.GONE),
@@ -95,9 +95,9 @@ async def test_streamain_by_its_embed_page(hosts: Hosts) -> None:
         (page(body='<video data-link="/1.mp4"></video><video data-link="/2.mp4"></video>'), RejectionReason.GONE),
     ],
 )
-async def test_streamain_without_a_file_of_its_own(hosts: Hosts, embed: Reply, loss: RejectionReason) -> None:
+async def test_streamain_without_a_file_of_its_own(hosts: Hosts, embed: Reply, reason: RejectionReason) -> None:
     hosts.set({EMBED: embed, "streamain.com/someone-elses.mp4": Reply(OTHER)})
-    assert await hosts.lost(STREAMAIN) == loss
+    assert await hosts.rejected(STREAMAIN) == reason
 
 
 # --- streamin.*: og:video names the file, with a cache-buster. A clip that is gone has a page without og:video.
@@ -119,7 +119,7 @@ async def test_streamin_by_og_video(hosts: Hosts) -> None:
 
 async def test_streamin_without_og_video_is_gone(hosts: Hosts) -> None:
     hosts.set({"streamin.link/v/dfc4c91e": page(body="<h1>Video</h1>")})
-    assert await hosts.lost("streamin.link/v/dfc4c91e") == RejectionReason.GONE
+    assert await hosts.rejected("streamin.link/v/dfc4c91e") == RejectionReason.GONE
 
 
 async def test_the_recorded_page_of_streamin(hosts: Hosts) -> None:
@@ -157,11 +157,11 @@ async def test_streamffs_placeholder_is_refused(hosts: Hosts) -> None:
             placeholder: Reply(VIDEO),
         }
     )
-    assert await hosts.lost(STREAMFF) == RejectionReason.GONE
+    assert await hosts.rejected(STREAMFF) == RejectionReason.GONE
 
 
 @pytest.mark.parametrize(
-    ("share", "loss"),
+    ("share", "reason"),
     [
         (api([]), RejectionReason.GONE),
         (Reply(status=404), RejectionReason.GONE),
@@ -169,9 +169,9 @@ async def test_streamffs_placeholder_is_refused(hosts: Hosts) -> None:
         (api("purged"), RejectionReason.UNSUPPORTED),
     ],
 )
-async def test_streamff_without_a_file(hosts: Hosts, share: Reply, loss: RejectionReason) -> None:
+async def test_streamff_without_a_file(hosts: Hosts, share: Reply, reason: RejectionReason) -> None:
     hosts.set({SHARE: share})
-    assert await hosts.lost(STREAMFF) == loss
+    assert await hosts.rejected(STREAMFF) == reason
 
 
 @pytest.mark.parametrize("share", [Reply(status=502), html("<h1>Checking your browser</h1>")])
@@ -252,7 +252,7 @@ async def test_streamable_by_its_api(hosts: Hosts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "loss"),
+    ("answer", "reason"),
     [
         (Reply(status=404), RejectionReason.GONE),
         (api({"status": 3, "files": {}}), RejectionReason.GONE),
@@ -260,10 +260,10 @@ async def test_streamable_by_its_api(hosts: Hosts) -> None:
         (api({"status": 1}), None),
     ],
 )
-async def test_streamable_without_a_file(hosts: Hosts, answer: Reply, loss: RejectionReason | None) -> None:
+async def test_streamable_without_a_file(hosts: Hosts, answer: Reply, reason: RejectionReason | None) -> None:
     hosts.set({STREAMABLE: answer})
-    if loss is not None:
-        assert await hosts.lost("streamable.com/dnd1") == loss
+    if reason is not None:
+        assert await hosts.rejected("streamable.com/dnd1") == reason
         return
     with pytest.raises(DownloadUnavailable):
         await hosts.fetch("streamable.com/dnd1")
@@ -281,7 +281,7 @@ async def test_reddits_file_where_its_playlist_is_gone(hosts: Hosts) -> None:
 
 
 async def test_bangr_is_gone(hosts: Hosts) -> None:
-    assert await hosts.lost("bangr.im/v/abc123") == RejectionReason.GONE
+    assert await hosts.rejected("bangr.im/v/abc123") == RejectionReason.GONE
     assert hosts.asked == []
 
 
@@ -308,7 +308,7 @@ async def test_of_several_videos_on_an_unknown_page_none_is_taken(hosts: Hosts) 
             "new.example/2.mp4": Reply(OTHER),
         }
     )
-    assert await hosts.lost("new.example/v/clip42x") == RejectionReason.NOT_A_VIDEO
+    assert await hosts.rejected("new.example/v/clip42x") == RejectionReason.NOT_A_VIDEO
 
 
 async def test_json_ld_marks_a_pages_own_video(hosts: Hosts) -> None:
@@ -321,9 +321,9 @@ async def test_json_ld_marks_a_pages_own_video(hosts: Hosts) -> None:
 
 async def test_a_redirect_to_the_front_page_means_gone(hosts: Hosts) -> None:
     hosts.set({"new.example/v/1": redirect("/hosts/new.example/"), "new.example/": page(body="<video src=/promo.mp4>")})
-    assert await hosts.lost("new.example/v/1") == RejectionReason.GONE
+    assert await hosts.rejected("new.example/v/1") == RejectionReason.GONE
 
 
 async def test_a_page_that_says_removed_means_gone(hosts: Hosts) -> None:
     hosts.set({"new.example/v/1": page(body="<p>This clip was removed for a terms of service violation.</p>")})
-    assert await hosts.lost("new.example/v/1") == RejectionReason.GONE
+    assert await hosts.rejected("new.example/v/1") == RejectionReason.GONE

@@ -13,9 +13,10 @@ from found_footy.clips.activities import UploadActivities
 from found_footy.clips.models import PoolRef, RejectionReason, SettleRequest
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
+from found_footy.discovery.models import SourceReport
+from found_footy.discovery.query import team_search_names
 from found_footy.errors import NotFound, SourceRateLimited
 from found_footy.fixtures.store import FixtureStore
-from found_footy.ports import SourceReport
 from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
     GOAL,
@@ -28,7 +29,7 @@ from tests.support.clips import (
     info,
     md5,
     post,
-    takes,
+    selecting,
     withdrawn,
 )
 
@@ -64,8 +65,8 @@ async def topics(url: str) -> Sequence[str]:
 async def test_a_goal_comes_with_all_that_a_search_needs(clips: ClipStore) -> None:
     await clips.save_aliases(40, "Liverpool", ["Liverpool", "LFC"], NOW)
     goal = await clips.goal(GOAL)
-    assert goal.wanted
-    assert goal.names(goal.side) == ("Liverpool", "LFC")
+    assert goal.is_confirmed
+    assert team_search_names(goal, goal.side) == ("Liverpool", "LFC")
     assert goal.expectation.names == ("Liverpool", "Manchester City")
     assert str(goal.expectation.minute) == "23'"
     with pytest.raises(NotFound):
@@ -87,17 +88,17 @@ async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_o
     clips: ClipStore, store: FixtureStore
 ) -> None:
     posts = [post("long", 30), post("short", 5), post("shorter", 4)]
-    await clips.note_search(GOAL, 1, QUERY, [], posts, NOW)
-    assert list(await clips.take(GOAL, 1, takes(most=1))) == ["bluesky:long"]
-    assert list(await clips.take(GOAL, 2, takes(most=1))) == ["bluesky:short"]
-    assert list(await clips.take(GOAL, 3, takes(NOW + timedelta(minutes=4)))) == []
+    await clips.save_search(GOAL, 1, QUERY, [], posts, NOW)
+    assert list(await clips.take_candidates(GOAL, 1, selecting(max_posts=1))) == ["bluesky:long"]
+    assert list(await clips.take_candidates(GOAL, 2, selecting(max_posts=1))) == ["bluesky:short"]
+    assert list(await clips.take_candidates(GOAL, 3, selecting(NOW + timedelta(minutes=4)))) == []
     candidates = {each["key"]: each for each in (await store.event(GOAL))["_discovered_videos"]}
     assert (candidates["bluesky:shorter"]["state"], candidates["bluesky:shorter"]["loss"]) == ("lost", "passed over")
 
 
 async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: ClipStore, store: FixtureStore) -> None:
     reports = [SourceReport("bluesky", 2), SourceReport("x", None, SourceRateLimited("wait"))]
-    await clips.note_search(GOAL, 1, QUERY, reports, [], NOW)
+    await clips.save_search(GOAL, 1, QUERY, reports, [], NOW)
     event = await store.event(GOAL)
     assert event["_search_query"] == "Seven (Liverpool OR LFC)"
     assert event["_twitter_aliases"] == ["Liverpool", "LFC"]
@@ -111,7 +112,7 @@ async def test_each_search_is_told_of_once(clips: ClipStore, store: FixtureStore
     failed = SourceReport("x", None, SourceRateLimited("wait"))
     answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
     for attempt, reports in answers:
-        await clips.note_search(GOAL, attempt, QUERY, reports, [], NOW)
+        await clips.save_search(GOAL, attempt, QUERY, reports, [], NOW)
     await store.database.fetch(OUTBOX_SQL["place"])
     told = [
         row for row in await store.database.fetch(OUTBOX_SQL["since"], after=0, limit=100) if "searched" in row["topic"]
@@ -216,8 +217,8 @@ async def test_closing_explains_what_was_left_open(clips: ClipStore, store: Fixt
     assert (await clips.open_work(GOAL)).any
     await clips.close(GOAL, "time is over")
     assert not (await clips.open_work(GOAL)).any
-    losses = sorted(each["loss"] for each in (await store.event(GOAL))["_discovered_videos"])
-    assert losses == ["failed"] * 4 + ["not checked", "passed over"]
+    reasons = sorted(each["loss"] for each in (await store.event(GOAL))["_discovered_videos"])
+    assert reasons == ["failed"] * 4 + ["not checked", "passed over"]
 
 
 async def test_a_search_that_fell_silent_is_started_again(clips: ClipStore, store: FixtureStore) -> None:

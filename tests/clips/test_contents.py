@@ -37,7 +37,7 @@ def test_the_first_bytes_count_more_than_the_type(kind: str, head: bytes, conten
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "loss"),
+    ("status", "body", "reason"),
     [
         (404, "", RejectionReason.GONE),
         (410, "", RejectionReason.GONE),
@@ -51,10 +51,10 @@ def test_the_first_bytes_count_more_than_the_type(kind: str, head: bytes, conten
         (302, "", RejectionReason.UNREACHABLE),
     ],
 )
-def test_what_a_status_means(status: int, body: str, loss: RejectionReason) -> None:
+def test_what_a_status_means(status: int, body: str, reason: RejectionReason) -> None:
     error = rejection_for_status(status, "host/path", body)
     assert isinstance(error, CandidateRejected)
-    assert error.reason == loss
+    assert error.reason == reason
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
@@ -63,7 +63,7 @@ def test_a_status_that_may_pass(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "loss"),
+    ("message", "reason"),
     [
         ("ERROR: [youtube] abc: Video unavailable", RejectionReason.GONE),
         ("ERROR: [youtube] abc: Video unavailable. This video is private", RejectionReason.PRIVATE),
@@ -90,8 +90,8 @@ def test_a_status_that_may_pass(status: int) -> None:
         ("ERROR: something new; please report this issue on https://github.com/x/issues, deleted", None),
     ],
 )
-def test_what_yt_dlp_means(message: str, loss: RejectionReason | None) -> None:
-    assert reason_for_message(message) == loss
+def test_what_yt_dlp_means(message: str, reason: RejectionReason | None) -> None:
+    assert reason_for_message(message) == reason
 
 
 def test_messages_are_short_and_without_secrets() -> None:
@@ -102,7 +102,7 @@ def test_messages_are_short_and_without_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "loss"),
+    ("link", "reason"),
     [
         ("ftp://example.org/a.mp4", RejectionReason.UNSUPPORTED),
         ("file:///etc/passwd", RejectionReason.UNSUPPORTED),
@@ -121,9 +121,9 @@ def test_messages_are_short_and_without_secrets() -> None:
         ("http://1.1.1.1@127.0.0.1/", RejectionReason.FORBIDDEN_ADDRESS),
     ],
 )
-def test_links_that_are_not_followed(link: str, loss: RejectionReason) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+def test_links_that_are_not_followed(link: str, reason: RejectionReason) -> None:
+    with pytest.raises(CandidateRejected) as raised:
         parse_public_url(link)
-    assert lost.value.reason == loss
-    assert "pw" not in str(lost.value)
-    assert len(str(lost.value)) < 250
+    assert raised.value.reason == reason
+    assert "pw" not in str(raised.value)
+    assert len(str(raised.value)) < 250

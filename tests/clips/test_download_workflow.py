@@ -22,7 +22,7 @@ from found_footy.clips.models import (
     download_workflow_id,
 )
 from found_footy.clips.workflow import DownloadWorkflow
-from found_footy.discovery.models import EventWorkflow, SearchAttempt, StillWanted
+from found_footy.discovery.models import GoalCheck, SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
 
 UNAVAILABLE = ApplicationError("no answer", type="VisionUnavailable", non_retryable=True)
@@ -35,15 +35,15 @@ class World:
         self.steps: list[str] = []
         self.files: dict[str, FetchResult | Exception] = {}
         self.verdicts: dict[str, str | Exception] = {}
-        self.wanted = True
+        self.confirmed = True
         self.hash_fails = False
         self.rejected_candidates: list[CandidateFailure] = []
         self.rejected_videos: list[VideoFailure] = []
         self.after_rejection = "refused"
 
-    async def register(self, order: EventWorkflow) -> StillWanted:
+    async def register(self, order: WorkflowRef) -> GoalCheck:
         self.steps.append("register")
-        return StillWanted(self.wanted)
+        return GoalCheck(self.confirmed)
 
     async def fetch(self, order: CandidateRef) -> FetchResult:
         self.steps.append(f"fetch {order.key}")
@@ -178,6 +178,6 @@ async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None
 
 async def test_a_withdrawn_goal_is_not_downloaded(temporal: Client) -> None:
     world = World(temporal)
-    world.wanted = False
+    world.confirmed = False
     assert (await world.run("a")).withdrawn
     assert world.steps == ["register", "queue for upload"]

@@ -43,7 +43,7 @@ async def test_a_file_of_the_folder_is_copied(opened: Open, folder: Path, target
 
 
 @pytest.mark.parametrize(
-    ("link", "loss"),
+    ("link", "reason"),
     [
         ("folder:../secret", RejectionReason.FORBIDDEN_ADDRESS),
         ("folder:%2e%2e/secret", RejectionReason.FORBIDDEN_ADDRESS),
@@ -68,15 +68,15 @@ async def test_a_file_of_the_folder_is_copied(opened: Open, folder: Path, target
     ],
 )
 async def test_everything_else_is_refused(
-    opened: Open, folder: Path, target: Path, link: str, loss: RejectionReason
+    opened: Open, folder: Path, target: Path, link: str, reason: RejectionReason
 ) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(drop_folder=folder).fetch(link, target)
-    assert lost.value.reason == loss
+    assert raised.value.reason == reason
     assert names_in(target.parent) == []
 
 
 async def test_without_a_folder_there_are_no_files(opened: Open, target: Path) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened().fetch("folder:goal.mp4", target)
-    assert lost.value.reason == RejectionReason.UNSUPPORTED
+    assert raised.value.reason == RejectionReason.UNSUPPORTED

@@ -124,8 +124,8 @@ async def test_proxies_of_the_environment_are_not_used(
 
 
 async def refused(downloader: object, link: str, target: Path) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await downloader.fetch(link, target)  # type: ignore[attr-defined]
-    assert lost.value.reason == RejectionReason.FORBIDDEN_ADDRESS
-    assert "secret" not in str(lost.value)
+    assert raised.value.reason == RejectionReason.FORBIDDEN_ADDRESS
+    assert "secret" not in str(raised.value)
     assert names_in(target.parent) == []

@@ -113,7 +113,7 @@ async def test_a_variant_with_sound_becomes_an_mp4(serve: Serve, opened: Open, t
 
 
 @pytest.mark.parametrize(
-    ("answers", "loss"),
+    ("answers", "reason"),
     [
         ({"/a.ts": Reply(b"G" + bytes(200_000), kind="video/mp2t")}, RejectionReason.TOO_LARGE),
         ({"/a.ts": Reply(status=404)}, RejectionReason.GONE),
@@ -122,11 +122,11 @@ async def test_a_variant_with_sound_becomes_an_mp4(serve: Serve, opened: Open, t
     ],
 )
 async def test_the_bounds_hold_for_segments(
-    serve: Serve, opened: Open, target: Path, answers: dict[str, Reply], loss: RejectionReason
+    serve: Serve, opened: Open, target: Path, answers: dict[str, Reply], reason: RejectionReason
 ) -> None:
     given: Answers = {"/list.m3u8": playlist("a.ts"), **answers}
     server = await serve(given)
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(server, max_bytes=150_000).fetch(f"{server.url}/list.m3u8", target)
-    assert lost.value.reason == loss
+    assert raised.value.reason == reason
     assert names_in(target.parent) == []

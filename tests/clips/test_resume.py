@@ -132,9 +132,9 @@ async def test_what_is_added_counts_towards_the_bound(serve: Serve, opened: Open
         return Reply(bytes(200_000), 206, headers={"Content-Range": f"bytes {HALF}-204999/205000", **TAG})
 
     server = await serve(breaking(more, headers=TAG))
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(server).fetch(f"{server.url}/v.mp4", target)
-    assert lost.value.reason == RejectionReason.TOO_LARGE
+    assert raised.value.reason == RejectionReason.TOO_LARGE
 
 
 async def test_many_downloads_at_once_do_not_mix(serve: Serve, opened: Open, target: Path) -> None:

@@ -99,7 +99,7 @@ async def test_nobody_is_sent_on_to_a_private_address(serve: Serve, fetcher: Ope
 
 
 @pytest.mark.parametrize(
-    ("reply", "loss"),
+    ("reply", "reason"),
     [
         (Reply(VIDEO * 200), RejectionReason.TOO_LARGE),
         (Reply(VIDEO, then=bytes(10_000), unmeasured=True), RejectionReason.TOO_LARGE),
@@ -109,13 +109,13 @@ async def test_nobody_is_sent_on_to_a_private_address(serve: Serve, fetcher: Ope
     ],
 )
 async def test_a_loss_has_its_class(
-    serve: Serve, fetcher: Opened, target: Path, reply: Reply, loss: RejectionReason
+    serve: Serve, fetcher: Opened, target: Path, reply: Reply, reason: RejectionReason
 ) -> None:
     server = await serve(reply)
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await fetcher(server).fetch(f"{server.url}/film.mp4?key=secret", target, lambda share: None)
-    assert lost.value.reason == loss
-    assert "secret" not in str(lost.value)
+    assert raised.value.reason == reason
+    assert "secret" not in str(raised.value)
     assert names_in(target.parent) == []
 
 
@@ -134,9 +134,9 @@ async def test_a_film_that_is_too_long_is_not_even_fetched(serve: Serve, fetcher
         "/list.m3u8": Reply(part.encode(), kind="application/vnd.apple.mpegurl"),
         "/a.ts": Reply(b"G" + bytes(187)),
     }
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await fetcher(server, longest_seconds=7200).fetch(f"{server.url}/page", target, lambda share: None)
-    assert lost.value.reason == RejectionReason.TOO_LONG
+    assert raised.value.reason == RejectionReason.TOO_LONG
     assert not any(request.path == "/a.ts" for request in server.requests)
 
 
@@ -186,7 +186,7 @@ async def test_a_part_that_is_something_else_is_a_loss(
     video, _ = parted(tmp_path)
     playlist = Reply(MPD.encode(), kind="application/dash+xml")
     server = await serve({"/film.mpd": playlist, "/v.mp4": Reply(video), "/a.mp4": Reply(broken)})
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await fetcher(server).fetch(f"{server.url}/film.mpd", target, lambda share: None)
-    assert lost.value.reason == RejectionReason.NOT_A_VIDEO
+    assert raised.value.reason == RejectionReason.NOT_A_VIDEO
     assert names_in(target.parent) == []

@@ -14,7 +14,7 @@ from found_footy.clips import workflow as upload
 from found_footy.clips.activities import UploadActivities
 from found_footy.clips.models import PoolPlan, PoolRef, SettleRequest, VideoRef, upload_workflow_id
 from found_footy.clips.workflow import UploadWorkflow, upload_starter
-from found_footy.discovery.models import EventWorkflow, SearchAttempt
+from found_footy.discovery.models import SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
 
 
@@ -50,7 +50,7 @@ class World:
         self.at_once -= 1
         self.settled.set()
 
-    async def clean_up(self, order: EventWorkflow) -> None:
+    async def clean_up(self, order: WorkflowRef) -> None:
         self.steps.append("clean up")
 
     @property

@@ -48,7 +48,7 @@ async def test_a_page_leads_to_its_video(serve: Serve, opened: Open, target: Pat
 
 
 @pytest.mark.parametrize(
-    ("linked", "loss"),
+    ("linked", "reason"),
     [
         (Reply(status=404), RejectionReason.GONE),
         (Reply(status=403), RejectionReason.PRIVATE),
@@ -56,15 +56,15 @@ async def test_a_page_leads_to_its_video(serve: Serve, opened: Open, target: Pat
     ],
 )
 async def test_a_page_is_lost_for_the_reason_of_its_video(
-    serve: Serve, opened: Open, target: Path, linked: Reply, loss: RejectionReason
+    serve: Serve, opened: Open, target: Path, linked: Reply, reason: RejectionReason
 ) -> None:
     server = await serve({"/goal": html('<video src="/v.mp4">'), "/v.mp4": linked})
-    await lost(opened(server), f"{server.url}/goal", target, loss)
+    await rejected(opened(server), f"{server.url}/goal", target, reason)
 
 
 async def test_pages_that_point_at_each_other_end(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(lambda request: html(f'<video src="{request.path}x">'))
-    await lost(opened(server), f"{server.url}/goal", target, RejectionReason.NOT_A_VIDEO)
+    await rejected(opened(server), f"{server.url}/goal", target, RejectionReason.NOT_A_VIDEO)
     assert len(server.requests) < 10
 
 
@@ -100,7 +100,7 @@ async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: P
 
 
 @pytest.mark.parametrize(
-    ("answer", "loss"),
+    ("answer", "reason"),
     [
         (Reply(status=404), RejectionReason.GONE),
         (Reply(b"", kind="application/json"), RejectionReason.GONE),
@@ -114,10 +114,10 @@ async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: P
     ],
 )
 async def test_a_post_that_is_lost(
-    serve: Serve, opened: Open, target: Path, answer: Reply, loss: RejectionReason
+    serve: Serve, opened: Open, target: Path, answer: Reply, reason: RejectionReason
 ) -> None:
     server = await serve({"/tweet-result": answer})
-    await lost(opened(server), f"https://x.com/someone/status/{ID}", target, loss)
+    await rejected(opened(server), f"https://x.com/someone/status/{ID}", target, reason)
 
 
 def embedded(*links: str) -> Reply:
@@ -162,7 +162,7 @@ async def test_fxembed_is_not_asked_where_syndication_answers(serve: Serve, open
 
 
 @pytest.mark.parametrize(
-    ("syndication", "fxembed", "loss"),
+    ("syndication", "fxembed", "reason"),
     [
         (Reply(status=404), Reply(b'{"code": 404, "status": null}', 404), RejectionReason.GONE),
         (Reply(status=404), Reply(b"<html>404</html>", 404), RejectionReason.GONE),
@@ -174,19 +174,19 @@ async def test_fxembed_is_not_asked_where_syndication_answers(serve: Serve, open
     ],
 )
 async def test_a_post_is_gone_only_if_both_say_so(
-    serve: Serve, opened: Open, target: Path, syndication: Reply, fxembed: Reply, loss: RejectionReason | None
+    serve: Serve, opened: Open, target: Path, syndication: Reply, fxembed: Reply, reason: RejectionReason | None
 ) -> None:
     server = await serve({"/tweet-result": syndication, f"/2/status/{ID}": fxembed})
     with pytest.raises((CandidateRejected, DownloadUnavailable)) as raised:
         await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
-    assert (raised.value.reason if isinstance(raised.value, CandidateRejected) else None) == loss
+    assert (raised.value.reason if isinstance(raised.value, CandidateRejected) else None) == reason
     assert names_in(target.parent) == []
 
 
 async def test_a_post_whose_video_is_a_page_is_no_video(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve({})
     server.answers = {"/tweet-result": told(f"{server.url}/v"), "/v": html('<video src="/v.mp4">')}
-    await lost(opened(server), f"https://x.com/someone/status/{ID}", target, RejectionReason.NOT_A_VIDEO)
+    await rejected(opened(server), f"https://x.com/someone/status/{ID}", target, RejectionReason.NOT_A_VIDEO)
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ async def test_an_endpoint_that_says_nothing_of_the_post_may_say_it_later(
         await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
 
 
-async def lost(downloader: Any, link: str, target: Path, loss: RejectionReason) -> None:
+async def rejected(downloader: Any, link: str, target: Path, reason: RejectionReason) -> None:
     with pytest.raises(CandidateRejected) as raised:
         await downloader.fetch(link, target)
-    assert raised.value.reason == loss
+    assert raised.value.reason == reason
     assert names_in(target.parent) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from found_footy.clips.filters import REJECTION_BY_VERDICT
 from found_footy.clips.models import Expectation, FrameReading, Proof, RejectionReason, WicketExpectation, parse_score
 from found_footy.clips.verification import VerificationStatus, next_fraction, validate_wicket
-from found_footy.discovery.goal import SoughtGoal
+from found_footy.discovery.models import TargetGoal
 from found_footy.fixtures.models import WICKET, Innings, League, MatchMinute, Score, Side, Sport, Team, WicketKind
 from found_footy.media.models import RelativeBox
 
@@ -153,9 +153,9 @@ def test_a_third_look_where_two_are_not_enough(frames: list[str | None], more: b
     assert (next_fraction([seen(frame) for frame in frames], Sport.CRICKET) is not None) is more
 
 
-def sought(innings: int, before: int, *earlier: Innings) -> SoughtGoal:
+def sought(innings: int, before: int, *earlier: Innings) -> TargetGoal:
     """A wicket for Australia, who have taken so many in the match."""
-    return SoughtGoal(
+    return TargetGoal(
         id="1_2_3_Wicket_1",
         fixture_id=1,
         side=Side.AWAY,
@@ -186,7 +186,7 @@ FIRST, SECOND = Innings(1, Side.HOME, 300, 10, over=True), Innings(2, Side.AWAY,
         (sought(3, 25, FIRST, SECOND), (None, None)),  # more than there are
     ],
 )
-def test_a_scoreboard_counts_the_wickets_of_one_innings(goal: SoughtGoal, wickets: tuple[int | None, ...]) -> None:
+def test_a_scoreboard_counts_the_wickets_of_one_innings(goal: TargetGoal, wickets: tuple[int | None, ...]) -> None:
     expected = goal.expectation.wicket
     assert expected is not None
     assert (expected.before, expected.after) == wickets

@@ -113,7 +113,7 @@ def tombstone(text: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "loss"),
+    ("answer", "reason"),
     [
         ({}, RejectionReason.GONE),
         (tombstone({"text": "This Post was deleted by the Post author. Learn more"}), RejectionReason.GONE),
@@ -138,10 +138,10 @@ def tombstone(text: Any) -> dict[str, Any]:
         ({"mediaDetails": [None, 1, {"video_info": {"variants": [None, {"url": 7}]}}]}, RejectionReason.NOT_A_VIDEO),
     ],
 )
-def test_a_post_without_a_video_says_why(answer: Any, loss: RejectionReason) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+def test_a_post_without_a_video_says_why(answer: Any, reason: RejectionReason) -> None:
+    with pytest.raises(CandidateRejected) as raised:
         best_x_video(answer, ID)
-    assert lost.value.reason == loss
+    assert raised.value.reason == reason
 
 
 @pytest.mark.parametrize("answer", [None, [], "text", 7])
@@ -189,7 +189,7 @@ def test_a_video_quoted_at_fxembed_counts_where_the_post_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "loss"),
+    ("answer", "reason"),
     [
         ({"code": 404, "status": None, "author": None}, RejectionReason.GONE),
         ({"code": 404, "status": {"type": "tombstone", "reason": "deleted", "message": "…"}}, RejectionReason.GONE),
@@ -200,10 +200,10 @@ def test_a_video_quoted_at_fxembed_counts_where_the_post_has_none() -> None:
         ({"code": 200, "status": {"media": {"photos": [{"type": "photo"}]}}}, RejectionReason.NOT_A_VIDEO),
     ],
 )
-def test_what_fxembed_says_of_an_unavailable_post(answer: Any, loss: RejectionReason) -> None:
-    with pytest.raises(CandidateRejected) as lost:
+def test_what_fxembed_says_of_an_unavailable_post(answer: Any, reason: RejectionReason) -> None:
+    with pytest.raises(CandidateRejected) as raised:
         fxtwitter_video(answer, ID)
-    assert lost.value.reason == loss
+    assert raised.value.reason == reason
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"code": 500, "message": "…"}, {"code": 200, "status": None}])

@@ -42,7 +42,7 @@ async def test_a_playlist_is_put_together(serve: Serve, opened: Open, target: Pa
 
 
 @pytest.mark.parametrize(
-    ("answers", "loss"),
+    ("answers", "reason"),
     [
         ({"/goal": html("<h1>Nothing to see</h1>")}, RejectionReason.UNSUPPORTED),
         ({"/goal": html(PLAYER % "/v.mp4"), "/v.mp4": Reply(VIDEO * 20)}, RejectionReason.TOO_LARGE),
@@ -55,13 +55,13 @@ async def test_a_playlist_is_put_together(serve: Serve, opened: Open, target: Pa
     ],
 )
 async def test_its_losses_have_their_class(
-    serve: Serve, opened: Open, target: Path, answers: Answers, loss: RejectionReason
+    serve: Serve, opened: Open, target: Path, answers: Answers, reason: RejectionReason
 ) -> None:
     server = await serve(answers)
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await opened(server, max_bytes=150_000).fetch(f"{server.url}/goal?key=secret", target)
-    assert lost.value.reason == loss
-    assert "secret" not in str(lost.value)
+    assert raised.value.reason == reason
+    assert "secret" not in str(raised.value)
     assert names_in(target.parent) == []
 
 

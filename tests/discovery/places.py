@@ -26,8 +26,8 @@ from found_footy.discovery.fxtwitter import FxTwitter
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import RedditKeys
+from found_footy.discovery.sources import SocialSource
 from found_footy.discovery.x import EPOCH, XSource
-from found_footy.ports import SocialSource
 from tests.discovery.serving import serving
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)

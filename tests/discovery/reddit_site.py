@@ -17,7 +17,7 @@ from footy_simulator.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from footy_simulator.scenario import RedditService
 from found_footy.discovery.reddit import ALL_WAYS, Reddit
 from found_footy.discovery.reddit_reader import RedditKeys, WayName
-from found_footy.ports import SharedCache
+from found_footy.discovery.shared_cache import SharedCache
 from tests.discovery.places import NOW, Said, posted
 from tests.discovery.serving import serving
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from found_footy.discovery.aliases import choose_aliases
+from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import NameKind, TeamName
-from found_footy.discovery.query import LONGEST_QUERY, SearchQuery, query_for
+from found_footy.discovery.query import MAX_QUERY_LENGTH, SearchQuery, goal_query
 from found_footy.fixtures.team_names import (
     Squad,
     core,
@@ -92,28 +92,28 @@ def known(text: str) -> list[TeamName]:
     ],
 )
 def test_the_names_that_a_team_is_searched_by(team: str, names: str, chosen: tuple[str, ...]) -> None:
-    assert choose_aliases(team, known(names)) == chosen
+    assert select_aliases(team, known(names)) == chosen
 
 
 def test_only_so_many_names_are_chosen_and_the_best_of_them() -> None:
     names = known("; ".join(f"alias: Nickname number {letter}" for letter in "abcdefg"))
     names += known("alias: LFC; short: The Pool")
-    chosen = choose_aliases("Liverpool", names, most=4)
+    chosen = select_aliases("Liverpool", names, most=4)
     assert chosen[:3] == ("Liverpool", "LFC", "Pool")
     assert len(chosen) == 4
-    assert len(choose_aliases("Liverpool", names)) == 8
+    assert len(select_aliases("Liverpool", names)) == 8
 
 
 def test_the_order_of_wikidatas_answer_does_not_matter() -> None:
     names = known("label: Manchester City F.C.; alias: MCFC; alias: Man City; nickname: Citizens; alias: Cityzens")
-    assert choose_aliases("Manchester City", names) == choose_aliases("Manchester City", names[::-1])
+    assert select_aliases("Manchester City", names) == select_aliases("Manchester City", names[::-1])
 
 
 @settings(deadline=None)
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=12), st.integers(0, 9))
 def test_whatever_the_names_are_the_choice_is_bounded(team: str, texts: list[str], most: int) -> None:
     names = [TeamName(text, "en", NameKind.ALIAS) for text in texts]
-    chosen = choose_aliases(team, names, most=most)
+    chosen = select_aliases(team, names, most=most)
     assert len(chosen) <= most
     assert len(set(chosen)) == len(chosen)
     assert not any(re.search(r"[\"“”():\[\]\n]", name) for name in chosen)
@@ -227,21 +227,21 @@ def test_which_of_a_clubs_teams_a_name_means(name: str, squad: Squad, alone: str
     ],
 )
 def test_one_query_for_a_goal(player: str | None, aliases: tuple[str, ...], other: tuple[str, ...], text: str) -> None:
-    assert query_for(player, aliases, other).text == text
+    assert goal_query(player, aliases, other).text == text
 
 
 def test_a_long_query_loses_its_last_names() -> None:
     aliases = tuple(f"A name of {number:02} letters, more" for number in range(20))
-    query = query_for("Florian Wirtz", aliases)
-    assert len(query.text) <= LONGEST_QUERY < len(SearchQuery(query.players, aliases).text)
+    query = goal_query("Florian Wirtz", aliases)
+    assert len(query.text) <= MAX_QUERY_LENGTH < len(SearchQuery(query.players, aliases).text)
     assert query.teams == aliases[: len(query.teams)]
 
 
 @settings(deadline=None)
 @given(st.text(max_size=150), st.text(max_size=150), st.lists(st.text(max_size=100), max_size=10))
 def test_no_names_make_a_query_too_long(player: str, team: str, texts: list[str]) -> None:
-    aliases = choose_aliases(team, [TeamName(text, "en", NameKind.NICKNAME) for text in texts])
-    assert len(query_for(player, aliases, aliases).text) <= LONGEST_QUERY
+    aliases = select_aliases(team, [TeamName(text, "en", NameKind.NICKNAME) for text in texts])
+    assert len(goal_query(player, aliases, aliases).text) <= MAX_QUERY_LENGTH
 
 
 def clubs(path: Path) -> list[tuple[str, list[str]]]:
@@ -264,7 +264,7 @@ def clubs(path: Path) -> list[tuple[str, list[str]]]:
 def test_real_clubs_are_found_by_their_names_and_not_by_their_neighbours(country: str) -> None:
     listed = clubs(recorded("feeds", "openfootball", f"{country}.clubs.txt"))
     queries = [
-        (club, names, query_for(None, choose_aliases(club, [TeamName(name, "en", NameKind.ALIAS) for name in names])))
+        (club, names, goal_query(None, select_aliases(club, [TeamName(name, "en", NameKind.ALIAS) for name in names])))
         for club, names in listed
     ]
     asked = [(query, name) for _, names, query in queries for name in names]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from footy_simulator.loader import load_scenario
 from found_footy.discovery.models import OPERATORS
-from found_footy.discovery.player_names import MOST, SHORTEST, search_names
+from found_footy.discovery.player_names import MOST, SHORTEST, player_search_names
 
 NAMES: dict[str, tuple[str, ...]] = {
     # First name and family name.
@@ -117,11 +117,11 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize(("name", "words"), NAMES.items())
 def test_the_words_for_a_scorer(name: str, words: tuple[str, ...]) -> None:
-    assert search_names(name) == words
+    assert player_search_names(name) == words
 
 
 def test_nobody_is_searched_for_where_the_feed_knows_no_scorer() -> None:
-    assert search_names(None) == ()
+    assert player_search_names(None) == ()
 
 
 MATCHDAY = {
@@ -156,7 +156,7 @@ def test_every_scorer_of_the_bundled_matchday() -> None:
     goals = [goal for match in load_scenario("matchday").matches for goal in match.goals]
     players = [player for goal in goals for player in (goal.player, *(change.player for change in goal.changes))]
     scorers = {player.name for player in players if player}
-    assert {name: search_names(name) for name in scorers} == {name: MATCHDAY[name] for name in scorers}
+    assert {name: player_search_names(name) for name in scorers} == {name: MATCHDAY[name] for name in scorers}
 
 
 @settings(deadline=None)
@@ -167,7 +167,7 @@ def test_every_scorer_of_the_bundled_matchday() -> None:
 @example("'-' -'- OR AND")
 @example("ŉ ǰ ﬃ ﷺ")
 def test_whatever_a_feed_calls_a_scorer_the_words_are_few_and_no_commands(name: str) -> None:
-    words = search_names(name)
+    words = player_search_names(name)
     assert len(words) <= MOST
     assert len(set(words)) == len(words)
     for word in words:

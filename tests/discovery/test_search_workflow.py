@@ -18,14 +18,14 @@ from found_footy.discovery.models import (
     AliasResult,
     CloseRequest,
     CloseResult,
-    EventWorkflow,
+    GoalCheck,
     SearchAttempt,
     SearchInput,
     SearchOutcome,
     SearchPlan,
     SearchResult,
-    StillWanted,
     TeamRef,
+    WorkflowRef,
     search_workflow_id,
 )
 from found_footy.discovery.workflow import SearchWorkflow
@@ -37,7 +37,7 @@ TEAMS = [TeamRef(40, "Liverpool"), TeamRef(50, "Manchester City")]
 class World:
     def __init__(self, **plan: Any) -> None:
         self.event_id = f"{uuid4()}_40_7_Goal_1"
-        given = {"attempts": 3, "most_attempts": 5, "seconds": 0.02, "gap_seconds": 0.01, "patience_seconds": 60.0}
+        given = {"attempts": 3, "max_attempts": 5, "seconds": 0.02, "gap_seconds": 0.01, "patience_seconds": 60.0}
         self.plan = SearchPlan(**(given | plan), teams=TEAMS)
         self.searches: list[int] = []
         self.resolved: list[int] = []
@@ -51,8 +51,8 @@ class World:
         self.downloads_fail = False
         self.names_fail = False
 
-    async def monitor_complete(self, order: EventWorkflow) -> StillWanted:
-        return StillWanted(True, self.plan)
+    async def monitor_complete(self, order: WorkflowRef) -> GoalCheck:
+        return GoalCheck(True, self.plan)
 
     async def resolve(self, team: TeamRef) -> AliasResult:
         if self.names_fail:
@@ -62,16 +62,16 @@ class World:
 
     async def search(self, order: SearchAttempt) -> SearchOutcome:
         self.searches.append(order.attempt)
-        answer = self.answers.get(order.attempt, SearchOutcome(wanted=True, answered=1))
+        answer = self.answers.get(order.attempt, SearchOutcome(confirmed=True, answered=1))
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    async def register(self, order: EventWorkflow) -> StillWanted:
+    async def register(self, order: WorkflowRef) -> GoalCheck:
         self.registered.append(order.workflow_id)
         if self.downloads_fail:
             raise ApplicationError("no database", non_retryable=True)
-        return StillWanted(False)
+        return GoalCheck(False)
 
     async def hand_over(self, order: SearchAttempt) -> None:
         self.hand_overs.append(order.attempt)
@@ -81,7 +81,7 @@ class World:
         self.open_for -= 1
         return CloseResult(self.open_for < 0 or bool(order.give_up))
 
-    async def sweep(self, order: EventWorkflow) -> None:
+    async def sweep(self, order: WorkflowRef) -> None:
         self.swept += 1
 
     @property
@@ -109,7 +109,7 @@ class World:
 
 
 def finds(*keys: str) -> SearchOutcome:
-    return SearchOutcome(wanted=True, answered=1, posts=len(keys), keys=list(keys), download_seconds=30)
+    return SearchOutcome(confirmed=True, answered=1, posts=len(keys), keys=list(keys), download_seconds=30)
 
 
 async def test_a_goal_is_searched_for_as_often_as_planned_and_closed(temporal: Client) -> None:
@@ -133,12 +133,12 @@ async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(
 
 async def test_searches_that_nobody_answered_do_not_count_but_are_bounded(temporal: Client) -> None:
     world = World()
-    world.answers[1] = SearchOutcome(wanted=True, answered=0)
+    world.answers[1] = SearchOutcome(confirmed=True, answered=0)
     await world.run(temporal)
     assert world.searches == [1, 2, 3, 4]
 
     deaf = World()
-    deaf.answers = {attempt: SearchOutcome(wanted=True, answered=0) for attempt in range(1, 9)}
+    deaf.answers = {attempt: SearchOutcome(confirmed=True, answered=0) for attempt in range(1, 9)}
     await deaf.run(temporal)
     assert deaf.searches == [1, 2, 3, 4, 5]
 
@@ -153,7 +153,7 @@ async def test_a_search_that_fails_is_not_the_end(temporal: Client) -> None:
 
 async def test_the_search_stops_when_the_goal_is_withdrawn(temporal: Client) -> None:
     world = World()
-    world.answers[2] = SearchOutcome(wanted=False)
+    world.answers[2] = SearchOutcome(confirmed=False)
     await world.run(temporal)
     assert world.searches == [1, 2]
     assert world.swept == 1, "what was staged goes"
@@ -212,7 +212,7 @@ async def test_two_searches_of_one_goal_cannot_run_at_once(temporal: Client, att
 
     async def held(order: SearchAttempt) -> SearchOutcome:
         await gate.wait()
-        return SearchOutcome(wanted=True, answered=1)
+        return SearchOutcome(confirmed=True, answered=1)
 
     world.search = held  # type: ignore[method-assign]
     async with worker_with(temporal, world.fakes) as queue:

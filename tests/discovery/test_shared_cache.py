@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from found_footy.discovery.shared_cache import CacheWithFallback, LocalCache
-from found_footy.ports import SharedCache
+from found_footy.discovery.shared_cache import CacheWithFallback, LocalCache, SharedCache
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.shared_cache import RedisSharedCache
 from tests.discovery.serving import free_port

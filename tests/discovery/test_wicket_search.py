@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.discovery.activities import query_of
-from found_footy.discovery.query import LONGEST_QUERY, WORDS, SearchQuery, cricket_names, wicket_query
+from found_footy.discovery.activities import build_query
+from found_footy.discovery.query import DISMISSAL_WORDS, MAX_QUERY_LENGTH, SearchQuery, cricket_team_names, wicket_query
 from found_footy.fixtures.models import Sport, Team
 from tests.clips.test_wicket_proof import sought
 
@@ -45,8 +45,8 @@ def test_without_the_batter_the_bowler_alone_would_find_all_his_wickets() -> Non
 def test_a_query_is_never_too_long() -> None:
     many = tuple(f"Some Team Name Number {n}" for n in range(30))
     query = wicket_query("Virat Kohli", "Adam Zampa", many, many)
-    assert len(query.text) <= LONGEST_QUERY
-    assert query.words == WORDS
+    assert len(query.text) <= MAX_QUERY_LENGTH
+    assert query.words == DISMISSAL_WORDS
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_a_query_is_never_too_long() -> None:
     ],
 )
 def test_a_cricket_team_is_called_by_its_name_and_its_letters(team: Team, names: tuple[str, ...]) -> None:
-    assert cricket_names(team) == names
+    assert cricket_team_names(team) == names
 
 
 def test_a_wicket_is_searched_by_its_own_words_and_not_by_a_football_teams_nicknames() -> None:
-    query = query_of(sought(1, 2))
-    assert query.words == WORDS
+    query = build_query(sought(1, 2))
+    assert query.words == DISMISSAL_WORDS
     assert set(query.teams) >= {"India", "Australia", "AUS", "IND"}
 
 

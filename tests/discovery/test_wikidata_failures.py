@@ -76,7 +76,7 @@ async def test_an_answer_that_is_of_no_use_is_told(wikidata: Open, place: str, a
     stub = Stub(answer) if place == "search" else Stub(GOOD_SEARCH, answer)
     async with serving(stub.routes) as url:
         with pytest.raises(KnowledgeError) as raised:
-            await wikidata(url).names_of("Ajax")
+            await wikidata(url).team_names("Ajax")
     assert words in str(raised.value)
     assert raised.value.retryable
     assert len(str(raised.value)) < 300
@@ -96,31 +96,31 @@ async def test_a_server_that_drips_is_not_waited_for(
     stub = Stub(drip) if place == "search" else Stub(GOOD_SEARCH, drip)
     async with serving(stub.routes) as url:
         with pytest.raises(KnowledgeError, match=r"within 0\.3 s"):
-            await wikidata(url, timeout=0.3).names_of("Ajax")
+            await wikidata(url, timeout=0.3).team_names("Ajax")
 
 
 async def test_a_whole_look_up_is_bounded_as_well(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wikidata_module, "PATIENCE", 0)
     async with serving(Stub(GOOD_SEARCH, bindings(GOOD_ROWS)).routes) as url:
         with pytest.raises(KnowledgeError, match="took longer than 0 s"):
-            await wikidata(url).names_of("Ajax")
+            await wikidata(url).team_names("Ajax")
 
 
 async def test_an_answer_of_the_largest_size_is_still_read(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps({"search": []}).encode()
     async with serving(Stub(Response(body)).routes) as url:
         monkeypatch.setattr(http, "MAX_BYTES", len(body))
-        assert await wikidata(url).names_of("Ajax") == []
+        assert await wikidata(url).team_names("Ajax") == []
         monkeypatch.setattr(http, "MAX_BYTES", len(body) - 1)
         with pytest.raises(KnowledgeError, match="larger than"):
-            await wikidata(url).names_of("Ajax")
+            await wikidata(url).team_names("Ajax")
 
 
 async def test_nobody_there(wikidata: Open) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(KnowledgeError, match="ConnectError"):
-            await wikidata(f"http://127.0.0.1:{taken.getsockname()[1]}").names_of("Ajax")
+            await wikidata(f"http://127.0.0.1:{taken.getsockname()[1]}").team_names("Ajax")
 
 
 async def test_a_connection_that_breaks_in_the_middle(wikidata: Open) -> None:
@@ -133,21 +133,21 @@ async def test_a_connection_that_breaks_in_the_middle(wikidata: Open) -> None:
     async with await asyncio.start_server(half, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(KnowledgeError, match="RemoteProtocolError"):
-            await wikidata(f"http://127.0.0.1:{port}").names_of("Ajax")
+            await wikidata(f"http://127.0.0.1:{port}").team_names("Ajax")
 
 
 async def test_an_error_inside_an_http_200_is_no_empty_result(wikidata: Open) -> None:
     for error in ({"code": "maxlag", "info": "Waiting"}, "strange", None):
         async with serving(Stub(JSONResponse({"error": error, "servedby": "mw1"})).routes) as url:
             with pytest.raises(KnowledgeError, match="refused the search"):
-                await wikidata(url).names_of("Ajax")
+                await wikidata(url).team_names("Ajax")
 
 
 async def test_more_rows_than_were_asked_for_are_an_error_and_no_guess(wikidata: Open) -> None:
     rows = [row("Q1", "alias", f"Ajax {number}") for number in range(10_000)]
     async with serving(Stub(GOOD_SEARCH, bindings(rows)).routes) as url:
         with pytest.raises(KnowledgeError, match="10000 rows"):
-            await wikidata(url).names_of("Ajax")
+            await wikidata(url).team_names("Ajax")
     assert f"LIMIT {MOST_ROWS}" in sparql(["Q1"])
 
 
@@ -173,7 +173,7 @@ INJECTIONS = [
 async def test_ids_that_are_none_never_reach_the_query(wikidata: Open) -> None:
     stub = Stub(found(*INJECTIONS, "Q1", *[f"Q{number}" for number in range(2, 500)]), bindings(GOOD_ROWS))
     async with serving(stub.routes) as url:
-        names = await wikidata(url).names_of("Ajax")
+        names = await wikidata(url).team_names("Ajax")
     assert [name.text for name in names] == ["AFC Ajax", "Ajax"]
     (query,) = stub.queries()
     ids = query.split("VALUES ?item {")[1].split("}")[0].split()
@@ -190,7 +190,7 @@ async def test_the_teams_name_goes_into_the_search_alone(wikidata: Open) -> None
     name = 'Ajax" } INSERT DATA { wd:Q1 wdt:P31 wd:Q2'
     stub = Stub(GOOD_SEARCH)
     async with serving(stub.routes) as url:
-        assert await wikidata(url).names_of(name) == []
+        assert await wikidata(url).team_names(name) == []
     assert any(request.query_params.get("search") == name for request in stub.asked)
     assert "INSERT" not in "".join(stub.queries())
 
@@ -219,7 +219,7 @@ async def test_rows_that_do_not_fit_are_left_out_and_the_others_stay(wikidata: O
         row("Q1", "alias", "Aj\u202eax \u0007Amster\u200bdam\n"),
     ]
     async with serving(Stub(GOOD_SEARCH, bindings([*strange, *GOOD_ROWS])).routes) as url:
-        names = await wikidata(url).names_of("Ajax")
+        names = await wikidata(url).team_names("Ajax")
     assert [name.text for name in names] == ["Ajax Amsterdam", "AFC Ajax", "Ajax"]
 
 

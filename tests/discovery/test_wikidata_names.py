@@ -11,12 +11,11 @@ from footy_simulator.scenario import Scenario
 from footy_simulator.wikidata import names_for, wikidata_routes
 from found_footy.app import contact_missing
 from found_footy.config import Settings
-from found_footy.discovery.aliases import choose_aliases
+from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import NameKind, TeamName
-from found_footy.discovery.query import query_for
+from found_footy.discovery.query import goal_query
 from found_footy.discovery.wikidata import Wikidata, choose, entities, is_contact
 from found_footy.fixtures.team_names import is_national
-from found_footy.ports import Knowledge
 from found_footy.runtime.http import USER_AGENT
 from tests.discovery.conftest import Open
 from tests.discovery.serving import serving
@@ -59,15 +58,15 @@ def teams(scenario: Scenario) -> list[tuple[str, str, str]]:
 
 
 async def test_labels_aliases_and_nicknames_come_with_their_language(wikidata: Open, matchday: str) -> None:
-    knowledge: Knowledge = wikidata(matchday)
-    names = await knowledge.names_of("Liverpool", country="England")
+    knowledge = wikidata(matchday)
+    names = await knowledge.team_names("Liverpool", country="England")
     assert TeamName("Liverpool F.C.", "en", NameKind.LABEL) in names
     assert TeamName("LFC", "en", NameKind.ALIAS) in names
     assert TeamName("The Reds", "en", NameKind.NICKNAME) in names
 
 
 async def test_names_in_the_clubs_own_language_come_and_others_do_not(wikidata: Open, matchday: str) -> None:
-    names = await wikidata(matchday).names_of("Bayern München", country="Germany")
+    names = await wikidata(matchday).team_names("Bayern München", country="Germany")
     assert TeamName("FC Bayern München", "de", NameKind.ALIAS) in names
     assert TeamName("FC Bayern", "mul", NameKind.SHORT) in names
     assert {name.language for name in names} == {"en", "mul", "de"}
@@ -80,35 +79,35 @@ async def test_whatever_fans_call_the_teams_of_a_scenario_the_search_finds_it(wi
         knowledge = wikidata(url)
         for team, league, country in teams(scenario):
             national = is_national(team, league, country)
-            names = await knowledge.names_of(team, country=country, national=national)
+            names = await knowledge.team_names(team, country=country, national=national)
             assert names, team
-            query = query_for(None, choose_aliases(team, names))
+            query = goal_query(None, select_aliases(team, names))
             assert [said for said in names_for(team) if not query.matches(said)] == []
             assert not any("Women" in alias or "Lionesses" in alias for alias in query.teams)
 
 
 async def test_a_national_team_is_told_from_the_women_of_its_country(wikidata: Open, cup: str) -> None:
     knowledge = wikidata(cup)
-    men = await knowledge.names_of("Germany", country="World", national=True)
+    men = await knowledge.team_names("Germany", country="World", national=True)
     assert TeamName("Germany men's national football team", "en", NameKind.LABEL) in men
-    assert choose_aliases("Germany", men)[:2] == ("Germany", "GER")
-    women = await knowledge.names_of("Germany W", country="World", national=True)
+    assert select_aliases("Germany", men)[:2] == ("Germany", "GER")
+    women = await knowledge.team_names("Germany W", country="World", national=True)
     assert TeamName("Germany women's national football team", "en", NameKind.LABEL) in women
 
 
 async def test_a_country_is_no_club_and_a_club_no_country(wikidata: Open, cup: str) -> None:
-    assert await wikidata(cup).names_of("Germany", national=False) == []
-    assert await wikidata(cup).names_of("Nowhere", national=True) == []
+    assert await wikidata(cup).team_names("Germany", national=False) == []
+    assert await wikidata(cup).team_names("Nowhere", national=True) == []
 
 
 async def test_of_a_team_that_nobody_knows_well_only_the_label_comes(wikidata: Open, cup: str) -> None:
-    names = await wikidata(cup).names_of("Utopia", country="World")
+    names = await wikidata(cup).team_names("Utopia", country="World")
     assert names == [TeamName("Utopia", "en", NameKind.LABEL)]
 
 
 @pytest.mark.parametrize("team", ["No Such Club", "???", "", " \u202e ", "x" * 5000, '"} DROP', "Liv\nerpool}"])
 async def test_an_unknown_team_has_no_names(wikidata: Open, matchday: str, team: str) -> None:
-    assert await wikidata(matchday).names_of(team) == []
+    assert await wikidata(matchday).team_names(team) == []
 
 
 async def test_the_check_says_that_the_search_answers(wikidata: Open, matchday: str) -> None:
@@ -118,7 +117,7 @@ async def test_the_check_says_that_the_search_answers(wikidata: Open, matchday: 
 async def test_a_few_polite_requests_are_enough(wikidata: Open) -> None:
     stub = Stub(found("Q1", "Q2"), bindings([row("Q1", "label", "Ajax"), row("Q1", "alias", "AFC Ajax")]))
     async with serving(stub.routes) as url:
-        names = await wikidata(url).names_of("Ajax", country="Netherlands")
+        names = await wikidata(url).team_names("Ajax", country="Netherlands")
     assert [name.text for name in names] == ["Ajax", "AFC Ajax"]
     assert [request.url.path for request in stub.asked] == ["/w/api.php"] * 3 + ["/sparql"]
     assert [request.query_params["search"] for request in stub.asked[:3]] == ["Ajax", "Ajax F.C.", "FC Ajax"]
@@ -135,7 +134,7 @@ async def test_the_operators_contact_is_sent_along() -> None:
     stub = Stub(found())
     async with serving(stub.routes) as url:
         knowledge = Wikidata(url, url, contact="footy@example.org")
-        await knowledge.names_of("Ajax")
+        await knowledge.team_names("Ajax")
         await knowledge.aclose()
     assert {request.headers["user-agent"] for request in stub.asked} == {f"{USER_AGENT[:-1]}; footy@example.org)"}
 
@@ -159,7 +158,7 @@ def test_a_contact_is_an_address_or_a_page(text: str | None, contact: bool) -> N
 async def test_nothing_is_asked_of_the_query_service_where_the_search_found_nothing(wikidata: Open) -> None:
     stub = Stub(found())
     async with serving(stub.routes) as url:
-        assert await wikidata(url).names_of("Ajax") == []
+        assert await wikidata(url).team_names("Ajax") == []
     assert stub.queries() == []
 
 
@@ -215,4 +214,4 @@ def test_the_team_that_the_feed_means_is_chosen(
 async def test_an_item_that_was_not_asked_about_cannot_be_chosen(wikidata: Open) -> None:
     stub = Stub(found("Q1"), bindings(club("Q77", "AFC Ajax", links=99)))
     async with serving(stub.routes) as url:
-        assert await wikidata(url).names_of("Ajax") == []
+        assert await wikidata(url).team_names("Ajax") == []

@@ -44,7 +44,7 @@ async def add_goal(
             }
             await connection.execute(
                 "insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size,"
-                " codec, status, fingerprint, loss, replaced_by, rank, staged_at, published_at)"
+                " codec, status, fingerprint, rejection_reason, replaced_by, rank, staged_at, published_at)"
                 " values (%(event)s, %(md5)s, %(state)s, 10, 1280, 720, 1.78, 25, 800000, 1000, 'h264', %(status)s, '',"
                 " %(loss)s, %(by)s, %(rank)s, %(now)s, %(now)s)",
                 facts,

@@ -208,7 +208,7 @@ async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: Fixtu
 
 
 class ChangedNames(Names):
-    async def names_of(self, *arguments: object, **more: object) -> Sequence[object]:  # type: ignore[override]
+    async def team_names(self, *arguments: object, **more: object) -> Sequence[object]:  # type: ignore[override]
         noted()
         raise KnowledgeError("not JSON")
 

@@ -11,7 +11,7 @@ import pytest
 
 from found_footy.clips.models import RejectionReason, clip_key
 from found_footy.discovery.query import SearchQuery
-from found_footy.discovery.selection import ChoosingRules, is_young
+from found_footy.discovery.selection import SelectionRules, is_recent
 from found_footy.errors import CandidateRejected, SourceRateLimited
 from found_footy.recordings.models import RecordedDownload, RecordedSearch, SourceResult
 from found_footy.recordings.playback import NOT_KEPT, RecordedDownloader, RecordedSource, RunningSearch
@@ -96,8 +96,8 @@ async def test_a_goal_that_was_not_known_then_is_found_by_its_words(asking: Aski
 async def test_a_post_is_as_old_as_it_was_then_in_the_seconds_of_the_replay(asking: Asking) -> None:
     young, old = await source(asking).search(QUERY, SINCE)
     assert NOW - young.posted_at == timedelta(seconds=30) / SPEED
-    rules = ChoosingRules(5, OLDEST)
-    assert [is_young(each.posted_at, NOW, rules) for each in (young, old)] == [True, False]
+    rules = SelectionRules(5, OLDEST)
+    assert [is_recent(each.posted_at, NOW, rules) for each in (young, old)] == [True, False]
 
 
 async def test_a_source_that_failed_then_fails_again(asking: Asking) -> None:

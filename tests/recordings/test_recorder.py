@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from found_footy.clips.store import ClipStore
+from found_footy.discovery.models import SourceReport
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import FeedUnavailable, NotFound, ObjectStoreError, ObjectStoreUnavailable, SourceUnavailable
 from found_footy.feeds.snapshot import encode
 from found_footy.fixtures.models import FixtureStage, LiveFixture
 from found_footy.fixtures.store import FixtureStore
-from found_footy.ports import SourceReport
 from found_footy.recordings.file_format import unpack
 from found_footy.recordings.models import AnswerToRecord, RecordedFeed, Recording, recording_key
 from found_footy.recordings.recorder import PUT_OFF, SEALED_AT_ONCE, MatchRecorder

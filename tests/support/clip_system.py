@@ -17,7 +17,7 @@ from found_footy.clips.filters import FilterRules
 from found_footy.clips.models import CandidateRef, FetchResult, FrameReading, PoolRef, SettleRequest, VideoRef
 from found_footy.clips.store import ClipStore
 from found_footy.discovery.activities import SearchActivities, SearchRules
-from found_footy.discovery.models import EventWorkflow, Post, SearchAttempt, TeamName
+from found_footy.discovery.models import Post, SearchAttempt, TeamName, WorkflowRef
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import KnowledgeError
 from found_footy.fixtures.models import Score, Sport
@@ -28,7 +28,7 @@ from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clips import GOAL, NOW, found, post
 
-ME = EventWorkflow(GOAL, f"search-{GOAL}")
+ME = WorkflowRef(GOAL, f"search-{GOAL}")
 
 
 async def _queue_nothing(order: SearchAttempt) -> None:
@@ -94,7 +94,7 @@ class Names:
         self.error = error
         self.asked: list[str] = []
 
-    async def names_of(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
+    async def team_names(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
         self.asked.append(team)
         if self.error:
             raise self.error

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
 
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
-from found_footy.discovery.models import Post
+from found_footy.discovery.models import Post, SourceReport
 from found_footy.discovery.query import SearchQuery
-from found_footy.discovery.selection import Choice, ChoosingRules, choose
+from found_footy.discovery.selection import PendingPost, Selection, SelectionRules, select_posts
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import FixtureStage
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
-from found_footy.ports import SourceReport
 from tests.support.following import follow
 from tests.support.football import RULES, START, match, poll
 
@@ -90,17 +90,14 @@ def fingerprint(moment: str, start: float = 0.0, seconds: float = 10.0) -> Finge
     return Fingerprint(np.arange(count), np.array(broadcast[first : first + count], dtype=np.uint64))
 
 
-def takes(now: datetime = NOW, most: int = 5):  # type: ignore[no-untyped-def]
-    def chosen(waiting) -> Choice:  # type: ignore[no-untyped-def]
-        return choose(waiting, now, ChoosingRules(most=most))
-
-    return chosen
+def selecting(now: datetime = NOW, max_posts: int = 5) -> Callable[[Sequence[PendingPost]], Selection]:
+    return lambda pending: select_posts(pending, now, SelectionRules(max_posts))
 
 
 async def found(clips: ClipStore, attempt: int, *posts: Post) -> list[str]:
-    """What a search activity does; returns the posts that it takes."""
-    await clips.note_search(GOAL, attempt, QUERY, [SourceReport("bluesky", len(posts))], posts, NOW)
-    return list(await clips.take(GOAL, attempt, takes()))
+    """Save a search like the activity, and return the posts that it selects."""
+    await clips.save_search(GOAL, attempt, QUERY, [SourceReport("bluesky", len(posts))], posts, NOW)
+    return list(await clips.take_candidates(GOAL, attempt, selecting()))
 
 
 async def checked(
@@ -113,7 +110,7 @@ async def checked(
     duration: float = 10.0,
     status: VerificationStatus = VerificationStatus.VERIFIED,
 ) -> str:
-    """A file that is fetched, looked at and hashed: ready for the uploader."""
+    """Add a file that is fetched, verified and hashed: ready for the uploader."""
     await clips.add_video(GOAL, key, md5(name), info(duration, file_size), NOW)
     await clips.save_verification(GOAL, md5(name), seen(status))
     await clips.save_fingerprint(GOAL, md5(name), pictures)

@@ -20,9 +20,9 @@ from found_footy.clips.models import Expectation, FrameReading, Proof, clip_key
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.config import Settings
-from found_footy.discovery.models import Post
+from found_footy.discovery.models import Post, SourceReport
 from found_footy.discovery.query import SearchQuery
-from found_footy.discovery.selection import Choice
+from found_footy.discovery.selection import Selection
 from found_footy.errors import FootyError, SourceRateLimited
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
@@ -42,7 +42,6 @@ from found_footy.fixtures.models import (
 from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import RelativeBox
-from found_footy.ports import SourceReport
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.objects.store import ThreadedObjectStore
 from found_footy.storage.stores import build_objects
@@ -128,8 +127,10 @@ class World:
         if error is None:
             reports = reports[:1]
         query = SearchQuery(("Salah",), ("Liverpool", "LFC"))
-        await self.clips.note_search(event_id, attempt, query, reports, posts, NOW)
-        await self.clips.take(event_id, attempt, lambda waiting: Choice(tuple(each.key for each in waiting), ()))
+        await self.clips.save_search(event_id, attempt, query, reports, posts, NOW)
+        await self.clips.take_candidates(
+            event_id, attempt, lambda waiting: Selection(tuple(each.key for each in waiting), ())
+        )
 
     async def clip(self, event_id: str, clip: Clip, attempt: int = 1, text: str = "What a goal!") -> str:
         """Found, downloaded, looked at, hashed and stored; not settled yet. Returns its MD5."""

@@ -151,7 +151,7 @@ PARTS = {
 }
 
 
-def names_of(route: BaseRoute) -> Iterator[str]:
+def team_names(route: BaseRoute) -> Iterator[str]:
     if isinstance(route, Mount):
         yield f"GET {route.path}"
     elif isinstance(route, Route):
@@ -160,7 +160,7 @@ def names_of(route: BaseRoute) -> Iterator[str]:
 
 
 def routes_of(app: FastAPI) -> set[str]:
-    return {name for route in app.routes for name in names_of(route)}
+    return {name for route in app.routes for name in team_names(route)}
 
 
 def address(path: str) -> str:

@@ -129,7 +129,7 @@ async def test_sources_merged_copies_and_searches_are_told(web: httpx.AsyncClien
 async def test_a_goal_that_is_still_searched_says_how_far_it_is(site: httpx.AsyncClient) -> None:
     assert "searching 2/10" in text_of((await site.get(f"/g/{HAALAND}")).text)
     said = text_of((await site.get(f"/g/{NUNEZ}")).text)
-    assert "No clip yet The search goes on." in said
+    assert "No clip yet The search is running." in said
     assert "searching 1/10 · 1 found · 1 downloading" in said
     said = text_of((await site.get(f"/g/{SEEN}")).text)
     assert "Not confirmed yet" in said
@@ -140,7 +140,7 @@ async def test_no_clip_is_explained_by_class(site: httpx.AsyncClient) -> None:
     answer = await site.get(f"/g/{NO_CLIP}")
     said = text_of(answer.text)
     assert answer.status_code == 200
-    assert "No clip was found 1 search found 2 posts, and none could be used: 1 gone, 1 too short." in said
+    assert "No clip was found 1 search found 2 posts; all were rejected (1 gone, 1 too short)." in said
     assert "1 gone the post or its video was deleted" in said
     assert "1 too short it is shorter than any clip of a goal" in said
     assert "too short 2.1 s, at least 3 s" in said

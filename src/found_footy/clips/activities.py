@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -39,15 +40,17 @@ from found_footy.clips.models import (
     staging_key,
 )
 from found_footy.clips.verification import Verification, VerificationStatus, validate_timestamp, validate_wicket
-from found_footy.discovery.goal import SoughtGoal
-from found_footy.discovery.models import EventWorkflow, SearchAttempt, StillWanted
+from found_footy.discovery.models import GoalCheck, SearchAttempt, TargetGoal, WorkflowRef
 from found_footy.errors import CandidateRejected, DownloadUnavailable, MediaError, ObjectMissing, VisionError
 from found_footy.fixtures.models import Sport
 from found_footy.media.processor import MediaProcessor
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
-from found_footy.ports import ClipStorage, Downloader
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
+
+if TYPE_CHECKING:
+    from found_footy.clips.downloader import Downloader
+    from found_footy.clips.store import ClipStore
 
 PREFIX = "footy-"
 _CHUNK = 1024 * 1024
@@ -93,7 +96,7 @@ MAX_DOWNLOAD_ATTEMPTS = 3
 class DownloadActivities:
     def __init__(
         self,
-        clips: ClipStorage,
+        clips: ClipStore,
         objects: ObjectStore,
         downloader: Downloader,
         media: MediaProcessor,
@@ -110,8 +113,8 @@ class DownloadActivities:
         self._now = now
 
     @activity.defn
-    async def register_download_workflow(self, order: EventWorkflow) -> StillWanted:
-        return StillWanted(await self._clips.register_download(order.event_id, order.workflow_id))
+    async def register_download_workflow(self, order: WorkflowRef) -> GoalCheck:
+        return GoalCheck(await self._clips.register_download(order.event_id, order.workflow_id))
 
     @activity.defn
     async def fetch_clip(self, order: CandidateRef) -> FetchResult:
@@ -119,38 +122,38 @@ class DownloadActivities:
         candidate = await self._clips.candidate(order.event_id, order.key)
         if candidate.md5 is not None:
             return FetchResult(candidate.md5, await self._clips.video_state(order.event_id, candidate.md5) or "")
-        if candidate.loss is not None:
+        if candidate.rejection_reason is not None:
             return FetchResult()
         try:
-            if not goal.wanted:
+            if not goal.is_confirmed:
                 raise CandidateRejected(RejectionReason.WITHDRAWN, "the goal was withdrawn")
             return await self._fetch(goal, order.key, candidate.media_url)
-        except CandidateRejected as lost:
-            return await self._lose(order, lost.reason, str(lost))
+        except CandidateRejected as rejected:
+            return await self._reject(order, rejected.reason, str(rejected))
         except MediaError as error:
-            return await self._lose(order, reason_for_media_error(error), message_without_path(error))
+            return await self._reject(order, reason_for_media_error(error), message_without_path(error))
         except DownloadUnavailable as error:
             if activity.info().attempt < MAX_DOWNLOAD_ATTEMPTS:
                 raise
-            return await self._lose(order, RejectionReason.UNREACHABLE, str(error))
+            return await self._reject(order, RejectionReason.UNREACHABLE, str(error))
 
-    async def _fetch(self, goal: SoughtGoal, key: str, media_url: str) -> FetchResult:
+    async def _fetch(self, goal: TargetGoal, key: str, media_url: str) -> FetchResult:
         with clip_workdir() as folder:
             path = folder / "clip.mp4"
             with record_exchanges() as exchanges:
                 try:
                     await self._downloader.fetch(media_url, path)
-                except CandidateRejected as lost:
-                    await self._keeper.note("download", [lost], exchanges)
+                except CandidateRejected as rejected:
+                    await self._keeper.note("download", [rejected], exchanges)
                     raise
             md5 = await asyncio.to_thread(md5_of_file, path)
             info = None
             # A known file is neither staged nor verified again.
             if await self._clips.video_state(goal.id, md5) is None:
                 info = await self._media.probe(path)
-                refused = check_file(info.duration, info.aspect, self._filters)
-                if refused is not None:
-                    raise CandidateRejected(*refused)
+                rejection = check_file(info.duration, info.aspect, self._filters)
+                if rejection is not None:
+                    raise CandidateRejected(*rejection)
                 await self._objects.put(
                     staging_key(goal.id, md5),
                     path,
@@ -159,16 +162,16 @@ class DownloadActivities:
                 )
             return FetchResult(md5, await self._clips.add_video(goal.id, key, md5, info, self._now()))
 
-    async def _lose(self, order: CandidateRef, loss: str, detail: str) -> FetchResult:
-        await self._clips.reject_candidate(order.event_id, order.key, loss, detail)
-        log.info(f"{order.key} is lost: {loss}: {detail}", extra={"action": "candidate_lost", **vars(order)})
+    async def _reject(self, order: CandidateRef, reason: str, detail: str) -> FetchResult:
+        await self._clips.reject_candidate(order.event_id, order.key, reason, detail)
+        log.info(f"{order.key} rejected: {reason}: {detail}", extra={"action": "candidate_rejected", **vars(order)})
         return FetchResult()
 
     @activity.defn
     async def reject_candidate(self, order: CandidateFailure) -> None:
         log.error(order.detail, extra={"action": "fetch_failed", "event_id": order.event_id, "error": order.error})
-        loss = reason_for_error(order.error)
-        await self._clips.reject_candidate(order.event_id, order.key, loss, f"{order.error}: {order.detail}")
+        reason = reason_for_error(order.error)
+        await self._clips.reject_candidate(order.event_id, order.key, reason, f"{order.error}: {order.detail}")
 
     @activity.defn
     async def hash_clip(self, order: VideoRef) -> VideoStatus:
@@ -186,10 +189,10 @@ class DownloadActivities:
     @activity.defn
     async def reject_video(self, order: VideoFailure) -> VideoStatus:
         log.error(order.detail, extra={"action": "check_failed", "event_id": order.event_id, "error": order.error})
-        loss = reason_for_error(order.error)
+        reason = reason_for_error(order.error)
         state = await self._clips.video_state(order.event_id, order.md5)
-        if loss is not RejectionReason.NOT_CHECKED or state == "staged":
-            await self._clips.reject_video(order.event_id, order.md5, loss, f"{order.error}: {order.detail}")
+        if reason is not RejectionReason.NOT_CHECKED or state == "staged":
+            await self._clips.reject_video(order.event_id, order.md5, reason, f"{order.error}: {order.detail}")
             state = await self._clips.video_state(order.event_id, order.md5)
         return VideoStatus(state or "")
 
@@ -201,7 +204,7 @@ def content_type(container: str) -> str:
     return "video/mp2t" if container == "mpegts" else "video/mp4"
 
 
-def _metadata(goal: SoughtGoal, key: str) -> Mapping[str, str]:
+def _metadata(goal: TargetGoal, key: str) -> Mapping[str, str]:
     return {
         "event": goal.id,
         "home": goal.home.name,
@@ -218,7 +221,7 @@ def _metadata(goal: SoughtGoal, key: str) -> Mapping[str, str]:
 class UploadActivities:
     def __init__(
         self,
-        clips: ClipStorage,
+        clips: ClipStore,
         objects: ObjectStore,
         start_or_signal_upload: Callable[[SearchAttempt], Awaitable[None]],
     ) -> None:
@@ -245,7 +248,7 @@ class UploadActivities:
     @activity.defn
     async def publish_clip(self, order: VideoRef) -> None:
         goal = await self._clips.goal(order.event_id)
-        if not goal.wanted:
+        if not goal.is_confirmed:
             return
         target = clip_key(goal.fixture_id, goal.id, order.md5)
         try:
@@ -268,7 +271,7 @@ class UploadActivities:
         )
 
     @activity.defn
-    async def clean_up_upload(self, order: EventWorkflow) -> None:
+    async def clean_up_upload(self, order: WorkflowRef) -> None:
         goal = await self._clips.goal(order.event_id)
         states = await self._clips.video_states(order.event_id)
         done = [staging_key(goal.id, md5) for md5, state in states.items() if state in ("kept", "replaced", "refused")]
@@ -290,7 +293,7 @@ ReadClip = Callable[[Path, Sport], Awaitable[Sequence[FrameReading]]]
 class VerificationActivities:
     def __init__(
         self,
-        clips: ClipStorage,
+        clips: ClipStore,
         objects: ObjectStore,
         read_clip: ReadClip,
         tolerance_minutes: int,
@@ -310,7 +313,7 @@ class VerificationActivities:
         if state != "staged":
             return VideoStatus(state or "")
         goal = await self._clips.goal(order.event_id)
-        if not goal.wanted:
+        if not goal.is_confirmed:
             await self._clips.reject_video(
                 order.event_id, order.md5, RejectionReason.WITHDRAWN, "the goal was withdrawn"
             )
@@ -324,17 +327,24 @@ class VerificationActivities:
             )
             return VideoStatus("refused")
         if goal.sport is Sport.CRICKET:
-            seen = validate_wicket(readings, goal.expectation)
+            verification = validate_wicket(readings, goal.expectation)
         else:
-            seen = validate_timestamp(readings, goal.expectation, self._tolerance)
+            verification = validate_timestamp(readings, goal.expectation, self._tolerance)
         log.info(
-            f"{order.md5}: {seen.status}, {seen.reason or seen.minute}",
-            extra={"action": "clip_verified", "event_id": order.event_id, "md5": order.md5, "status": seen.status},
+            f"{order.md5}: {verification.status}, {verification.reason or verification.minute}",
+            extra={
+                "action": "clip_verified",
+                "event_id": order.event_id,
+                "md5": order.md5,
+                "status": verification.status,
+            },
         )
-        if seen.status is VerificationStatus.REJECTED:
-            await self._clips.reject_video(order.event_id, order.md5, *_refusal(seen, goal.sport), seen)
+        if verification.status is VerificationStatus.REJECTED:
+            await self._clips.reject_video(
+                order.event_id, order.md5, *_rejection(verification, goal.sport), verification
+            )
         else:
-            await self._clips.save_verification(order.event_id, order.md5, seen)
+            await self._clips.save_verification(order.event_id, order.md5, verification)
         return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
 
     async def _readings(self, path: Path, sport: Sport) -> Sequence[FrameReading]:
@@ -346,12 +356,12 @@ class VerificationActivities:
                 raise
 
 
-def _refusal(seen: Verification, sport: Sport) -> tuple[RejectionReason, str]:
-    assert seen.reason is not None
-    loss = REJECTION_BY_VERDICT[seen.reason]
+def _rejection(verification: Verification, sport: Sport) -> tuple[RejectionReason, str]:
+    assert verification.reason is not None
+    reason = REJECTION_BY_VERDICT[verification.reason]
     # Leave out parts that repeat the rejection reason.
-    parts = [str(seen.reason)] if str(seen.reason) != str(loss) else []
-    if seen.minute is not None:
+    parts = [str(verification.reason)] if str(verification.reason) != str(reason) else []
+    if verification.minute is not None:
         cricket = sport is Sport.CRICKET
-        parts.append(f"after {seen.minute} overs" if cricket else f"the clock says {seen.minute}'")
-    return loss, "; ".join(parts)
+        parts.append(f"after {verification.minute} overs" if cricket else f"the clock shows {verification.minute}'")
+    return reason, "; ".join(parts)

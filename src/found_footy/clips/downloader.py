@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 from urllib.parse import unquote_to_bytes
 
 import httpx
@@ -44,10 +44,20 @@ from found_footy.clips.video_links import (
 )
 from found_footy.clips.ytdlp import YtDlp
 from found_footy.errors import CandidateRejected, DownloadUnavailable
-from found_footy.ports import Downloader
 from found_footy.runtime.addresses import Resolve, system_resolve
 from found_footy.runtime.http import HttpError, HttpStream, redact_url, redact_urls
 from found_footy.text import clean_text
+
+
+class Downloader(Protocol):
+    async def fetch(self, media_url: str, to: Path) -> None:
+        """Download the video to `to`, limited in bytes, seconds and redirects.
+
+        Raises CandidateRejected if it can never succeed, DownloadUnavailable if a retry may help.
+        """
+
+    async def aclose(self) -> None: ...
+
 
 SCHEME = "folder:"
 CHUNK = 4 * 1024 * 1024
@@ -214,7 +224,7 @@ def open_downloader(
     drop_folder: Path | None,
     plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
-) -> Downloader:
+) -> WebDownloader:
     places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
     return WebDownloader(limits, places, drop_folder, resolve, plc_url)
 

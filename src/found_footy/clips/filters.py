@@ -11,20 +11,20 @@ from found_footy.errors import MediaBroken, MediaError, MediaTooLarge, NotAVideo
 
 @dataclass(frozen=True, slots=True)
 class FilterRules:
-    least_seconds: float = 3.0
-    most_seconds: float = 60.0
-    least_aspect: float = 1.33
+    min_seconds: float = 3.0
+    max_seconds: float = 60.0
+    min_aspect: float = 1.33
     """Minimum width / height; lower values are clips cropped for phones."""
 
 
 def check_file(duration: float, aspect: float, rules: FilterRules) -> tuple[RejectionReason, str] | None:
     """Return the rejection reason and its message, or None if the file is acceptable."""
-    if duration < rules.least_seconds:
-        return RejectionReason.TOO_SHORT, f"{duration:.1f} s long; at least {rules.least_seconds:g} s are wanted"
-    if duration > rules.most_seconds:
-        return RejectionReason.TOO_LONG, f"{duration:.1f} s long; at most {rules.most_seconds:g} s are wanted"
-    if aspect < rules.least_aspect:
-        return RejectionReason.PORTRAIT, f"{aspect:.2f} as wide as high; at least {rules.least_aspect:g} is wanted"
+    if duration < rules.min_seconds:
+        return RejectionReason.TOO_SHORT, f"{duration:.1f} s long; at least {rules.min_seconds:g} s are wanted"
+    if duration > rules.max_seconds:
+        return RejectionReason.TOO_LONG, f"{duration:.1f} s long; at most {rules.max_seconds:g} s are wanted"
+    if aspect < rules.min_aspect:
+        return RejectionReason.PORTRAIT, f"{aspect:.2f} as wide as high; at least {rules.min_aspect:g} is wanted"
     return None
 
 

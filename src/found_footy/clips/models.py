@@ -264,7 +264,7 @@ class PublishedVideo:
     md5: str
     size: int
     duration: float
-    moved: float
+    offset_seconds: float
     """Seconds to add to a time in the requested video to get the time in this one."""
     proof: Proof | None
     player: str | None

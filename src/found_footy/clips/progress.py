@@ -24,8 +24,8 @@ def progress_line(event: Document, attempts: int) -> str:
     duplicates = len([each for each in candidates if each["state"] in ("kept", "duplicate")]) - len(event["_s3_videos"])
     if duplicates > 0:
         parts.append(f"{duplicates} duplicate{'s' if duplicates > 1 else ''}")
-    losses = Counter(each["loss"] for each in candidates if each["state"] == "lost")
-    parts += [f"{count} {loss}" for loss, count in sorted(losses.items())]
+    rejections = Counter(each["loss"] for each in candidates if each["state"] == "lost")
+    parts += [f"{count} {reason}" for reason, count in sorted(rejections.items())]
     verified = sum(video["timestamp_verified"] for video in event["_s3_videos"])
     unverified = len(event["_s3_videos"]) - verified
     if verified:
@@ -42,7 +42,7 @@ def why_no_clip(event: Document) -> str:
     if event["_removed"]:
         return f"No clips: the goal was withdrawn ({event['_removed_reason']})."
     if not event["_download_complete"]:
-        return "No clip yet: the search goes on."
+        return "No clip yet: the search is running."
     searches, candidates = event["_searches"], event["_discovered_videos"]
     answers = [answer for search in searches for answer in search["sources"].values()]
     if not answers:
@@ -51,10 +51,10 @@ def why_no_clip(event: Document) -> str:
         return f"No clip: no source answered in {count(searches, 'search', 'searches')}."
     if not candidates:
         return f"No clip: nothing was posted that {count(searches, 'search', 'searches')} found."
-    losses = Counter(each["loss"] or each["state"] for each in candidates)
-    named = ", ".join(f"{number} {loss}" for loss, number in losses.most_common())
+    rejections = Counter(each["loss"] or each["state"] for each in candidates)
+    named = ", ".join(f"{number} {reason}" for reason, number in rejections.most_common())
     found = count(candidates, "post", "posts")
-    return f"No clip: {count(searches, 'search', 'searches')} found {found}, and none could be used: {named}."
+    return f"No clip: {count(searches, 'search', 'searches')} found {found}; all were rejected ({named})."
 
 
 def source_failures(event: Document) -> dict[str, tuple[int, str]]:
@@ -81,39 +81,39 @@ MEANINGS: Mapping[str, str] = {
     RejectionReason.PASSED_OVER: "longer clips were taken first, until it was too old",
     RejectionReason.GONE: "the post or its video was deleted before it could be fetched",
     RejectionReason.GEO_BLOCKED: "the host does not serve it here",
-    RejectionReason.PRIVATE: "it can be seen only after a login",
-    RejectionReason.UNREACHABLE: "its host did not answer, or only with errors",
+    RejectionReason.PRIVATE: "it requires a login",
+    RejectionReason.UNREACHABLE: "its host did not respond, or only with errors",
     RejectionReason.UNSUPPORTED: "videos from this site cannot be downloaded",
-    RejectionReason.FORBIDDEN_ADDRESS: "its address leads into a private network",
+    RejectionReason.FORBIDDEN_ADDRESS: "its address is in a private network",
     RejectionReason.TOO_LARGE: "its file is larger than a clip may be",
-    RejectionReason.TOO_SLOW: "it came too slowly to be fetched in time",
-    RejectionReason.NOT_A_VIDEO: "its file is something else",
-    RejectionReason.BROKEN: "its file is damaged or cut off",
+    RejectionReason.TOO_SLOW: "it did not download in time",
+    RejectionReason.NOT_A_VIDEO: "its file is not a video",
+    RejectionReason.BROKEN: "its file is damaged or truncated",
     RejectionReason.TOO_SHORT: "it is shorter than any clip of a goal",
     RejectionReason.TOO_LONG: "it is longer than a clip of one goal",
-    RejectionReason.PORTRAIT: "it is higher than it is wide: filmed off a screen, or cropped for phones",
-    RejectionReason.NOT_SOCCER: "its pictures show no football",
-    RejectionReason.FILMED_SCREEN: "somebody filmed a screen",
+    RejectionReason.PORTRAIT: "it is taller than wide: filmed from a screen, or cropped for phones",
+    RejectionReason.NOT_SOCCER: "it does not show football",
+    RejectionReason.FILMED_SCREEN: "it was filmed from a screen",
     RejectionReason.WRONG_MINUTE: "its clock shows another minute of the match",
     RejectionReason.OTHER_MATCH: "its scoreboard shows another match, or another score",
-    RejectionReason.NOT_CRICKET: "its pictures show no cricket",
+    RejectionReason.NOT_CRICKET: "it does not show cricket",
     RejectionReason.WRONG_OVER: "its scoreboard shows another over, or the other innings",
     RejectionReason.NOT_CHECKED: "it could not be checked before the goal was closed",
-    RejectionReason.WITHDRAWN: "the goal was withdrawn meanwhile",
-    RejectionReason.FAILED: "a fault of our own",
+    RejectionReason.WITHDRAWN: "the goal was withdrawn",
+    RejectionReason.FAILED: "an internal error",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionCount:
-    loss: str
+    reason: str
     count: int
     meaning: str
 
 
-def count_rejections(losses: Iterable[str]) -> tuple[RejectionCount, ...]:
+def count_rejections(reasons: Iterable[str]) -> tuple[RejectionCount, ...]:
     """Most frequent first."""
     return tuple(
-        RejectionCount(loss, count, MEANINGS.get(loss, ""))
-        for loss, count in sorted(Counter(losses).items(), key=lambda each: (-each[1], each[0]))
+        RejectionCount(reason, count, MEANINGS.get(reason, ""))
+        for reason, count in sorted(Counter(reasons).items(), key=lambda each: (-each[1], each[0]))
     )

@@ -1,8 +1,9 @@
-"""PostgreSQL store of the clips feature."""
+"""PostgreSQL store of searches, candidates, rejections and clips. All writes are idempotent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,15 +13,13 @@ from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
 from found_footy.clips.models import Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
 from found_footy.clips.verification import Verification, VerificationStatus
-from found_footy.discovery.goal import SoughtGoal
-from found_footy.discovery.models import Post
+from found_footy.discovery.models import Post, SourceReport, TargetGoal, TeamRef
 from found_footy.discovery.query import SearchQuery
-from found_footy.discovery.selection import Choice, Waiting
+from found_footy.discovery.selection import PendingPost, Selection
 from found_footy.errors import LinkEnded, NotFound
 from found_footy.fixtures.models import Innings, League, MatchMinute, OutboxEvent, Score, Side, Team, kind_of
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.probe import VideoInfo
-from found_footy.ports import CandidateState, OpenWork, Pool, SourceReport, TeamToName
 from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries
 
@@ -29,8 +28,38 @@ SQL = load_queries(__package__, "store")
 Row = dict[str, Any]
 
 
-def goal_of(row: Mapping[str, Any]) -> SoughtGoal:
-    return SoughtGoal(
+@dataclass(frozen=True, slots=True)
+class CandidateState:
+    key: str
+    media_url: str
+    md5: str | None
+    rejection_reason: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """The videos of one pool of an event, with their fingerprints."""
+
+    kept: tuple[DedupCandidate, ...]
+    new: tuple[DedupCandidate, ...]
+    copies: tuple[Duplicate, ...]
+    fingerprints: Mapping[str, Fingerprint]
+    """Of both kept and new videos."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWork:
+    downloading: int
+    checking: int
+    waiting: int
+
+    @property
+    def any(self) -> bool:
+        return bool(self.downloading or self.checking or self.waiting)
+
+
+def goal_of(row: Mapping[str, Any]) -> TargetGoal:
+    return TargetGoal(
         id=row["id"],
         fixture_id=row["fixture_id"],
         side=Side(row["side"]),
@@ -81,50 +110,59 @@ def info_row(info: VideoInfo) -> Row:
     return {name: getattr(info, name) for name in names}
 
 
-def verification_row(seen: Verification | None) -> Row:
-    if seen is None:
+def verification_row(verification: Verification | None) -> Row:
+    if verification is None:
         return {"status": None, "reason": None, "minute": None, "proof": None}
-    proof = Jsonb(seen.proof.to_json()) if seen.proof else None
-    return {"status": seen.status, "reason": seen.reason, "minute": seen.minute, "proof": proof}
+    proof = Jsonb(verification.proof.to_json()) if verification.proof else None
+    return {
+        "status": verification.status,
+        "reason": verification.reason,
+        "minute": verification.minute,
+        "proof": proof,
+    }
 
 
-def copy_row(copy: Duplicate) -> Row:
-    return {"md5": copy.id, "of": copy.of, "offset_seconds": copy.offset, "mirrored": copy.mirrored}
+def duplicate_row(duplicate: Duplicate) -> Row:
+    return {
+        "md5": duplicate.id,
+        "of": duplicate.of,
+        "offset_seconds": duplicate.offset,
+        "mirrored": duplicate.mirrored,
+    }
 
 
-def pool_of(name: str, found: Sequence[Mapping[str, Any]]) -> Pool:
-    videos = {row["md5"]: DedupCandidate(row["md5"], name, row["duration"], row["file_size"]) for row in found}
-    state = {row["md5"]: row["state"] for row in found}
+def pool_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Pool:
+    videos = {row["md5"]: DedupCandidate(row["md5"], name, row["duration"], row["file_size"]) for row in rows}
+    state = {row["md5"]: row["state"] for row in rows}
     return Pool(
         kept=tuple(video for video in videos.values() if state[video.id] == "kept"),
         new=tuple(video for video in videos.values() if state[video.id] == "hashed"),
         copies=tuple(
             Duplicate(row["md5"], row["replaced_by"], row["offset_seconds"], row["mirrored"])
-            for row in found
+            for row in rows
             if row["state"] == "replaced"
         ),
         fingerprints={
-            row["md5"]: Fingerprint.from_bytes(row["fingerprint"]) for row in found if row["state"] != "replaced"
+            row["md5"]: Fingerprint.from_bytes(row["fingerprint"]) for row in rows if row["state"] != "replaced"
         },
     )
-
-
-# --- Searches, candidates, rejections and clips. All writes are idempotent.
 
 
 class ClipStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    async def goal(self, event_id: str) -> SoughtGoal:
+    async def goal(self, event_id: str) -> TargetGoal:
+        """Raises NotFound."""
         return goal_of(await self._one(SQL["goal"], f"there is no event {event_id!r}", id=event_id))
 
     # --- Search.
 
     async def touch(self, event_id: str, now: datetime) -> None:
-        await self._db.fetch(SQL["note_sign_of_life"], id=event_id, now=now)
+        """Record that the search is alive, so that no poll restarts it."""
+        await self._db.fetch(SQL["touch"], id=event_id, now=now)
 
-    async def note_search(
+    async def save_search(
         self,
         event_id: str,
         attempt: int,
@@ -135,7 +173,7 @@ class ClipStore:
     ) -> None:
         async with self._db.connection() as connection:
             search = {"id": event_id, "now": now, "query": query.text, "aliases": list(query.teams)}
-            goal = await fetch(connection, SQL["note_search"], search)
+            goal = await fetch(connection, SQL["save_search"], search)
             attempted = {"id": event_id, "attempt": attempt, "now": now}
             reported = Jsonb([report_row(report) for report in reports])
             added = await fetch(connection, SQL["add_searches"], attempted | {"rows": reported})
@@ -143,29 +181,35 @@ class ClipStore:
                 found = Jsonb([post_row(post) for post in posts])
                 await fetch(connection, SQL["add_candidates"], {"id": event_id, "now": now, "rows": found})
             if any(row["is_new"] for row in added) or not reports:  # a repeated search has already been published
-                told = {"attempt": attempt, "found": sum(report.found or 0 for report in reports)}
+                summary = {"attempt": attempt, "found": sum(report.found or 0 for report in reports)}
                 await append_outbox(
-                    connection, [OutboxEvent("goal.searched", row["fixture_id"], event_id, told) for row in goal]
+                    connection, [OutboxEvent("goal.searched", row["fixture_id"], event_id, summary) for row in goal]
                 )
 
-    async def take(self, event_id: str, attempt: int, choose: Callable[[Sequence[Waiting]], Choice]) -> Sequence[str]:
+    async def take_candidates(
+        self, event_id: str, attempt: int, select: Callable[[Sequence[PendingPost]], Selection]
+    ) -> Sequence[str]:
+        """Return the posts that this attempt downloads. Idempotent: a repeated attempt returns the same posts."""
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock_goal"], {"id": event_id})
             mine = {"id": event_id, "attempt": attempt}
             taken = [row["key"] for row in await fetch(connection, SQL["candidates_of_attempt"], mine)]
             if taken:
                 return taken
-            waiting = [Waiting(**row) for row in await fetch(connection, SQL["waiting"], {"id": event_id})]
-            choice = choose(waiting)
-            if choice.taken:
-                await fetch(connection, SQL["take"], mine | {"keys": list(choice.taken)})
-            if choice.too_old:
-                await _lose(connection, event_id, choice.too_old, RejectionReason.PASSED_OVER, "longer ones were taken")
-            return choice.taken
+            pending = [PendingPost(**row) for row in await fetch(connection, SQL["pending_posts"], {"id": event_id})]
+            selection = select(pending)
+            if selection.selected:
+                await fetch(connection, SQL["take_candidates"], mine | {"keys": list(selection.selected)})
+            if selection.too_old:
+                await _reject_candidates(
+                    connection, event_id, selection.too_old, RejectionReason.PASSED_OVER, "longer ones were taken"
+                )
+            return selection.selected
 
     # --- Download.
 
     async def register_download(self, event_id: str, workflow_id: str) -> bool:
+        """Return False if the goal is withdrawn."""
         async with self._db.connection() as connection:
             await fetch(connection, SQL["add_download"], {"event_id": event_id, "workflow_id": workflow_id})
             found = await fetch(connection, SQL["lock_goal"], {"id": event_id})
@@ -173,17 +217,18 @@ class ClipStore:
 
     async def candidate(self, event_id: str, key: str) -> CandidateState:
         row = await self._one(SQL["candidate"], f"{event_id} has no candidate {key!r}", id=event_id, key=key)
-        return CandidateState(row["key"], row["media_url"], row["md5"], row["loss"])
+        return CandidateState(row["key"], row["media_url"], row["md5"], row["rejection_reason"])
 
-    async def reject_candidate(self, event_id: str, key: str, loss: str, detail: str) -> None:
+    async def reject_candidate(self, event_id: str, key: str, reason: str, detail: str) -> None:
         async with self._db.connection() as connection:
-            await _lose(connection, event_id, [key], loss, detail)
+            await _reject_candidates(connection, event_id, [key], reason, detail)
 
     async def video_state(self, event_id: str, md5: str) -> str | None:
         found = await self._db.fetch(SQL["video"], id=event_id, md5=md5)
         return found[0]["state"] if found else None
 
     async def add_video(self, event_id: str, key: str, md5: str, info: VideoInfo | None, now: datetime) -> str:
+        """Link a post to its file and return the file's state. A new file needs `info`."""
         video = {"id": event_id, "md5": md5}
         async with self._db.connection() as connection:
             if info is not None:
@@ -194,14 +239,14 @@ class ClipStore:
 
     # --- Verification.
 
-    async def save_verification(self, event_id: str, md5: str, seen: Verification) -> None:
-        await self._db.fetch(SQL["save_look"], id=event_id, md5=md5, **verification_row(seen))
+    async def save_verification(self, event_id: str, md5: str, verification: Verification) -> None:
+        await self._db.fetch(SQL["save_verification"], id=event_id, md5=md5, **verification_row(verification))
 
     async def reject_video(
-        self, event_id: str, md5: str, loss: str, detail: str, seen: Verification | None = None
+        self, event_id: str, md5: str, reason: str, detail: str, verification: Verification | None = None
     ) -> None:
-        refusal = {"md5s": [md5], "loss": loss, "detail": detail, **verification_row(seen)}
-        await self._db.fetch(SQL["refuse_videos"], id=event_id, **refusal)
+        async with self._db.connection() as connection:
+            await _reject_videos(connection, event_id, [md5], reason, detail, verification)
 
     async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None:
         await self._db.fetch(SQL["save_fingerprint"], id=event_id, md5=md5, fingerprint=fingerprint.to_bytes())
@@ -211,18 +256,19 @@ class ClipStore:
     async def pool(self, event_id: str, name: str) -> Pool:
         return pool_of(name, await self._db.fetch(SQL["pool"], id=event_id, pool=name))
 
-    async def settle(self, event_id: str, settlements: Sequence[DedupPlan], now: datetime) -> bool:
+    async def settle(self, event_id: str, plans: Sequence[DedupPlan], now: datetime) -> bool:
+        """Save the published clips and duplicates, popularity, ranks and outbox entries; False if withdrawn."""
         async with self._db.connection() as connection:
             goal = (await fetch(connection, SQL["lock_goal"], {"id": event_id}))[0]
             if goal["removed_at"] is not None:
                 return False
-            before = {row["md5"]: row for row in await fetch(connection, SQL["to_settle"], {"id": event_id})}
-            copies = [copy for settlement in settlements for copy in settlement.copies if copy.id in before]
+            before = {row["md5"]: row for row in await fetch(connection, SQL["videos_to_settle"], {"id": event_id})}
+            copies = [copy for plan in plans for copy in plan.copies if copy.id in before]
             if copies:
-                copied = Jsonb([copy_row(copy) for copy in copies])
-                await fetch(connection, SQL["replace"], {"id": event_id, "rows": copied})
+                duplicates = Jsonb([duplicate_row(copy) for copy in copies])
+                await fetch(connection, SQL["replace"], {"id": event_id, "rows": duplicates})
             posts = {row["md5"]: row["posts"] for row in await fetch(connection, SQL["popularity"], {"id": event_id})}
-            stays = {name for settlement in settlements for name in settlement.stays if name in before}
+            stays = {name for plan in plans for name in plan.stays if name in before}
             videos = [
                 RankedClip(
                     name,
@@ -232,21 +278,21 @@ class ClipStore:
                 )
                 for name in stays
             ]
-            places = rank_clips(videos)
-            kept = [{"md5": video.id, "rank": places[video.id], "popularity": video.popularity} for video in videos]
+            ranks = rank_clips(videos)
+            kept = [{"md5": video.id, "rank": ranks[video.id], "popularity": video.popularity} for video in videos]
             changed = [row for row in kept if any(before[row["md5"]][name] != row[name] for name in row)]
             if changed or copies:
                 await fetch(connection, SQL["clear_ranks"], {"id": event_id})
                 await fetch(connection, SQL["keep"], {"id": event_id, "now": now, "rows": Jsonb(kept)})
-            news = [_published(goal, before[video.id], places[video.id]) for video in videos]
-            gone = {copy.id: copy.of for copy in copies if before[copy.id]["state"] == "kept"}
+            published = [_published(goal, before[video.id], ranks[video.id]) for video in videos]
+            replaced = {copy.id: copy.of for copy in copies if before[copy.id]["state"] == "kept"}
             await append_outbox(
                 connection,
                 [
-                    *(item for item in news if before[item.payload["md5"]]["state"] == "hashed"),
+                    *(item for item in published if before[item.payload["md5"]]["state"] == "hashed"),
                     *(
                         OutboxEvent("clip.replaced", goal["fixture_id"], event_id, {"md5": old, "by": new})
-                        for old, new in sorted(gone.items())
+                        for old, new in sorted(replaced.items())
                     ),
                     *([OutboxEvent("clips.ranked", goal["fixture_id"], event_id, {"clips": kept})] if changed else []),
                 ],
@@ -260,30 +306,24 @@ class ClipStore:
         return OpenWork(**(await self._db.fetch(SQL["open_work"], id=event_id))[0])
 
     async def close(self, event_id: str, detail: str) -> None:
+        """Close all open work with a reason per post, and mark the event complete."""
         async with self._db.connection() as connection:
             goal = await fetch(connection, SQL["lock_goal"], {"id": event_id})
             withdrawn = bool(goal) and goal[0]["removed_at"] is not None
-            lost = {"loss": RejectionReason.WITHDRAWN if withdrawn else RejectionReason.FAILED, "detail": detail}
-            await fetch(connection, SQL["lose_open"], {"id": event_id, **lost})
+            reason = RejectionReason.WITHDRAWN if withdrawn else RejectionReason.FAILED
+            await fetch(connection, SQL["reject_open"], {"id": event_id, "rejection": reason, "detail": detail})
             states = await fetch(connection, SQL["states"], {"id": event_id})
-            for state, loss in (
-                ("staged", RejectionReason.NOT_CHECKED),
-                ("checked", RejectionReason.FAILED),
-                ("hashed", RejectionReason.FAILED),
-            ):
+            for state in ("staged", "checked", "hashed"):
                 left = [row["md5"] for row in states if row["state"] == state]
-                if left:
-                    refusal = {
-                        **lost,
-                        "loss": RejectionReason.WITHDRAWN if withdrawn else loss,
-                        **verification_row(None),
-                    }
-                    await fetch(connection, SQL["refuse_videos"], {"id": event_id, "md5s": left, **refusal})
+                unchecked = state == "staged" and not withdrawn
+                await _reject_videos(
+                    connection, event_id, left, RejectionReason.NOT_CHECKED if unchecked else reason, detail
+                )
             saved = await fetch(connection, SQL["set_download_complete"], {"id": event_id})
-            news = [
+            completed = [
                 OutboxEvent("goal.complete", row["fixture_id"], event_id) for row in saved if not row["was_complete"]
             ]
-            await append_outbox(connection, [] if withdrawn else news)
+            await append_outbox(connection, [] if withdrawn else completed)
 
     # --- Team aliases.
 
@@ -294,17 +334,17 @@ class ClipStore:
     async def save_aliases(self, team_id: int, name: str, aliases: Sequence[str], now: datetime) -> None:
         await self._db.fetch(SQL["save_aliases"], team_id=team_id, team_name=name, aliases=list(aliases), now=now)
 
-    async def teams_without_aliases(self, limit: int) -> Sequence[TeamToName]:
+    async def teams_without_aliases(self, limit: int) -> list[TeamRef]:
         found = await self._db.fetch(SQL["teams_without_aliases"], limit=limit)
-        return [TeamToName(row["team_id"], row["name"], row["league"], row["country"]) for row in found]
+        return [TeamRef(row["team_id"], row["name"], row["league"], row["country"]) for row in found]
 
-    # --- Reads for pages.
+    # --- Lists for the command line.
 
     async def clips(
         self, *, fixture: int | None = None, event: str | None = None, verified: bool = False, limit: int = 200
     ) -> list[dict[str, Any]]:
-        wanted = {"fixture": fixture, "event": event, "verified": verified, "limit": limit}
-        return [row["document"] for row in await self._db.fetch(SQL["list"], **wanted)]
+        filters = {"fixture": fixture, "event": event, "verified": verified, "limit": limit}
+        return [row["document"] for row in await self._db.fetch(SQL["list"], **filters)]
 
     async def _one(self, query: Query, missing: str, **params: Any) -> dict[str, Any]:
         found = await self._db.fetch(query, **params)
@@ -313,9 +353,24 @@ class ClipStore:
         return found[0]
 
 
-async def _lose(connection: Connection, event_id: str, keys: Sequence[str], loss: str, detail: str) -> None:
-    lost = {"id": event_id, "keys": list(keys), "loss": loss, "detail": detail}
-    await fetch(connection, SQL["lose_candidates"], lost)
+async def _reject_candidates(
+    connection: Connection, event_id: str, keys: Sequence[str], reason: str, detail: str
+) -> None:
+    rejected = {"id": event_id, "keys": list(keys), "rejection": reason, "detail": detail}
+    await fetch(connection, SQL["reject_candidates"], rejected)
+
+
+async def _reject_videos(
+    connection: Connection,
+    event_id: str,
+    md5s: Sequence[str],
+    reason: str,
+    detail: str,
+    verification: Verification | None = None,
+) -> None:
+    if md5s:
+        rejected = {"id": event_id, "md5s": list(md5s), "rejection": reason, "detail": detail}
+        await fetch(connection, SQL["reject_videos"], rejected | verification_row(verification))
 
 
 def _published(goal: Mapping[str, Any], video: Mapping[str, Any], rank: int) -> OutboxEvent:
@@ -332,7 +387,7 @@ def _published(goal: Mapping[str, Any], video: Mapping[str, Any], rank: int) -> 
 # --- Link targets, kept while the clip or its goal is known.
 
 
-class PostgresLinks:
+class LinkStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -353,7 +408,7 @@ class PostgresLinks:
             md5=row["md5"],
             size=row["file_size"],
             duration=row["duration"],
-            moved=row["moved"],
+            offset_seconds=row["total_offset"],
             proof=Proof.from_json(row["proof"]) if row["proof"] else None,
             player=row["player_name"],
             minute=MatchMinute(row["elapsed"], row["extra"]),

@@ -1,5 +1,5 @@
 -- name: goal
--- All that a search, a look and an upload need to know of a goal.
+-- A goal with all fields that search, verification and upload need.
 select e.id, e.fixture_id, e.team_id, e.team_name, e.side, e.player_name, e.kind, e.elapsed, e.extra,
     e.home_before, e.away_before, e.home_after, e.away_after, e.stable_at, e.removed_at, e.download_complete,
     e.type, e.assist_name, e.innings as of_innings, f.innings, f.home_short, f.away_short,
@@ -14,10 +14,10 @@ where e.id = %(id)s;
 -- name: lock_goal
 select id, fixture_id, team_name, player_name, removed_at from events where id = %(id)s for update;
 
--- name: note_sign_of_life
+-- name: touch
 update events set searched_at = %(now)s where id = %(id)s;
 
--- name: note_search
+-- name: save_search
 update events set searched_at = %(now)s, search_query = %(query)s, aliases = %(aliases)s where id = %(id)s
 returning fixture_id;
 
@@ -41,22 +41,22 @@ on conflict do nothing;
 -- name: candidates_of_attempt
 select key from candidates where event_id = %(id)s and attempt = %(attempt)s order by key;
 
--- name: waiting
+-- name: pending_posts
 select key, posted_at, duration from candidates
-where event_id = %(id)s and attempt is null and md5 is null and loss is null;
+where event_id = %(id)s and attempt is null and md5 is null and rejection_reason is null;
 
--- name: take
+-- name: take_candidates
 update candidates set attempt = %(attempt)s where event_id = %(id)s and key = any(%(keys)s);
 
--- name: lose_candidates
-update candidates set loss = %(loss)s, loss_detail = %(detail)s
-where event_id = %(id)s and key = any(%(keys)s) and md5 is null and loss is null;
+-- name: reject_candidates
+update candidates set rejection_reason = %(rejection)s, rejection_detail = %(detail)s
+where event_id = %(id)s and key = any(%(keys)s) and md5 is null and rejection_reason is null;
 
 -- name: candidate
-select key, source, media_url, md5, loss from candidates where event_id = %(id)s and key = %(key)s;
+select key, source, media_url, md5, rejection_reason from candidates where event_id = %(id)s and key = %(key)s;
 
 -- name: link_candidate
-update candidates set md5 = %(md5)s, loss = null, loss_detail = null where event_id = %(id)s and key = %(key)s;
+update candidates set md5 = %(md5)s, rejection_reason = null, rejection_detail = null where event_id = %(id)s and key = %(key)s;
 
 -- name: add_video
 insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size, codec, staged_at)
@@ -67,13 +67,13 @@ on conflict do nothing;
 -- name: video
 select state, status from videos where event_id = %(id)s and md5 = %(md5)s;
 
--- name: save_look
+-- name: save_verification
 update videos set state = 'checked', status = %(status)s, reason = %(reason)s, minute = %(minute)s, proof = %(proof)s
 where event_id = %(id)s and md5 = %(md5)s and state = 'staged';
 
--- name: refuse_videos
-update videos set state = 'refused', loss = %(loss)s, loss_detail = %(detail)s, status = coalesce(%(status)s, status),
-    reason = coalesce(%(reason)s, reason), minute = coalesce(%(minute)s, minute), proof = coalesce(%(proof)s, proof)
+-- name: reject_videos
+update videos set state = 'refused', rejection_reason = %(rejection)s, rejection_detail = %(detail)s,
+    status = coalesce(%(status)s, status), reason = coalesce(%(reason)s, reason), minute = coalesce(%(minute)s, minute), proof = coalesce(%(proof)s, proof)
 where event_id = %(id)s and md5 = any(%(md5s)s) and state in ('staged', 'checked', 'hashed');
 
 -- name: save_fingerprint
@@ -81,12 +81,12 @@ update videos set state = 'hashed', fingerprint = %(fingerprint)s
 where event_id = %(id)s and md5 = %(md5)s and state = 'checked';
 
 -- name: pool
--- The clips of a pool, what is new in it, and the copies that have given way to the clips.
+-- A pool's published clips, its new videos, and the duplicates of the published clips.
 select md5, state, duration, file_size, fingerprint, replaced_by, offset_seconds, mirrored from videos
 where event_id = %(id)s and status = %(pool)s and state in ('hashed', 'kept', 'replaced')
 order by md5;
 
--- name: to_settle
+-- name: videos_to_settle
 select md5, state, status, file_size, popularity, rank from videos
 where event_id = %(id)s and state in ('hashed', 'kept', 'replaced') for update;
 
@@ -113,13 +113,14 @@ where v.event_id = %(id)s and v.md5 = r.md5;
 -- name: open_work
 select
     (select count(*) from candidates c where c.event_id = %(id)s and c.attempt is not null
-        and c.md5 is null and c.loss is null) as downloading,
+        and c.md5 is null and c.rejection_reason is null) as downloading,
     (select count(*) from videos v where v.event_id = %(id)s and v.state in ('staged', 'checked')) as checking,
     (select count(*) from videos v where v.event_id = %(id)s and v.state = 'hashed') as waiting;
 
--- name: lose_open
-update candidates set loss = case when attempt is null then 'passed over' else %(loss)s end, loss_detail = %(detail)s
-where event_id = %(id)s and md5 is null and loss is null;
+-- name: reject_open
+update candidates set rejection_reason = case when attempt is null then 'passed over' else %(rejection)s end,
+    rejection_detail = %(detail)s
+where event_id = %(id)s and md5 is null and rejection_reason is null;
 
 -- name: states
 select md5, state from videos where event_id = %(id)s;
@@ -134,7 +135,7 @@ on conflict (team_id) do update set
     team_name = excluded.team_name, aliases = excluded.aliases, resolved_at = excluded.resolved_at;
 
 -- name: teams_without_aliases
--- Of football matches that are still to come or under way, the next ones first.
+-- Football teams of matches that are not over, by kick-off.
 select team_id, min(name) as name, min(country) as country, min(league) as league from (
     select home_id as team_id, home_name as name, country, league_name as league, kickoff from fixtures
     where stage <> 'completed' and sport = 'football'
@@ -159,21 +160,21 @@ order by f.kickoff, f.id, e.innings nulls first, e.elapsed, e.extra nulls first,
 limit %(limit)s;
 
 -- name: linked_video
--- Where a video's link leads: over any number of merges to the clip that stays, with the seconds to add to its times.
-with recursive way as (
-    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, 0::double precision as moved, 0 as steps
+-- Follow a video's link over any number of merges to the published clip, with the seconds to add to its times.
+with recursive chain as (
+    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, 0::double precision as total_offset, 0 as steps
     from videos v where v.id = %(id)s
     union all
-    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, way.moved + way.offset_seconds, way.steps + 1
-    from way join videos v on v.event_id = way.event_id and v.md5 = way.replaced_by
-    where way.steps < 1000)
+    select v.event_id, v.md5, v.replaced_by, v.offset_seconds, chain.total_offset + chain.offset_seconds, chain.steps + 1
+    from chain join videos v on v.event_id = chain.event_id and v.md5 = chain.replaced_by
+    where chain.steps < 1000)
 select v.id, v.event_id, v.md5, v.state, v.file_size, v.duration, v.proof, e.fixture_id, e.removed_at, e.removed_reason,
-    e.player_name, e.elapsed, e.extra, f.home_name, f.away_name, way.moved
-from way
-join videos v on v.event_id = way.event_id and v.md5 = way.md5
+    e.player_name, e.elapsed, e.extra, f.home_name, f.away_name, chain.total_offset
+from chain
+join videos v on v.event_id = chain.event_id and v.md5 = chain.md5
 join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
-where way.replaced_by is null;
+where chain.replaced_by is null;
 
 -- name: ended
 select reason from ended_links where path = %(path)s;

@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         VideoRef,
         upload_workflow_id,
     )
-    from found_footy.discovery.models import EventWorkflow, SearchAttempt
+    from found_footy.discovery.models import SearchAttempt, WorkflowRef
     from found_footy.runtime.activity_policy import ActivityPolicy
     from found_footy.runtime.temporal import EVENT_ID
 
@@ -63,11 +63,11 @@ class DownloadWorkflow:
     @workflow.run
     async def run(self, order: DownloadInput) -> DownloadResult:
         # Register first: the event must list this download before anything can fail.
-        ref = EventWorkflow(order.event_id, workflow.info().workflow_id)
+        ref = WorkflowRef(order.event_id, workflow.info().workflow_id)
         goal = await run_activity(DownloadActivities.register_download_workflow, ref, **DATABASE.options())
         fetched: list[FetchResult] = []
         try:
-            if goal.wanted:
+            if goal.confirmed:
                 fetched = await asyncio.gather(*(self._fetch(order.event_id, key) for key in order.keys))
             files = {each.md5: each.state for each in fetched if each.md5}  # one file, however many posts link to it
             await asyncio.gather(*(self._verify_and_hash(order, md5, state) for md5, state in sorted(files.items())))
@@ -77,7 +77,7 @@ class DownloadWorkflow:
             fetched=sum(bool(each.md5) for each in fetched),
             rejected=sum(not each.md5 for each in fetched),
             verified=self._verified,
-            withdrawn=not goal.wanted,
+            withdrawn=not goal.confirmed,
         )
 
     async def _fetch(self, event_id: str, key: str) -> FetchResult:
@@ -188,7 +188,7 @@ class UploadWorkflow:
         )
         settle = SettleRequest(event_id, plans, workflow.now())
         await run_activity(UploadActivities.settle_event, settle, **DATABASE.options())
-        ref = EventWorkflow(event_id, workflow.info().workflow_id)
+        ref = WorkflowRef(event_id, workflow.info().workflow_id)
         await run_activity(UploadActivities.clean_up_upload, ref, **CLEAN_UP.options())
 
 

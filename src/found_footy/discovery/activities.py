@@ -12,34 +12,37 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 
 from found_footy.clips.models import clip_prefix, md5_of, staging_prefix
-from found_footy.discovery.aliases import choose_aliases
-from found_footy.discovery.goal import SoughtGoal
+from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import (
     AliasResult,
     CloseRequest,
     CloseResult,
-    EventWorkflow,
+    GoalCheck,
     Post,
     SearchAttempt,
     SearchOutcome,
     SearchPlan,
-    StillWanted,
+    SourceReport,
+    TargetGoal,
     TeamList,
     TeamQuery,
     TeamRef,
+    WorkflowRef,
 )
-from found_footy.discovery.query import SearchQuery, query_for, wicket_query
-from found_footy.discovery.selection import ChoosingRules, choose, is_young
+from found_footy.discovery.query import SearchQuery, build_query
+from found_footy.discovery.selection import SelectionRules, is_recent, select_posts
 from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
-from found_footy.fixtures.models import GoalKind, Side, Sport
+from found_footy.fixtures.models import Sport
 from found_footy.fixtures.team_names import is_national
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
-from found_footy.ports import ClipStorage, Knowledge, SocialSource, SourceReport
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
 
 if TYPE_CHECKING:
+    from found_footy.clips.store import ClipStore
+    from found_footy.discovery.sources import SocialSource
+    from found_footy.discovery.wikidata import Wikidata
     from found_footy.fixtures.store import FixtureStore
 
 log = logging.getLogger(__name__)
@@ -48,20 +51,20 @@ log = logging.getLogger(__name__)
 class AliasActivities:
     def __init__(
         self,
-        clips: ClipStorage,
-        knowledge: Knowledge,
+        clips: ClipStore,
+        wikidata: Wikidata,
         now: Callable[[], datetime],
         keeper: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._clips = clips
-        self._knowledge = knowledge
+        self._wikidata = wikidata
         self._now = now
         self._keeper = keeper or UnexpectedAnswerRecorder()
 
     @activity.defn
     async def teams_without_aliases(self, order: TeamQuery) -> TeamList:
         found = await self._clips.teams_without_aliases(order.max_teams)
-        return TeamList([TeamRef(team.id, team.name, team.league, team.country) for team in found])
+        return TeamList(found)
 
     @activity.defn
     async def resolve_team_aliases(self, team: TeamRef) -> AliasResult:
@@ -71,11 +74,11 @@ class AliasActivities:
         national = is_national(team.name, team.league, team.country)
         with record_exchanges() as exchanges:
             try:
-                names = await self._knowledge.names_of(team.name, country=team.country, national=national)
+                names = await self._wikidata.team_names(team.name, country=team.country, national=national)
             except FootyError as error:
                 await self._keeper.note("team names", [error], exchanges)
                 raise
-        aliases = choose_aliases(team.name, names)
+        aliases = select_aliases(team.name, names)
         await self._clips.save_aliases(team.id, team.name, aliases, self._now())
         log.info(
             f"aliases of {team.name}: {', '.join(aliases)}",
@@ -87,20 +90,20 @@ class AliasActivities:
 @dataclass(frozen=True, slots=True)
 class SearchRules:
     attempts: int = 10
-    most_attempts: int = 15
+    max_attempts: int = 15
     every: timedelta = timedelta(seconds=60)
     gap: timedelta = timedelta(seconds=10)
     source_timeout: timedelta = timedelta(seconds=20)
     vision_patience: timedelta = timedelta(minutes=30)
     download_time: timedelta = timedelta(minutes=15)
     """Time limit of a download, excluding vision checks."""
-    choosing: ChoosingRules = field(default_factory=ChoosingRules)
+    selection: SelectionRules = field(default_factory=SelectionRules)
 
-    def plan(self, goal: SoughtGoal) -> SearchPlan:
+    def plan(self, goal: TargetGoal) -> SearchPlan:
         league = goal.league
         return SearchPlan(
             attempts=self.attempts,
-            most_attempts=self.most_attempts,
+            max_attempts=self.max_attempts,
             seconds=self.every.total_seconds(),
             gap_seconds=self.gap.total_seconds(),
             patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
@@ -117,7 +120,7 @@ class SearchActivities:
     def __init__(
         self,
         store: FixtureStore,
-        clips: ClipStorage,
+        clips: ClipStore,
         objects: ObjectStore,
         sources: Sequence[SocialSource],
         rules: SearchRules,
@@ -135,31 +138,33 @@ class SearchActivities:
         self._now = now
 
     @activity.defn
-    async def set_monitor_complete(self, order: EventWorkflow) -> StillWanted:
-        wanted = await self._store.set_monitor_complete(order.event_id, order.workflow_id)
-        log.info("search started", extra={"action": "search_started", "event_id": order.event_id, "wanted": wanted})
-        if not wanted:
+    async def set_monitor_complete(self, order: WorkflowRef) -> GoalCheck:
+        confirmed = await self._store.set_monitor_complete(order.event_id, order.workflow_id)
+        log.info(
+            "search started", extra={"action": "search_started", "event_id": order.event_id, "confirmed": confirmed}
+        )
+        if not confirmed:
             # The event was withdrawn before the search started, so there is no work to wait for.
             await self._clips.close(order.event_id, "the goal was withdrawn")
-            return StillWanted(False)
-        return StillWanted(True, self._rules.plan(await self._clips.goal(order.event_id)))
+            return GoalCheck(False)
+        return GoalCheck(True, self._rules.plan(await self._clips.goal(order.event_id)))
 
     @activity.defn
     async def search_sources(self, order: SearchAttempt) -> SearchOutcome:
         goal = await self._clips.goal(order.event_id)
-        if not goal.wanted:
-            return SearchOutcome(wanted=False)
+        if not goal.is_confirmed:
+            return SearchOutcome(confirmed=False)
         rules, now = self._rules, self._now()
-        query = query_of(goal)
+        query = build_query(goal)
         answers = await asyncio.gather(*(self._ask(source, query, now) for source in self._sources))
         # `x` and `fxtwitter` may return the same post, which is one candidate.
-        came = list({post.key: post for _, found in answers for post in found}.values())
-        posts = [post for post in came if is_young(post.posted_at, now, rules.choosing)]
+        posts_found = list({post.key: post for _, found in answers for post in found}.values())
+        posts = [post for post in posts_found if is_recent(post.posted_at, now, rules.selection)]
         reports = [report for report, _ in answers]
-        await self._recorder.search_answer(order.event_id, order.attempt, query, reports, came, now)
-        await self._clips.note_search(order.event_id, order.attempt, query, reports, posts, now)
-        keys = await self._clips.take(
-            order.event_id, order.attempt, lambda waiting: choose(waiting, now, rules.choosing)
+        await self._recorder.search_answer(order.event_id, order.attempt, query, reports, posts_found, now)
+        await self._clips.save_search(order.event_id, order.attempt, query, reports, posts, now)
+        keys = await self._clips.take_candidates(
+            order.event_id, order.attempt, lambda pending: select_posts(pending, now, rules.selection)
         )
         log.info(
             f"search {order.attempt}: {len(posts)} posts, {len(keys)} taken",
@@ -172,7 +177,7 @@ class SearchActivities:
             },
         )
         return SearchOutcome(
-            wanted=True,
+            confirmed=True,
             # Without any source, repeating the search is pointless, so it counts as answered.
             answered=sum(report.error is None for report in reports) if reports else 1,
             posts=len(posts),
@@ -190,7 +195,7 @@ class SearchActivities:
         with record_exchanges() as exchanges:
             try:
                 async with asyncio.timeout(limit):
-                    posts = await source.search(query, now - self._rules.choosing.max_age)
+                    posts = await source.search(query, now - self._rules.selection.max_age)
                 return SourceReport(source.name, len(posts)), posts
             except FootyError as failure:
                 error = failure
@@ -208,10 +213,10 @@ class SearchActivities:
         goal = await self._clips.goal(order.event_id)
         work = await self._clips.open_work(order.event_id)
         # Open work of a withdrawn goal is dropped.
-        if work.any and goal.wanted and not order.give_up:
+        if work.any and goal.is_confirmed and not order.give_up:
             await self._clips.touch(order.event_id, self._now())
             return CloseResult(False, work.downloading, work.checking, work.waiting)
-        await self._clips.close(order.event_id, order.give_up if goal.wanted else "the goal was withdrawn")
+        await self._clips.close(order.event_id, order.give_up if goal.is_confirmed else "the goal was withdrawn")
         log.info(
             "search ended",
             extra={"action": "search_ended", "event_id": order.event_id, "given_up": order.give_up},
@@ -219,7 +224,7 @@ class SearchActivities:
         return CloseResult(True)
 
     @activity.defn
-    async def sweep_event(self, order: EventWorkflow) -> None:
+    async def sweep_event(self, order: WorkflowRef) -> None:
         """Delete staged files and unpublished clips. Runs when the event has no open work."""
         goal = await self._clips.goal(order.event_id)
         states = await self._clips.video_states(order.event_id)
@@ -230,12 +235,3 @@ class SearchActivities:
         if left:
             await self._objects.delete(left)
             log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(left)})
-
-
-def query_of(goal: SoughtGoal) -> SearchQuery:
-    """Build the query from scorer and team. Own goals and wickets use both teams, because posts name either."""
-    own_goal = goal.kind is GoalKind.OWN_GOAL
-    other = Side.AWAY if goal.side is Side.HOME else Side.HOME
-    if goal.sport is Sport.CRICKET:
-        return wicket_query(goal.player, goal.assist, goal.names(other), goal.names(goal.side))
-    return query_for(goal.player, goal.names(goal.side), goal.names(other) if own_goal else ())

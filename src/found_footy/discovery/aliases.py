@@ -21,7 +21,7 @@ _EVERYWHERE = ("en", "mul")
 """Languages whose names count for every team; other languages count for teams of that country."""
 
 
-def choose_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tuple[str, ...]:
+def select_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tuple[str, ...]:
     """Return the feed's name, the name without its club type, then the best of `names`.
 
     A name that contains an already chosen one is left out, because a search for the shorter name finds it too.

@@ -1,10 +1,14 @@
-"""Posts, team names, and the messages of the search workflow."""
+"""Posts, team names, the goal that is searched for, and the messages of the search workflow."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from found_footy.clips.models import Expectation, WicketExpectation
+from found_footy.errors import FootyError
+from found_footy.fixtures.models import GOAL, WICKET, Innings, Kind, League, MatchMinute, Score, Side, Sport, Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,84 @@ OPERATORS = frozenset(["or", "and", "not"])
 """Words that search engines treat as operators."""
 
 
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """Result of one search of one source: the number of posts, or an error."""
+
+    source: str
+    found: int | None
+    error: FootyError | None = None
+
+
+# --- The goal.
+
+
+@dataclass(frozen=True, slots=True)
+class TargetGoal:
+    id: str
+    fixture_id: int
+    side: Side
+    player: str | None
+    kind: Kind
+    minute: MatchMinute
+    before: Score
+    after: Score
+    home: Team
+    away: Team
+    league: League
+    home_aliases: tuple[str, ...] = ()
+    """Empty if not resolved yet."""
+    away_aliases: tuple[str, ...] = ()
+    stable: bool = True
+    removed_at: datetime | None = None
+    complete: bool = False
+    type: str = GOAL
+    assist: str | None = None
+    """The bowler, for a wicket."""
+    innings: tuple[Innings, ...] = ()
+    """Known innings of the match."""
+
+    @property
+    def sport(self) -> Sport:
+        return Sport.CRICKET if self.type == WICKET else Sport.FOOTBALL
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the goal is stable and not withdrawn."""
+        return self.stable and self.removed_at is None
+
+    @property
+    def team(self) -> Team:
+        """The team that the goal counts for."""
+        return self.home if self.side is Side.HOME else self.away
+
+    @property
+    def expectation(self) -> Expectation:
+        """What a clip of the goal must show."""
+        if self.sport is Sport.CRICKET:
+            return Expectation(self.minute, self.home.name, self.away.name, wicket=self._wicket)
+        return Expectation(self.minute, self.home.name, self.away.name, self.before, self.after)
+
+    @property
+    def _wicket(self) -> WicketExpectation:
+        """Convert match wickets to innings wickets: the score counts the whole match, a scoreboard the innings."""
+        batting = Side.AWAY if self.side is Side.HOME else Side.HOME
+        number = self.minute.innings
+        earlier = [each for each in self.innings if number is not None and each.number < number]
+        taken = sum(each.wickets for each in earlier if each.batting is batting)
+        # Each side bats once in the first two innings; after that, all earlier innings must be known.
+        known = number is not None and (number <= 2 or len(earlier) == number - 1)
+        before, after = self.before.of(self.side) - taken, self.after.of(self.side) - taken
+        known = known and 0 <= before < after <= 10
+        return WicketExpectation(
+            batting,
+            before if known else None,
+            after if known else None,
+            self.home.short,
+            self.away.short,
+        )
+
+
 # --- Inputs and results of workflows and activities.
 
 
@@ -66,7 +148,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class EventWorkflow:
+class WorkflowRef:
     event_id: str
     workflow_id: str
 
@@ -84,7 +166,7 @@ class SearchPlan:
     """Search schedule, from the settings of the worker that starts the search."""
 
     attempts: int
-    most_attempts: int
+    max_attempts: int
     seconds: float
     """Interval between the starts of two searches."""
     gap_seconds: float
@@ -95,8 +177,8 @@ class SearchPlan:
 
 
 @dataclass(frozen=True)
-class StillWanted:
-    wanted: bool
+class GoalCheck:
+    confirmed: bool
     plan: SearchPlan | None = None
     """None if the goal was withdrawn."""
 
@@ -125,7 +207,7 @@ class SearchAttempt:
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    wanted: bool
+    confirmed: bool
     answered: int = 0
     """Sources that responded, with or without results."""
     posts: int = 0

@@ -46,7 +46,7 @@ _UNKNOWN = frozenset(["unknown", "unknown player", "own goal", "tbd", "tba", "n 
 _PLAIN_SIGNS = {**dict.fromkeys(map(ord, "’‘ʼ`´"), "'"), **dict.fromkeys(map(ord, "‐‑‒–"), "-")}
 
 
-def search_names(name: str | None) -> tuple[str, ...]:
+def player_search_names(name: str | None) -> tuple[str, ...]:
     """Return at most four words or short phrases in the order of the name; none if the scorer is unknown."""
     found = [word for word in _words(_tokens(name or "")) if len(word) <= LONGEST + 10]
     whole = " ".join(found)

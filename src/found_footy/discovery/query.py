@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from found_footy.discovery.aliases import choose_aliases
-from found_footy.discovery.models import OPERATORS
-from found_footy.discovery.player_names import search_names
-from found_footy.fixtures.models import Sport, Team
+from found_footy.discovery.aliases import select_aliases
+from found_footy.discovery.models import OPERATORS, TargetGoal
+from found_footy.discovery.player_names import player_search_names
+from found_footy.fixtures.models import GoalKind, Side, Sport, Team
 from found_footy.text import folded, unique
 
 
@@ -31,30 +31,30 @@ class SearchQuery:
         """The query in the syntax of X and Bluesky: `(Florian OR Wirtz) (LFC OR Liverpool)`."""
         return " ".join(group for words in self._groups if (group := _group(words)))
 
-    def texts(self, longest: int, most: int = 2) -> list[str]:
-        """Return at most `most` texts of at most `longest` characters that together cover as many names as fit.
+    def texts(self, max_length: int, max_texts: int = 2) -> list[str]:
+        """Return at most `max_texts` texts of at most `max_length` characters that together cover as many names as fit.
 
         Names are ordered by usefulness. If one text is too long, the teams are split over several; names that do not
         fit are dropped, players last.
         """
-        if length(self.text) <= longest:
+        if length(self.text) <= max_length:
             return [self.text]
         for players in range(len(self.players), -1, -1):
             kept = replace(self, players=self.players[:players])
             groups: list[tuple[str, ...]] = []
             for team in self.teams:
-                if groups and length(replace(kept, teams=(*groups[-1], team)).text) <= longest:
+                if groups and length(replace(kept, teams=(*groups[-1], team)).text) <= max_length:
                     groups[-1] = (*groups[-1], team)
-                elif length(replace(kept, teams=(team,)).text) <= longest and len(groups) < most:
+                elif length(replace(kept, teams=(team,)).text) <= max_length and len(groups) < max_texts:
                     groups.append((team,))
-            if groups or (not self.teams and length(kept.text) <= longest):
+            if groups or (not self.teams and length(kept.text) <= max_length):
                 return [replace(kept, teams=group).text for group in groups or [()] if kept.players or group]
         return []
 
     def matches(self, text: str) -> bool:
         """Whether a text satisfies the query, for sources without a search."""
         plain = f" {folded(text)} "
-        return all(any(_sought(word) in plain for word in words) for words in self._groups if words)
+        return all(any(_folded_word(word) in plain for word in words) for words in self._groups if words)
 
     @property
     def _groups(self) -> tuple[tuple[str, ...], ...]:
@@ -67,7 +67,7 @@ def length(text: str) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _sought(word: str) -> str:
+def _folded_word(word: str) -> str:
     """Return the folded word between spaces. Cached, because the same few words are matched against many titles."""
     return f" {folded(word)} "
 
@@ -91,24 +91,24 @@ _QUOTES = re.compile('["“”„‟«»＂\x00-\x1f\x7f]')
 # --- Query for a goal.
 
 
-LONGEST_QUERY = 400
+MAX_QUERY_LENGTH = 400
 """Maximum characters of a query; X accepts about 500."""
 
 
-def query_for(player: str | None, aliases: Sequence[str], other: Sequence[str] = ()) -> SearchQuery:
+def goal_query(player: str | None, aliases: Sequence[str], other: Sequence[str] = ()) -> SearchQuery:
     """Build the query for a goal; without a scorer it names only the teams.
 
     `aliases` belong to the team that the goal counts for. The scorer of an own goal plays for the `other` team and
     posts name either, so both teams' aliases are interleaved.
     """
-    players = search_names(player)
-    teams = tuple(dict.fromkeys(_in_turns(aliases, other)))
-    while len(teams) > 1 and len(SearchQuery(players, teams).text) > LONGEST_QUERY:
+    players = player_search_names(player)
+    teams = tuple(dict.fromkeys(_interleaved(aliases, other)))
+    while len(teams) > 1 and len(SearchQuery(players, teams).text) > MAX_QUERY_LENGTH:
         teams = teams[:-1]
     return SearchQuery(players, teams)
 
 
-def _in_turns(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
+def _interleaved(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
     for pair in itertools.zip_longest(aliases, other):
         yield from (name for name in pair if name is not None)
 
@@ -116,15 +116,15 @@ def _in_turns(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
 # --- Query for a wicket.
 
 
-WORDS = ("wicket", "out", "bowled", "caught", "catch", "lbw", "stumped", "dismissed", "gone")
+DISMISSAL_WORDS = ("wicket", "out", "bowled", "caught", "catch", "lbw", "stumped", "dismissed", "gone")
 """Match `run out` and `clean bowled` as well."""
 _CODE = re.compile(r"[A-Z]{2,5}")
 
 
-def cricket_names(team: Team) -> tuple[str, ...]:
+def cricket_team_names(team: Team) -> tuple[str, ...]:
     """Return the team's name and its abbreviation, which is common in posts and hashtags."""
     code = (team.short,) if team.short and _CODE.fullmatch(team.short) else ()
-    return unique([*(choose_aliases(team.name, ()) or (team.name,)), *code])
+    return unique([*(select_aliases(team.name, ()) or (team.name,)), *code])
 
 
 def wicket_query(
@@ -134,12 +134,39 @@ def wicket_query(
 
     Without a known batter the players are left out, because the bowler alone would match all of his other wickets.
     """
-    known = search_names(batter)
-    players = unique([*known, *search_names(bowler)]) if known else ()
+    known = player_search_names(batter)
+    players = unique([*known, *player_search_names(bowler)]) if known else ()
     both = itertools.chain.from_iterable(itertools.zip_longest(batting, fielding))
     teams = unique(name for name in both if name is not None)
-    query = SearchQuery(players, teams, WORDS, Sport.CRICKET)
-    while len(teams) > 1 and len(query.text) > LONGEST_QUERY:
+    query = SearchQuery(players, teams, DISMISSAL_WORDS, Sport.CRICKET)
+    while len(teams) > 1 and len(query.text) > MAX_QUERY_LENGTH:
         teams = teams[:-1]
-        query = SearchQuery(players, teams, WORDS, Sport.CRICKET)
+        query = SearchQuery(players, teams, DISMISSAL_WORDS, Sport.CRICKET)
     return query
+
+
+# --- Query for either.
+
+
+def build_query(goal: TargetGoal) -> SearchQuery:
+    """Build the query from scorer and team. Own goals and wickets use both teams, because posts name either."""
+    own_goal = goal.kind is GoalKind.OWN_GOAL
+    other = Side.AWAY if goal.side is Side.HOME else Side.HOME
+    if goal.sport is Sport.CRICKET:
+        return wicket_query(
+            goal.player, goal.assist, team_search_names(goal, other), team_search_names(goal, goal.side)
+        )
+    return goal_query(
+        goal.player, team_search_names(goal, goal.side), team_search_names(goal, other) if own_goal else ()
+    )
+
+
+def team_search_names(goal: TargetGoal, side: Side) -> tuple[str, ...]:
+    """Return the names to search a team by, or its own name without aliases.
+
+    Cricket teams have no aliases: a country's other names in Wikidata are those of its football team.
+    """
+    aliases, team = (goal.home_aliases, goal.home) if side is Side.HOME else (goal.away_aliases, goal.away)
+    if goal.sport is Sport.CRICKET:
+        return cricket_team_names(team)
+    return aliases or (team.name,)

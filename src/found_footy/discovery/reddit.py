@@ -28,10 +28,9 @@ from found_footy.discovery.reddit_reader import (
     WayName,
     at,
 )
-from found_footy.discovery.shared_cache import CacheWithFallback, LocalCache
+from found_footy.discovery.shared_cache import CacheWithFallback, LocalCache, SharedCache
 from found_footy.discovery.sources import newest_first
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Sport
-from found_footy.ports import SharedCache
 from found_footy.text import clean_text
 
 LONGEST_TITLE = 300

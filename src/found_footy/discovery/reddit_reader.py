@@ -26,6 +26,7 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
+from found_footy.discovery.shared_cache import SharedCache
 from found_footy.discovery.sources import (
     BadPost,
     field,
@@ -45,7 +46,6 @@ from found_footy.errors import (
     SourceRateLimited,
     SourceUnavailable,
 )
-from found_footy.ports import SharedCache
 from found_footy.runtime.http import HttpResponse
 from found_footy.text import clean_text
 

@@ -10,10 +10,9 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from found_footy.errors import CacheUnavailable
-from found_footy.ports import SharedCache
 
 MAX_KEYS = 1000
 WARN_EVERY_SECONDS = 60.0
@@ -22,6 +21,22 @@ RETRY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+
+class SharedCache(Protocol):
+    """Expiring values and locks, shared by all workers. Methods raise CacheUnavailable."""
+
+    async def get(self, key: str) -> bytes | None: ...
+
+    async def put(self, key: str, value: bytes, seconds: float) -> None: ...
+
+    async def acquire(self, key: str, seconds: float) -> float:
+        """Hold the key for `seconds`. Returns 0 if it was free, otherwise the seconds until it expires."""
+
+    async def extend(self, key: str, seconds: float) -> None:
+        """Hold the key for at least `seconds` from now, regardless of its holder."""
+
+    async def release(self, key: str) -> None: ...
 
 
 class LocalCache:

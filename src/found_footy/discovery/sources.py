@@ -1,4 +1,4 @@
-"""Shared code of the social sources: HTTP client, error classes by status, and parsing of posts."""
+"""Interface of the social sources, and their shared code: HTTP client, error classes by status, parsing of posts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,32 @@ import math
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from found_footy.discovery.models import Post
+from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits, HttpResponse
 from found_footy.text import clean_text
+
+
+class SocialSource(Protocol):
+    """A source of posts with clips."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
+        """Return matching posts with a video, newest first, at most a few hundred. May omit posts older than `since`.
+
+        An empty result means that nothing was posted; any failure raises SourceError.
+        """
+
+    async def check(self) -> str:
+        """Verify with one cheap call that the source responds and accepts the login; return a description."""
+
+    async def aclose(self) -> None: ...
+
 
 _UNUSABLE = frozenset(
     {

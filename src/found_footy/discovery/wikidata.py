@@ -337,7 +337,7 @@ def user_agent(contact: str | None) -> str:
 
 
 class Wikidata:
-    """Implements `Knowledge`. Requests are sent one at a time, as Wikimedia asks of its clients.
+    """Requests are sent one at a time, as Wikimedia asks of its clients.
 
     `contact` is the operator's address or page, which Wikimedia uses before it blocks a client.
     """
@@ -349,7 +349,7 @@ class Wikidata:
         self._query_url = f"{sparql_url.rstrip('/')}/sparql"
         self._http = KnowledgeHttp(timeout=timeout, user_agent=agent)
 
-    async def names_of(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
+    async def team_names(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
         """Return labels, aliases, nicknames and short names; empty if the team is unknown. Raises KnowledgeError."""
         name = clean_text(team, _LONGEST_TEAM)
         if not folded(name):

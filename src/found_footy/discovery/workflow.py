@@ -15,7 +15,6 @@ from found_footy.clips.workflow import DownloadWorkflow, queue_for_upload
 from found_footy.discovery.models import (
     AliasResult,
     CloseRequest,
-    EventWorkflow,
     SearchAttempt,
     SearchInput,
     SearchOutcome,
@@ -24,6 +23,7 @@ from found_footy.discovery.models import (
     TeamList,
     TeamQuery,
     TeamRef,
+    WorkflowRef,
 )
 from found_footy.runtime.activity_policy import ActivityPolicy
 from found_footy.runtime.temporal import EVENT_ID
@@ -77,7 +77,7 @@ class SearchWorkflow:
 
     @workflow.run
     async def run(self, order: SearchInput) -> SearchResult:
-        me = EventWorkflow(order.event_id, workflow.info().workflow_id)
+        me = WorkflowRef(order.event_id, workflow.info().workflow_id)
         # First, so that the monitor does not start a second search.
         check = await run_activity(SearchActivities.set_monitor_complete, me, **START_SEARCH.options())
         if check.plan is None:
@@ -95,18 +95,18 @@ class SearchWorkflow:
             workflow.logger.warning("could not resolve the aliases of %s", team.name)
 
     async def _search(self, event_id: str, plan: SearchPlan) -> int:
-        """Search until `attempts` searches were answered or `most_attempts` were made. Return the number made."""
+        """Search until `attempts` searches were answered or `max_attempts` were made. Return the number made."""
         attempt = answered = 0
-        while answered < plan.attempts and attempt < plan.most_attempts:
+        while answered < plan.attempts and attempt < plan.max_attempts:
             attempt += 1
             began = workflow.now()
             found = await self._attempt(event_id, attempt)
-            if not found.wanted:
+            if not found.confirmed:
                 break
             answered += bool(found.answered)
             if found.keys:
                 await self._download(event_id, attempt, found)
-            if answered < plan.attempts and attempt < plan.most_attempts:
+            if answered < plan.attempts and attempt < plan.max_attempts:
                 passed = (workflow.now() - began).total_seconds()
                 await asyncio.sleep(max(plan.gap_seconds, plan.seconds - passed))
         return attempt
@@ -119,7 +119,7 @@ class SearchWorkflow:
         except ActivityError as error:
             # The next search follows in a minute.
             workflow.logger.warning("search %s failed: %s", attempt, error.cause or error)
-            return SearchOutcome(wanted=True)
+            return SearchOutcome(confirmed=True)
 
     async def _download(self, event_id: str, attempt: int, found: SearchOutcome) -> None:
         order = DownloadInput(event_id, attempt, found.keys, found.vision_patience_seconds)
@@ -138,7 +138,7 @@ class SearchWorkflow:
             return
         self._downloads.append(handle)
 
-    async def _close(self, me: EventWorkflow, plan: SearchPlan) -> None:
+    async def _close(self, me: WorkflowRef, plan: SearchPlan) -> None:
         """Close the event in bounded time, whatever state the downloads are in."""
         # A failed download is visible as the open work it leaves.
         await asyncio.gather(*self._downloads, return_exceptions=True)

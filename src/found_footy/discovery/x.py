@@ -90,7 +90,7 @@ class XSource:
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
         # A single text, because each costs one search call of the account's budget.
-        (words,) = query.texts(MAX_QUERY_LENGTH, most=1) or [""]
+        (words,) = query.texts(MAX_QUERY_LENGTH, max_texts=1) or [""]
         if not words:
             return []
         params = {"q": words, "since": since.isoformat(), "limit": str(LIMIT)}

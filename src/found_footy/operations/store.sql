@@ -156,16 +156,16 @@ searched as (
     select date_trunc('hour', at, 'UTC') as at, count(*) filter (where error_kind is null) as answered,
         count(*) filter (where error_kind is not null) as failed
     from searches where at >= %(since)s group by 1),
-lost as (
-    select at, jsonb_object_agg(loss, number) as losses from (
-        select date_trunc('hour', c.found_at, 'UTC') as at, coalesce(c.loss, v.loss) as loss, count(*) as number
+rejected as (
+    select at, jsonb_object_agg(reason, number) as rejections from (
+        select date_trunc('hour', c.found_at, 'UTC') as at, coalesce(c.rejection_reason, v.rejection_reason) as reason, count(*) as number
         from candidates c left join videos v on v.event_id = c.event_id and v.md5 = c.md5
-        where c.found_at >= %(since)s and coalesce(c.loss, v.loss) is not null
+        where c.found_at >= %(since)s and coalesce(c.rejection_reason, v.rejection_reason) is not null
         group by 1, 2) as counted
     group by 1)
 select spans.at, coalesce(searched.answered, 0) as answered, coalesce(searched.failed, 0) as failed,
-    coalesce(lost.losses, '{}') as losses
-from spans left join searched using (at) left join lost using (at)
+    coalesce(rejected.rejections, '{}') as losses
+from spans left join searched using (at) left join rejected using (at)
 order by spans.at;
 
 -- name: deliveries

@@ -17,10 +17,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from found_footy.discovery.models import Post
+from found_footy.discovery.models import Post, SourceReport
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import FootyError, ProgramFault
-from found_footy.ports import SourceReport
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.models import (
     AnswerToRecord,

@@ -114,7 +114,7 @@ def _outside(
     clips = ClipStore(store.database)
     sources = sorted({each.source for search in recording.searches for each in search.sources})
     filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
-    oldest = rules.choosing.max_age
+    oldest = rules.selection.max_age
     return (
         SearchActivities(
             store,

@@ -42,8 +42,8 @@ select event_id, attempt, body from recorded_searches where fixture_id = %(id)s 
 
 -- name: downloads
 -- What became of each post: the file that came and the clip that stands for it, or why there is none.
-select c.event_id, c.key, c.media_url, c.md5, coalesce(c.loss, v.loss) as loss,
-    coalesce(c.loss_detail, v.loss_detail, '') as detail,
+select c.event_id, c.key, c.media_url, c.md5, coalesce(c.rejection_reason, v.rejection_reason) as loss,
+    coalesce(c.rejection_detail, v.rejection_detail, '') as detail,
     case when v.state = 'kept' then v.md5 else v.replaced_by end as clip
 from candidates c
 join events e on e.id = c.event_id

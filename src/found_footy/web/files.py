@@ -209,7 +209,7 @@ async def find_video(services: WebServices, video_id: str) -> PublishedVideo:
 def redirect_to_winner(link: PublishedVideo, path: str, request: Request) -> Response:
     """Redirect to the same moment. Not cached: the winner may be replaced too."""
     query = f"?{request.url.query}" if request.url.query else ""
-    place = f"#t={link.moved:.3f}".rstrip("0").rstrip(".") if 0 < link.moved < link.duration else ""
+    place = f"#t={link.offset_seconds:.3f}".rstrip("0").rstrip(".") if 0 < link.offset_seconds < link.duration else ""
     return RedirectResponse(f"{path}{query}{place}", 307, {"Cache-Control": "no-cache"})
 
 

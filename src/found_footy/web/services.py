@@ -18,7 +18,7 @@ from found_footy.web.response_cache import ResponseCache
 
 if TYPE_CHECKING:
     from found_footy.access.store import TokenStore
-    from found_footy.clips.store import PostgresLinks
+    from found_footy.clips.store import LinkStore
     from found_footy.feeds.cache import MonitoringRecords, SnapshotCache
     from found_footy.feeds.quota_estimate import PollingPlan
     from found_footy.feeds.store import ListingStore
@@ -125,7 +125,7 @@ class WebServices:
     health: HealthService
     live: Hub
     scores: FeedServices
-    links: PostgresLinks
+    links: LinkStore
     reading: DocumentReader
     cache: ResponseCache
     matchday: MatchdayReader

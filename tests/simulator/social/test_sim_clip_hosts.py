@@ -98,16 +98,16 @@ async def test_a_host_leads_to_its_video(served: Callable[..., object], name: Cl
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_dead_hosts_clips_are_gone(served: Callable[..., object], name: ClipHostName) -> None:
     world = await served(ClipHostService(dead=(name,)))  # type: ignore[misc]
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await world.fetch(clip_host_link(BY_HOST[name], world.url))
-    assert lost.value.reason == RejectionReason.GONE
+    assert raised.value.reason == RejectionReason.GONE
 
 
 async def test_streamffs_placeholder_is_gone_too(served: Callable[..., object]) -> None:
     world = await served(ClipHostService(streamff="placeholder"))  # type: ignore[misc]
-    with pytest.raises(CandidateRejected) as lost:
+    with pytest.raises(CandidateRejected) as raised:
         await world.fetch(clip_host_link(BY_HOST["streamff"], world.url))
-    assert lost.value.reason == RejectionReason.GONE
+    assert raised.value.reason == RejectionReason.GONE
 
 
 @pytest.mark.parametrize("blobs", ["served", "refused"])

@@ -22,8 +22,8 @@ from found_footy.clips.downloader import open_downloader
 from found_footy.discovery.bluesky import Bluesky
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
+from found_footy.discovery.sources import SocialSource
 from found_footy.errors import CandidateRejected
-from found_footy.ports import SocialSource
 
 KINDS = tuple(sorted(DEAD))
 # Each kind twice: the first of a pair is posted on Bluesky, the second on Reddit.

@@ -13,8 +13,8 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.post_texts import UNRELATED_POSTS, GoalStory, display_name, fan_text, plain, reddit_title, story_of
 from footy_simulator.posts import PlannedPost, plan_posts
 from footy_simulator.scenario import ScriptedMatch
-from found_footy.discovery.aliases import choose_aliases
-from found_footy.discovery.query import SearchQuery, query_for
+from found_footy.discovery.aliases import select_aliases
+from found_footy.discovery.query import SearchQuery, goal_query
 from found_footy.discovery.reddit import parse_title
 from found_footy.text import clean_text
 
@@ -31,8 +31,8 @@ def queries(match: ScriptedMatch, goal: int) -> list[SearchQuery]:
     assert moment is not None
     views = [goal_view(scored, moment, moment + 60 * minute) for minute in range(30)]
     names = {view.player.name if view and view.player else None for view in views}
-    team = choose_aliases(match.team(scored.side).name, ())
-    return [query_for(name, team) for name in names]
+    team = select_aliases(match.team(scored.side).name, ())
+    return [goal_query(name, team) for name in names]
 
 
 @pytest.mark.parametrize("post", [post for post in POSTS if post.clip], ids=lambda post: post.text[:30])

@@ -11,7 +11,7 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.post_texts import UNRELATED_POSTS, wicket_story, wicket_text, wicket_title
 from footy_simulator.posts import PlannedPost, plan_posts
 from found_footy.clips.models import RejectionReason
-from found_footy.discovery.query import SearchQuery, cricket_names, wicket_query
+from found_footy.discovery.query import SearchQuery, cricket_team_names, wicket_query
 from found_footy.discovery.reddit import parse_title
 from found_footy.fixtures.models import Side, Team
 from found_footy.text import clean_text
@@ -25,7 +25,7 @@ POSTS = [post for post in plan_posts(MATCHDAY) if post.clip and post.clip.match 
 def query(index: int) -> SearchQuery:
     fallen = WICKETS[index]
     batting = fallen.innings.batting
-    sides = {side: cricket_names(Team(1, MATCH.team(side).name, MATCH.team(side).short)) for side in Side}
+    sides = {side: cricket_team_names(Team(1, MATCH.team(side).name, MATCH.team(side).short)) for side in Side}
     fielding = Side.AWAY if batting is Side.HOME else Side.HOME
     bowler = fallen.wicket.bowler.name if fallen.wicket.bowler else None
     return wicket_query(fallen.wicket.batter.name, bowler, sides[batting], sides[fielding])

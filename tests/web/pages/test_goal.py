@@ -105,7 +105,7 @@ async def test_what_is_gone_and_what_never_came_is_explained(visit: OpenPage) ->
     page = await visit(f"/g/{WITHDRAWN}")
     await expect(page.locator("[data-withdrawn]")).to_contain_text("withdrawn")
     page = await visit(f"/g/{NO_CLIP}")
-    await expect(page.locator("main")).to_contain_text("none could be used")
+    await expect(page.locator("main")).to_contain_text("all were rejected")
     await expect(page.locator("main")).to_contain_text("too short")
 
 

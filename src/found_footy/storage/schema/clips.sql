@@ -32,8 +32,8 @@ create table videos (
     minute int,
     proof jsonb,
     fingerprint bytea,
-    loss text,
-    loss_detail text,
+    rejection_reason text,
+    rejection_detail text,
     replaced_by text,
     offset_seconds double precision,
     mirrored boolean not null default false,
@@ -46,7 +46,7 @@ create table videos (
     primary key (event_id, md5),
     foreign key (event_id, replaced_by) references videos (event_id, md5) deferrable initially deferred,
     check ((state = 'replaced') = (replaced_by is not null)),
-    check ((state = 'refused') = (loss is not null)),
+    check ((state = 'refused') = (rejection_reason is not null)),
     check ((state = 'kept') = (rank is not null)),
     check (state in ('staged', 'refused') or status in ('verified', 'unverified')),
     check (state not in ('hashed', 'kept', 'replaced') or fingerprint is not null)
@@ -57,7 +57,7 @@ create index videos_in_work on videos (event_id) where state in ('staged', 'chec
 create index videos_published on videos (published_at) where state = 'kept';
 create index videos_kept on videos (status) where state = 'kept';
 
--- One row per post. Its outcome is its own loss, or that of its file.
+-- One row per post. A rejection belongs to the post itself or to its file.
 create table candidates (
     event_id text not null references events on delete cascade,
     key text not null,
@@ -71,14 +71,14 @@ create table candidates (
     duration double precision,
     attempt int,
     md5 text,
-    loss text,
-    loss_detail text,
+    rejection_reason text,
+    rejection_detail text,
     primary key (event_id, key),
     foreign key (event_id, md5) references videos (event_id, md5) deferrable initially deferred,
-    check (loss is null or md5 is null)
+    check (rejection_reason is null or md5 is null)
 );
 create index candidates_by_content on candidates (event_id, md5);
-create index candidates_in_work on candidates (event_id) where attempt is not null and md5 is null and loss is null;
+create index candidates_in_work on candidates (event_id) where attempt is not null and md5 is null and rejection_reason is null;
 create index candidates_by_time on candidates (found_at);
 
 -- Why a link ended; `path` is `v/{video}` or `g/{event}`.

@@ -10,14 +10,14 @@ create or replace function event_status(e events) returns text language sql stab
         when e.download_complete then 'complete'
         when exists (select from videos v where v.event_id = e.id and v.state in ('staged', 'checked', 'hashed'))
           or exists (select from candidates c where c.event_id = e.id
-                     and c.attempt is not null and c.md5 is null and c.loss is null) then 'extracting'
+                     and c.attempt is not null and c.md5 is null and c.rejection_reason is null) then 'extracting'
         else 'watching'
     end
 $$;
 
 create or replace function candidate_state(c candidates, v videos) returns text language sql immutable as $$
     select case
-        when c.loss is not null or v.state = 'refused' then 'lost'
+        when c.rejection_reason is not null or v.state = 'refused' then 'lost'
         when v.state = 'kept' then 'kept'
         when v.state = 'replaced' then 'duplicate'
         when c.md5 is not null then 'checking'
@@ -55,8 +55,8 @@ create or replace function candidates_of(event text) returns jsonb language sql 
         'attempt', c.attempt,
         'md5', c.md5,
         'state', candidate_state(c, v),
-        'loss', coalesce(c.loss, v.loss),
-        'loss_detail', coalesce(c.loss_detail, v.loss_detail),
+        'loss', coalesce(c.rejection_reason, v.rejection_reason),
+        'loss_detail', coalesce(c.rejection_detail, v.rejection_detail),
         'clip', case when v.state = 'kept' then v.md5 else v.replaced_by end
     ) order by c.found_at, c.key), '[]')
     from candidates c left join videos v on v.event_id = c.event_id and v.md5 = c.md5
@@ -131,7 +131,7 @@ create or replace function event_document(e events) returns jsonb language sql s
         '_discovered_videos', candidates_of(e.id)
     ) || jsonb_build_object(
         '_feeds', to_jsonb(e.feeds),
-        -- A withdrawn goal has no clips to show, whatever had been found of it.
+        -- A withdrawn goal shows no clips.
         '_s3_videos', case when e.removed_at is null then videos_of(e.id) else '[]' end,
         '_attributions', coalesce((
             select jsonb_agg(jsonb_build_object('at', a.at, 'poll_id', a.poll_id, 'changed', a.changed) order by a.at)
@@ -306,7 +306,7 @@ create or replace function match_summary(f fixtures) returns table (match json) 
             from events e cross join lateral goal_summary(e) as g where e.fixture_id = f.id), '[]'))
 $$;
 
--- How old the data of a match is; null unless the match is polled.
+-- Age of a match's data; null unless the match is polled.
 create or replace function fixture_freshness(f fixtures, at timestamptz, stale_after double precision, over_statuses text[]) returns json
 language sql stable as $$
     select json_build_object('heard_at', f.last_poll_at, 'age_seconds', a.age, 'stale', coalesce(a.age > stale_after, false))

@@ -50,13 +50,13 @@ class PostView:
     state: str
     """Current step; empty when finished."""
     duplicate: bool
-    loss: str | None
+    rejection: str | None
     detail: str | None
 
 
 def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostView:
     """View of a post. `ranks` maps the MD5 of clips to their ranks."""
-    lost = candidate["state"] == "lost"
+    rejected = candidate["state"] == "lost"
     return PostView(
         source=source_name(candidate["source"]),
         author=candidate["author"],
@@ -66,8 +66,8 @@ def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostVie
         rank=ranks.get(candidate["clip"] or ""),
         state=STATES.get(candidate["state"], ""),
         duplicate=candidate["state"] == "duplicate",
-        loss=candidate["loss"] if lost else None,
-        detail=candidate["loss_detail"] if lost else None,
+        rejection=candidate["loss"] if rejected else None,
+        detail=candidate["loss_detail"] if rejected else None,
     )
 
 
@@ -166,10 +166,10 @@ class GoalPageView:
     """Why the goal has no clip; empty if it has one, or before the search."""
     posts: tuple[PostView, ...]
     """Posts that became a clip, or are being processed."""
-    lost: tuple[PostView, ...]
+    rejected: tuple[PostView, ...]
     left_out: int
     """Number of posts not shown."""
-    losses: tuple[RejectionCount, ...]
+    rejections: tuple[RejectionCount, ...]
     searches: tuple[SearchView, ...]
     query: str | None
     failures: tuple[tuple[str, int, str], ...]
@@ -211,8 +211,10 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules
     fixture, time = event["_fixture"], event["time"]
     ranks = {video["md5"]: video["rank"] for video in event["_s3_videos"]}
     posts = [post_view(each, ranks) for each in event["_discovered_videos"]]
-    used = sorted((post for post in posts if post.loss is None), key=lambda post: (post.rank or 99, post.posted_at))
-    lost = [post for post in posts if post.loss is not None]
+    used = sorted(
+        (post for post in posts if post.rejection is None), key=lambda post: (post.rank or 99, post.posted_at)
+    )
+    rejected = [post for post in posts if post.rejection is not None]
     before, after = event["_score_before"], event["_score_after"]
     is_wicket = event["type"] == WICKET
     return GoalPageView(
@@ -246,9 +248,9 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules
         way=progress_line(event, rules.search_attempts),
         why=_sentence(why_no_clip(event)),
         posts=tuple(used[:MAX_POSTS]),
-        lost=tuple(lost[:MAX_POSTS]),
-        left_out=max(0, len(used) - MAX_POSTS) + max(0, len(lost) - MAX_POSTS),
-        losses=count_rejections(post.loss for post in lost if post.loss is not None),
+        rejected=tuple(rejected[:MAX_POSTS]),
+        left_out=max(0, len(used) - MAX_POSTS) + max(0, len(rejected) - MAX_POSTS),
+        rejections=count_rejections(post.rejection for post in rejected if post.rejection is not None),
         searches=tuple(_search(each) for each in event["_searches"]),
         query=event["_search_query"],
         failures=tuple((source_name(source), times, said) for source, (times, said) in source_failures(event).items()),

@@ -79,7 +79,7 @@ class System:
 
     async def answer(self) -> None:
         now = datetime.now(UTC)
-        await self.freshness.heard(MATCHES, now)
+        await self.freshness.record(MATCHES, now)
         records = [
             MatchMonitoringRecord(
                 "espn", match, MonitoringState.ACTIVE, MatchPriority.LIVE, now, updated_at=now, asked_at=now

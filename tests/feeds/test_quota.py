@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.models import Quota
-from found_footy.feeds.scheduling import PollPace, is_small, minute_quota_left, poll_pace, spread
+from found_footy.feeds.models import FeedListing, MonitoredFixture, Quota
+from found_footy.feeds.scheduling import PollPace, is_small, minute_quota_left, poll_intervals, poll_pace, spread
+from found_footy.fixtures.models import FixtureStage
+from tests.support.football import match
 
 NOON = datetime(2026, 8, 22, 12, 0, tzinfo=UTC)
 POLL = timedelta(seconds=30)
@@ -101,18 +103,49 @@ def test_a_small_plan_has_all_its_requests_again_the_next_day() -> None:
 def test_an_evening_of_eight_matches_fits_into_a_free_key() -> None:
     """Simulated minute by minute: all are asked for until their end, and the requests last."""
     kickoffs = [NOON + 5 * H] * 3 + [NOON + 7.5 * H] * 5
-    asked: dict[int, list[datetime]] = {match: [] for match in range(8)}
+    asked: dict[int, list[datetime]] = {number: [] for number in range(8)}
     remaining, now = 97, NOON
     while now < NOON + 12 * H:
         ahead = [kickoff for kickoff in kickoffs if now < kickoff + 2 * H]
         allowed = spread(Quota(now, 100, remaining), now, POLL, ahead)
-        for match, kickoff in enumerate(kickoffs):
+        for number, kickoff in enumerate(kickoffs):
             is_on = kickoff <= now < kickoff + 2 * H and allowed.interval is not None
-            if is_on and (not asked[match] or now - asked[match][-1] >= (allowed.interval or H)):
-                asked[match].append(now)
+            if is_on and (not asked[number] or now - asked[number][-1] >= (allowed.interval or H)):
+                asked[number].append(now)
                 remaining -= 1
         now += POLL
     assert remaining >= 0
-    for match, kickoff in enumerate(kickoffs):
-        assert len(asked[match]) >= 8
-        assert asked[match][-1] >= kickoff + timedelta(minutes=95)
+    for number, kickoff in enumerate(kickoffs):
+        assert len(asked[number]) >= 8
+        assert asked[number][-1] >= kickoff + timedelta(minutes=95)
+
+
+NONE = PollPace(None, slowed=True)
+
+
+@pytest.mark.parametrize(
+    ("listed_by", "paces", "seconds"),
+    [
+        ("espn", {"espn": PollPace(timedelta(seconds=30), slowed=False)}, 30),
+        ("api", {"api": PollPace(timedelta(minutes=23), slowed=True)}, 23 * 60),
+        ("api espn", {"api": PollPace(timedelta(minutes=23), slowed=True), "espn": PollPace(POLL, slowed=False)}, 30),
+        ("api", {"api": NONE}, 86_400),
+        ("api", {"espn": PollPace(POLL, slowed=False)}, None),
+    ],
+)
+def test_a_match_is_polled_at_the_interval_of_its_fastest_feed(
+    listed_by: str, paces: dict[str, PollPace], seconds: float | None
+) -> None:
+    fixture = match()
+    monitored = MonitoredFixture(
+        id=1,
+        stage=FixtureStage.ACTIVE,
+        status="1H",
+        kickoff=NOON,
+        home=fixture.home,
+        away=fixture.away,
+        league=fixture.league,
+        listings=tuple(FeedListing(feed, 1) for feed in listed_by.split()),
+    )
+    expected = {} if seconds is None else {1: timedelta(seconds=seconds)}
+    assert poll_intervals([monitored], paces) == expected

@@ -113,7 +113,7 @@ class Watched:
 
     async def hear(self, ids: Sequence[int]) -> None:
         """A feed answers for them, and nothing of it is saved yet."""
-        await self.freshness.heard(list(ids), self.now)
+        await self.freshness.record(list(ids), self.now)
         await self.records.save([self.record(id_) for id_ in ids])
 
     async def answer(self, ids: Sequence[int]) -> None:

@@ -370,6 +370,7 @@ class FeedActivities:
         if not requests:
             return FeedPollResult(paused=paused)
         allowed, affordable = await self._affordable(opened, requests, wanted, records, order.at)
+        await self._memory.paces.save(opened.id, allowed)
         if not affordable:
             return FeedPollResult(paused=paused, slowed=allowed.reason)
         polling = FeedPoll(

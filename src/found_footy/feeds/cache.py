@@ -25,6 +25,7 @@ from found_footy.feeds.models import (
     NewSnapshot,
 )
 from found_footy.feeds.poll_state import is_paused, resume
+from found_footy.feeds.scheduling import PollPace
 from found_footy.fixtures.models import PHASES, MatchMinute, Team
 from found_footy.storage import redis as read
 from found_footy.storage.redis import Command, RedisCache, Word, chunks, load_script
@@ -117,18 +118,40 @@ def _number(fields: Mapping[str, str], name: str) -> float:
 
 log = logging.getLogger(__name__)
 
-INDEX = "freshness_index"
+INDEX, INTERVALS = "freshness_index", "poll_intervals"
+
+
+MAX_INTERVAL_SECONDS = 24 * 3600.0
 
 
 class FreshnessIndex:
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
 
-    async def expect(self, since: Mapping[int, datetime]) -> None:
-        pairs = [word for fixture_id, at in since.items() for word in (fixture_id, at.timestamp())]
-        await self._cache.run_script(EXPECT_MATCHES, [self._cache.key(INDEX)], pairs)
+    async def expect(self, since: Mapping[int, datetime], intervals: Mapping[int, timedelta] | None = None) -> None:
+        """Set the active fixtures, and the interval at which each is polled, where it is known.
 
-    async def heard(self, fixture_ids: Sequence[int], at: datetime) -> None:
+        A fixture that is missing from the index, because it is new or the index was lost, starts at the given time from
+        the database.
+        """
+        known = intervals or {}
+        words = [
+            word
+            for fixture_id, at in since.items()
+            for word in (fixture_id, at.timestamp(), known[fixture_id].total_seconds() if fixture_id in known else "")
+        ]
+        await self._cache.run_script(EXPECT_MATCHES, [self._cache.key(INDEX), self._cache.key(INTERVALS)], words)
+
+    async def intervals(self) -> Mapping[int, timedelta]:
+        """Return the interval at which each active fixture is polled; a fixture without one is polled at every cycle.
+
+        Longer than `FOOTY_POLL_SECONDS` while all its feeds save their quota. The age of its data is judged against it.
+        """
+        (fields,) = await self._cache.hashes([self._cache.key(INTERVALS)])
+        seconds = {int(id_): _number(fields, id_) for id_ in fields if id_.isdecimal()}
+        return {id_: timedelta(seconds=each) for id_, each in seconds.items() if 0 < each <= MAX_INTERVAL_SECONDS}
+
+    async def record(self, fixture_ids: Sequence[int], at: datetime) -> None:
         for command in self.commands(fixture_ids, at):
             await self._cache.run(*command)
 
@@ -149,6 +172,38 @@ class FreshnessIndex:
                 extra = {"action": "cache_value_dropped", "key": INDEX}
                 log.warning("dropped an entry of %s from the cache", INDEX, extra=extra)
         return found
+
+
+# --- Pace of each feed: the interval at which its live matches are polled.
+
+
+PACE = "feed_pace"
+PACE_SECONDS = 600
+"""Lifetime of a pace; each poll of the feed renews it."""
+
+
+class PollPaces:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def save(self, feed: str, pace: PollPace) -> None:
+        seconds = None if pace.interval is None else pace.interval.total_seconds()
+        text = read.dump({"interval": seconds, "reason": pace.reason})
+        await self._cache.run("SET", self._cache.key(PACE, feed), text, "EX", PACE_SECONDS)
+
+    async def load(self, feeds: Sequence[str]) -> Mapping[str, PollPace]:
+        """Return the paces in force; feeds that were not polled lately are omitted."""
+        keys = self._cache.keys(PACE, feeds)
+        texts = await self._cache.values(keys)
+        found = {feed: read.readable(key, text, _pace) for feed, key, text in zip(feeds, keys, texts, strict=True)}
+        return {feed: pace for feed, pace in found.items() if pace is not None}
+
+
+def _pace(fields: read.Fields) -> PollPace:
+    seconds, reason = read.maybe_number(fields, "interval"), read.string(fields, "reason")
+    if seconds is not None and not 0 < seconds <= MAX_INTERVAL_SECONDS:
+        raise read.Broken("interval is out of range")
+    return PollPace(None if seconds is None else timedelta(seconds=seconds), bool(reason), reason)
 
 
 # --- Negative cache: matches missing from a feed's answer.
@@ -496,6 +551,7 @@ class FeedCache:
         self.snapshots = SnapshotCache(cache)
         self.records = MonitoringRecords(cache)
         self.freshness = FreshnessIndex(cache)
+        self.paces = PollPaces(cache)
         self.counters = FeedCounters(cache)
         self.missing = NegativeCache(cache)
 

@@ -1,16 +1,21 @@
--- The index holds these matches and no others; who is new counts from when it has been waited for.
--- KEYS: freshness_index    ARGV: id, since when in seconds, id, …
-local wanted = {}
-for i = 1, #ARGV, 2 do
-  wanted[ARGV[i]] = ARGV[i + 1]
+-- Sets the matches of the index: others leave it, and a new one starts at the given time.
+-- KEYS: freshness_index, poll_intervals
+-- ARGV: id, expected since, seconds between its polls or an empty string, id, …
+local expected = {}
+redis.call('DEL', KEYS[2])
+for i = 1, #ARGV, 3 do
+  expected[ARGV[i]] = ARGV[i + 1]
+  if ARGV[i + 2] ~= '' then
+    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
+  end
 end
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  if wanted[id] then
-    wanted[id] = nil
+  if expected[id] then
+    expected[id] = nil
   else
     redis.call('ZREM', KEYS[1], id)
   end
 end
-for id, since in pairs(wanted) do
+for id, since in pairs(expected) do
   redis.call('ZADD', KEYS[1], since, id)
 end

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState, Quota, feed_match_id
+from found_footy.feeds.models import (
+    MatchMonitoringRecord,
+    MatchPriority,
+    MonitoredFixture,
+    MonitoringState,
+    Quota,
+    feed_match_id,
+)
 from found_footy.feeds.poll_state import is_paused
 from found_footy.fixtures.models import PHASES, FixtureStage, Phase
 
@@ -37,6 +44,23 @@ class PollPace:
         if not self.slowed:
             return True
         return self.interval is not None and (last is None or now - last >= self.interval)
+
+
+NO_POLLS = timedelta(days=1)
+"""Interval of a match whose feeds wait for their quotas to be reset, at the latest within a day."""
+
+
+def poll_intervals(matches: Iterable[MonitoredFixture], paces: Mapping[str, PollPace]) -> dict[int, timedelta]:
+    """Return the interval in force by fixture: that of its fastest feed. `paces` are those of the enabled feeds.
+
+    A fixture that no enabled feed lists has none.
+    """
+    found = {}
+    for match in matches:
+        listed = [paces[each.feed] for each in match.listings if each.feed in paces]
+        if listed:
+            found[match.id] = min(NO_POLLS if pace.interval is None else pace.interval for pace in listed)
+    return found
 
 
 def next_reset(now: datetime) -> datetime:

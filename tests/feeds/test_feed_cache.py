@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from found_footy.feeds.cache import FeedCounters, FreshnessIndex, NegativeCache
+from found_footy.feeds.cache import FeedCounters, FreshnessIndex, NegativeCache, PollPaces
 from found_footy.feeds.registry import FeedSwitches
+from found_footy.feeds.scheduling import PollPace
 from found_footy.operations.models import (
     FreshnessStats,
     HealthGrade,
@@ -30,7 +31,7 @@ def later(seconds: float) -> datetime:
 async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_leaves(cache: RedisCache) -> None:
     freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW, 2: NOW})
-    await freshness.heard([2], later(10))
+    await freshness.record([2], later(10))
     await freshness.expect({2: later(30), 3: later(-30)})
     assert await freshness.times() == {2: later(10), 3: later(-30)}
     await freshness.expect({})
@@ -40,16 +41,35 @@ async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_
 async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_is_expected(cache: RedisCache) -> None:
     freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW})
-    await freshness.heard([1, 99], later(10))
-    await freshness.heard([1], later(5))
-    await freshness.heard([], later(20))
+    await freshness.record([1, 99], later(10))
+    await freshness.record([1], later(5))
+    await freshness.record([], later(20))
     assert await freshness.times() == {1: later(10)}
+
+
+async def test_each_expected_match_has_the_interval_at_which_it_is_polled(cache: RedisCache) -> None:
+    freshness = FreshnessIndex(cache)
+    await freshness.expect({1: NOW, 2: NOW, 3: NOW}, {1: timedelta(seconds=30), 2: timedelta(minutes=23)})
+    assert await freshness.intervals() == {1: timedelta(seconds=30), 2: timedelta(minutes=23)}
+    await freshness.expect({2: NOW}, {})
+    assert await freshness.intervals() == {}
+    await cache.run("HSET", cache.key("poll_intervals"), "7", "x", "y", "30", "8", "-1", "9", "1e9")
+    assert await freshness.intervals() == {}
+
+
+async def test_the_pace_of_a_feed_comes_back_until_it_expires(cache: RedisCache) -> None:
+    paces = PollPaces(cache)
+    slow, none = PollPace(timedelta(minutes=23), True, "25 left"), PollPace(None, True, "none left")
+    await paces.save("api_football", slow)
+    await paces.save("espn", none)
+    assert await paces.load(["api_football", "espn", "crex"]) == {"api_football": slow, "espn": none}
+    assert 0 < await cache.run("TTL", cache.key("feed_pace", "espn")) <= 600
 
 
 async def test_five_thousand_matches_can_be_expected(cache: RedisCache) -> None:
     freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect(dict.fromkeys(range(5_000), NOW))
-    await freshness.heard(range(5_000), later(1))
+    await freshness.record(range(5_000), later(1))
     assert set((await freshness.times()).values()) == {later(1)}
 
 

@@ -26,14 +26,14 @@ from found_footy.fixtures.models import LiveFixture, Team
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.missing_clips import MissingClipReason
 from found_footy.recordings.models import RecordedAliases, RecordedDownload, RecordedFeed, RecordedSnapshot, Recording
-from found_footy.recordings.outcome import OVER_AT_FIRST_SIGHT
+from found_footy.recordings.outcome import OVER_WHEN_FIRST_SEEN
 from found_footy.recordings.playback import load_recording
 from found_footy.recordings.replay import ReplayResult, replay
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.support.clip_cache import rendered_clips
 from tests.support.football import match
 from tests.support.recorded import recorded
-from tests.support.recordings import post, recording, said, search
+from tests.support.recordings import post, recording, response, search
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -76,20 +76,20 @@ def answers() -> list[RecordedSnapshot]:
     one: dict[str, Any] = {"feed": "api_football", "feed_id": 5000}
     two: dict[str, Any] = {"feed": "espn", "feed_id": 77}
     return [
-        said(live(status="NS", score=None), range(2), **one),
-        said(live(), [2, 3], **one),
+        response(live(status="NS", score=None), range(2), **one),
+        response(live(), [2, 3], **one),
         # the first goal, in one feed a poll before the other
-        said(live("23 home 7"), [4, 5, 6, 7], **one),
+        response(live("23 home 7"), [4, 5, 6, 7], **one),
         # one that only this feed has ever listed, and takes back
-        said(live("23 home 7", "30 away 9"), [8, 9], **one),
-        said(live("23 home 7"), range(10, 16), **one),
-        said(live("23 home 7", status="FT"), range(16, 22), **one),
-        said(of_other(status="NS", score=None), range(2), **two),
-        said(of_other(), [2, 3, 4], **two),
-        said(of_other("23 home 7"), [5, 6, 7], **two),
-        said(FeedUnavailable("no answer"), [8, 9], **two),
-        said(of_other("23 home 7"), range(10, 16), **two),
-        said(of_other("23 home 7", status="FT"), range(16, 22), **two),
+        response(live("23 home 7", "30 away 9"), [8, 9], **one),
+        response(live("23 home 7"), range(10, 16), **one),
+        response(live("23 home 7", status="FT"), range(16, 22), **one),
+        response(of_other(status="NS", score=None), range(2), **two),
+        response(of_other(), [2, 3, 4], **two),
+        response(of_other("23 home 7"), [5, 6, 7], **two),
+        response(FeedUnavailable("no answer"), [8, 9], **two),
+        response(of_other("23 home 7"), range(10, 16), **two),
+        response(of_other("23 home 7", status="FT"), range(16, 22), **two),
     ]
 
 
@@ -150,7 +150,7 @@ def whole(clip: str) -> Recording:
         ),
         downloads=(
             RecordedDownload(FIRST, "bluesky:film", film.media_url, md5=clip, clip=clip),
-            RecordedDownload(FIRST, "bluesky:gone", gone.media_url, loss="gone", detail="404"),
+            RecordedDownload(FIRST, "bluesky:gone", gone.media_url, rejection_reason="gone", detail="404"),
         ),
         names=(RecordedAliases(40, "Liverpool", ("Liverpool", "LFC")),),
         document=outcome,
@@ -186,7 +186,7 @@ async def test_a_match_of_two_feeds_with_its_clip_comes_out_as_it_did_then(
     assert compared.now is not None
     goals = {goal.id: goal for goal in compared.now.goals}
     assert goals[FIRST].clips == (md5,)
-    assert goals[FIRST].losses == {"gone": 1}
+    assert goals[FIRST].rejections == {"gone": 1}
     assert goals[SECOND].state == "withdrawn"
     assert not [name for name in os.listdir(tmp_path) if name.startswith("replay-")]  # of the engines nothing is left
 
@@ -270,6 +270,6 @@ async def test_a_real_tournament_comes_out_with_its_goals(tmp_path: Path) -> Non
         true = truth.match(compared.then.id).goals
         assert listed == [(goal.side, goal.player, goal.kind, "{}-{}".format(*goal.score_after or ())) for goal in true]
     notes = Counter(match.note for match in result.compared)
-    assert notes[OVER_AT_FIRST_SIGHT] == 7
+    assert notes[OVER_WHEN_FIRST_SEEN] == 7
     (corrected,) = [note for match in seen for note in match.notes]
     assert "25' Habib Diarra" in corrected

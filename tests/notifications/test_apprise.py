@@ -60,7 +60,7 @@ async def test_a_service_may_refuse(status: int, result: SendResult, possibly_de
     assert "hidden-topic" not in outcome.reason
 
 
-async def test_a_service_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_hanging_service_times_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(module, "STARTUP_SECONDS", 2.0)
     monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
     endless = Reply(unmeasured=True, then=b" " * 100, pause=0.2)
@@ -71,13 +71,13 @@ async def test_a_service_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "localhost", "10.0.0.1", "169.254.169.254", "[::1]"])
-async def test_no_private_address_is_asked(address: str) -> None:
+async def test_private_addresses_are_not_contacted(address: str) -> None:
     outcome = await send(f"ntfy://{address}/topic", 5)
     assert outcome.result is SendResult.REFUSED
     assert "forbidden address" in outcome.reason
 
 
-async def test_a_redirect_is_not_followed_inside() -> None:
+async def test_a_redirect_to_a_private_address_is_not_followed_by_apprise() -> None:
     async with Receiver() as inside, HostileServer(redirect(inside.url, 307)) as server:
         outcome = await send(f"ntfy://{server.host}/topic?redirect=yes", 5, server.host)
         assert (outcome.result, inside.received) == (SendResult.REFUSED, [])
@@ -97,7 +97,7 @@ async def test_a_redirect_is_not_followed_inside() -> None:
         "discord://only-one",
     ],
 )
-async def test_what_is_no_service_for_people_is_refused_when_it_is_given(target: str) -> None:
+async def test_services_outside_the_list_are_refused(target: str) -> None:
     with pytest.raises(BadRequest):
         await check(target)
 
@@ -112,17 +112,17 @@ async def test_what_is_no_service_for_people_is_refused_when_it_is_given(target:
         "mailtos://user:word@mail.example?to=fan@mail.example",
     ],
 )
-async def test_a_service_for_people_is_taken(target: str) -> None:
+async def test_listed_services_are_accepted(target: str) -> None:
     await check(target)
 
 
-async def test_a_check_that_could_not_be_made_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_check_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TARGET", "found_footy.notifications.not_there:send")
     with pytest.raises(DeliveryUnavailable):
         await check("ntfys://ntfy.sh/goals")
 
 
-async def test_the_target_is_on_no_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_target_is_not_on_a_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
 
     class Recorded(subprocess.Popen[bytes]):
@@ -144,5 +144,5 @@ async def test_the_target_is_on_no_command_line(monkeypatch: pytest.MonkeyPatch)
         ("login of fan failed: s3cret", "mailto://fan:s3cret@mail.example", "login of fan failed: …"),
     ],
 )
-def test_nothing_of_a_target_is_left_in_what_is_said(text: str, target: str, shown: str) -> None:
+def test_secrets_of_a_target_are_redacted(text: str, target: str, shown: str) -> None:
     assert redact_secrets(text, target) == shown

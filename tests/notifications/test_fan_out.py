@@ -36,12 +36,12 @@ def asked(topic: str, payload: dict[str, Any] | None = None, position: int = 10,
 
 
 @pytest.mark.parametrize("topic", sorted(set(ALL) - {"goal.withdrawn"}))
-def test_everything_that_was_asked_for_is_told(topic: str) -> None:
+def test_selected_topics_are_reported(topic: str) -> None:
     assert asked(topic)
     assert not asked(topic, topics=["fixture.active" if topic != "fixture.active" else "goal.seen"])
 
 
-def test_a_withdrawal_is_not_told_because_somebody_asked() -> None:
+def test_a_withdrawal_is_not_selected_by_topic() -> None:
     assert not asked("goal.withdrawn")
 
 
@@ -117,7 +117,7 @@ def test_hidden_scores(topic: str, payload: dict[str, Any], heard: bool) -> None
         ({"topics": ["goal.seen"]}, False),
     ],
 )
-def test_what_is_about_the_feeds_is_told_to_those_who_want_all_matches(
+def test_operator_topics_are_reported_to_unfiltered_subscriptions(
     topic: str, given: dict[str, Any], heard: bool
 ) -> None:
     assert asked(topic, match=None, **given) is heard

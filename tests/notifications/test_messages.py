@@ -76,7 +76,7 @@ def body(topic: str, payload: dict[str, Any] | None = None, **given: Any) -> dic
         ("fixture.completed", "Closed: Liverpool – Manchester City", "Premier League"),
     ],
 )  # fmt: skip
-def test_what_is_said(topic: str, title: str, text: str) -> None:
+def test_full_texts(topic: str, title: str, text: str) -> None:
     made = body(topic, public_url=None)
     assert (made["title"], made["text"]) == (title, text)
 
@@ -91,12 +91,12 @@ def test_what_is_said(topic: str, title: str, text: str) -> None:
         ("fixture.status", "Full time: Liverpool – Manchester City"),
     ],
 )
-def test_what_is_said_without_the_score(topic: str, title: str) -> None:
+def test_spoiler_free_titles(topic: str, title: str) -> None:
     assert body(topic, no_score=True)["title"] == title
 
 
 @pytest.mark.parametrize("topic", SUBSCRIBABLE_TOPICS)
-def test_without_the_score_nothing_tells_it(topic: str) -> None:
+def test_spoiler_free_bodies_reveal_nothing(topic: str) -> None:
     """Neither the score nor who scored, nor a goal's own id, which holds the team's and the player's."""
     said = json.dumps(body(topic, no_score=True), ensure_ascii=False)
     for telling in (
@@ -117,7 +117,7 @@ def test_without_the_score_nothing_tells_it(topic: str) -> None:
         assert telling not in said, telling
 
 
-def test_a_webhook_gets_all_that_is_known() -> None:
+def test_a_webhook_body_has_all_fields() -> None:
     assert body("goal.stable") == {
         "id": "3-17",
         "position": 17,
@@ -138,7 +138,7 @@ def test_a_webhook_gets_all_that_is_known() -> None:
     }
 
 
-def test_a_clip_is_led_to_and_after_a_replacement_the_one_that_stays() -> None:
+def test_messages_link_the_clip_or_its_replacement() -> None:
     clip = video_id(EVENT, "aa")
     assert clip == hashlib.md5(f"{EVENT}/aa".encode(), usedforsecurity=False).hexdigest()[:16]
     assert body("clip.published")["clip"] == {"id": clip, "path": f"/v/{clip}", "verified": True}
@@ -147,24 +147,24 @@ def test_a_clip_is_led_to_and_after_a_replacement_the_one_that_stays() -> None:
     assert body("clip.replaced")["replaced"] == clip
 
 
-def test_only_verified_clips_are_ranked_for_who_wants_no_others() -> None:
+def test_rankings_contain_only_verified_clips_if_selected() -> None:
     assert len(body("clips.ranked")["clips"]) == 2
     assert body("clips.ranked", verified_only=True)["clips"] == [{"id": video_id(EVENT, "aa"), "rank": 1}]
 
 
-def test_messages_of_one_goal_can_be_told_together_without_the_score() -> None:
+def test_spoiler_free_messages_of_a_goal_share_a_key() -> None:
     told, taken_back = body("goal.stable", no_score=True), body("goal.withdrawn", no_score=True)
     assert told["goal"] == taken_back["goal"] == {"key": goal_key(EVENT)}
 
 
-def test_nobody_is_called_together_by_a_name() -> None:
+def test_names_do_not_trigger_mentions() -> None:
     loud = body("goal.stable", {**SCORED, "player": "@everyone"}, match=replace(MATCH, home="@here"))
     assert "@" not in loud["title"] + loud["text"].partition("\n")[0]
 
 
 @settings(deadline=None)
 @given(st.text(max_size=2000), st.sampled_from(sorted(PAYLOADS)), st.booleans())
-def test_whatever_a_name_is_a_message_stays_short_and_plain(name: str, topic: str, hidden: bool) -> None:
+def test_any_name_keeps_a_message_short_and_plain(name: str, topic: str, hidden: bool) -> None:
     payload = {key: name if key in ("player", "team", "reason") else value for key, value in PAYLOADS[topic].items()}
     made = body(topic, payload, match=replace(MATCH, home=name, league=name), goal=None, no_score=hidden)
     assert len(made["title"]) <= MAX_TITLE_LENGTH
@@ -174,13 +174,13 @@ def test_whatever_a_name_is_a_message_stays_short_and_plain(name: str, topic: st
     assert len(json.dumps(made)) < 8000
 
 
-def test_a_trial_says_that_it_is_one() -> None:
+def test_a_test_message_is_labelled() -> None:
     made = build_test_message("3-test-1", "my phone", AT)
     assert (made["topic"], made["id"]) == ("test", "3-test-1")
     assert "my phone" in made["text"]
 
 
-def test_the_feeds_health_is_told_without_a_match() -> None:
+def test_feed_health_message() -> None:
     told = {"from": "degraded", "to": "failing", "reasons": ["nothing has come for 95 s", "espn fails"]}
     body = build_message(
         OutboxMessage(9, AT, "feeds.health", None, None, told), NotificationContext(), validate_filter(), "key"
@@ -206,7 +206,7 @@ def test_the_feeds_health_is_told_without_a_match() -> None:
         ),
     ],
 )
-def test_a_recovery_is_told_in_words(payload: dict[str, str], title: str, text: str) -> None:
+def test_recovery_messages(payload: dict[str, str], title: str, text: str) -> None:
     body = build_message(
         OutboxMessage(9, AT, "feeds.recovery", None, None, payload), NotificationContext(), validate_filter(), "key"
     )
@@ -224,7 +224,7 @@ def test_a_recovery_is_told_in_words(payload: dict[str, str], title: str, text: 
         ({"name": "feed espn", "ok": True, "answer": "12 matches", "hint": ""}, "feed espn works again", "12 matches"),
     ],
 )
-def test_a_change_of_a_service_is_told_with_what_to_do(payload: dict[str, Any], title: str, text: str) -> None:
+def test_service_messages_contain_the_hint(payload: dict[str, Any], title: str, text: str) -> None:
     body = build_message(
         OutboxMessage(9, AT, "service.changed", None, None, payload), NotificationContext(), validate_filter(), "key"
     )

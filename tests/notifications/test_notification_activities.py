@@ -60,7 +60,7 @@ async def one_due(activities: NotificationActivities, db: Database) -> DeliveryR
     return DeliveryRef(id_)
 
 
-async def test_a_message_goes_from_the_outbox_to_its_receiver(
+async def test_a_message_is_delivered_from_the_outbox(
     activities: NotificationActivities, db: Database, receiver: Receiver
 ) -> None:
     subscription = await subscribe(db, receiver.url)

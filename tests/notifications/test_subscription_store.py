@@ -58,7 +58,7 @@ async def drained(db: Database, claim: str = "drain") -> list[dict[str, Any]]:
     return bodies
 
 
-async def test_news_from_before_a_subscription_are_not_told(db: Database) -> None:
+async def test_messages_before_a_subscription_are_not_sent(db: Database) -> None:
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
     subscription = await subscribe(db)
@@ -67,7 +67,7 @@ async def test_news_from_before_a_subscription_are_not_told(db: Database) -> Non
     assert await states(db, subscription) == [("clip.published", "pending")]
 
 
-async def test_dealing_out_again_changes_nothing(db: Database) -> None:
+async def test_fan_out_is_idempotent(db: Database) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
@@ -78,7 +78,7 @@ async def test_dealing_out_again_changes_nothing(db: Database) -> None:
     assert await states(db, subscription) == [("goal.stable", "pending")]
 
 
-async def test_two_who_deal_at_once_make_each_message_once(db: Database) -> None:
+async def test_concurrent_fan_outs_create_each_delivery_once(db: Database) -> None:
     subscription = await subscribe(db)
     for number in range(1, 21):
         await tell(db, "goal.stable", await add_goal(db, number))
@@ -86,7 +86,7 @@ async def test_two_who_deal_at_once_make_each_message_once(db: Database) -> None
     assert await states(db, subscription) == [("goal.stable", "pending")] * 20
 
 
-async def test_the_body_is_the_same_on_every_try(db: Database) -> None:
+async def test_the_body_is_the_same_on_every_attempt(db: Database) -> None:
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
@@ -99,7 +99,7 @@ async def test_the_body_is_the_same_on_every_try(db: Database) -> None:
     assert json.loads(first.body)["id"] == first.key
 
 
-async def test_messages_of_a_goal_go_one_after_the_other(db: Database) -> None:
+async def test_messages_of_a_goal_are_sent_in_order(db: Database) -> None:
     await subscribe(db)
     one, other = await add_goal(db, 1), await add_goal(db, 2)
     for goal in (one, other):
@@ -114,9 +114,7 @@ async def test_messages_of_a_goal_go_one_after_the_other(db: Database) -> None:
     assert len(await claimed(db, "round-3")) == 1
 
 
-async def test_a_round_that_is_repeated_gets_its_messages_again_and_another_round_does_not(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_repeated_claim_returns_the_same_deliveries(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
@@ -128,9 +126,7 @@ async def test_a_round_that_is_repeated_gets_its_messages_again_and_another_roun
     assert await claimed(db, "round-2") == ids
 
 
-async def test_a_message_whose_workflow_was_lost_is_offered_again(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_delivery_without_a_workflow_is_reclaimed(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RECLAIM_SECONDS", 0)
     await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
@@ -140,7 +136,7 @@ async def test_a_message_whose_workflow_was_lost_is_offered_again(
     assert await claimed(db, "round-2") == [id_]
 
 
-async def test_a_receiver_is_sent_few_at_once(db: Database) -> None:
+async def test_parallel_deliveries_per_subscription_are_limited(db: Database) -> None:
     """A slow one must not take the hands that others need."""
     await subscribe(db)
     await subscribe(db)
@@ -156,7 +152,7 @@ async def test_a_receiver_is_sent_few_at_once(db: Database) -> None:
     assert len(await claimed(db, "round-3")) == 1
 
 
-async def test_a_delay_holds_back(db: Database) -> None:
+async def test_a_delayed_message_is_not_due_before_its_time(db: Database) -> None:
     await subscribe(db, delay_seconds=60)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal, ago=30)
@@ -173,7 +169,7 @@ async def test_a_delay_holds_back(db: Database) -> None:
 # --- withdrawals
 
 
-async def test_who_was_told_hears_of_the_withdrawal_and_who_was_not_hears_nothing(db: Database) -> None:
+async def test_only_notified_subscriptions_get_the_withdrawal(db: Database) -> None:
     told, delayed, other_team = (
         await subscribe(db),
         await subscribe(db, delay_seconds=60),
@@ -191,7 +187,7 @@ async def test_who_was_told_hears_of_the_withdrawal_and_who_was_not_hears_nothin
     assert await states(db, other_team) == []
 
 
-async def test_the_withdrawal_comes_after_the_message_that_is_in_flight(db: Database) -> None:
+async def test_a_withdrawal_waits_for_the_message_in_flight(db: Database) -> None:
     subscription = await subscribe(db)
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
@@ -207,7 +203,7 @@ async def test_the_withdrawal_comes_after_the_message_that_is_in_flight(db: Data
 
 
 @pytest.mark.parametrize(("possibly_delivered", "end"), [(False, "cancelled"), (True, "delivered")])
-async def test_whoever_refused_the_goal_does_not_hear_of_its_end(
+async def test_a_subscription_whose_message_was_refused_gets_no_withdrawal(
     db: Database, possibly_delivered: bool, end: str
 ) -> None:
     subscription = await subscribe(db)
@@ -224,7 +220,7 @@ async def test_whoever_refused_the_goal_does_not_hear_of_its_end(
     assert await states(db, subscription) == [("goal.stable", "dead"), ("goal.withdrawn", end)]
 
 
-async def test_both_come_when_the_announcer_was_away_meanwhile(db: Database) -> None:
+async def test_goal_and_withdrawal_in_one_batch(db: Database) -> None:
     """As they would have, had it been there."""
     subscription = await subscribe(db)
     goal = await add_goal(db)
@@ -235,7 +231,7 @@ async def test_both_come_when_the_announcer_was_away_meanwhile(db: Database) -> 
     assert len(await states(db, subscription)) == 2
 
 
-async def test_nothing_is_said_of_a_goal_after_its_withdrawal(db: Database) -> None:
+async def test_no_message_about_a_goal_follows_its_withdrawal(db: Database) -> None:
     subscription = await subscribe(db, topics=["goal.*"])
     goal = await add_goal(db)
     await tell(db, "goal.stable", goal)
@@ -264,7 +260,7 @@ async def test_a_change_of_filters_does_not_hide_a_withdrawal(db: Database) -> N
 # --- pauses, tests, dead letters
 
 
-async def test_a_pause_holds_what_was_made_and_makes_nothing_new(db: Database) -> None:
+async def test_a_paused_subscription_keeps_deliveries_and_gets_no_new_ones(db: Database) -> None:
     subscription = await subscribe(db)
     book = NotificationStore(db)
     first, second = await add_goal(db, 1), await add_goal(db, 2)
@@ -296,7 +292,7 @@ async def test_one_test_message_at_a_time(db: Database) -> None:
         await book.add_test(999, message)
 
 
-async def test_a_dead_letter_can_be_sent_again_unless_its_goal_was_withdrawn(db: Database) -> None:
+async def test_a_dead_delivery_can_be_retried_unless_its_goal_was_withdrawn(db: Database) -> None:
     subscription = await subscribe(db)
     book = deliveries = NotificationStore(db)
     goals = [await add_goal(db, 1), await add_goal(db, 2)]
@@ -321,7 +317,7 @@ async def test_a_dead_letter_can_be_sent_again_unless_its_goal_was_withdrawn(db:
         await book.retry(10**9)
 
 
-async def test_a_subscription_goes_with_all_of_its_messages(db: Database) -> None:
+async def test_deleting_a_subscription_deletes_its_deliveries(db: Database) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
@@ -333,7 +329,7 @@ async def test_a_subscription_goes_with_all_of_its_messages(db: Database) -> Non
         await NotificationStore(db).delete(subscription)
 
 
-async def test_old_messages_go_with_the_outbox(db: Database, store: FixtureStore) -> None:
+async def test_retention_deletes_deliveries_with_the_outbox(db: Database, store: FixtureStore) -> None:
     subscription = await subscribe(db)
     await tell(db, "goal.stable", await add_goal(db))
     await tell(db, "goal.stable", await add_goal(db, 2))
@@ -345,14 +341,14 @@ async def test_old_messages_go_with_the_outbox(db: Database, store: FixtureStore
     assert await states(db, subscription) == [("goal.stable", "sending")]
 
 
-async def test_a_target_is_never_shown_whole(db: Database) -> None:
+async def test_targets_are_masked(db: Database) -> None:
     subscription = await subscribe(db, "https://hooks.example/in?token=hidden")
     record = await NotificationStore(db).subscription(subscription)
     assert record.target == "https://hooks.example/…"
     assert "hidden" not in repr(record)
 
 
-async def test_a_wait_ends_with_the_news(db: Database) -> None:
+async def test_waiting_ends_with_an_outbox_message(db: Database) -> None:
     await subscribe(db)
     async with NotificationStore(db).listen() as wait:
         waiting = asyncio.create_task(wait(20))

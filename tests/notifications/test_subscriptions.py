@@ -20,13 +20,13 @@ from found_footy.notifications.models import (
 from found_footy.notifications.webhook import new_secret, sign
 
 
-def test_without_a_word_goals_their_end_and_their_clips_are_told() -> None:
+def test_default_topics() -> None:
     assert validate_filter() == SubscriptionFilter(
         topics=frozenset({"goal.stable", "goal.withdrawn", "clip.published"})
     )
 
 
-def test_a_family_of_topics_leaves_out_what_is_told_too_often() -> None:
+def test_wildcards_exclude_stream_only_topics() -> None:
     topics = validate_filter(topics=["goal.*"]).topics
     assert topics == {"goal.seen", "goal.stable", "goal.changed", "goal.withdrawn", "goal.complete"}
 
@@ -52,12 +52,12 @@ def test_bounds(given: dict[str, Any]) -> None:
         validate_filter(**given)
 
 
-def test_the_longest_delay_is_taken() -> None:
+def test_the_maximum_delay_is_accepted() -> None:
     assert validate_filter(delay_seconds=6 * 3600).delay == timedelta(hours=6)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\u202e", "\x00", "x" * 101])
-def test_a_name_says_something(name: str) -> None:
+def test_a_name_must_not_be_empty(name: str) -> None:
     with pytest.raises(BadRequest):
         validate_name(name)
 
@@ -83,7 +83,7 @@ def test_a_name_is_cleaned() -> None:
         ("carrier pigeon", "https://hooks.example/"),
     ],
 )
-def test_a_target_of_the_wrong_form(kind: str, target: str) -> None:
+def test_malformed_targets_are_rejected(kind: str, target: str) -> None:
     with pytest.raises(BadRequest):
         validate_target(kind, target)
 
@@ -98,11 +98,11 @@ def test_a_target_of_the_wrong_form(kind: str, target: str) -> None:
         ("notify", "tgram://secret/123", "tgram://…"),
     ],
 )
-def test_what_is_shown_of_a_target(kind: str, target: str, shown: str) -> None:
+def test_masked_targets(kind: str, target: str, shown: str) -> None:
     assert mask_target(kind, target) == shown
 
 
-def test_a_signature_depends_on_all_of_it() -> None:
+def test_a_signature_depends_on_key_time_and_body() -> None:
     signed = sign("secret", 1_787_000_000, b"{}")
     assert signed.startswith("t=1787000000,v1=")
     others = [sign("other", 1_787_000_000, b"{}"), sign("secret", 1_787_000_001, b"{}")]
@@ -120,5 +120,5 @@ def test_a_signature_depends_on_all_of_it() -> None:
         (599, SendResult.RETRY),
     ],
 )
-def test_a_status_means(status: int, result: SendResult) -> None:
+def test_outcome_of_http_status(status: int, result: SendResult) -> None:
     assert outcome_of_status(status).result is result

@@ -15,7 +15,7 @@ from tests.support.football import RULES, START, Monitor, match, poll
 from tests.test_docs import outbox_topics
 
 
-def test_every_topic_that_is_announced_is_listed_and_no_other() -> None:
+def test_exactly_the_published_topics_are_listed() -> None:
     assert set(outbox_topics()) == set(TOPICS)
     assert all(": " in description for description in TOPICS.values())
 
@@ -29,7 +29,7 @@ def test_every_topic_that_is_announced_is_listed_and_no_other() -> None:
         (["clip.*", "clips.*", "clip.published"], {"clip.published", "clip.replaced", "clips.ranked"}),
     ],
 )
-def test_a_family_of_topics_can_be_named(patterns: list[str], meant: set[str]) -> None:
+def test_topic_wildcards(patterns: list[str], meant: set[str]) -> None:
     assert expand_topics(patterns) == meant
 
 
@@ -60,7 +60,7 @@ def news(state: FixtureState, live: LiveFixture) -> list[OutboxEvent]:
         ("FT", (89, None), (90, None), None),  # nothing runs any more
     ],
 )
-def test_the_clock_is_told_when_the_minute_of_a_match_that_is_on_changes(
+def test_fixture_clock_is_published_when_the_minute_changes_in_play(
     status: str,
     before: tuple[int, int | None] | None,
     after: tuple[int, int | None] | None,
@@ -80,7 +80,7 @@ def test_the_clock_is_told_when_the_minute_of_a_match_that_is_on_changes(
         (3, []),
     ],
 )
-def test_a_goal_that_is_not_certain_yet_tells_how_often_it_was_seen(polls: int, told: list[tuple[str, int]]) -> None:
+def test_goal_progress_counts_consecutive_polls(polls: int, told: list[tuple[str, int]]) -> None:
     monitor = Monitor()
     monitor.sees("23 home 7", times=polls)
     live = match("23 home 7")
@@ -88,7 +88,7 @@ def test_a_goal_that_is_not_certain_yet_tells_how_often_it_was_seen(polls: int, 
     assert [(each.topic, each.payload.get("seen")) for each in news(state, live)] == told
 
 
-def test_a_certain_goal_that_comes_back_after_a_poll_without_it_is_no_progress() -> None:
+def test_a_stable_goal_that_reappears_is_not_progress() -> None:
     monitor = Monitor()
     monitor.sees("23 home 7", times=3)
     monitor.sees()

@@ -44,7 +44,7 @@ def parcel(target: str) -> OutgoingMessage:
     )
 
 
-async def test_a_message_is_signed_and_says_which_it_is(opened: Open) -> None:
+async def test_a_message_is_signed_and_has_an_idempotency_key(opened: Open) -> None:
     async with Receiver() as receiver:
         outcome = await opened(receiver.host).send(parcel(receiver.url))
     assert outcome == DeliveryOutcome(SendResult.DELIVERED)
@@ -73,9 +73,7 @@ async def test_a_message_is_signed_and_says_which_it_is(opened: Open) -> None:
         (503, SendResult.RETRY, True),
     ],
 )
-async def test_a_status_says_what_becomes_of_a_message(
-    opened: Open, status: int, result: SendResult, possibly_delivered: bool
-) -> None:
+async def test_outcome_of_a_status(opened: Open, status: int, result: SendResult, possibly_delivered: bool) -> None:
     async with Receiver(lambda _: status) as receiver:
         outcome = await opened(receiver.host).send(parcel(receiver.url))
     assert (outcome.result, outcome.possibly_delivered) == (result, possibly_delivered)
@@ -83,13 +81,13 @@ async def test_a_status_says_what_becomes_of_a_message(
 
 
 @pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("soon", None), ("9" * 30, None), ("-1", None)])
-async def test_a_receiver_may_say_when(opened: Open, header: str, seconds: float | None) -> None:
+async def test_retry_after_of_a_receiver(opened: Open, header: str, seconds: float | None) -> None:
     async with HostileServer(Reply(status=429, headers={"Retry-After": header})) as server:
         outcome = await opened(server.host).send(parcel(server.url))
     assert (outcome.result, outcome.retry_after) == (SendResult.RETRY, seconds)
 
 
-async def test_the_words_of_a_refusal_are_kept_short_and_plain(opened: Open) -> None:
+async def test_the_reason_of_a_rejection_is_shortened(opened: Open) -> None:
     text = ("no such \u202ekey\x00\n" * 500).encode()
     async with HostileServer(Reply(text, 400, "text/plain")) as server:
         outcome = await opened(server.host).send(parcel(server.url))
@@ -99,7 +97,7 @@ async def test_the_words_of_a_refusal_are_kept_short_and_plain(opened: Open) -> 
         assert (await opened(server.host).send(parcel(server.url))).reason == "HTTP 400"
 
 
-async def test_an_answer_without_an_end_is_not_waited_for(opened: Open) -> None:
+async def test_an_endless_response_is_cut_off(opened: Open) -> None:
     endless = Reply(status=400, kind="text/plain", unmeasured=True, then=b"x" * 65_536)
     async with HostileServer(endless) as server:
         assert (await opened(server.host).send(parcel(server.url))).result is SendResult.REFUSED
@@ -108,21 +106,21 @@ async def test_an_answer_without_an_end_is_not_waited_for(opened: Open) -> None:
         assert (await opened(server.host).send(parcel(server.url))).result is SendResult.DELIVERED
 
 
-async def test_a_receiver_that_says_nothing_may_have_heard(opened: Open) -> None:
+async def test_a_receiver_that_does_not_respond_possibly_has_the_message(opened: Open) -> None:
     async with HostileServer(Reply(silent=True)) as server:
         outcome = await opened(server.host, seconds=2).send(parcel(server.url))
     assert (outcome.result, outcome.possibly_delivered) == (SendResult.RETRY, True)
     assert "no response within 2 s" in outcome.reason
 
 
-async def test_a_receiver_that_is_not_there_has_not(opened: Open) -> None:
+async def test_an_unreachable_receiver_does_not_have_the_message(opened: Open) -> None:
     async with Receiver() as receiver:
         pass
     outcome = await opened(receiver.host).send(parcel(receiver.url))
     assert (outcome.result, outcome.possibly_delivered) == (SendResult.RETRY, False)
 
 
-async def test_one_that_hangs_up_or_talks_nonsense_may_have_heard(opened: Open) -> None:
+async def test_a_receiver_with_an_invalid_response_possibly_has_the_message(opened: Open) -> None:
     async def nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(b"\x00\xff garbage\r\n\r\n")
@@ -144,7 +142,7 @@ async def test_a_redirect_to_a_private_address_is_not_followed(opened: Open) -> 
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:10.0.0.1"])
-async def test_a_name_that_leads_inside_is_refused(opened: Open, address: str) -> None:
+async def test_a_name_with_a_private_address_is_refused(opened: Open, address: str) -> None:
     outcome = await opened(addresses=[address]).send(parcel("http://hooks.example/in"))
     assert (outcome.result, outcome.possibly_delivered) == (SendResult.REFUSED, False)
     assert "address is not public" in outcome.reason
@@ -165,11 +163,11 @@ async def test_a_name_that_leads_inside_is_refused(opened: Open, address: str) -
         "http://exa mple/",
     ],
 )
-async def test_a_target_that_can_never_work_is_refused_at_once(opened: Open, target: str) -> None:
+async def test_an_impossible_target_is_refused_at_once(opened: Open, target: str) -> None:
     with pytest.raises(BadRequest):
         await opened().check(target)
 
 
 @pytest.mark.parametrize("target", ["https://hooks.example/in?x=1", "http://host1:8080/", "https://b\xfccher.example/"])
-async def test_a_target_that_may_work_is_taken(opened: Open, target: str) -> None:
+async def test_a_possible_target_is_accepted(opened: Open, target: str) -> None:
     await opened().check(target)

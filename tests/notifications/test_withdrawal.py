@@ -67,9 +67,7 @@ def delivery(
         ),
     ],
 )
-def test_what_a_withdrawal_means_for_one_subscription(
-    deliveries: list[EarlierDelivery], expected: WithdrawalDecision
-) -> None:
+def test_withdrawal_decision(deliveries: list[EarlierDelivery], expected: WithdrawalDecision) -> None:
     assert on_withdrawal(deliveries, AT) == expected
 
 

@@ -14,7 +14,7 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.selection import SelectionRules, is_recent
 from found_footy.errors import CandidateRejected, SourceRateLimited
 from found_footy.recordings.models import RecordedDownload, RecordedSearch, SourceResult
-from found_footy.recordings.playback import NOT_KEPT, RecordedDownloader, RecordedSource, RunningSearch
+from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.support.recordings import post, search
 
@@ -49,14 +49,14 @@ def source(asking: Asking, name: str = "bluesky") -> RecordedSource:
         search("5000_40_7_Goal_2", 1, post("second", poll=20), poll=21, failed=SourceRateLimited("slower")),
         search("5000_40_9_Goal_1", 1, post("nine", poll=30), poll=31, players=("Nine",)),
     )
-    return RecordedSource(name, searches, asking, speed=SPEED, oldest=OLDEST)
+    return RecordedSource(name, searches, asking, speed=SPEED, max_post_age=OLDEST)
 
 
 async def names(source_: RecordedSource, query: SearchQuery = QUERY) -> list[str]:
     return [each.id for each in await source_.search(query, SINCE)]
 
 
-async def test_each_search_of_a_goal_finds_what_it_found_then(asking: Asking) -> None:
+async def test_each_search_returns_its_recorded_posts(asking: Asking) -> None:
     found = source(asking)
     assert await names(found) == ["a", "old"]
     assert await names(found) == ["b", "a"]
@@ -65,7 +65,7 @@ async def test_each_search_of_a_goal_finds_what_it_found_then(asking: Asking) ->
     await found.aclose()
 
 
-async def test_a_search_that_is_retried_finds_the_same(asking: Asking) -> None:
+async def test_a_retried_search_returns_the_same_posts(asking: Asking) -> None:
     found = source(asking)
     first = await names(found)
     asking.again = True
@@ -74,7 +74,7 @@ async def test_a_search_that_is_retried_finds_the_same(asking: Asking) -> None:
     assert await names(found) == ["b", "a"]
 
 
-async def test_two_goals_of_one_player_are_kept_apart(asking: Asking) -> None:
+async def test_goals_of_one_player_are_distinguished(asking: Asking) -> None:
     found = source(asking)
     asking.event_id = "5000_40_7_Goal_2"
     assert await names(found) == ["second"]
@@ -82,36 +82,36 @@ async def test_two_goals_of_one_player_are_kept_apart(asking: Asking) -> None:
     assert await names(found) == ["a", "old"]
 
 
-async def test_a_goal_is_known_however_its_ids_are_counted_now(asking: Asking) -> None:
+async def test_goals_are_matched_despite_other_id_offsets(asking: Asking) -> None:
     asking.event_id = "77000000005000_77000000000040_77000000000007_Goal_1"
     assert await names(source(asking)) == ["a", "old"]
 
 
-async def test_a_goal_that_was_not_known_then_is_found_by_its_words(asking: Asking) -> None:
+async def test_an_unrecorded_goal_uses_searches_with_the_same_names(asking: Asking) -> None:
     asking.event_id = "5000_40_11_Goal_1"
     assert await names(source(asking), SearchQuery(("Nine",), ("Liverpool", "LFC"))) == ["nine"]
     assert await names(source(asking), SearchQuery(("Nobody",), ("Liverpool",))) == []
 
 
-async def test_a_post_is_as_old_as_it_was_then_in_the_seconds_of_the_replay(asking: Asking) -> None:
+async def test_post_age_is_scaled_to_the_replay_speed(asking: Asking) -> None:
     young, old = await source(asking).search(QUERY, SINCE)
     assert NOW - young.posted_at == timedelta(seconds=30) / SPEED
     rules = SelectionRules(5, OLDEST)
     assert [is_recent(each.posted_at, NOW, rules) for each in (young, old)] == [True, False]
 
 
-async def test_a_source_that_failed_then_fails_again(asking: Asking) -> None:
+async def test_a_recorded_source_failure_is_repeated(asking: Asking) -> None:
     found = source(asking, "x")
     asking.event_id = "5000_40_7_Goal_2"
     with pytest.raises(SourceRateLimited, match="slower"):
         await found.search(QUERY, SINCE)
 
 
-async def test_what_fxembed_found_is_found_again_under_the_name_of_x(asking: Asking) -> None:
+async def test_posts_of_fxtwitter_are_replayed_as_posts_of_x(asking: Asking) -> None:
     recorded = RecordedSearch(
         EVENT, 1, NOW, QUERY.players, QUERY.teams, (SourceResult("fxtwitter", 1),), (post("x", source="x"),)
     )
-    found = RecordedSource("fxtwitter", [recorded], asking, speed=SPEED, oldest=OLDEST)
+    found = RecordedSource("fxtwitter", [recorded], asking, speed=SPEED, max_post_age=OLDEST)
     assert await names(found) == ["x"]
 
 
@@ -121,12 +121,12 @@ KEPT, GONE, COPY = "a" * 32, "b" * 32, "c" * 32
 DOWNLOADS = (
     RecordedDownload(EVENT, "bluesky:kept", "https://kept", md5=KEPT, clip=KEPT),
     RecordedDownload(EVENT, "x:copy", "https://copy", md5=COPY, clip=KEPT),
-    RecordedDownload(EVENT, "x:short", "https://short", loss="too short", detail="1 s"),
-    RecordedDownload(EVENT, "x:other", "https://other", md5=GONE, loss="wrong minute", detail="67'"),
+    RecordedDownload(EVENT, "x:short", "https://short", rejection_reason="too short", detail="1 s"),
+    RecordedDownload(EVENT, "x:other", "https://other", md5=GONE, rejection_reason="wrong minute", detail="67'"),
     RecordedDownload(EVENT, "x:lost", "https://lost", md5=GONE, clip=GONE),
     RecordedDownload(EVENT, "x:never", "https://never"),
     # found for two goals, a clip of the second one only
-    RecordedDownload(EVENT, "x:both", "https://both", md5=KEPT, loss="wrong minute"),
+    RecordedDownload(EVENT, "x:both", "https://both", md5=KEPT, rejection_reason="wrong minute"),
     RecordedDownload("5000_40_7_Goal_2", "x:both", "https://both", md5=KEPT, clip=KEPT),
 )
 
@@ -141,7 +141,7 @@ async def downloader(objects: ThreadedObjectStore, tmp_path: Path) -> RecordedDo
 
 
 @pytest.mark.parametrize("url", ["https://kept", "https://copy", "https://both"])
-async def test_a_file_that_came_then_comes_again(downloader: RecordedDownloader, url: str, tmp_path: Path) -> None:
+async def test_a_recorded_file_is_returned(downloader: RecordedDownloader, url: str, tmp_path: Path) -> None:
     to = tmp_path / "got"
     await downloader.fetch(url, to)
     assert to.read_bytes() == b"film"
@@ -153,12 +153,12 @@ async def test_a_file_that_came_then_comes_again(downloader: RecordedDownloader,
     [
         ("https://short", RejectionReason.TOO_SHORT, "1 s"),
         ("https://other", RejectionReason.WRONG_MINUTE, "67'"),
-        ("https://lost", RejectionReason.GONE, NOT_KEPT),
-        ("https://never", RejectionReason.PASSED_OVER, "as it was then"),
-        ("https://unheard-of", RejectionReason.PASSED_OVER, "never downloaded"),
+        ("https://lost", RejectionReason.GONE, FILE_MISSING),
+        ("https://never", RejectionReason.PASSED_OVER, "as recorded"),
+        ("https://unheard-of", RejectionReason.PASSED_OVER, "not downloaded"),
     ],
 )
-async def test_what_was_lost_is_lost_for_the_same_reason(
+async def test_a_recorded_rejection_is_repeated(
     downloader: RecordedDownloader, url: str, loss: RejectionReason, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(CandidateRejected, match=words) as lost:
@@ -167,6 +167,6 @@ async def test_what_was_lost_is_lost_for_the_same_reason(
     assert not (tmp_path / "got").exists()
 
 
-async def test_without_the_files_of_then_a_clip_is_not_kept(tmp_path: Path) -> None:
-    with pytest.raises(CandidateRejected, match=NOT_KEPT):
+async def test_a_clip_whose_file_is_missing_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(CandidateRejected, match=FILE_MISSING):
         await RecordedDownloader(5000, DOWNLOADS, None).fetch("https://kept", tmp_path / "got")

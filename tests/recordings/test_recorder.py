@@ -19,7 +19,7 @@ from found_footy.fixtures.models import FixtureStage, LiveFixture
 from found_footy.fixtures.store import FixtureStore
 from found_footy.recordings.file_format import unpack
 from found_footy.recordings.models import AnswerToRecord, RecordedFeed, Recording, recording_key
-from found_footy.recordings.recorder import PUT_OFF, SEALED_AT_ONCE, MatchRecorder
+from found_footy.recordings.recorder import MAX_SEALED, RETRY_DELAY, MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.support.clips import GOAL, certain_goal, found, post
@@ -49,20 +49,20 @@ class Recorded:
     ) -> None:
         given = [AnswerToRecord(live.id, at(poll), encode(live)) for live in answers]
         given += [AnswerToRecord(id_, at(poll), error=error) for id_, error in (failures or {}).items()]
-        await self.recorder.feed_answers(FEED, given)
+        await self.recorder.record_poll(FEED, given)
 
     async def complete(self, fixture_id: int = 5000) -> None:
         sql = f"update fixtures set stage = 'completed', completed_at = now() where id = {fixture_id}"
         async with self.fixtures.database.connection() as connection:
             await connection.execute(sql.encode())
 
-    async def so_far(self, fixture_id: int = 5000) -> Recording:
-        made = await self.recorder.so_far(fixture_id, {FEED: 80})
+    async def current_recording(self, fixture_id: int = 5000) -> Recording:
+        made = await self.recorder.current_recording(fixture_id, {FEED: 80})
         assert made is not None
         return made
 
     async def seal(self) -> int:
-        return await self.recorder.seal({FEED: 80}, datetime.now(UTC))
+        return await self.recorder.seal_finished({FEED: 80}, datetime.now(UTC))
 
     async def file(self, fixture_id: int = 5000) -> Recording:
         path = self._folder / "got"
@@ -75,7 +75,7 @@ def recorded(store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path) 
     return Recorded(store, objects, tmp_path)
 
 
-async def test_what_a_feed_says_is_kept_once_with_all_its_times(recorded: Recorded) -> None:
+async def test_repeated_responses_are_stored_once_with_all_times(recorded: Recorded) -> None:
     await recorded.follow(match())
     quiet, scored = match(), match("23 home 7")
     for number in (0, 1):
@@ -83,7 +83,7 @@ async def test_what_a_feed_says_is_kept_once_with_all_its_times(recorded: Record
     await recorded.hear(2, scored)
     await recorded.hear(3, failures={5000: FeedUnavailable("no answer")})
     await recorded.hear(4, quiet)
-    made = await recorded.so_far()
+    made = await recorded.current_recording()
     assert [(answer.live, answer.at) for answer in made.answers] == [
         (quiet, (at(0), at(1))),
         (scored, (at(2),)),
@@ -98,38 +98,38 @@ async def test_what_a_feed_says_is_kept_once_with_all_its_times(recorded: Record
     assert made.document["_id"] == 5000
 
 
-async def test_a_poll_that_is_retried_is_kept_once(recorded: Recorded) -> None:
+async def test_a_retried_poll_is_recorded_once(recorded: Recorded) -> None:
     await recorded.follow(match())
     for _ in range(3):
         await recorded.hear(1, match())
-    assert [answer.at for answer in (await recorded.so_far()).answers] == [(at(1),)]
+    assert [answer.at for answer in (await recorded.current_recording()).answers] == [(at(1),)]
 
 
-async def test_many_matches_are_kept_apart(recorded: Recorded) -> None:
+async def test_matches_are_recorded_separately(recorded: Recorded) -> None:
     fixtures = [match(fixture_id=5000 + number) for number in range(50)]
     await recorded.follow(*fixtures)
     for number in range(3):
         await recorded.hear(number, *fixtures)
     assert len(await recorded.store.summaries()) == 50
-    assert {answer.feed_id for answer in (await recorded.so_far(5049)).answers} == {5049}
+    assert {answer.feed_id for answer in (await recorded.current_recording(5049)).answers} == {5049}
 
 
-async def test_matches_that_nobody_follows_or_that_are_over_are_not_kept(recorded: Recorded) -> None:
+async def test_unknown_and_completed_matches_are_not_recorded(recorded: Recorded) -> None:
     await recorded.follow(match())
     await recorded.complete()
     await recorded.hear(1, match(), match(fixture_id=6000), failures={7000: FeedUnavailable("no")})
-    assert await recorded.recorder.so_far(5000, {}) is None
+    assert await recorded.recorder.current_recording(5000, {}) is None
     with pytest.raises(NotFound):
-        await recorded.recorder.so_far(6000, {})
+        await recorded.recorder.current_recording(6000, {})
 
 
-async def test_a_search_is_kept_with_all_that_it_found(recorded: Recorded) -> None:
+async def test_a_search_is_recorded_with_its_posts(recorded: Recorded) -> None:
     await certain_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     reports = [SourceReport("bluesky", 1), SourceReport("x", None, SourceUnavailable("gone"))]
     for _ in range(2):  # also when it is repeated
-        await recorded.recorder.search_answer(GOAL, 1, QUERY, reports, [post("a"), post("b", source="x")], at(40))
-    (search,) = (await recorded.so_far()).searches
+        await recorded.recorder.record_search(GOAL, 1, QUERY, reports, [post("a"), post("b", source="x")], at(40))
+    (search,) = (await recorded.current_recording()).searches
     assert (search.event_id, search.attempt, search.at) == (GOAL, 1, at(40))
     assert [each.key for each in search.posts] == ["bluesky:a", "x:b"]
     assert [(each.source, each.found, each.error and each.error.kind) for each in search.sources] == [
@@ -138,26 +138,26 @@ async def test_a_search_is_kept_with_all_that_it_found(recorded: Recorded) -> No
     ]
 
 
-async def test_what_became_of_each_post_and_what_teams_are_called_are_in_it(recorded: Recorded) -> None:
+async def test_downloads_and_aliases_are_recorded(recorded: Recorded) -> None:
     await certain_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     clips = ClipStore(recorded.fixtures.database)
     await found(clips, 1, post("a"), post("b"))
     await clips.reject_candidate(GOAL, "bluesky:a", "gone", "404")
     await clips.save_aliases(40, "Liverpool", ["LFC"], START)
-    made = await recorded.so_far()
-    assert [(each.key, each.media_url, each.loss, each.detail) for each in made.downloads] == [
+    made = await recorded.current_recording()
+    assert [(each.key, each.media_url, each.rejection_reason, each.detail) for each in made.downloads] == [
         ("bluesky:a", "https://example.invalid/a.mp4", "gone", "404"),
         ("bluesky:b", "https://example.invalid/b.mp4", None, ""),
     ]
     assert [(each.team_id, each.aliases) for each in made.names] == [(40, ("LFC",))]
 
 
-async def test_a_match_that_is_over_becomes_one_file(recorded: Recorded) -> None:
+async def test_a_completed_match_is_sealed_into_one_file(recorded: Recorded) -> None:
     await recorded.follow(match())
     await recorded.hear(1, match("23 home 7"))
     assert await recorded.seal() == 0
-    expected = await recorded.so_far()
+    expected = await recorded.current_recording()
     await recorded.complete()
     assert await recorded.seal() == 1
     file = await recorded.file()
@@ -171,19 +171,21 @@ async def test_a_match_that_is_over_becomes_one_file(recorded: Recorded) -> None
 
 
 class Killed(RecordingStore):
-    """Whose process ends when the file is written."""
+    """Its process is killed when the file is written."""
 
-    async def sealed(self, fixture_id: int, key: str, size: int, now: datetime) -> None:
+    async def mark_sealed(self, fixture_id: int, key: str, size: int, now: datetime) -> None:
         raise KeyboardInterrupt
 
 
-async def test_sealing_again_after_a_kill_makes_the_same_file(recorded: Recorded) -> None:
+async def test_sealing_is_repeatable_after_a_kill(recorded: Recorded) -> None:
     await recorded.follow(match())
     await recorded.hear(1, match())
     await recorded.complete()
 
     with pytest.raises(KeyboardInterrupt):  # the file is written, and the rows are still there
-        await MatchRecorder(Killed(recorded.fixtures.database), recorded.objects, RULES).seal({FEED: 80}, at(9))
+        await MatchRecorder(Killed(recorded.fixtures.database), recorded.objects, RULES).seal_finished(
+            {FEED: 80}, at(9)
+        )
     first = await recorded.file()
     assert await recorded.seal() == 1
     assert await recorded.file() == first
@@ -200,7 +202,7 @@ async def test_sealing_again_after_a_kill_makes_the_same_file(recorded: Recorded
         (ObjectStoreUnavailable("away"), 0),
     ],
 )
-async def test_a_match_that_cannot_be_sealed_does_not_stand_in_the_way_of_the_others(
+async def test_a_match_that_cannot_be_sealed_does_not_block_others(
     recorded: Recorded,
     objects: ThreadedObjectStore,
     caplog: pytest.LogCaptureFixture,
@@ -208,12 +210,12 @@ async def test_a_match_that_cannot_be_sealed_does_not_stand_in_the_way_of_the_ot
     fault: Exception,
     sealed_at_once: int,
 ) -> None:
-    matches = [match(fixture_id=5000 + number) for number in range(SEALED_AT_ONCE + 1)]
+    matches = [match(fixture_id=5000 + number) for number in range(MAX_SEALED + 1)]
     await recorded.follow(*matches)
     await recorded.hear(1, *matches)
     for live in matches:
         await recorded.complete(live.id)
-    bad = [live.id for live in matches[: SEALED_AT_ONCE - 1]]  # but for one, all that one round takes
+    bad = [live.id for live in matches[: MAX_SEALED - 1]]  # but for one, all that one round takes
     refused = {recording_key(id_) for id_ in bad}
     put = objects.put
 
@@ -226,33 +228,33 @@ async def test_a_match_that_cannot_be_sealed_does_not_stand_in_the_way_of_the_ot
     recorder = recorded.recorder
 
     with caplog.at_level(logging.ERROR):
-        assert await recorder.seal({FEED: 80}, at(0)) == sealed_at_once
+        assert await recorder.seal_finished({FEED: 80}, at(0)) == sealed_at_once
     assert {record.fixture_id for record in caplog.records} == set(bad if sealed_at_once else bad[:1])
     for _ in bad:  # within the time for which those that failed are left alone
-        await recorder.seal({FEED: 80}, at(1))
-    assert await recorded.store.to_seal(10) == bad
+        await recorder.seal_finished({FEED: 80}, at(1))
+    assert await recorded.store.finished_matches(10) == bad
 
     refused.clear()
-    assert await recorder.seal({FEED: 80}, at(1)) == 0
-    assert await recorder.seal({FEED: 80}, at(1) + PUT_OFF) == len(bad)
-    assert await recorded.store.to_seal(10) == []
+    assert await recorder.seal_finished({FEED: 80}, at(1)) == 0
+    assert await recorder.seal_finished({FEED: 80}, at(1) + RETRY_DELAY) == len(bad)
+    assert await recorded.store.finished_matches(10) == []
 
 
-async def test_nothing_is_added_to_a_file_that_is_finished(recorded: Recorded) -> None:
+async def test_a_sealed_recording_does_not_change(recorded: Recorded) -> None:
     await certain_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     await recorded.complete()
     await recorded.seal()
     await recorded.hear(2, match())
-    await recorded.recorder.search_answer(GOAL, 9, QUERY, [], [], at(40))
+    await recorded.recorder.record_search(GOAL, 9, QUERY, [], [], at(40))
     assert await recorded.seal() == 0
     assert len((await recorded.file()).answers) == 1
 
 
-async def test_what_goes_with_its_fixture_goes(recorded: Recorded) -> None:
+async def test_a_recording_is_deleted_with_its_fixture(recorded: Recorded) -> None:
     await certain_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
-    await recorded.recorder.search_answer(GOAL, 1, QUERY, [], [], at(40))
+    await recorded.recorder.record_search(GOAL, 1, QUERY, [], [], at(40))
     async with recorded.fixtures.database.connection() as connection:
         await connection.execute("delete from fixtures")
     assert await recorded.store.summaries() == []
@@ -261,33 +263,33 @@ async def test_what_goes_with_its_fixture_goes(recorded: Recorded) -> None:
 # --- switching
 
 
-async def test_recording_is_on_until_it_is_switched_off(recorded: Recorded) -> None:
-    assert await recorded.store.all_on()
+async def test_recording_is_enabled_by_default(recorded: Recorded) -> None:
+    assert await recorded.store.all_enabled()
     await recorded.follow(match(), match(fixture_id=6000))
-    await recorded.store.switch_all(False)
-    assert not await recorded.store.all_on()
-    await recorded.store.switch([6000], True)
+    await recorded.store.enable_all(False)
+    assert not await recorded.store.all_enabled()
+    await recorded.store.enable([6000], True)
     await recorded.hear(1, match(), match(fixture_id=6000))
     assert [summary.fixture_id for summary in await recorded.store.summaries()] == [6000]
-    await recorded.store.switch_all(True)
-    await recorded.store.switch([6000], False)
+    await recorded.store.enable_all(True)
+    await recorded.store.enable([6000], False)
     await recorded.hear(2, match(), match(fixture_id=6000))
     found_ = {summary.fixture_id: (summary.answers, summary.on) for summary in await recorded.store.summaries()}
     assert found_ == {5000: (1, True), 6000: (1, False)}
 
 
-async def test_a_switch_for_all_takes_back_what_was_said_of_one(recorded: Recorded) -> None:
+async def test_enabling_all_clears_settings_of_single_matches(recorded: Recorded) -> None:
     await recorded.follow(match())
-    await recorded.store.switch([5000], False)
-    await recorded.store.switch_all(True)
+    await recorded.store.enable([5000], False)
+    await recorded.store.enable_all(True)
     await recorded.hear(1, match())
     assert (await recorded.store.summaries())[0].on
 
 
-async def test_a_fixture_that_is_not_known_cannot_be_switched(recorded: Recorded) -> None:
+async def test_enabling_an_unknown_fixture_fails(recorded: Recorded) -> None:
     await recorded.follow(match())
     with pytest.raises(NotFound, match="6000, 7000"):
-        await recorded.store.switch([5000, 7000, 6000], False)
+        await recorded.store.enable([5000, 7000, 6000], False)
     await recorded.hear(1, match())
     assert (await recorded.store.summaries())[0].on  # all or nothing
 
@@ -299,41 +301,39 @@ async def test_a_fixture_that_is_not_known_cannot_be_switched(recorded: Recorded
     "raw",
     [{"text": "\ud800"}, {"text": "a\x00b"}, {"deep": [[[[]]]]}],
 )
-async def test_no_answer_of_a_feed_is_too_odd_to_be_heard(recorded: Recorded, raw: dict[str, object]) -> None:
+async def test_any_response_of_a_feed_can_be_recorded(recorded: Recorded, raw: dict[str, object]) -> None:
     await recorded.follow(match(), match(fixture_id=6000))
     await recorded.hear(1, replace(match(), raw=raw), match(fixture_id=6000))
-    assert len((await recorded.so_far(6000)).answers) == 1  # the other one in any case
+    assert len((await recorded.current_recording(6000)).answers) == 1  # the other one in any case
 
 
-async def test_an_odd_error_is_kept_in_letters_that_can_be_stored(recorded: Recorded) -> None:
+async def test_error_messages_are_sanitized(recorded: Recorded) -> None:
     await recorded.follow(match())
     await recorded.hear(1, failures={5000: FeedUnavailable("\x00 \ud800 " + "x" * 5000)})
-    (answer,) = (await recorded.so_far()).answers
+    (answer,) = (await recorded.current_recording()).answers
     assert answer.error is not None
     assert len(answer.error.message) <= 1000
 
 
-async def test_a_row_that_cannot_be_read_is_left_out_and_told_of(
-    recorded: Recorded, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_unreadable_row_is_skipped_and_logged(recorded: Recorded, caplog: pytest.LogCaptureFixture) -> None:
     await recorded.follow(match())
     await recorded.hear(1, match())
     await recorded.hear(2, match("23 home 7"))
     async with recorded.fixtures.database.connection() as connection:
-        await connection.execute("update recorded_answers set body = 'garbage' where at = %s", [at(1)])
+        await connection.execute("update recorded_snapshots set body = 'garbage' where at = %s", [at(1)])
     with caplog.at_level(logging.ERROR):
-        made = await recorded.so_far()
+        made = await recorded.current_recording()
     assert [answer.at for answer in made.answers] == [(at(2),)]
-    assert "left out of a recording" in caplog.text
+    assert "skipped a row of a recording" in caplog.text
 
 
-async def test_where_the_database_is_away_the_poll_goes_on(
+async def test_a_poll_continues_when_the_database_is_unavailable(
     recorded: Recorded, caplog: pytest.LogCaptureFixture
 ) -> None:
     await recorded.follow(match())
     await recorded.fixtures.database.close()
     with caplog.at_level(logging.WARNING):
         await recorded.hear(1, match())
-        await recorded.recorder.search_answer(GOAL, 1, QUERY, [], [], at(40))
+        await recorded.recorder.record_search(GOAL, 1, QUERY, [], [], at(40))
         assert await recorded.seal() == 0
-    assert caplog.text.count("was not recorded") == 3
+    assert caplog.text.count("not recorded") == 3

@@ -26,16 +26,16 @@ from found_footy.recordings.playback import (
 )
 from found_footy.recordings.timeline import timeline_of
 from tests.support.football import match
-from tests.support.recordings import at, recording, said
+from tests.support.recordings import at, recording, response
 
 NOW = datetime(2030, 5, 1, 12, 0, tzinfo=UTC)
 PLAYED = recording(
-    said(match(status="NS", score=None), [0]),
-    said(match("23 home 7"), [1, 2]),
-    said(FeedUnavailable("no answer"), [3]),
-    said(match(fixture_id=6000), [1], feed_id=6000),
-    said(NotInAnswer("left out"), [2], feed_id=6000),
-    said(match(fixture_id=9), [0], feed="crex", feed_id=9),
+    response(match(status="NS", score=None), [0]),
+    response(match("23 home 7"), [1, 2]),
+    response(FeedUnavailable("no answer"), [3]),
+    response(match(fixture_id=6000), [1], feed_id=6000),
+    response(NotInAnswer("left out"), [2], feed_id=6000),
+    response(match(fixture_id=9), [0], feed="crex", feed_id=9),
 )
 
 
@@ -50,12 +50,12 @@ def file(tmp_path: Path) -> Path:
 def led(file: Path, tmp_path: Path) -> tuple[ScoreFeed, Callable[[float], None]]:
     """A feed, and how to move its recording to a poll."""
     head = tmp_path / "playhead.json"
-    timeline = timeline_of(PLAYED, in_a_row=4, speed=60)
+    timeline = timeline_of(PLAYED, max_repeats=4, speed=60)
     feed = open_recording_feed("espn", path=file, plays="espn", playhead=head, now=lambda: NOW)
     return feed, lambda poll: write_clock(head, timeline, NOW, at(poll))
 
 
-async def test_it_says_what_was_said_at_the_moment_that_is_played(
+async def test_the_feed_returns_the_response_at_the_replayed_time(
     led: tuple[ScoreFeed, Callable[[float], None]],
 ) -> None:
     feed, move = led
@@ -76,7 +76,7 @@ async def test_it_says_what_was_said_at_the_moment_that_is_played(
     await feed.aclose()
 
 
-async def test_kick_offs_are_moved_with_the_replay_and_stay_where_they_are(
+async def test_kickoffs_are_shifted_and_constant(
     led: tuple[ScoreFeed, Callable[[float], None]],
 ) -> None:
     feed, move = led
@@ -91,18 +91,18 @@ async def test_kick_offs_are_moved_with_the_replay_and_stay_where_they_are(
     assert "2 matches" in await feed.check()
 
 
-async def test_where_nobody_leads_the_feed_is_unavailable(file: Path, tmp_path: Path) -> None:
-    head = tmp_path / "nobody.json"
+async def test_without_a_clock_file_the_feed_is_unavailable(file: Path, tmp_path: Path) -> None:
+    head = tmp_path / "missing.json"
     feed = open_recording_feed("espn", path=file, plays="espn", playhead=head)
-    with pytest.raises(FeedUnavailable, match="nobody plays"):
+    with pytest.raises(FeedUnavailable, match="is not being played"):
         await feed.fixtures_by_ids([5000])
     for text in ("", "{", "[]", '{"polls": [[1]], "start": 1}'):
         head.write_text(text)
-        with pytest.raises(FeedUnavailable, match="nobody plays"):
-            PlaybackClock(head).now_played()
+        with pytest.raises(FeedUnavailable, match="is not being played"):
+            PlaybackClock(head).read()
 
 
-async def test_without_a_leader_it_runs_by_itself(file: Path) -> None:
+async def test_without_a_clock_setting_the_feed_plays_at_its_own_speed(file: Path) -> None:
     now = NOW
 
     feed = open_recording_feed("espn", path=file, plays="espn", speed=30, now=lambda: now)
@@ -114,20 +114,20 @@ async def test_without_a_leader_it_runs_by_itself(file: Path) -> None:
 @pytest.mark.parametrize(
     ("metadata", "words"),
     [
-        ({}, "metadata.path: given None"),
-        ({"path": 5}, "metadata.path: given 5"),
+        ({}, "metadata.path: invalid value None"),
+        ({"path": 5}, "metadata.path: invalid value 5"),
         ({"path": "/nowhere/at/all"}, "cannot be read"),
-        ({"path": "FILE"}, "must name one of them"),
-        ({"path": "FILE", "feed": "reuters"}, "given 'reuters'; the recording has crex, espn"),
+        ({"path": "FILE"}, "set metadata.feed to one of"),
+        ({"path": "FILE", "feed": "reuters"}, "invalid value 'reuters': the recording has crex, espn"),
         ({"path": "FILE", "feed": "espn", "speed": 0}, "metadata.speed"),
         ({"path": "FILE", "feed": "espn", "speed": "fast"}, "metadata.speed"),
         ({"path": "FILE", "feed": "espn", "speed": True}, "metadata.speed"),
-        ({"path": "BROKEN"}, "cannot be unpacked"),
-        ({"path": "EMPTY"}, "no feed said anything"),
+        ({"path": "BROKEN"}, "cannot be decompressed"),
+        ({"path": "EMPTY"}, "contains no responses"),
     ],
 )
-def test_what_is_declared_wrongly_is_told(file: Path, metadata: dict[str, Any], words: str) -> None:
-    (file.parent / "BROKEN").write_bytes(b"no recording")
+def test_invalid_declarations_are_rejected(file: Path, metadata: dict[str, Any], words: str) -> None:
+    (file.parent / "BROKEN").write_bytes(b"not a recording")
     (file.parent / "EMPTY").write_bytes(pack(Recording("nothing")))
     if metadata.get("path") in ("FILE", "BROKEN", "EMPTY"):
         path = file if metadata["path"] == "FILE" else file.parent / metadata["path"]
@@ -136,7 +136,7 @@ def test_what_is_declared_wrongly_is_told(file: Path, metadata: dict[str, Any], 
         recording_feed("played", metadata, lambda: NOW)
 
 
-def test_it_is_built_from_what_is_declared(file: Path) -> None:
+def test_the_feed_is_built_from_its_declaration(file: Path) -> None:
     feed = recording_feed("played", {"path": str(file), "feed": "crex", "speed": 2}, lambda: NOW)
     assert isinstance(feed, RecordingFeed)
     assert feed.name == "played"
@@ -164,7 +164,7 @@ def folder(tmp_path: Path, files: dict[str, bytes]) -> Path:
     return tmp_path
 
 
-def test_a_folder_of_answers_is_a_recording(tmp_path: Path) -> None:
+def test_a_folder_of_responses_is_a_recording(tmp_path: Path) -> None:
     files = {
         "1782943020.json.gz": gzip.compress(json.dumps(scoreboard()).encode()),
         "1782934981.json.gz": gzip.compress(json.dumps(scoreboard(score="0")).encode()),
@@ -176,7 +176,7 @@ def test_a_folder_of_answers_is_a_recording(tmp_path: Path) -> None:
     assert found.answers[0].at[0] == datetime.fromtimestamp(1782934981, UTC)
 
 
-def test_a_match_that_does_not_fit_is_a_failure_of_its_own(tmp_path: Path) -> None:
+def test_an_invalid_match_fails_alone(tmp_path: Path) -> None:
     files = {"1782943020.json.gz": gzip.compress(json.dumps(scoreboard(status="STATUS_NEW")).encode())}
     (answer,) = load_recording(folder(tmp_path, files)).answers
     assert answer.error is not None
@@ -187,22 +187,22 @@ def test_a_match_that_does_not_fit_is_a_failure_of_its_own(tmp_path: Path) -> No
     ("files", "words"),
     [
         ({}, "no files named"),
-        ({"yesterday.json.gz": b""}, "no Unix time"),
-        ({"1782943020.json.gz": b""}, "cut off"),
-        ({"1782943020.json.gz": b"plain"}, "cannot be unpacked"),
-        ({"1782943020.json.gz": gzip.compress(b"<html>")}, "no JSON"),
+        ({"yesterday.json.gz": b""}, "not a Unix time"),
+        ({"1782943020.json.gz": b""}, "truncated"),
+        ({"1782943020.json.gz": b"plain"}, "cannot be decompressed"),
+        ({"1782943020.json.gz": gzip.compress(b"<html>")}, "not valid JSON"),
         ({"1782943020.json.gz": gzip.compress(b"[]")}, "no list of events"),
         ({"1782943020.json.gz": gzip.compress(b'{"events": []}')}, "no files named"),
         ({"1782943020.json.gz": gzip.compress(b" " * 70_000_000)}, "more than"),
         ({"1782943020.json.gz": bytes(9_000_000)}, "more than"),
     ],
 )
-def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, files: dict[str, bytes], words: str) -> None:
+def test_an_unreadable_folder_is_rejected(tmp_path: Path, files: dict[str, bytes], words: str) -> None:
     with pytest.raises(RecordingBroken, match=words):
         load_recording(folder(tmp_path, files))
 
 
-def test_a_recording_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_recording_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge"
     with path.open("wb") as file:
         file.truncate(65 * 1024 * 1024)
@@ -210,8 +210,8 @@ def test_a_recording_too_large_is_refused_before_it_is_read(tmp_path: Path) -> N
         load_recording(path)
 
 
-def test_answers_of_another_time_zone_are_the_same_moment(tmp_path: Path) -> None:
-    zone = recording(replace(said(match(), [0]), at=(at(0).astimezone(),)))
+def test_times_are_compared_across_time_zones(tmp_path: Path) -> None:
+    zone = recording(replace(response(match(), [0]), at=(at(0).astimezone(),)))
     path = tmp_path / "zone"
     path.write_bytes(pack(zone))
     assert load_recording(path).answers[0].at == (at(0),)

@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.errors import FeedUnavailable, RecordingBroken, SourceRateLimited
-from found_footy.recordings.file_format import PACKED_BYTES, canonical_json, lines_of, pack, unpack
+from found_footy.recordings.file_format import MAX_PACKED_BYTES, canonical_json, lines_of, pack, unpack
 from found_footy.recordings.models import RecordedAliases, RecordedDownload, Recording
 from tests.support.football import match
-from tests.support.recordings import post, recording, said, search
+from tests.support.recordings import post, recording, response, search
 
 WHOLE = recording(
-    said(match(status="NS", score=None), [0, 1]),
-    said(match("23 home 7"), [2, 3, 4]),
-    said(FeedUnavailable("no answer"), [5]),
-    said(match("23 home 7"), [2], feed="api_football", feed_id=77),
+    response(match(status="NS", score=None), [0, 1]),
+    response(match("23 home 7"), [2, 3, 4]),
+    response(FeedUnavailable("no answer"), [5]),
+    response(match("23 home 7"), [2], feed="api_football", feed_id=77),
     fixture_id=5000,
     searches=(search("5000_40_7_Goal_1", 1, post("a"), failed=SourceRateLimited("slower")),),
     downloads=(RecordedDownload("5000_40_7_Goal_1", "bluesky:a", "https://a", md5="0" * 32, clip="0" * 32),),
@@ -34,18 +34,18 @@ WHOLE = recording(
 )
 
 
-def test_a_recording_comes_back_as_it_was() -> None:
+def test_a_recording_survives_packing() -> None:
     assert unpack(pack(WHOLE)) == WHOLE
 
 
-def test_the_same_recording_makes_the_same_bytes() -> None:
+def test_packing_is_deterministic() -> None:
     assert pack(WHOLE) == pack(unpack(pack(WHOLE)))
 
 
 @given(st.text(), st.lists(st.floats(0, 1000), max_size=5))
-def test_any_text_and_any_times_come_back(text: str, polls: list[float]) -> None:
+def test_any_text_and_any_times_survive_packing(text: str, polls: list[float]) -> None:
     live = replace(match("23 home 7"), raw={"said": text})
-    given_ = recording(said(live, sorted([0.0, *polls])), searches=(search("e", 1, post("a", text="x")),))
+    given_ = recording(response(live, sorted([0.0, *polls])), searches=(search("e", 1, post("a", text="x")),))
     back = unpack(pack(given_))
     assert back == given_
     assert back.answers[0].live is not None
@@ -77,24 +77,24 @@ def with_word(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda packed: b"", "cut off"),
-        (lambda packed: b"no gzip at all", "cannot be unpacked"),
-        (lambda packed: plain(packed), "cannot be unpacked"),
-        (lambda packed: packed[: len(packed) // 2], "cut off"),
-        (lambda packed: packed[:-4], "cut off"),
+        (lambda packed: b"", "truncated"),
+        (lambda packed: b"no gzip at all", "cannot be decompressed"),
+        (lambda packed: plain(packed), "cannot be decompressed"),
+        (lambda packed: packed[: len(packed) // 2], "truncated"),
+        (lambda packed: packed[:-4], "truncated"),
         (flipped, "recording"),
-        (lambda packed: packed + b"more", "follows the end"),
-        (lambda packed: packed + packed, "follows the end"),
-        (lambda packed: gzip.compress(plain(packed)[:-10]), "cut off in a line"),
+        (lambda packed: packed + b"more", "data after its end"),
+        (lambda packed: packed + packed, "data after its end"),
+        (lambda packed: gzip.compress(plain(packed)[:-10]), "truncated within a line"),
         (without_line(-1), "its last line is missing"),
-        (without_line(2), "its checksum is another one"),
-        (with_word(b"Liverpool", b"Liverfool"), "its checksum is another one"),
-        (lambda packed: gzip.compress(plain(packed) + b'{"kind":"answer"}\n'), "follows the last line"),
-        (lambda packed: gzip.compress(b"{\n"), "is no JSON"),
-        (lambda packed: gzip.compress(b"[" * 100_000 + b"\n"), "is no JSON"),
+        (without_line(2), "its checksum does not match"),
+        (with_word(b"Liverpool", b"Liverfool"), "its checksum does not match"),
+        (lambda packed: gzip.compress(plain(packed) + b'{"kind":"answer"}\n'), "data after its last line"),
+        (lambda packed: gzip.compress(b"{\n"), "is not valid JSON"),
+        (lambda packed: gzip.compress(b"[" * 100_000 + b"\n"), "is not valid JSON"),
     ],
 )
-def test_a_damaged_recording_is_refused(damage: Callable[[bytes], bytes], words: str) -> None:
+def test_a_damaged_recording_is_rejected(damage: Callable[[bytes], bytes], words: str) -> None:
     with pytest.raises(RecordingBroken, match=words):
         unpack(damage(pack(WHOLE)))
 
@@ -119,13 +119,13 @@ HEAD = changed("recording")[0]
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([], "no beginning"),
+        ([], "exactly one head line"),
         ([[]], "line 1"),
-        ([{"kind": "answer"}], "no recording"),
-        ([HEAD | {"format": "something else"}], "no recording"),
+        ([{"kind": "answer"}], "not a recording"),
+        ([HEAD | {"format": "something else"}], "not a recording"),
         ([HEAD | {"version": 2}], "version 2; this program reads 1"),
         ([HEAD | {"version": "1"}], "version '1'"),
-        ([HEAD, HEAD], "several"),
+        ([HEAD, HEAD], "exactly one head line"),
         (changed("recording", title=5), "title"),
         (changed("recording", feeds=[{"id": "espn"}]), "precedence"),
         (changed("recording", rules={"poll_seconds": -1}), "rules.poll_seconds"),
@@ -144,38 +144,38 @@ HEAD = changed("recording")[0]
         (changed("outcome", fixture=[]), "line 1"),
     ],
 )
-def test_lines_that_do_not_fit_are_named(lines: list[Any], words: str) -> None:
+def test_invalid_lines_are_located(lines: list[Any], words: str) -> None:
     with pytest.raises(RecordingBroken, match=words):
         unpack(sealed(lines))
 
 
-def test_lines_of_a_kind_that_we_do_not_know_are_let_be() -> None:
+def test_unknown_kinds_of_lines_are_ignored() -> None:
     lines = [*changed("recording"), {"kind": "weather", "said": "rain"}]
     assert unpack(sealed(lines)) == WHOLE
 
 
-def test_a_recording_that_unpacks_to_more_than_any_match_is_refused_while_it_unpacks() -> None:
+def test_a_decompression_bomb_is_rejected_while_decompressing() -> None:
     bomb = gzip.compress(b"0" * 50_000_000)
     assert len(bomb) < 100_000
     with pytest.raises(RecordingBroken, match="more than 1000000 bytes"):
-        unpack(bomb, most=1_000_000)
+        unpack(bomb, max_bytes=1_000_000)
 
 
-def test_a_line_that_never_ends_is_refused() -> None:
+def test_an_endless_line_is_rejected() -> None:
     with pytest.raises(RecordingBroken, match="a line of the recording"):
         unpack(gzip.compress(b"0" * 40_000_000))
 
 
-def test_a_file_that_is_too_large_is_not_even_unpacked() -> None:
+def test_a_file_that_is_too_large_is_not_decompressed() -> None:
     with pytest.raises(RecordingBroken, match="bytes"):
-        unpack(bytes(PACKED_BYTES + 1))
+        unpack(bytes(MAX_PACKED_BYTES + 1))
 
 
-def test_a_wrong_length_in_the_trailer_is_noticed() -> None:
+def test_a_wrong_length_in_the_trailer_is_detected() -> None:
     packed = pack(WHOLE)
     with pytest.raises(RecordingBroken):
         unpack(packed[:-4] + struct.pack("<I", zlib.crc32(b"")))
 
 
-def test_what_a_recording_without_rules_was_polled_by_is_the_usual_interval() -> None:
+def test_without_rules_the_poll_interval_is_the_default() -> None:
     assert Recording("x").poll_seconds == 30

@@ -11,8 +11,8 @@ from found_footy.errors import SourceLoggedOut
 from found_footy.recordings.missing_clips import MissingClipReason, explain_missing_clips
 from found_footy.recordings.models import Recording
 from found_footy.recordings.outcome import (
-    NOT_BEGUN,
-    OVER_AT_FIRST_SIGHT,
+    NOT_STARTED,
+    OVER_WHEN_FIRST_SEEN,
     REMOVED,
     STABLE,
     GoalOutcome,
@@ -24,7 +24,7 @@ from found_footy.recordings.outcome import (
     outcomes_of_answers,
 )
 from tests.support.football import match
-from tests.support.recordings import post, recording, said, search
+from tests.support.recordings import post, recording, response, search
 
 EVENT = "5000_40_7_Goal_1"
 ONE = GoalOutcome("home", "Seven", "23'", "Normal Goal", "1-0", STABLE, EVENT, 3, ("a" * 32,), {"gone": 1})
@@ -49,21 +49,21 @@ def differing(now: MatchOutcome | None, then: MatchOutcome = THEN) -> list[tuple
         (replace(THEN, goals=(replace(ONE, state=REMOVED),)), [("state", "certain", "withdrawn")]),
         (replace(THEN, goals=(replace(ONE, polls=2),)), [("polls", "3", "2")]),
         (replace(THEN, goals=(replace(ONE, clips=()),)), [("clips", "aaaaaaaa", "nothing")]),
-        (replace(THEN, goals=(replace(ONE, losses={"gone": 2}),)), [("losses", "1 gone", "2 gone")]),
-        # files that are not kept any more prove nothing
-        (replace(THEN, goals=(replace(ONE, clips=(), lost_files=1),)), []),
+        (replace(THEN, goals=(replace(ONE, rejections={"gone": 2}),)), [("rejections", "1 gone", "2 gone")]),
+        # missing files prove nothing
+        (replace(THEN, goals=(replace(ONE, clips=(), missing_files=1),)), []),
     ],
 )
-def test_what_differs_is_named(now: MatchOutcome | None, expected: list[tuple[str, str, str]]) -> None:
+def test_differences(now: MatchOutcome | None, expected: list[tuple[str, str, str]]) -> None:
     assert differing(now) == expected
 
 
-def test_files_that_are_gone_are_told_of() -> None:
-    (note,) = compare(THEN, replace(THEN, goals=(replace(ONE, clips=(), lost_files=2),))).notes
-    assert "not kept any more: 2" in note
+def test_missing_files_are_noted() -> None:
+    (note,) = compare(THEN, replace(THEN, goals=(replace(ONE, clips=(), missing_files=2),))).notes
+    assert "no longer exist: 2" in note
 
 
-FEED_SAID = replace(ONE, id=None, polls=None, clips=None, losses=None)
+FEED_SAID = replace(ONE, id=None, polls=None, clips=None, rejections=None)
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ FEED_SAID = replace(ONE, id=None, polls=None, clips=None, losses=None)
         ),
     ],
 )
-def test_a_feeds_own_list_is_compared_by_the_score(now: tuple[GoalOutcome, ...], expected: list[Any]) -> None:
+def test_goals_without_ids_are_paired_by_score(now: tuple[GoalOutcome, ...], expected: list[Any]) -> None:
     assert differing(replace(THEN, goals=now), replace(THEN, goals=(FEED_SAID,))) == expected
 
 
-UNSEEN = replace(THEN, id=6000, title="Arsenal - Everton", note=OVER_AT_FIRST_SIGHT, goals=())
+UNSEEN = replace(THEN, id=6000, title="Arsenal - Everton", note=OVER_WHEN_FIRST_SEEN, goals=())
 OTHER_FEEDS = replace(THEN, title="Leeds - Fulham", goals=())
 """A match to which another feed has given the same number."""
 NOT_THERE = ("match", "nothing", "Liverpool - Chelsea")
@@ -111,16 +111,16 @@ NOT_THERE = ("match", "nothing", "Liverpool - Chelsea")
         ([THEN], [replace(THEN, title="Liverpool FC - Chelsea")], [[]]),
     ],
 )
-def test_every_match_of_then_and_of_now_is_accounted_for(
+def test_every_recorded_and_replayed_match_is_compared(
     then: list[MatchOutcome], now: list[MatchOutcome], expected: list[list[tuple[str, str, str]]]
 ) -> None:
     found = compare_outcomes(then, now)
     assert [[(each.what, each.then, each.now) for each in match.differences] for match in found] == expected
 
 
-def test_a_note_is_told_and_a_match_that_is_only_there_now_has_its_title() -> None:
+def test_notes_and_titles_of_unmatched_matches() -> None:
     unseen, invented = compare_outcomes([UNSEEN], [THEN])
-    assert (unseen.notes, unseen.note) == ((OVER_AT_FIRST_SIGHT,), OVER_AT_FIRST_SIGHT)
+    assert (unseen.notes, unseen.note) == ((OVER_WHEN_FIRST_SEEN,), OVER_WHEN_FIRST_SEEN)
     assert (invented.title, invented.note, invented.then) == ("Liverpool - Chelsea", "", None)
 
 
@@ -132,7 +132,7 @@ def test_a_note_is_told_and_a_match_that_is_only_there_now_has_its_title() -> No
         ("5000_40_0_Wicket_2", "5000_40_0_Wicket_2"),
     ],
 )
-def test_an_id_is_compared_without_what_the_feeds_ids_are_moved_by(id_: str, expected: str) -> None:
+def test_ids_are_compared_without_feed_offsets(id_: str, expected: str) -> None:
     assert id_without_feed_offset(id_) == expected
 
 
@@ -144,13 +144,13 @@ def truth(*answers: Any) -> MatchOutcome:
     return found
 
 
-def test_the_last_words_before_a_match_is_closed_are_the_truth() -> None:
+def test_the_outcome_is_the_last_response_before_the_match_is_closed() -> None:
     found = truth(
-        said(match(status="NS", score=None), [0]),
-        said(match("23 home 7"), [1, 2]),
-        said(match("23 home 7", "80 away 9", status="FT"), [3, 4]),
-        said(match("23 home 7", "81 away 9", status="FT"), [5]),
-        said(match("23 home 7", "82 away 9", status="FT"), [6]),
+        response(match(status="NS", score=None), [0]),
+        response(match("23 home 7"), [1, 2]),
+        response(match("23 home 7", "80 away 9", status="FT"), [3, 4]),
+        response(match("23 home 7", "81 away 9", status="FT"), [5]),
+        response(match("23 home 7", "82 away 9", status="FT"), [6]),
     )
     assert (found.status, found.score) == ("FT", "1-1")
     assert [(goal.minute, goal.score, goal.id) for goal in found.goals] == [("23'", "1-0", None), ("81'", "1-1", None)]
@@ -162,13 +162,13 @@ def test_the_last_words_before_a_match_is_closed_are_the_truth() -> None:
 @pytest.mark.parametrize(
     ("answers", "note"),
     [
-        ([said(match("23 home 7", status="FT"), [0])], OVER_AT_FIRST_SIGHT),
-        ([said(match(status="NS", score=None), [0]), said(match(status="PST", score=None), [9])], NOT_BEGUN),
-        ([said(match(status="NS", score=None), [0]), said(match("23 home 7"), [9])], ""),
-        ([said(match(status="NS", score=None), [0]), said(match(status="FT"), [9])], ""),
+        ([response(match("23 home 7", status="FT"), [0])], OVER_WHEN_FIRST_SEEN),
+        ([response(match(status="NS", score=None), [0]), response(match(status="PST", score=None), [9])], NOT_STARTED),
+        ([response(match(status="NS", score=None), [0]), response(match("23 home 7"), [9])], ""),
+        ([response(match(status="NS", score=None), [0]), response(match(status="FT"), [9])], ""),
     ],
 )
-def test_matches_of_which_nothing_can_be_told_say_so(answers: list[Any], note: str) -> None:
+def test_matches_without_an_outcome_have_a_note(answers: list[Any], note: str) -> None:
     assert truth(*answers).note == note
 
 
@@ -192,7 +192,7 @@ def event(*candidates: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def recorded(*searches: Any, events: list[dict[str, Any]]) -> Recording:
-    return recording(said(match(), [0]), searches=searches, document={"events": events})
+    return recording(response(match(), [0]), searches=searches, document={"events": events})
 
 
 OTHER = "5000_40_7_Goal_2"
@@ -221,7 +221,7 @@ OTHER = "5000_40_7_Goal_2"
             [search(EVENT, 1, post("a", poll=2), poll=10)],
             [],
             MissingClipReason.MISSED,
-            "too old when they were found, the youngest",
+            "too old when found, the newest",
         ),
         (
             [search(EVENT, 1, poll=10), search(OTHER, 1, post("late", poll=14), poll=15)],
@@ -253,7 +253,7 @@ def test_a_goal_without_a_clip_is_explained(
     assert any(evidence in line for line in found.evidence), found.evidence
 
 
-def test_where_no_source_answered_nobody_can_tell() -> None:
+def test_without_a_successful_search_the_reason_is_unknown() -> None:
     silent = search(EVENT, 1, failed=SourceLoggedOut("who?"))
     silent = replace(silent, sources=silent.sources[1:])
     (found,) = explain_missing_clips(recorded(silent, events=[event()]))
@@ -261,11 +261,11 @@ def test_where_no_source_answered_nobody_can_tell() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"_removed": True}, {"_debounce_complete": False}, {"_s3_videos": [{"md5": "a"}]}])
-def test_only_certain_goals_without_a_clip_need_an_explanation(fields: dict[str, Any]) -> None:
+def test_only_stable_goals_without_a_clip_are_explained(fields: dict[str, Any]) -> None:
     assert explain_missing_clips(recorded(search(EVENT, 1), events=[event(**fields)])) == ()
 
 
-def test_a_document_tells_its_outcome() -> None:
+def test_outcome_of_a_document() -> None:
     goal = event(
         candidate("a", "gone"),
         candidate("b", "not kept"),
@@ -283,8 +283,8 @@ def test_a_document_tells_its_outcome() -> None:
         "fixture": {"status": {"short": "FT"}},
         "events": [goal],
     }
-    found = outcome_of_document(document, file_not_kept="b is not kept")
+    found = outcome_of_document(document, missing_file_detail="b is not kept")
     assert (found.id, found.title, found.score) == (5000, "Liverpool - Chelsea", "1-0")
     (one,) = found.goals
-    assert (one.minute, one.kind, one.polls, one.lost_files) == ("90+3'", "Penalty", 3, 1)
-    assert (one.clips, one.losses) == (("f" * 32,), {"gone": 1})
+    assert (one.minute, one.kind, one.polls, one.missing_files) == ("90+3'", "Penalty", 3, 1)
+    assert (one.clips, one.rejections) == (("f" * 32,), {"gone": 1})

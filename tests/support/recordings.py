@@ -1,4 +1,4 @@
-"""Short ways to write a recording: who said what in which poll."""
+"""Short ways to write a recording: which feed returned what in which poll."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def at(poll: float) -> datetime:
     return START + poll * POLL
 
 
-def said(
+def response(
     what: LiveFixture | FootyError, polls: Iterable[float], feed: str = "espn", feed_id: int = 5000
 ) -> RecordedSnapshot:
     times = tuple(at(number) for number in polls)

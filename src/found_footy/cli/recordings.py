@@ -60,7 +60,7 @@ def list_(as_json: AsJson = False) -> None:
     """List recordings in progress and finished ones."""
 
     async def query(recordings: Recordings) -> tuple[bool, list[RecordingSummary]]:
-        return await recordings.store.all_on(), list(await recordings.store.summaries())
+        return await recordings.store.all_enabled(), list(await recordings.store.summaries())
 
     every, found = _with_recordings(query)
     if as_json:
@@ -91,14 +91,14 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Play a recording through the real workflows and compare the outcome with the original one."""
-    from found_footy.recordings.export import found_recording
+    from found_footy.recordings.export import open_recording
     from found_footy.recordings.replay import replay as play
 
     settings = load_settings()
     configure("pretty", "ERROR")
 
     async def body() -> ReplayResult:
-        async with found_recording(settings, recording) as found:
+        async with open_recording(settings, recording) as found:
             with ReplayView(err, found.recording.title) as view:
                 return await play(found.recording, settings, speed, view.show, clips=found.clips)
 
@@ -113,7 +113,7 @@ def replay(
 
 def _switch(fixtures: list[int] | None, *, on: bool) -> None:
     async def switch(recordings: Recordings) -> None:
-        await (recordings.store.switch(fixtures, on) if fixtures else recordings.store.switch_all(on))
+        await (recordings.store.enable(fixtures, on) if fixtures else recordings.store.enable_all(on))
 
     _with_recordings(switch)
     what = f"fixture {', '.join(map(str, fixtures))}" if fixtures else "every match"

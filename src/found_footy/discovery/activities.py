@@ -161,7 +161,7 @@ class SearchActivities:
         posts_found = list({post.key: post for _, found in answers for post in found}.values())
         posts = [post for post in posts_found if is_recent(post.posted_at, now, rules.selection)]
         reports = [report for report, _ in answers]
-        await self._recorder.search_answer(order.event_id, order.attempt, query, reports, posts_found, now)
+        await self._recorder.record_search(order.event_id, order.attempt, query, reports, posts_found, now)
         await self._clips.save_search(order.event_id, order.attempt, query, reports, posts, now)
         keys = await self._clips.take_candidates(
             order.event_id, order.attempt, lambda pending: select_posts(pending, now, rules.selection)

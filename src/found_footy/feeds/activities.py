@@ -192,7 +192,7 @@ class FeedPoll:
         ended = await asyncio.gather(*(one(batch) for batch in batches), return_exceptions=True)
         asked = [each for each in ended if isinstance(each, BatchResult)]
         # One write for all batches: the number of statements does not grow with the number of matches.
-        await self._recorder.feed_answers(self._opened.id, [answer for each in asked for answer in each.to_record()])
+        await self._recorder.record_poll(self._opened.id, [answer for each in asked for answer in each.to_record()])
         for failure in ended:
             if isinstance(failure, BaseException):
                 raise failure

@@ -22,14 +22,14 @@ from found_footy.storage.stores import build_objects
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRecording:
+class OpenRecording:
     recording: Recording
     clips: ObjectStore
     """Store of its clip files, as far as they still exist."""
 
 
 @asynccontextmanager
-async def found_recording(settings: Settings, named: str) -> AsyncIterator[FoundRecording]:
+async def open_recording(settings: Settings, named: str) -> AsyncIterator[OpenRecording]:
     """Open a recording. Raises NotFound and RecordingBroken."""
     objects = build_objects(settings)
     try:
@@ -37,15 +37,15 @@ async def found_recording(settings: Settings, named: str) -> AsyncIterator[Found
         if await asyncio.to_thread(path.exists):
             recording = await asyncio.to_thread(load_recording, path)
         elif named.isascii() and named.isdecimal():
-            recording = await _of_fixture(settings, objects, int(named))
+            recording = await _recording_of_fixture(settings, objects, int(named))
         else:
-            raise NotFound(f"{named} is neither a file, nor a folder, nor the number of a fixture")
-        yield FoundRecording(recording, objects)
+            raise NotFound(f"{named!r} is not a file, a folder or a fixture id")
+        yield OpenRecording(recording, objects)
     finally:
         await objects.aclose()
 
 
-async def _of_fixture(settings: Settings, objects: ObjectStore, fixture_id: int) -> Recording:
+async def _recording_of_fixture(settings: Settings, objects: ObjectStore, fixture_id: int) -> Recording:
     with tempfile.TemporaryDirectory(prefix="footy-recording-") as folder:
         path = Path(folder, "recording")
         try:
@@ -53,18 +53,18 @@ async def _of_fixture(settings: Settings, objects: ObjectStore, fixture_id: int)
             return await asyncio.to_thread(load_recording, path)
         except ObjectMissing:
             pass
-    return await _so_far(settings, fixture_id)
+    return await _current_recording(settings, fixture_id)
 
 
-async def _so_far(settings: Settings, fixture_id: int) -> Recording:
+async def _current_recording(settings: Settings, fixture_id: int) -> Recording:
     """Build the recording of an unfinished match, which has no file yet, from the database."""
     try:
         located = settings if settings.database_url else with_running_engines(settings)
     except EngineError as error:
-        raise NotFound(f"no finished recording of fixture {fixture_id} is kept, and {error}") from error
+        raise NotFound(f"fixture {fixture_id} has no finished recording, and {error}") from error
     precedences = {source.id: source.precedence for source in declared_feeds(located)()}
     async with open_recordings(located) as recordings:
-        recording = await recordings.recorder.so_far(fixture_id, precedences)
+        recording = await recordings.recorder.current_recording(fixture_id, precedences)
     if recording is None:
         raise NotFound(f"fixture {fixture_id} was not recorded")
     return recording
@@ -72,12 +72,12 @@ async def _so_far(settings: Settings, fixture_id: int) -> Recording:
 
 async def export(settings: Settings, fixture_id: int, to: Path) -> int:
     """Write a portable file and return its size in bytes."""
-    async with found_recording(settings, str(fixture_id)) as found:
+    async with open_recording(settings, str(fixture_id)) as found:
         packed = await asyncio.to_thread(pack, found.recording)
     part = to.with_name(f".{to.name}.part")
     try:
         await asyncio.to_thread(part.write_bytes, packed)
         await asyncio.to_thread(part.replace, to)
     except OSError as error:
-        raise EngineError(f"{to} cannot be written: {error.strerror}") from error
+        raise EngineError(f"cannot write {to}: {error.strerror}") from error
     return len(packed)

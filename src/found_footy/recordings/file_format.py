@@ -28,10 +28,10 @@ from found_footy.recordings.models import (
 FORMAT = "found-footy recording"
 VERSION = 1
 
-MOST_POLLS = 100_000
-MOST_POSTS = 10_000
-MOST_NAMES = 200
-LONG_TEXT = 4000
+MAX_POLLS = 100_000
+MAX_POSTS = 10_000
+MAX_NAMES = 200
+MAX_TEXT_LENGTH = 4000
 
 Line = dict[str, Any]
 
@@ -43,30 +43,30 @@ def lines_of(recording: Recording) -> Iterator[Line]:
         "version": VERSION,
         "title": recording.title,
         "fixture": recording.fixture_id,
-        "feeds": [vars_of(feed) for feed in recording.feeds],
+        "feeds": [_fields_of(feed) for feed in recording.feeds],
         "rules": dict(recording.rules),
     }
-    yield from ({"kind": "names", **vars_of(names)} for names in recording.names)
+    yield from ({"kind": "names", **_fields_of(names)} for names in recording.names)
     yield from map(_answer_line, recording.answers)
     yield from map(search_line, recording.searches)
-    yield from ({"kind": "download", **vars_of(download)} for download in recording.downloads)
+    yield from map(_download_line, recording.downloads)
     if recording.document is not None:
         yield {"kind": "outcome", "fixture": recording.document}
 
 
-def vars_of(value: Any) -> Line:
+def _fields_of(value: Any) -> Line:
     """Return the fields of a dataclass with plain values only."""
     return {name: getattr(value, name) for name in value.__slots__}
 
 
 def _answer_line(answer: RecordedSnapshot) -> Line:
-    said: Line = {"payload": payload_of(answer.live)} if answer.live is not None else {"error": _error(answer.error)}
+    result: Line = {"payload": payload_of(answer.live)} if answer.live is not None else {"error": _error(answer.error)}
     return {
         "kind": "answer",
         "feed": answer.feed,
         "id": answer.feed_id,
-        "at": [_written(moment) for moment in answer.at],
-        **said,
+        "at": [_isoformat(moment) for moment in answer.at],
+        **result,
     }
 
 
@@ -75,21 +75,26 @@ def search_line(search: RecordedSearch) -> Line:
         "kind": "search",
         "event": search.event_id,
         "attempt": search.attempt,
-        "at": _written(search.at),
+        "at": _isoformat(search.at),
         "players": list(search.players),
         "teams": list(search.teams),
         "sources": [
             {"source": each.source, "found": each.found, "error": _error(each.error)} for each in search.sources
         ],
-        "posts": [vars_of(post) | {"posted_at": _written(post.posted_at)} for post in search.posts],
+        "posts": [_fields_of(post) | {"posted_at": _isoformat(post.posted_at)} for post in search.posts],
     }
+
+
+def _download_line(download: RecordedDownload) -> Line:
+    fields = _fields_of(download)
+    return {"kind": "download", "loss": fields.pop("rejection_reason"), **fields}
 
 
 def _error(error: RecordedError | None) -> Line | None:
     return None if error is None else {"class": error.kind, "message": error.message}
 
 
-def _written(moment: datetime) -> str:
+def _isoformat(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
@@ -112,11 +117,11 @@ def parse_recording(lines: Iterable[Any]) -> Recording:
         except (FeedSchemaError, UnknownStatus) as error:
             raise RecordingBroken(f"line {number} of the recording: {error}") from error
     if len(parts["recording"]) != 1 or len(parts["outcome"]) > 1:
-        raise RecordingBroken("the recording has no beginning, or several")
+        raise RecordingBroken("the recording must have exactly one head line and at max_bytes one outcome")
     head: JsonReader = parts["recording"][0]
     try:
         return Recording(
-            title=head["title"].text(LONG_TEXT),
+            title=head["title"].text(MAX_TEXT_LENGTH),
             fixture_id=None if head.get("fixture") is None else head["fixture"].whole(),
             feeds=tuple(_feed(each) for each in head["feeds"].items()),
             answers=tuple(sorted(parts["answer"], key=lambda answer: (answer.at[0], answer.feed, answer.feed_id))),
@@ -142,7 +147,7 @@ def _feed(reader: JsonReader) -> RecordedFeed:
 
 
 def _read_answer(reader: JsonReader) -> RecordedSnapshot:
-    moments = tuple(each.moment() for each in reader["at"].items(MOST_POLLS))
+    moments = tuple(each.moment() for each in reader["at"].items(MAX_POLLS))
     if not moments or list(moments) != sorted(moments):
         raise reader["at"].wrong("one time or more, in order")
     payload = reader.maybe("payload")
@@ -157,7 +162,7 @@ def _read_answer(reader: JsonReader) -> RecordedSnapshot:
 
 
 def _read_error(reader: JsonReader) -> RecordedError:
-    return RecordedError(reader["class"].text(), reader["message"].text(LONG_TEXT))
+    return RecordedError(reader["class"].text(), reader["message"].text(MAX_TEXT_LENGTH))
 
 
 def read_search(reader: JsonReader) -> RecordedSearch:
@@ -165,10 +170,10 @@ def read_search(reader: JsonReader) -> RecordedSearch:
         event_id=reader["event"].text(),
         attempt=reader["attempt"].whole(1000),
         at=reader["at"].moment(),
-        players=tuple(each.text() for each in reader["players"].items(MOST_NAMES)),
-        teams=tuple(each.text() for each in reader["teams"].items(MOST_NAMES)),
+        players=tuple(each.text() for each in reader["players"].items(MAX_NAMES)),
+        teams=tuple(each.text() for each in reader["teams"].items(MAX_NAMES)),
         sources=tuple(_source(each) for each in reader["sources"].items()),
-        posts=tuple(_post(each) for each in reader["posts"].items(MOST_POSTS)),
+        posts=tuple(_post(each) for each in reader["posts"].items(MAX_POSTS)),
     )
 
 
@@ -177,7 +182,7 @@ def _source(reader: JsonReader) -> SourceResult:
     found = reader.maybe("found")
     return SourceResult(
         reader["source"].text(),
-        None if found is None else found.whole(MOST_POSTS),
+        None if found is None else found.whole(MAX_POSTS),
         None if error is None else _read_error(error),
     )
 
@@ -187,11 +192,11 @@ def _post(reader: JsonReader) -> Post:
     return Post(
         source=reader["source"].text(),
         id=reader["id"].text(),
-        url=reader["url"].text(LONG_TEXT),
-        media_url=reader["media_url"].text(LONG_TEXT),
+        url=reader["url"].text(MAX_TEXT_LENGTH),
+        media_url=reader["media_url"].text(MAX_TEXT_LENGTH),
         posted_at=reader["posted_at"].moment(),
-        author=reader["author"].text(LONG_TEXT),
-        text=reader["text"].text(LONG_TEXT),
+        author=reader["author"].text(MAX_TEXT_LENGTH),
+        text=reader["text"].text(MAX_TEXT_LENGTH),
         duration=None if duration is None else _number(duration),
     )
 
@@ -203,12 +208,12 @@ def _read_download(reader: JsonReader) -> RecordedDownload:
 
     return RecordedDownload(
         event_id=reader["event_id"].text(),
-        key=reader["key"].text(LONG_TEXT),
-        media_url=reader["media_url"].text(LONG_TEXT),
+        key=reader["key"].text(MAX_TEXT_LENGTH),
+        media_url=reader["media_url"].text(MAX_TEXT_LENGTH),
         md5=maybe("md5"),
         clip=maybe("clip"),
-        loss=maybe("loss"),
-        detail=reader["detail"].text(LONG_TEXT),
+        rejection_reason=maybe("loss"),
+        detail=reader["detail"].text(MAX_TEXT_LENGTH),
     )
 
 
@@ -216,7 +221,7 @@ def _read_names(reader: JsonReader) -> RecordedAliases:
     return RecordedAliases(
         reader["team_id"].whole(2**62),
         reader["team_name"].text(),
-        tuple(each.text() for each in reader["aliases"].items(MOST_NAMES)),
+        tuple(each.text() for each in reader["aliases"].items(MAX_NAMES)),
     )
 
 
@@ -244,10 +249,10 @@ READERS: dict[str, Callable[[JsonReader], Any]] = {
 # --- Packed file: compressed JSON lines that end with their count and checksum.
 
 
-PACKED_BYTES = 64 * 1024 * 1024
-PLAIN_BYTES = 512 * 1024 * 1024
+MAX_PACKED_BYTES = 64 * 1024 * 1024
+MAX_PLAIN_BYTES = 512 * 1024 * 1024
 """A long cricket match with three feeds has about ten MiB."""
-LINE_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 16 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
@@ -262,8 +267,8 @@ def pack(recording: Recording) -> bytes:
     return gzip.compress(bytes(plain), mtime=0)
 
 
-def unpack(packed: bytes, *, most: int = PLAIN_BYTES) -> Recording:
-    return parse_recording(_checked(_lines(packed, most)))
+def unpack(packed: bytes, *, max_bytes: int = MAX_PLAIN_BYTES) -> Recording:
+    return parse_recording(_checked(_lines(packed, max_bytes)))
 
 
 def canonical_json(value: Any) -> bytes:
@@ -271,9 +276,9 @@ def canonical_json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _plain(packed: bytes, most: int) -> Iterator[bytes]:
-    if len(packed) > PACKED_BYTES:
-        raise RecordingBroken(f"the recording has {len(packed)} bytes; {PACKED_BYTES} are allowed")
+def _plain(packed: bytes, max_bytes: int) -> Iterator[bytes]:
+    if len(packed) > MAX_PACKED_BYTES:
+        raise RecordingBroken(f"the recording has {len(packed)} bytes; the maximum is {MAX_PACKED_BYTES}")
     unpacker = zlib.decompressobj(wbits=31)
     given, total = packed, 0
     try:
@@ -281,20 +286,20 @@ def _plain(packed: bytes, most: int) -> Iterator[bytes]:
             chunk = unpacker.decompress(given, _CHUNK)
             given = unpacker.unconsumed_tail
             total += len(chunk)
-            if total > most:
-                raise RecordingBroken(f"the recording unpacks to more than {most} bytes")
+            if total > max_bytes:
+                raise RecordingBroken(f"the recording decompresses to more than {max_bytes} bytes")
             if not chunk and not given and not unpacker.eof:
-                raise RecordingBroken("the recording is cut off")
+                raise RecordingBroken("the recording is truncated")
             yield chunk
     except zlib.error as error:
-        raise RecordingBroken(f"the recording cannot be unpacked: {error}") from error
+        raise RecordingBroken(f"the recording cannot be decompressed: {error}") from error
     if unpacker.unused_data:
-        raise RecordingBroken("something follows the end of the recording")
+        raise RecordingBroken("the recording has data after its end")
 
 
-def _lines(packed: bytes, most: int) -> Iterator[bytes]:
+def _lines(packed: bytes, max_bytes: int) -> Iterator[bytes]:
     left = bytearray()
-    for chunk in _plain(packed, most):
+    for chunk in _plain(packed, max_bytes):
         *whole, rest = chunk.split(b"\n")
         if whole:
             yield bytes(left + whole[0])
@@ -302,10 +307,10 @@ def _lines(packed: bytes, most: int) -> Iterator[bytes]:
             left = bytearray(rest)
         else:
             left += rest
-        if len(left) > LINE_BYTES:
-            raise RecordingBroken(f"a line of the recording has more than {LINE_BYTES} bytes")
+        if len(left) > MAX_LINE_BYTES:
+            raise RecordingBroken(f"a line of the recording has more than {MAX_LINE_BYTES} bytes")
     if left:
-        raise RecordingBroken("the recording is cut off in a line")
+        raise RecordingBroken("the recording is truncated within a line")
 
 
 def _checked(lines: Iterator[bytes]) -> Iterator[Any]:
@@ -315,22 +320,22 @@ def _checked(lines: Iterator[bytes]) -> Iterator[Any]:
     ended = False
     for line in lines:
         if ended:
-            raise RecordingBroken("something follows the last line of the recording")
+            raise RecordingBroken("the recording has data after its last line")
         value = _value(line, count + 1)
         if isinstance(value, dict) and value.get("kind") == "end":
             if value.get("lines") != count or value.get("sha256") != digest.hexdigest():
-                raise RecordingBroken("the recording is damaged: its checksum is another one")
+                raise RecordingBroken("the recording is damaged: its checksum does not match")
             ended = True
             continue
         digest.update(line + b"\n")
         count += 1
         yield value
     if not ended:
-        raise RecordingBroken("the recording is cut off: its last line is missing")
+        raise RecordingBroken("the recording is truncated: its last line is missing")
 
 
 def _value(line: bytes, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RecordingBroken(f"line {number} of the recording is no JSON") from error
+        raise RecordingBroken(f"line {number} of the recording is not valid JSON") from error

@@ -20,7 +20,7 @@ Document = Mapping[str, Any]
 class MissingClipReason(StrEnum):
     NEVER_POSTED = "never posted"
     MISSED = "posted but missed"
-    UNKNOWN = "cannot be told"
+    UNKNOWN = "unknown"
     """Sources that might have found a post failed."""
 
 
@@ -48,11 +48,11 @@ def _explain(event: Document, recording: Recording) -> MissingClipExplanation:
     posts = _posts(mine)
     time, name = event["time"], event["player"]["name"] or "scorer unknown"
     goal = f"{MatchMinute(time['elapsed'], time.get('extra'), time.get('innings'))} {name}"
-    evidence = [_asked(mine), *_silent(mine)]
-    later = _seen_by_others(mine, recording.searches, id_)
+    evidence = [_search_summary(mine), *_source_failures(mine)]
+    later = _late_posts(mine, recording.searches, id_)
     if posts:
         why = MissingClipReason.MISSED
-        evidence += _fell_out(event, mine, posts)
+        evidence += _rejections(event, mine, posts)
     elif later:
         why = MissingClipReason.MISSED
     elif mine and all(any(each.error is None for each in search.sources) for search in mine):
@@ -66,34 +66,34 @@ def _posts(searches: Sequence[RecordedSearch]) -> dict[str, Post]:
     return {post.key: post for search in searches for post in search.posts}
 
 
-def _asked(searches: Sequence[RecordedSearch]) -> str:
+def _search_summary(searches: Sequence[RecordedSearch]) -> str:
     if not searches:
         return "no search was recorded"
     found = Counter({each.source: 0 for search in searches for each in search.sources})
     for post in _posts(searches).values():
         found[post.source] += 1
-    told = ", ".join(f"{source} {count}" for source, count in sorted(found.items())) or "no source was switched on"
-    return f"{len(searches)} searches found: {told}"
+    counts = ", ".join(f"{source} {count}" for source, count in sorted(found.items())) or "no source was enabled"
+    return f"{len(searches)} searches found: {counts}"
 
 
-def _silent(searches: Sequence[RecordedSearch]) -> list[str]:
+def _source_failures(searches: Sequence[RecordedSearch]) -> list[str]:
     """Return failed sources, with the number of failures and the last error."""
     failures: dict[str, list[str]] = {}
-    asked = Counter(each.source for search in searches for each in search.sources)
+    searched = Counter(each.source for search in searches for each in search.sources)
     for search in searches:
         for each in search.sources:
             if each.error is not None:
                 failures.setdefault(each.source, []).append(f"{each.error.kind}: {each.error.message}")
     return [
-        f"{source} failed {len(said)} of {asked[source]} times, at last with {said[-1]}"
-        for source, said in sorted(failures.items())
+        f"{source} failed {len(errors)} of {searched[source]} times, last with {errors[-1]}"
+        for source, errors in sorted(failures.items())
     ]
 
 
-def _fell_out(event: Document, searches: Sequence[RecordedSearch], posts: Mapping[str, Post]) -> list[str]:
+def _rejections(event: Document, searches: Sequence[RecordedSearch], posts: Mapping[str, Post]) -> list[str]:
     candidates = {each["key"]: each for each in event["_discovered_videos"]}
-    told = Counter(each["loss"] or each["state"] for each in candidates.values())
-    lines = [f"{count} × {loss}" for loss, count in told.most_common()]
+    reasons = Counter(each["loss"] or each["state"] for each in candidates.values())
+    lines = [f"{count} × {reason}" for reason, count in reasons.most_common()]
     examples: dict[str, str] = {}
     for each in candidates.values():
         if each["loss"]:
@@ -102,13 +102,13 @@ def _fell_out(event: Document, searches: Sequence[RecordedSearch], posts: Mappin
     found_at = {post.key: search.at for search in reversed(searches) for post in search.posts}
     old = [post for key, post in posts.items() if key not in candidates]
     if old:
-        youngest = min(old, key=lambda post: found_at[post.key] - post.posted_at)
-        age = _seconds(youngest.posted_at, found_at[youngest.key])
-        lines.append(f"{len(old)} too old when they were found, the youngest of them {age}: {youngest.key}")
+        newest = min(old, key=lambda post: found_at[post.key] - post.posted_at)
+        age = _seconds(newest.posted_at, found_at[newest.key])
+        lines.append(f"{len(old)} too old when found, the newest {age} old: {newest.key}")
     return lines
 
 
-def _seen_by_others(mine: Sequence[RecordedSearch], searches: Sequence[RecordedSearch], event_id: str) -> list[str]:
+def _late_posts(mine: Sequence[RecordedSearch], searches: Sequence[RecordedSearch], event_id: str) -> list[str]:
     """Return posts that match this goal and were found only by searches for other goals of the match."""
     if not mine:
         return []

@@ -70,7 +70,7 @@ class RecordedDownload:
     """MD5 of the downloaded file."""
     clip: str | None = None
     """MD5 of the clip that represents it: its own, or that of the duplicate that was kept."""
-    loss: str | None = None
+    rejection_reason: str | None = None
     detail: str = ""
 
 

@@ -34,9 +34,9 @@ class GoalOutcome:
     """Polls that listed the goal until it was stable."""
     clips: tuple[str, ...] | None = None
     """MD5s of the kept files, best first."""
-    losses: Mapping[str, int] | None = None
+    rejections: Mapping[str, int] | None = None
     """Rejected posts by reason."""
-    lost_files: int = 0
+    missing_files: int = 0
     """Recorded clips whose files no longer exist, so they cannot be compared."""
 
     @property
@@ -61,22 +61,26 @@ def id_without_feed_offset(id_: str) -> str:
     return re.sub(r"\d+", lambda number: str(int(number[0]) % ID_SPAN), id_)
 
 
-def outcome_of_document(document: Document, file_not_kept: str = "") -> MatchOutcome:
-    """Convert a document in the format of `footy fixture --json`; `file_not_kept` is the text of such a rejection."""
+def outcome_of_document(document: Document, missing_file_detail: str = "") -> MatchOutcome:
+    """Convert a document in the format of `footy fixture --json`.
+
+    `missing_file_detail` is the rejection detail of posts whose file no longer exists.
+    """
     goals, teams = document["goals"], document["teams"]
     return MatchOutcome(
         id=int(document["_id"]) % ID_SPAN,
         title=f"{teams['home']['name']} - {teams['away']['name']}",
         status=document["fixture"]["status"]["short"],
         score="-" if goals["home"] is None else f"{goals['home']}-{goals['away']}",
-        goals=tuple(_goal(event, file_not_kept) for event in document["events"]),
+        goals=tuple(_goal(event, missing_file_detail) for event in document["events"]),
     )
 
 
-def _goal(event: Document, file_not_kept: str) -> GoalOutcome:
+def _goal(event: Document, missing_file_detail: str) -> GoalOutcome:
     after, time = event["_score_after"], event["time"]
     posts = event["_discovered_videos"]
-    gone = [post for post in posts if file_not_kept and post["loss_detail"] == file_not_kept]
+    missing = [post for post in posts if missing_file_detail and post["loss_detail"] == missing_file_detail]
+    rejections = Counter(post["loss"] for post in posts if post["loss"] and post not in missing)
     state = STABLE if event["_debounce_complete"] else UNSTABLE
     return GoalOutcome(
         side=event["_scoring_team"],
@@ -88,13 +92,13 @@ def _goal(event: Document, file_not_kept: str) -> GoalOutcome:
         id=id_without_feed_offset(event["_event_id"]),
         polls=event["_stable_count"],
         clips=tuple(video["md5"] for video in event["_s3_videos"]),
-        losses=dict(sorted(Counter(post["loss"] for post in posts if post["loss"] and post not in gone).items())),
-        lost_files=len(gone),
+        rejections=dict(sorted(rejections.items())),
+        missing_files=len(missing),
     )
 
 
-OVER_AT_FIRST_SIGHT = "over when it was first seen: such matches are kept without their goals"
-NOT_BEGUN = "had not begun when the recording ends"
+OVER_WHEN_FIRST_SEEN = "already over when first seen: goals of such matches are not followed"
+NOT_STARTED = "had not started when the recording ended"
 
 
 def outcomes_of_answers(recording: Recording, over_polls: int) -> tuple[MatchOutcome, ...]:
@@ -102,14 +106,16 @@ def outcomes_of_answers(recording: Recording, over_polls: int) -> tuple[MatchOut
 
     A match is closed after `over_polls` polls that report it as over. Later corrections of the feed are ignored.
     """
-    told: dict[tuple[str, int], list[RecordedSnapshot]] = {}
+    by_match: dict[tuple[str, int], list[RecordedSnapshot]] = {}
     for answer in recording.answers:
         if answer.live is not None:
-            told.setdefault((answer.feed, answer.feed_id), []).append(answer)
-    return tuple(_told([(each.live, len(each.at)) for each in answers], over_polls) for answers in told.values())
+            by_match.setdefault((answer.feed, answer.feed_id), []).append(answer)
+    return tuple(
+        _match_outcome([(each.live, len(each.at)) for each in answers], over_polls) for answers in by_match.values()
+    )
 
 
-def _told(answers: Sequence[tuple[LiveFixture | None, int]], over_polls: int) -> MatchOutcome:
+def _match_outcome(answers: Sequence[tuple[LiveFixture | None, int]], over_polls: int) -> MatchOutcome:
     lives = [live for live, _ in answers if live is not None]
     first, last = lives[0], lives[-1]
     closing, over = last, 0
@@ -121,9 +127,9 @@ def _told(answers: Sequence[tuple[LiveFixture | None, int]], over_polls: int) ->
                 break
     note = ""
     if phase_of(first.status).is_over:
-        note = OVER_AT_FIRST_SIGHT
+        note = OVER_WHEN_FIRST_SEEN
     elif phase_of(last.status) in (Phase.UPCOMING, Phase.POSTPONED):
-        note = NOT_BEGUN
+        note = NOT_STARTED
     return MatchOutcome(
         id=closing.id,
         title=f"{closing.home.name} - {closing.away.name}",
@@ -196,20 +202,20 @@ class MatchComparison:
 
 def compare_outcomes(then: Sequence[MatchOutcome], now: Sequence[MatchOutcome]) -> tuple[MatchComparison, ...]:
     """Compare the recorded matches in their order, then those that exist only in the replay (duplicates, extras)."""
-    left = list(now)
+    remaining = list(now)
     found: dict[int, MatchOutcome] = {}
     # Ids are compared without feed offsets, so matches of two feeds may share one; prefer an equal title.
     for is_same in (_same_id_and_title, _same_id):
         for number, match in enumerate(then):
-            same = next((each for each in left if number not in found and is_same(match, each)), None)
+            same = next((each for each in remaining if number not in found and is_same(match, each)), None)
             if same is not None:
-                left.remove(same)
+                remaining.remove(same)
                 found[number] = same
     return (
         *(compare(match, found.get(number)) for number, match in enumerate(then)),
         *(
             MatchComparison(None, each, (OutcomeDifference(each.id, each.title, "match", NOTHING, each.title),))
-            for each in left
+            for each in remaining
         ),
     )
 
@@ -226,14 +232,16 @@ def compare(then: MatchOutcome, now: MatchOutcome | None) -> MatchComparison:
     if then.note:
         # The goals were not followed in the recording, so the replay must have none either.
         invented = [goal for goal in now.goals if goal.state != REMOVED] if now is not None else []
-        found = [each for goal in invented for each in _goal_comparing(then.id, None, goal, [])]
+        found = [each for goal in invented for each in _compare_goals(then.id, None, goal, [])]
         return MatchComparison(then, now, tuple(found), (then.note,))
     if now is None:
         return MatchComparison(then, None, (OutcomeDifference(then.id, then.title, "match", then.title, NOTHING),))
-    found = list(_facts(then.id, then.title, {"status": (then.status, now.status), "score": (then.score, now.score)}))
+    found = list(
+        _differences(then.id, then.title, {"status": (then.status, now.status), "score": (then.score, now.score)})
+    )
     notes = list(then.remarks)
     for before, after in _pairs(then.goals, now.goals):
-        found += _goal_comparing(then.id, before, after, notes)
+        found += _compare_goals(then.id, before, after, notes)
     return MatchComparison(then, now, tuple(found), tuple(notes))
 
 
@@ -241,15 +249,15 @@ def _pairs(
     then: Sequence[GoalOutcome], now: Sequence[GoalOutcome]
 ) -> Iterable[tuple[GoalOutcome | None, GoalOutcome | None]]:
     """Pair goals by id if the recording has ids, otherwise by the score after the goal."""
-    left = list(now)
+    remaining = list(now)
     by_feed = all(goal.id is None for goal in then)
     for goal in then:
-        same = next((each for each in left if _is_same(goal, each)), None)
+        same = next((each for each in remaining if _is_same(goal, each)), None)
         if same is not None:
-            left.remove(same)
+            remaining.remove(same)
         yield goal, same
     # A feed's list has no withdrawn goals, so a withdrawn goal is not a difference.
-    yield from ((None, goal) for goal in left if not (by_feed and goal.state == REMOVED))
+    yield from ((None, goal) for goal in remaining if not (by_feed and goal.state == REMOVED))
 
 
 def _is_same(then: GoalOutcome, now: GoalOutcome) -> bool:
@@ -258,7 +266,7 @@ def _is_same(then: GoalOutcome, now: GoalOutcome) -> bool:
     return then.score == now.score and now.state != REMOVED
 
 
-def _goal_comparing(
+def _compare_goals(
     match: int, then: GoalOutcome | None, now: GoalOutcome | None, notes: list[str]
 ) -> Iterable[OutcomeDifference]:
     if then is None or now is None:
@@ -275,15 +283,15 @@ def _goal_comparing(
     if then.polls is not None:
         facts["polls"] = str(then.polls), str(now.polls)
     if then.clips is not None and now.clips is not None:
-        if now.lost_files:
-            notes.append(f"{then.title}: clips not compared, files that are not kept any more: {now.lost_files}")
+        if now.missing_files:
+            notes.append(f"{then.title}: clips not compared, because files no longer exist: {now.missing_files}")
         else:
             facts["clips"] = _clips(then.clips), _clips(now.clips)
-            facts["losses"] = _losses(then.losses), _losses(now.losses)
-    return _facts(match, then.title, facts)
+            facts["rejections"] = _rejections(then.rejections), _rejections(now.rejections)
+    return _differences(match, then.title, facts)
 
 
-def _facts(match: int, about: str, facts: Mapping[str, tuple[str, str]]) -> list[OutcomeDifference]:
+def _differences(match: int, about: str, facts: Mapping[str, tuple[str, str]]) -> list[OutcomeDifference]:
     return [
         OutcomeDifference(match, about, what, before, after)
         for what, (before, after) in facts.items()
@@ -295,5 +303,5 @@ def _clips(clips: Sequence[str]) -> str:
     return ", ".join(md5[:8] for md5 in sorted(clips)) or NOTHING
 
 
-def _losses(losses: Mapping[str, int] | None) -> str:
-    return ", ".join(f"{count} {loss}" for loss, count in sorted((losses or {}).items())) or NOTHING
+def _rejections(reasons: Mapping[str, int] | None) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted((reasons or {}).items())) or NOTHING

@@ -34,7 +34,7 @@ from found_footy.errors import (
 from found_footy.feeds.espn import FEED, parse_scoreboard
 from found_footy.feeds.models import FeedAnswer, Quota
 from found_footy.fixtures.models import LiveFixture
-from found_footy.recordings.file_format import PACKED_BYTES, unpack
+from found_footy.recordings.file_format import MAX_PACKED_BYTES, unpack
 from found_footy.recordings.models import (
     RecordedDownload,
     RecordedError,
@@ -54,7 +54,7 @@ from found_footy.recordings.timeline import (
 )
 from found_footy.storage.objects.backend import ObjectStore
 
-NOT_KEPT = "its file was not kept"
+FILE_MISSING = "its file no longer exists"
 """Rejection detail of a clip whose file no longer exists in the object store."""
 
 
@@ -74,18 +74,20 @@ class RecordedDownloader:
     async def fetch(self, media_url: str, to: Path) -> None:
         known = self._by_url.get(media_url, [])
         if not known:
-            raise CandidateRejected(RejectionReason.PASSED_OVER, "it was never downloaded then")
+            raise CandidateRejected(RejectionReason.PASSED_OVER, "it was not downloaded in the recording")
         # A post may have been found for two goals, and be a clip of only one of them.
         kept = [download for download in known if download.clip is not None]
         for download in kept:
-            if await self._got(download, to):
+            if await self._fetch_clip(download, to):
                 return
         if kept:
-            raise CandidateRejected(RejectionReason.GONE, NOT_KEPT)
-        lost = known[0]
-        raise CandidateRejected(lost.loss or RejectionReason.PASSED_OVER, lost.detail or "as it was then")
+            raise CandidateRejected(RejectionReason.GONE, FILE_MISSING)
+        rejected = known[0]
+        raise CandidateRejected(
+            rejected.rejection_reason or RejectionReason.PASSED_OVER, rejected.detail or "as recorded"
+        )
 
-    async def _got(self, download: RecordedDownload, to: Path) -> bool:
+    async def _fetch_clip(self, download: RecordedDownload, to: Path) -> bool:
         if self._objects is None:
             return False
         try:
@@ -121,15 +123,17 @@ class PlaybackClock:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def now_played(self) -> FileClock:
+    def read(self) -> FileClock:
         try:
-            told = json.loads(self._path.read_text())
+            document = json.loads(self._path.read_text())
             polls = tuple(
                 ReplayPoll(datetime.fromisoformat(at), timedelta(seconds=offset), frozenset())
-                for at, offset in told["polls"]
+                for at, offset in document["polls"]
             )
             return FileClock(
-                ReplayTimeline(polls), datetime.fromisoformat(told["start"]), datetime.fromisoformat(told["position"])
+                ReplayTimeline(polls),
+                datetime.fromisoformat(document["start"]),
+                datetime.fromisoformat(document["position"]),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FeedUnavailable(
@@ -146,17 +150,17 @@ class FileClock:
     def position(self) -> datetime:
         return self._position
 
-    def shown(self, moment: datetime) -> datetime:
-        return self._timeline.shown(moment, self._start)
+    def replay_time(self, moment: datetime) -> datetime:
+        return self._timeline.replay_time(moment, self._start)
 
 
 # --- Folder of ESPN responses, each named `<Unix time>.json.gz`, as a recording.
 
 
 SUFFIX = ".json.gz"
-MOST_FILES = 20_000
-FILE_BYTES = 8 * 1024 * 1024
-PLAIN_BYTES = 64 * 1024 * 1024
+MAX_FILES = 20_000
+MAX_FILE_BYTES = 8 * 1024 * 1024
+MAX_PLAIN_BYTES = 64 * 1024 * 1024
 POLL_SECONDS = 30.0
 POLLS_EACH = 4
 """Polls per response: each stands for the polls until the next one, and this many decide everything it can."""
@@ -170,7 +174,7 @@ def load_scoreboards(folder: Path) -> Recording:
     if not answers:
         raise RecordingBroken(f"{folder}: no files named <Unix time>{SUFFIX} with a match in them")
     return Recording(
-        title=f"ESPN's answers in {folder.name}",
+        title=f"ESPN responses in {folder.name}",
         feeds=(RecordedFeed(FEED, founding=True),),
         answers=tuple(sorted(answers, key=lambda answer: (answer.at[0], answer.feed_id))),
         rules={"poll_seconds": POLL_SECONDS},
@@ -179,51 +183,51 @@ def load_scoreboards(folder: Path) -> Recording:
 
 def _files(folder: Path) -> list[Path]:
     try:
-        found = list(islice(folder.glob(f"*{SUFFIX}"), MOST_FILES + 1))
+        found = list(islice(folder.glob(f"*{SUFFIX}"), MAX_FILES + 1))
     except OSError as error:
         raise RecordingBroken(f"{folder} cannot be read: {error.strerror}") from error
-    if len(found) > MOST_FILES:
-        raise RecordingBroken(f"{folder}: more than {MOST_FILES} files")
-    return sorted(found, key=_taken)
+    if len(found) > MAX_FILES:
+        raise RecordingBroken(f"{folder}: more than {MAX_FILES} files")
+    return sorted(found, key=_unix_time)
 
 
-def _taken(path: Path) -> int:
+def _unix_time(path: Path) -> int:
     name = path.name.removesuffix(SUFFIX)
     if not (name.isascii() and name.isdecimal()) or len(name) > 10:
-        raise RecordingBroken(f"{path}: {name!r} is no Unix time, such as 1782934981")
+        raise RecordingBroken(f"{path}: {name!r} is not a Unix time such as 1782934981")
     return int(name)
 
 
 def _answers(path: Path) -> list[RecordedSnapshot]:
-    taken = datetime.fromtimestamp(_taken(path), UTC)
-    polls = tuple(taken + timedelta(seconds=POLL_SECONDS * number) for number in range(POLLS_EACH))
+    at = datetime.fromtimestamp(_unix_time(path), UTC)
+    polls = tuple(at + timedelta(seconds=POLL_SECONDS * number) for number in range(POLLS_EACH))
     try:
         answer = parse_scoreboard(_body(path))
     except FeedError as error:
         raise RecordingBroken(f"{path}: {error}") from error
-    said = [RecordedSnapshot(FEED, live.id, polls, live) for live in answer.fixtures]
+    snapshots = [RecordedSnapshot(FEED, live.id, polls, live) for live in answer.fixtures]
     failed = answer.failures.items()
-    return said + [RecordedSnapshot(FEED, id_, polls, error=RecordedError(e.kind, str(e))) for id_, e in failed]
+    return snapshots + [RecordedSnapshot(FEED, id_, polls, error=RecordedError(e.kind, str(e))) for id_, e in failed]
 
 
 def _body(path: Path) -> Any:
     try:
-        packed = path.read_bytes() if path.stat().st_size <= FILE_BYTES else None
+        packed = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else None
     except OSError as error:
         raise RecordingBroken(f"{path} cannot be read: {error.strerror}") from error
     if packed is None:
-        raise RecordingBroken(f"{path}: more than {FILE_BYTES} bytes")
+        raise RecordingBroken(f"{path}: more than {MAX_FILE_BYTES} bytes")
     unpacker = zlib.decompressobj(wbits=31)
     try:
-        plain = unpacker.decompress(packed, PLAIN_BYTES)
+        plain = unpacker.decompress(packed, MAX_PLAIN_BYTES)
     except zlib.error as error:
-        raise RecordingBroken(f"{path} cannot be unpacked: {error}") from error
+        raise RecordingBroken(f"{path} cannot be decompressed: {error}") from error
     if not unpacker.eof:
-        raise RecordingBroken(f"{path} is cut off, or unpacks to more than {PLAIN_BYTES} bytes")
+        raise RecordingBroken(f"{path} is truncated, or decompresses to more than {MAX_PLAIN_BYTES} bytes")
     try:
         return json.loads(plain)
     except (ValueError, RecursionError) as error:
-        raise RecordingBroken(f"{path} is no JSON") from error
+        raise RecordingBroken(f"{path} is not valid JSON") from error
 
 
 # --- Recorded errors.
@@ -257,8 +261,8 @@ def load_recording(path: Path) -> Recording:
     if path.is_dir():
         return load_scoreboards(path)
     try:
-        if path.stat().st_size > PACKED_BYTES:
-            raise RecordingBroken(f"{path}: more than {PACKED_BYTES} bytes")
+        if path.stat().st_size > MAX_PACKED_BYTES:
+            raise RecordingBroken(f"{path}: more than {MAX_PACKED_BYTES} bytes")
         packed = path.read_bytes()
     except OSError as error:
         raise RecordingBroken(f"{path} cannot be read: {error.strerror}") from error
@@ -272,9 +276,9 @@ def recording_feed(feed: str, metadata: Mapping[str, Any], now: Callable[[], dat
     """Build the feed from its declaration: `path`, and optionally `feed`, `speed`, `playhead`. Raises SettingsError."""
     path, playhead, speed = metadata.get("path"), metadata.get("playhead"), metadata.get("speed", 60.0)
     if not isinstance(path, str) or not path:
-        raise SettingsError(f"{feed}: metadata.path: given {path!r}; allowed is the file of a recording")
+        raise SettingsError(f"{feed}: metadata.path: invalid value {path!r}: expected the path of a recording")
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= 3600:
-        raise SettingsError(f"{feed}: metadata.speed: given {speed!r}; allowed is a number above 0 and up to 3600")
+        raise SettingsError(f"{feed}: metadata.speed: invalid value {speed!r}: expected a number from 0 to 3600")
     plays = metadata.get("feed")
     try:
         return open_recording_feed(
@@ -305,29 +309,29 @@ def open_recording_feed(
     recording = load_recording(path)
     recorded = sorted({answer.feed for answer in recording.answers})
     if not recorded:
-        raise RecordingBroken(f"{path}: no feed said anything in it")
+        raise RecordingBroken(f"{path}: it contains no responses")
     if plays is None and len(recorded) > 1:
-        raise SettingsError(f"{feed}: given a recording of {', '.join(recorded)}; metadata.feed must name one of them")
-    said = plays or recorded[0]
-    if said not in recorded:
-        raise SettingsError(f"{feed}: metadata.feed: given {said!r}; the recording has {', '.join(recorded)}")
+        raise SettingsError(f"{feed}: several feeds recorded: set metadata.feed to one of {', '.join(recorded)}")
+    played = plays or recorded[0]
+    if played not in recorded:
+        raise SettingsError(f"{feed}: metadata.feed: invalid value {played!r}: the recording has {', '.join(recorded)}")
     if playhead is not None:
-        return RecordingFeed(feed, FeedPlayback(said, recording.answers), PlaybackClock(playhead).now_played, now)
+        return RecordingFeed(feed, FeedPlayback(played, recording.answers), PlaybackClock(playhead).read, now)
     steady = SteadyClock(recording.answers[0].at[0], now(), speed, now)
-    return RecordingFeed(feed, FeedPlayback(said, recording.answers), lambda: steady, now)
+    return RecordingFeed(feed, FeedPlayback(played, recording.answers), lambda: steady, now)
 
 
 class RecordingFeed:
     def __init__(
         self,
         feed: str,
-        said: FeedPlayback,
-        time: Callable[[], ReplayClock],
+        playback: FeedPlayback,
+        clock: Callable[[], ReplayClock],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._feed = feed
-        self._said = said
-        self._time = time
+        self._playback = playback
+        self._clock = clock
         self._now = now
 
     @property
@@ -346,33 +350,33 @@ class RecordingFeed:
         return 1
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
-        answer = self._answers(sorted(self._said.ids))
+        answer = self._answers(sorted(self._playback.ids))
         return FeedAnswer(tuple(live for live in answer.fixtures if live.kickoff.date() == day), answer.failures)
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         return self._answers(list(dict.fromkeys(ids)))
 
     async def check(self) -> str:
-        answer = self._answers(sorted(self._said.ids))
-        return f"{len(answer.fixtures)} matches in the recording at {self._time().position():%Y-%m-%d %H:%M:%S}"
+        answer = self._answers(sorted(self._playback.ids))
+        return f"{len(answer.fixtures)} matches in the recording at {self._clock().position():%Y-%m-%d %H:%M:%S}"
 
     async def aclose(self) -> None:
         pass
 
     def _answers(self, ids: Sequence[int]) -> FeedAnswer:
-        time, now = self._time(), self._now()
-        position = time.position()
+        clock, now = self._clock(), self._now()
+        position = clock.position()
         fixtures: list[LiveFixture] = []
         failures: dict[int, FootyError] = {}
         unknown = []
         for id_ in ids:
-            said = self._said.of(id_, position)
-            if said is None:
+            snapshot = self._playback.of(id_, position)
+            if snapshot is None:
                 unknown.append(id_)
-            elif said.live is not None:
-                fixtures.append(to_replay_time(said.live, self._feed, time, now))
-            elif said.error is not None and said.error.kind != "NotInAnswer":
-                failures[id_] = feed_error(said.error)
+            elif snapshot.live is not None:
+                fixtures.append(to_replay_time(snapshot.live, self._feed, clock, now))
+            elif snapshot.error is not None and snapshot.error.kind != "NotInAnswer":
+                failures[id_] = feed_error(snapshot.error)
             else:
                 unknown.append(id_)
         return FeedAnswer(tuple(fixtures), failures, tuple(unknown))
@@ -390,7 +394,7 @@ class RunningSearch:
     """The calling search. A query does not identify it, because two goals of one player have the same names."""
 
     event_id: str
-    again: bool = False
+    is_retry: bool = False
     """Whether this is a retry of the same search."""
 
 
@@ -401,21 +405,21 @@ class RecordedSource:
         self,
         source: str,
         searches: Iterable[RecordedSearch],
-        under_way: Callable[[], RunningSearch],
+        running_search: Callable[[], RunningSearch],
         *,
         speed: float,
-        oldest: timedelta,
+        max_post_age: timedelta,
     ) -> None:
-        """`oldest` is the maximum age of posts in the replay's searches."""
+        """`max_post_age` is the maximum age of posts in the replay's searches."""
         self._source = source
-        self._under_way = under_way
+        self._running_search = running_search
         self._speed = speed
-        self._oldest = oldest
+        self._max_post_age = max_post_age
         self._by_event: dict[str, list[RecordedSearch]] = defaultdict(list)
         for search in sorted(searches, key=lambda search: search.attempt):
             if any(each.source == source for each in search.sources):
                 self._by_event[id_without_feed_offset(search.event_id)].append(search)
-        self._asked: Counter[str] = Counter()
+        self._searches: Counter[str] = Counter()
 
     @property
     def name(self) -> str:
@@ -428,7 +432,7 @@ class RecordedSource:
         answer = next(each for each in recorded.sources if each.source == self._source)
         if answer.error is not None:
             raise source_error(answer.error)
-        now = since + self._oldest
+        now = since + self._max_post_age
         return [
             replace(post, posted_at=now - (recorded.at - post.posted_at) / self._speed)
             for post in recorded.posts
@@ -443,15 +447,15 @@ class RecordedSource:
 
     def _next(self, query: SearchQuery) -> RecordedSearch | None:
         """Return the goal's recorded search with the same number; for an unrecorded goal, one with the same query."""
-        asking = self._under_way()
-        goal = id_without_feed_offset(asking.event_id)
-        if not asking.again:
-            self._asked[goal] += 1
-        number = self._asked[goal]
-        recorded = self._by_event.get(goal) or self._with_words(query)
+        running = self._running_search()
+        goal = id_without_feed_offset(running.event_id)
+        if not running.is_retry:
+            self._searches[goal] += 1
+        number = self._searches[goal]
+        recorded = self._by_event.get(goal) or self._with_same_names(query)
         return recorded[number - 1] if 0 < number <= len(recorded) else None
 
-    def _with_words(self, query: SearchQuery) -> list[RecordedSearch]:
-        words = (query.players, query.teams)
-        alike = (each for each in self._by_event.values() if (each[0].players, each[0].teams) == words)
-        return next(alike, [])
+    def _with_same_names(self, query: SearchQuery) -> list[RecordedSearch]:
+        names = (query.players, query.teams)
+        same = (each for each in self._by_event.values() if (each[0].players, each[0].teams) == names)
+        return next(same, [])

@@ -35,10 +35,10 @@ from found_footy.storage.objects.backend import ObjectStore
 
 log = logging.getLogger(__name__)
 
-SEALED_AT_ONCE = 5
-PUT_OFF = timedelta(minutes=5)
+MAX_SEALED = 5
+RETRY_DELAY = timedelta(minutes=5)
 CONTENT_TYPE = "application/gzip"
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 
 
 class MatchRecorder:
@@ -47,10 +47,10 @@ class MatchRecorder:
         self._store = store
         self._objects = objects
         self._rules = rules
-        self._put_off: dict[int, datetime] = {}
+        self._retry_at: dict[int, datetime] = {}
         """Matches that could not be sealed, and when each is retried."""
 
-    async def feed_answers(self, feed: str, answers: Sequence[AnswerToRecord]) -> None:
+    async def record_poll(self, feed: str, answers: Sequence[AnswerToRecord]) -> None:
         """Record all responses of one poll of a feed, in two statements regardless of their number."""
         if not answers:
             return
@@ -60,9 +60,9 @@ class MatchRecorder:
             new = await asyncio.to_thread(_changed, answers, known)
             await self._store.add_answers(feed, new)
         except FootyError as error:
-            _not_recorded(error, "the answer of a feed", feed=feed)
+            _not_recorded(error, "response of a feed", feed=feed)
 
-    async def search_answer(
+    async def record_search(
         self,
         event_id: str,
         attempt: int,
@@ -77,37 +77,37 @@ class MatchRecorder:
             at,
             query.players,
             query.teams,
-            tuple(SourceResult(report.source, report.found, _recorded(report.error)) for report in reports),
+            tuple(SourceResult(report.source, report.found, _recorded_error(report.error)) for report in reports),
             tuple(posts),
         )
         try:
             await self._store.add_search(search)
         except FootyError as error:
-            _not_recorded(error, "a search", event_id=event_id)
+            _not_recorded(error, "search", event_id=event_id)
 
-    async def seal(self, precedences: Mapping[str, int], now: datetime) -> int:
+    async def seal_finished(self, precedences: Mapping[str, int], now: datetime) -> int:
         """Seal finished matches. A match that fails is skipped for a while, so that it does not block the others."""
-        self._put_off = {id_: until for id_, until in self._put_off.items() if until > now}
+        self._retry_at = {id_: until for id_, until in self._retry_at.items() if until > now}
         sealed = 0
         try:
-            for fixture_id in await self._store.to_seal(SEALED_AT_ONCE, without=list(self._put_off)):
-                fault = None
+            for fixture_id in await self._store.finished_matches(MAX_SEALED, without=list(self._retry_at)):
+                failure = None
                 try:
                     sealed += await self._seal(fixture_id, precedences, now)
                 except FootyError as error:
-                    fault = error
+                    failure = error
                 except (OSError, ValueError, TypeError, RecursionError) as error:
-                    fault = ProgramFault(f"{type(error).__name__}: {error}")
-                if fault is not None:
-                    self._put_off[fixture_id] = now + PUT_OFF
-                    _not_recorded(fault, "a match that is over", logging.ERROR, fixture_id=fixture_id)
-                    if fault.retryable:
+                    failure = ProgramFault(f"{type(error).__name__}: {error}")
+                if failure is not None:
+                    self._retry_at[fixture_id] = now + RETRY_DELAY
+                    _not_recorded(failure, "finished match", logging.ERROR, fixture_id=fixture_id)
+                    if failure.retryable:
                         break  # a store is unavailable, so the others would fail too
         except FootyError as error:
-            _not_recorded(error, "a match that is over")
+            _not_recorded(error, "finished match")
         return sealed
 
-    async def so_far(self, fixture_id: int, precedences: Mapping[str, int]) -> Recording | None:
+    async def current_recording(self, fixture_id: int, precedences: Mapping[str, int]) -> Recording | None:
         """Return the recording as if the match ended now."""
         recording = await self._store.recording(fixture_id)
         if recording is None:
@@ -116,7 +116,7 @@ class MatchRecorder:
         return replace(recording, feeds=feeds, rules=dict(self._rules))
 
     async def _seal(self, fixture_id: int, precedences: Mapping[str, int], now: datetime) -> bool:
-        recording = await self.so_far(fixture_id, precedences)
+        recording = await self.current_recording(fixture_id, precedences)
         if recording is None:
             return False
         packed = await asyncio.to_thread(pack, recording)
@@ -125,9 +125,9 @@ class MatchRecorder:
             path = Path(folder, "recording")
             await asyncio.to_thread(path.write_bytes, packed)
             await self._objects.put(key, path, content_type=CONTENT_TYPE)
-        await self._store.sealed(fixture_id, key, len(packed), now)
+        await self._store.mark_sealed(fixture_id, key, len(packed), now)
         log.info(
-            f"recorded: {len(recording.answers)} answers, {len(recording.searches)} searches, {len(packed)} bytes",
+            f"recorded {len(recording.answers)} responses, {len(recording.searches)} searches, {len(packed)} bytes",
             extra={"action": "recording_sealed", "fixture_id": fixture_id, "bytes": len(packed)},
         )
         return True
@@ -141,7 +141,7 @@ def _changed(answers: Sequence[AnswerToRecord], known: Mapping[int, str]) -> lis
             continue
         if answer.snapshot is None:
             assert answer.error is not None
-            rows.append(SnapshotToRecord(answer.feed_id, answer.at, _sum(answer.error), error=answer.error))
+            rows.append(SnapshotToRecord(answer.feed_id, answer.at, _error_checksum(answer.error), error=answer.error))
         else:
             checksum = answer.snapshot.checksum
             body = None if checksum == known[answer.feed_id] else zlib.compress(answer.snapshot.json)
@@ -149,13 +149,13 @@ def _changed(answers: Sequence[AnswerToRecord], known: Mapping[int, str]) -> lis
     return rows
 
 
-def _sum(error: FootyError) -> str:
+def _error_checksum(error: FootyError) -> str:
     return hashlib.sha256(f"{error.kind} {error}".encode(errors="replace")).hexdigest()
 
 
-def _recorded(error: FootyError | None) -> RecordedError | None:
-    return None if error is None else RecordedError(error.kind, str(error)[:LONGEST_MESSAGE])
+def _recorded_error(error: FootyError | None) -> RecordedError | None:
+    return None if error is None else RecordedError(error.kind, str(error)[:MAX_MESSAGE_LENGTH])
 
 
 def _not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:
-    log.log(level, f"{what} was not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})
+    log.log(level, f"{what} not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})

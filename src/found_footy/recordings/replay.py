@@ -40,7 +40,7 @@ from found_footy.recordings.outcome import (
     outcome_of_document,
     outcomes_of_answers,
 )
-from found_footy.recordings.playback import NOT_KEPT, RecordedDownloader, RecordedSource, RunningSearch, write_clock
+from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
@@ -65,8 +65,8 @@ async def open_recordings(settings: Settings) -> AsyncIterator[Recordings]:
     async with open_store(settings) as store, AsyncExitStack() as stack:
         objects = build_objects(settings)
         stack.push_async_callback(objects.aclose)
-        kept = RecordingStore(store.database)
-        yield Recordings(kept, MatchRecorder(kept, objects, recorded_rules(settings)), objects)
+        recordings = RecordingStore(store.database)
+        yield Recordings(recordings, MatchRecorder(recordings, objects, recorded_rules(settings)), objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,16 @@ def _outside(
     clips = ClipStore(store.database)
     sources = sorted({each.source for search in recording.searches for each in search.sources})
     filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
-    oldest = rules.selection.max_age
+    max_post_age = rules.selection.max_age
     return (
         SearchActivities(
             store,
             clips,
             objects,
             [
-                RecordedSource(source, recording.searches, search_under_way, speed=replayed.speed, oldest=oldest)
+                RecordedSource(
+                    source, recording.searches, running_search, speed=replayed.speed, max_post_age=max_post_age
+                )
                 for source in sources
             ],
             rules,
@@ -139,15 +141,14 @@ def _outside(
     )
 
 
-def search_under_way() -> RunningSearch:
+def running_search() -> RunningSearch:
     """Identify the calling search by its workflow id."""
     info = activity.info()
-    return RunningSearch((info.workflow_id or "").removeprefix(search_workflow_id("")), again=info.attempt > 1)
+    return RunningSearch((info.workflow_id or "").removeprefix(search_workflow_id("")), is_retry=info.attempt > 1)
 
 
 async def seed_aliases(settings: Settings, recording: Recording, spaces: dict[str, int]) -> None:
     """Save the recorded aliases under every id that the teams may have in the replay, so that none is looked up."""
-    kept = {names.team_id: names for names in recording.names}
     teams = {
         (answer.feed, team.id): team.name
         for answer in recording.answers
@@ -159,7 +160,7 @@ async def seed_aliases(settings: Settings, recording: Recording, spaces: dict[st
         for (feed, id_), name in teams.items():
             for ours in {id_, id_ + spaces.get(feed, 0)}:
                 await clips.save_aliases(ours, name, (), _now() - timedelta(days=1))
-        for names in kept.values():
+        for names in {each.team_id: each for each in recording.names}.values():
             for space in {0, *spaces.values()}:
                 ours = names.team_id % ID_SPAN + space
                 await clips.save_aliases(ours, names.team_name, names.aliases, _now())
@@ -187,19 +188,19 @@ COUNTED = (
 """Rules that are counts, used as recorded."""
 TIMED = ("search_seconds", "search_gap_seconds", "post_age_seconds")
 """Rules that are durations, divided by the speed of the searches."""
-FASTEST_SEARCH = 20.0
+MAX_SEARCH_SPEED = 20.0
 """At higher speeds the duration of a search would outweigh the time between searches."""
 DECIDING_POLLS = 1
 """Additional polls with an equal response, beyond what the rules require."""
 
 
-def in_a_row(settings: Settings) -> int:
+def max_repeated_polls(settings: Settings) -> int:
     """Number of consecutive equal polls after which further ones cannot change a decision."""
     return max(settings.debounce_polls, settings.drop_polls, settings.over_polls) + DECIDING_POLLS
 
 
 def search_speed(speed: float) -> float:
-    return min(speed, FASTEST_SEARCH)
+    return min(speed, MAX_SEARCH_SPEED)
 
 
 def replay_snapshot_lifetime(settings: Settings) -> float:
@@ -247,9 +248,9 @@ def _rules(recording: Recording, speed: float) -> dict[str, Any]:
 
 def feeds_of(recording: Recording) -> list[RecordedFeed]:
     """Return the feeds with responses by precedence, the founding one first among equals."""
-    spoke = {answer.feed for answer in recording.answers}
+    responding = {answer.feed for answer in recording.answers}
     known = {feed.id: feed for feed in recording.feeds}
-    found = [known.get(feed, RecordedFeed(feed)) for feed in sorted(spoke)]
+    found = [known.get(feed, RecordedFeed(feed)) for feed in sorted(responding)]
     return sorted(found, key=lambda feed: (-feed.precedence, not feed.founding, feed.id))
 
 
@@ -276,8 +277,8 @@ def write_sources(folder: Path, recording: Recording) -> None:
 # --- Runner: plays a recording through the real workflows, poll by poll, and compares the outcomes.
 
 
-POLL_PATIENCE = timedelta(seconds=60)
-CLOSING_SECONDS = 120.0
+POLL_TIMEOUT = timedelta(seconds=60)
+CLOSING_TIMEOUT = 120.0
 """Time limit for searches and matches to end after the last poll."""
 CLOSING_PAUSE = 0.5
 
@@ -316,9 +317,17 @@ class ReplayResult:
             "equal": self.equal,
             "polls": {"played": self.polls, "left_out": self.skipped},
             "seconds": round(self.seconds, 1),
-            "matches": [asdict(match) for match in self.compared],
+            "matches": [_comparison_to_json(match) for match in self.compared],
             "without_clip": [asdict(each) for each in self.without_clip],
         }
+
+
+def _comparison_to_json(match: MatchComparison) -> dict[str, Any]:
+    document = asdict(match)
+    for outcome in (document["then"], document["now"]):
+        for goal in outcome["goals"] if outcome else ():
+            goal["losses"], goal["lost_files"] = goal.pop("rejections"), goal.pop("missing_files")
+    return document
 
 
 async def replay(
@@ -334,18 +343,18 @@ async def replay(
     """
     began = time.monotonic()
     if not recording.answers:
-        raise RecordingBroken("no feed said anything in this recording")
+        raise RecordingBroken("the recording contains no responses")
     show(ReplayProgress("starting the engines"))
     recording = with_missing_polls(recording)
     await clear_left_overs(settings.data_dir)
     with throw_away_folder(settings.data_dir) as folder:
-        mine = replay_settings(settings, recording, folder, speed)
-        timeline = timeline_of(recording, in_a_row=in_a_row(mine), speed=speed)
+        isolated = replay_settings(settings, recording, folder, speed)
+        timeline = timeline_of(recording, max_repeats=max_repeated_polls(isolated), speed=speed)
         (folder / RECORDING).write_bytes(await asyncio.to_thread(pack, recording))
         write_sources(folder, recording)
-        then = recorded_outcomes(recording, mine.over_polls)
-        player = ReplayRunner(then, timeline, folder, replay_snapshot_lifetime(mine), show)
-        async with throw_away_engines(mine) as (located, client):
+        then = recorded_outcomes(recording, isolated.over_polls)
+        player = ReplayRunner(then, timeline, folder, replay_snapshot_lifetime(isolated), show)
+        async with throw_away_engines(isolated) as (located, client):
             await seed_aliases(
                 located, recording, {feed.id: id_offset(feed.id, own=False) for feed in feeds_of(recording)}
             )
@@ -353,7 +362,7 @@ async def replay(
             player.begin()
             async with open_replay_worker(located, client, replayed) as worker, open_store(located) as store, worker:
                 documents = await player.play(client, store, located.task_queue)
-    now = [outcome_of_document(each, NOT_KEPT) for each in documents]
+    now = [outcome_of_document(each, FILE_MISSING) for each in documents]
     return ReplayResult(
         recording.title,
         compare_outcomes(then, now),
@@ -376,15 +385,15 @@ class ReplayRunner:
         then: Sequence[MatchOutcome],
         timeline: ReplayTimeline,
         folder: Path,
-        replay_snapshot_lifetime: float,
+        snapshot_lifetime: float,
         show: Callable[[ReplayProgress], None],
     ) -> None:
         self._timeline = timeline
-        self._word_lasts = replay_snapshot_lifetime
-        self._playhead = folder / REPLAY_CLOCK
+        self._snapshot_lifetime = snapshot_lifetime
+        self._clock_file = folder / REPLAY_CLOCK
         self._show = show
         self._start = datetime.now(UTC)
-        self._known: frozenset[MatchKey] = frozenset()
+        self._ingested: frozenset[MatchKey] = frozenset()
         self._expected = {outcome.id for outcome in then if _ends(outcome)}
         self._ingests = 0
 
@@ -394,20 +403,20 @@ class ReplayRunner:
         self._move(self._timeline.polls[0])
 
     def _move(self, poll: ReplayPoll) -> None:
-        write_clock(self._playhead, self._timeline, self._start, poll.at)
+        write_clock(self._clock_file, self._timeline, self._start, poll.at)
 
     async def play(self, client: Client, store: FixtureStore, queue: str) -> Documents:
         polls = self._timeline.polls
-        silent: frozenset[MatchKey] = frozenset()
+        expired: frozenset[MatchKey] = frozenset()
         for number, poll in enumerate(polls):
             await self._wait_for(poll)
-            if poll.silent - silent:
+            if poll.expired - expired:
                 # The recorded system had dropped the last response of a failing feed, so let it expire here too.
-                await asyncio.sleep(self._word_lasts)
-            silent = poll.silent
+                await asyncio.sleep(self._snapshot_lifetime)
+            expired = poll.expired
             self._move(poll)
-            if poll.lists - self._known:
-                self._known |= poll.lists
+            if poll.listed - self._ingested:
+                self._ingested |= poll.listed
                 await self._ingest(client, queue)
             await _run_poll(client, queue, f"replay-poll-{number}")
             self._show(ReplayProgress("playing", number + 1, len(polls), poll.at))
@@ -428,14 +437,14 @@ class ReplayRunner:
                 order,
                 id=f"replay-ingest-{self._ingests}",
                 task_queue=queue,
-                execution_timeout=POLL_PATIENCE,
+                execution_timeout=POLL_TIMEOUT,
             )
         except WorkflowFailureError as failure:
-            raise EngineError(f"the matches of the recording could not be brought in: {_cause(failure)}") from failure
+            raise EngineError(f"cannot ingest the matches of the recording: {_cause(failure)}") from failure
 
     async def _close(self, client: Client, store: FixtureStore, queue: str) -> Documents:
         """Keep polling the last responses until all searches and matches have ended."""
-        deadline = time.monotonic() + CLOSING_SECONDS
+        deadline = time.monotonic() + CLOSING_TIMEOUT
         number = 0
         while True:
             documents = await store.fixtures()
@@ -464,7 +473,7 @@ def _ends(outcome: MatchOutcome) -> bool:
 async def _run_poll(client: Client, queue: str, id_: str) -> None:
     try:
         await client.execute_workflow(
-            MonitorWorkflow.run, MonitorInput(), id=id_, task_queue=queue, execution_timeout=POLL_PATIENCE
+            MonitorWorkflow.run, MonitorInput(), id=id_, task_queue=queue, execution_timeout=POLL_TIMEOUT
         )
     except WorkflowFailureError as failure:
         raise EngineError(f"a poll of the replay failed: {_cause(failure)}") from failure

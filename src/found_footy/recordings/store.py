@@ -34,7 +34,7 @@ SQL = load_queries(__package__, "store")
 log = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 
 
 class RecordingStore:
@@ -69,8 +69,8 @@ class RecordingStore:
 
     # --- After the match.
 
-    async def to_seal(self, limit: int, without: Sequence[int] = ()) -> Sequence[int]:
-        found = await self._db.fetch(SQL["to_seal"], limit=limit, without=list(without))
+    async def finished_matches(self, limit: int, without: Sequence[int] = ()) -> Sequence[int]:
+        found = await self._db.fetch(SQL["finished_matches"], limit=limit, without=list(without))
         return [row["id"] for row in found]
 
     async def recording(self, fixture_id: int) -> Recording | None:
@@ -80,7 +80,7 @@ class RecordingStore:
             await connection.execute("set transaction isolation level repeatable read read only")
             match = await fetch(connection, SQL["fixture"], {"id": fixture_id})
             if not match:
-                raise NotFound(f"there is no fixture {fixture_id}")
+                raise NotFound(f"fixture {fixture_id} not found")
             answers = await fetch(connection, SQL["answers"], {"id": fixture_id})
             searches = await fetch(connection, SQL["searches"], {"id": fixture_id})
             downloads = await fetch(connection, SQL["downloads"], {"id": fixture_id})
@@ -92,35 +92,35 @@ class RecordingStore:
             title=f"{match[0]['home_name']} - {match[0]['away_name']}",
             fixture_id=fixture_id,
             feeds=tuple(RecordedFeed(feed["feed"], founding=feed["founding"]) for feed in match[0]["feeds"]),
-            answers=tuple(_in_runs(answers)),
+            answers=tuple(_merge_repeated(answers)),
             searches=tuple(search for row in searches if (search := _search(row)) is not None),
             downloads=tuple(RecordedDownload(**row) for row in downloads),
             names=tuple(RecordedAliases(row["team_id"], row["team_name"], tuple(row["aliases"])) for row in names),
             document=match[0]["document"],
         )
 
-    async def sealed(self, fixture_id: int, key: str, size: int, now: datetime) -> None:
+    async def mark_sealed(self, fixture_id: int, key: str, size: int, now: datetime) -> None:
         async with self._db.connection() as connection:
             await fetch(connection, SQL["seal"], {"id": fixture_id, "key": key, "bytes": size, "now": now})
-            await fetch(connection, SQL["forget_answers"], {"id": fixture_id})
-            await fetch(connection, SQL["forget_searches"], {"id": fixture_id})
+            await fetch(connection, SQL["delete_answers"], {"id": fixture_id})
+            await fetch(connection, SQL["delete_searches"], {"id": fixture_id})
 
     # --- Operator commands.
 
-    async def switch_all(self, on: bool) -> None:
+    async def enable_all(self, on: bool) -> None:
         async with self._db.connection() as connection:
-            await fetch(connection, SQL["switch_all"], {"on": on})
-            await fetch(connection, SQL["unswitch"], {})
+            await fetch(connection, SQL["enable_all"], {"on": on})
+            await fetch(connection, SQL["clear_enabled"], {})
 
-    async def switch(self, fixture_ids: Sequence[int], on: bool) -> None:
+    async def enable(self, fixture_ids: Sequence[int], on: bool) -> None:
         async with self._db.connection() as connection:
-            done = await fetch(connection, SQL["switch"], {"ids": list(fixture_ids), "on": on})
-            missing = sorted(set(fixture_ids) - {row["fixture_id"] for row in done})
+            changed = await fetch(connection, SQL["enable"], {"ids": list(fixture_ids), "on": on})
+            missing = sorted(set(fixture_ids) - {row["fixture_id"] for row in changed})
             if missing:
-                raise NotFound(f"there is no fixture {', '.join(map(str, missing))}")
+                raise NotFound(f"fixture not found: {', '.join(map(str, missing))}")
 
-    async def all_on(self) -> bool:
-        return bool((await self._db.fetch(SQL["all_on"]))[0]["all_matches"])
+    async def all_enabled(self) -> bool:
+        return bool((await self._db.fetch(SQL["all_enabled"]))[0]["all_matches"])
 
     async def summaries(self) -> Sequence[RecordingSummary]:
         return [
@@ -140,7 +140,7 @@ class RecordingStore:
         ]
 
 
-def _in_runs(rows: Iterable[Row]) -> list[RecordedSnapshot]:
+def _merge_repeated(rows: Iterable[Row]) -> list[RecordedSnapshot]:
     """Merge consecutive equal polls into one response with all their times."""
     runs: list[tuple[Row, list[datetime]]] = []
     current: dict[tuple[str, int], int] = {}
@@ -163,8 +163,8 @@ def _answer(row: Row, times: tuple[datetime, ...]) -> RecordedSnapshot | None:
         return None  # the row with its body is missing
     try:
         live = decode(json.loads(zlib.decompress(row["body"])))
-    except _UNREADABLE as fault:
-        _left_out(fault, feed=row["feed"], at=str(row["at"]))
+    except _UNREADABLE as error:
+        _skip_row(error, feed=row["feed"], at=str(row["at"]))
         return None
     return RecordedSnapshot(row["feed"], row["feed_id"], times, live=live)
 
@@ -172,19 +172,19 @@ def _answer(row: Row, times: tuple[datetime, ...]) -> RecordedSnapshot | None:
 def _search(row: Row) -> RecordedSearch | None:
     try:
         return read_search(JsonReader(json.loads(zlib.decompress(row["body"]))))
-    except _UNREADABLE as fault:
-        _left_out(fault, event_id=row["event_id"], attempt=row["attempt"])
+    except _UNREADABLE as error:
+        _skip_row(error, event_id=row["event_id"], attempt=row["attempt"])
         return None
 
 
 _UNREADABLE = (zlib.error, ValueError, FeedSchemaError, UnknownStatus)
 
 
-def _left_out(fault: Exception, **about: object) -> None:
-    """Log an unreadable row, perhaps of another version. One row must not fail the whole recording."""
-    log.error(f"left out of a recording: {fault}", extra={"action": "recording_incomplete", **about})
+def _skip_row(error: Exception, **about: object) -> None:
+    """Log an unreadable row, perhaps of another version: it must not fail the whole recording."""
+    log.error(f"skipped a row of a recording: {error}", extra={"action": "recording_incomplete", **about})
 
 
 def _storable(message: str) -> str:
     """Return a message that can be stored; it may quote untrusted input."""
-    return message[:LONGEST_MESSAGE].replace("\x00", "").encode(errors="replace").decode()
+    return message[:MAX_MESSAGE_LENGTH].replace("\x00", "").encode(errors="replace").decode()

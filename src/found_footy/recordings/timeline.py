@@ -18,7 +18,7 @@ class ReplayClock(Protocol):
     def position(self) -> datetime:
         """Current position in the recording."""
 
-    def shown(self, moment: datetime) -> datetime:
+    def replay_time(self, moment: datetime) -> datetime:
         """Return the replay time of a recorded time."""
 
 
@@ -34,7 +34,7 @@ class SteadyClock:
     def position(self) -> datetime:
         return self._first + (self._now() - self._start) * self._speed
 
-    def shown(self, moment: datetime) -> datetime:
+    def replay_time(self, moment: datetime) -> datetime:
         return self._start + (moment - self._first) / self._speed
 
 
@@ -42,36 +42,36 @@ class FeedPlayback:
     """The recorded responses of one feed, by time."""
 
     def __init__(self, feed: str, answers: Iterable[RecordedSnapshot]) -> None:
-        told: dict[int, list[RecordedSnapshot]] = defaultdict(list)
+        by_id: dict[int, list[RecordedSnapshot]] = defaultdict(list)
         for answer in answers:
             if answer.feed == feed:
-                told[answer.feed_id].append(answer)
-        self._told = {id_: sorted(each, key=lambda answer: answer.at[0]) for id_, each in told.items()}
+                by_id[answer.feed_id].append(answer)
+        self._by_id = {id_: sorted(each, key=lambda answer: answer.at[0]) for id_, each in by_id.items()}
 
     @property
     def ids(self) -> frozenset[int]:
-        return frozenset(self._told)
+        return frozenset(self._by_id)
 
     def at(self, moment: datetime) -> dict[int, RecordedSnapshot]:
         """Return the last response for each match at that time, without matches that were not listed yet."""
-        return {id_: found for id_ in self._told if (found := self.of(id_, moment)) is not None}
+        return {id_: found for id_ in self._by_id if (found := self.of(id_, moment)) is not None}
 
     def of(self, feed_id: int, moment: datetime) -> RecordedSnapshot | None:
-        told = self._told.get(feed_id, [])
-        position = bisect_right(told, moment, key=lambda answer: answer.at[0])
-        return told[position - 1] if position else None
+        answers = self._by_id.get(feed_id, [])
+        position = bisect_right(answers, moment, key=lambda answer: answer.at[0])
+        return answers[position - 1] if position else None
 
 
-LATEST_EVENT = timedelta(seconds=1)
+MIN_EVENT_AGE = timedelta(seconds=1)
 
 
-def to_replay_time(live: LiveFixture, feed: str, time: ReplayClock, now: datetime) -> LiveFixture:
+def to_replay_time(live: LiveFixture, feed: str, clock: ReplayClock, now: datetime) -> LiveFixture:
     """Convert a match for the replay: shift its times and set the feed that plays it."""
     last = live.last_event
     if last is not None and last.at is not None:
         # Events must not be in the future.
-        last = replace(last, at=min(time.shown(last.at), now - LATEST_EVENT))
-    return replace(live, feed=feed, kickoff=time.shown(live.kickoff).replace(microsecond=0), last_event=last)
+        last = replace(last, at=min(clock.replay_time(last.at), now - MIN_EVENT_AGE))
+    return replace(live, feed=feed, kickoff=clock.replay_time(live.kickoff).replace(microsecond=0), last_event=last)
 
 
 # --- Timeline: which polls are played, in what order, and when.
@@ -80,9 +80,9 @@ def to_replay_time(live: LiveFixture, feed: str, time: ReplayClock, now: datetim
 MatchKey = tuple[str, int]
 """A feed and its id of a match."""
 
-LONGEST_GAP_POLLS = 2
+MAX_GAP_POLLS = 2
 """Maximum gap between two polls in the replay, in poll intervals."""
-PATIENCE = timedelta(seconds=8)
+DEFAULT_FEED_WAIT = timedelta(seconds=8)
 """Time that a poll waits for its feeds, if the recording does not state it."""
 
 
@@ -94,9 +94,9 @@ class ReplayPoll:
     """Recorded time of the last feed's response."""
     offset: timedelta
     """Planned time since the start of the replay."""
-    lists: frozenset[MatchKey]
+    listed: frozenset[MatchKey]
     """Matches listed by then."""
-    silent: frozenset[MatchKey] = frozenset()
+    expired: frozenset[MatchKey] = frozenset()
     """Matches whose last successful response had expired by then."""
 
 
@@ -106,7 +106,7 @@ class ReplayTimeline:
     skipped: int = 0
     """Polls left out because they repeat the ones before."""
 
-    def shown(self, moment: datetime, start: datetime) -> datetime:
+    def replay_time(self, moment: datetime, start: datetime) -> datetime:
         """Return the replay time of a recorded time, for a replay that started at `start`.
 
         Times between two polls are interpolated; before the first and after the last poll, time runs at normal speed.
@@ -122,31 +122,31 @@ class ReplayTimeline:
         return start + one.offset + share * (other.offset - one.offset)
 
 
-def timeline_of(recording: Recording, *, in_a_row: int, speed: float) -> ReplayTimeline:
-    """Build the timeline with at most `in_a_row` consecutive equal polls, because further ones cannot change a
+def timeline_of(recording: Recording, *, max_repeats: int, speed: float) -> ReplayTimeline:
+    """Build the timeline with at most `max_repeats` consecutive equal polls, because further ones cannot change a
     decision.
     """
     interval = timedelta(seconds=recording.poll_seconds)
-    changes = _Changes(recording.answers, snapshot_lifetime(recording))
+    changes = _DecidingState(recording.answers, snapshot_lifetime(recording))
     polls: list[ReplayPoll] = []
     state: tuple[Mapping[MatchKey, Any], frozenset[MatchKey]] = ({}, frozenset())
-    alike = skipped = 0
+    repeats = skipped = 0
     offset = timedelta()
     for at in poll_times(recording):
         before, state = state, changes.until(at)
-        alike = alike + 1 if state == before and polls else 1
-        if alike > in_a_row:
+        repeats = repeats + 1 if state == before and polls else 1
+        if repeats > max_repeats:
             skipped += 1
             continue
         if polls:
-            offset += min(at - polls[-1].at, LONGEST_GAP_POLLS * interval) / speed
+            offset += min(at - polls[-1].at, MAX_GAP_POLLS * interval) / speed
         polls.append(ReplayPoll(at, offset, frozenset(state[0]), state[1]))
     return ReplayTimeline(tuple(polls), skipped)
 
 
 def snapshot_lifetime(recording: Recording) -> timedelta:
     """How long a feed's response remained valid without a new one in the recording."""
-    return 1.5 * timedelta(seconds=recording.poll_seconds) + _patience(recording)
+    return 1.5 * timedelta(seconds=recording.poll_seconds) + _feed_wait(recording)
 
 
 def with_missing_polls(recording: Recording) -> Recording:
@@ -156,19 +156,19 @@ def with_missing_polls(recording: Recording) -> Recording:
     """
     interval = timedelta(seconds=recording.poll_seconds)
     polls = poll_times(recording)
-    told: dict[MatchKey, list[RecordedSnapshot]] = {}
+    by_match: dict[MatchKey, list[RecordedSnapshot]] = {}
     for answer in recording.answers:
-        told.setdefault((answer.feed, answer.feed_id), []).append(answer)
-    added = [silence for answers in told.values() for silence in _silences(answers, polls, interval)]
+        by_match.setdefault((answer.feed, answer.feed_id), []).append(answer)
+    added = [missing for answers in by_match.values() for missing in _missing_polls(answers, polls, interval)]
     in_order = sorted([*recording.answers, *added], key=lambda answer: (answer.at[0], answer.feed, answer.feed_id))
     return replace(recording, answers=tuple(in_order))
 
 
-def _silences(
+def _missing_polls(
     answers: Sequence[RecordedSnapshot], polls: Sequence[datetime], interval: timedelta
 ) -> Iterator[RecordedSnapshot]:
-    heard = sorted(((moment, answer) for answer in answers for moment in answer.at), key=lambda pair: pair[0])
-    for (last, answer), (following, _) in pairwise(heard):
+    responses = sorted(((moment, answer) for answer in answers for moment in answer.at), key=lambda pair: pair[0])
+    for (last, answer), (following, _) in pairwise(responses):
         live = answer.live
         if live is not None and phase_of(live.status) is Phase.IN_PLAY:
             missed = [poll for poll in polls if last + 1.5 * interval < poll < following - interval / 2]
@@ -176,7 +176,7 @@ def _silences(
                 yield RecordedSnapshot(answer.feed, answer.feed_id, tuple(missed), error=MISSING_POLL)
 
 
-MISSING_POLL = RecordedError("FeedUnavailable", "it was not heard then")
+MISSING_POLL = RecordedError("FeedUnavailable", "the feed was not polled")
 
 
 def poll_times(recording: Recording) -> list[datetime]:
@@ -185,24 +185,24 @@ def poll_times(recording: Recording) -> list[datetime]:
     A feed that responds after the poll stopped waiting counts for the next poll.
     """
     interval = timedelta(seconds=recording.poll_seconds)
-    window = _patience(recording)
-    heard: dict[datetime, set[str]] = {}
+    window = _feed_wait(recording)
+    responding: dict[datetime, set[str]] = {}
     for answer in recording.answers:
         for moment in answer.at:
-            heard.setdefault(moment, set()).add(answer.feed)
+            responding.setdefault(moment, set()).add(answer.feed)
     polls: list[datetime] = []
     began: datetime | None = None
     feeds: set[str] = set()
     late: datetime | None = None
-    for moment, spoke in sorted(heard.items()):
+    for moment, now in sorted(responding.items()):
         # A repeated feed starts another poll.
-        if began is None or feeds & spoke or moment - began > max(window, NEXT_POLL * interval):
+        if began is None or feeds & now or moment - began > max(window, NEXT_POLL * interval):
             began, feeds, late = moment, set(), None
             polls.append(moment)
         elif moment - began > window:
             late = moment
             continue
-        feeds |= spoke
+        feeds |= now
         polls[-1] = moment
     return polls if late is None else [*polls, late]
 
@@ -211,38 +211,38 @@ NEXT_POLL = 0.9
 """Share of the interval after which the next poll has started."""
 
 
-def _patience(recording: Recording) -> timedelta:
-    told = recording.rules.get("feed_patience_seconds")
-    usual = min(PATIENCE, NEXT_POLL * timedelta(seconds=recording.poll_seconds))
-    return usual if told is None else timedelta(seconds=told)
+def _feed_wait(recording: Recording) -> timedelta:
+    recorded = recording.rules.get("feed_patience_seconds")
+    usual = min(DEFAULT_FEED_WAIT, NEXT_POLL * timedelta(seconds=recording.poll_seconds))
+    return usual if recorded is None else timedelta(seconds=recorded)
 
 
 @dataclass(slots=True)
-class _Changes:
+class _DecidingState:
     """Decision-relevant responses up to a time."""
 
     answers: Sequence[RecordedSnapshot]
-    counts: timedelta
+    lifetime: timedelta
     _next: int = 0
-    _said: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
-    _good: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
+    _latest: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
+    _valid: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
 
     def until(self, at: datetime) -> tuple[Mapping[MatchKey, Any], frozenset[MatchKey]]:
         while self._next < len(self.answers) and self.answers[self._next].at[0] <= at:
             answer = self.answers[self._next]
             match = answer.feed, answer.feed_id
-            self._said[match] = answer
+            self._latest[match] = answer
             if answer.live is not None:
-                self._good[match] = answer
+                self._valid[match] = answer
             self._next += 1
-        silent = frozenset(
-            match for match, answer in self._said.items() if answer.live is None and self._old(match, at)
+        expired = frozenset(
+            match for match, answer in self._latest.items() if answer.live is None and self._is_expired(match, at)
         )
-        return {match: deciding_fields(answer) for match, answer in self._said.items()}, silent
+        return {match: deciding_fields(answer) for match, answer in self._latest.items()}, expired
 
-    def _old(self, match: MatchKey, at: datetime) -> bool:
-        good = self._good.get(match)
-        return good is not None and at - max(moment for moment in good.at if moment <= at) > self.counts
+    def _is_expired(self, match: MatchKey, at: datetime) -> bool:
+        valid = self._valid.get(match)
+        return valid is not None and at - max(moment for moment in valid.at if moment <= at) > self.lifetime
 
 
 def deciding_fields(answer: RecordedSnapshot) -> Any:

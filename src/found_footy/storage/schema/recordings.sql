@@ -1,26 +1,26 @@
--- Recordings: what feeds and sources reported of a match while it was on. At its end they become one object, and the
+-- Recordings: responses of feeds and sources during a match. When it is over, they are sealed into one object and the
 -- rows are deleted.
 
-create table recording_rules (
+create table recording_settings (
     only_one boolean primary key default true check (only_one),
     all_matches boolean not null
 );
-comment on table recording_rules is 'Whether matches without a choice of their own are recorded.';
-insert into recording_rules (all_matches) values (true);
+comment on table recording_settings is 'Whether matches without a choice of their own are recorded.';
+insert into recording_settings (all_matches) values (true);
 
 create table recordings (
     fixture_id bigint primary key references fixtures on delete cascade,
-    wanted boolean,
+    enabled boolean,
     key text,
     bytes bigint,
     sealed_at timestamptz,
     check ((key is null) = (sealed_at is null) and (key is null) = (bytes is null))
 );
-comment on column recordings.wanted is 'The choice for this match alone; null if the rule for all decides.';
+comment on column recordings.enabled is 'Overrides recording_settings for this match; null does not.';
 comment on column recordings.key is 'Object key of the finished recording.';
 
 -- One row per poll, feed and match; the body only where it differs from the one before.
-create table recorded_answers (
+create table recorded_snapshots (
     fixture_id bigint not null references fixtures on delete cascade,
     feed text not null,
     feed_id bigint not null,
@@ -32,7 +32,7 @@ create table recorded_answers (
     primary key (fixture_id, feed, at),
     check (body is null or error_kind is null)
 );
-comment on column recorded_answers.body is 'The answer in the unified schema, compressed; null if unchanged.';
+comment on column recorded_snapshots.body is 'The answer in the unified schema, compressed; null if unchanged.';
 
 create table recorded_searches (
     event_id text not null references events on delete cascade,
@@ -45,6 +45,6 @@ create table recorded_searches (
 create index recorded_searches_by_fixture on recorded_searches (fixture_id);
 
 create function is_recorded(fixture bigint) returns boolean language sql stable as $$
-    select coalesce(r.wanted, a.all_matches) and r.key is null
-    from recording_rules a left join recordings r on r.fixture_id = fixture
+    select coalesce(r.enabled, a.all_matches) and r.key is null
+    from recording_settings a left join recordings r on r.fixture_id = fixture
 $$;

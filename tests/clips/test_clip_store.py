@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
@@ -17,6 +18,8 @@ from found_footy.discovery.models import SourceReport
 from found_footy.discovery.query import team_search_names
 from found_footy.errors import NotFound, SourceRateLimited
 from found_footy.fixtures.store import FixtureStore
+from found_footy.media.fingerprint import Fingerprint
+from found_footy.operations.store import PostgresOperations
 from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
     GOAL,
@@ -131,6 +134,30 @@ async def test_a_file_becomes_a_clip(clips: ClipStore, store: FixtureStore, data
     assert video["_s3_key"] == f"5000/{GOAL}/{name}.mp4"
     assert video["timestamp_verified"]
     assert video["source_url"] == "https://example.invalid/a"
+
+
+async def test_a_clip_document_has_the_seeds_link_and_hash_fields(clips: ClipStore, store: FixtureStore) -> None:
+    (key,) = await found(clips, 1, post("a"))
+    hashes = fingerprint("goal")
+    with_gap = Fingerprint(np.delete(hashes.places, [3, 17]), np.delete(hashes.hashes, [3, 17]))
+    await checked(clips, "a", key, with_gap)
+    await uploaded(clips)
+    video = (await store.event(GOAL))["_s3_videos"][0]
+    assert (video["s3_url"], video["hash_version"]) == (f"/v/{video['id']}", "dense/1")
+    assert video["perceptual_hash"] == with_gap.to_text()
+
+
+async def test_a_goal_is_watching_as_soon_as_it_has_a_clip(clips: ClipStore, store: FixtureStore) -> None:
+    async def status() -> tuple[str, str]:
+        recorded = await PostgresOperations(store.database).recorded(NOW)
+        return (await store.event(GOAL))["status"], recorded.goals[0].status
+
+    key, _ = await found(clips, 1, post("a"), post("b"))
+    assert await status() == ("extracting", "extracting")
+    await checked(clips, "a", key, fingerprint("goal"))
+    await uploaded(clips)
+    assert (await clips.open_work(GOAL)).downloading == 1
+    assert await status() == ("watching", "watching")
 
 
 async def test_a_batch_that_is_delivered_twice_changes_nothing(

@@ -68,9 +68,9 @@ async def test_whole_documents_are_those_of_the_store(web: httpx.AsyncClient, sm
 
 
 def same(value: Any) -> Any:
-    """With times parsed: PostgreSQL and Python write fractions of a second differently."""
+    """Parse times, whose fractions PostgreSQL and Python format differently, and leave out the long hashes."""
     if isinstance(value, dict):
-        return {name: same(each) for name, each in value.items()}
+        return {name: same(each) for name, each in value.items() if name != "perceptual_hash"}
     if isinstance(value, list):
         return [same(each) for each in value]
     if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\dT", value):

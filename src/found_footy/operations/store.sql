@@ -108,6 +108,7 @@ select e.in_work, e.id as event_id, e.fixture_id, f.home_name as home, f.away_na
     coalesce(s.attempts, 0) as attempts, coalesce(s.attempts - s.answered, 0) as unanswered,
     coalesce(c.states, '{}') as states,
     case when e.stable_at is null then 'validating'
+        when c.states ? 'kept' then 'watching'
         when c.states ?| array['downloading', 'checking'] then 'extracting'
         else 'watching' end as status
 from listed e

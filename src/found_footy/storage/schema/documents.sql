@@ -8,6 +8,7 @@ create or replace function event_status(e events) returns text language sql stab
         when e.removed_at is not null then 'withdrawn'
         when e.stable_at is null then 'validating'
         when e.download_complete then 'complete'
+        when exists (select from videos v where v.event_id = e.id and v.state = 'kept') then 'watching'
         when exists (select from videos v where v.event_id = e.id and v.state in ('staged', 'checked', 'hashed'))
           or exists (select from candidates c where c.event_id = e.id
                      and c.attempt is not null and c.md5 is null and c.rejection_reason is null) then 'extracting'
@@ -63,11 +64,32 @@ create or replace function candidates_of(event text) returns jsonb language sql 
     where c.event_id = event
 $$;
 
+-- Text of a stored fingerprint, as `Fingerprint.to_text` writes it: dense:<step>:<seconds>=<64 bits>,…
+create or replace function fingerprint_text(stored bytea) returns text language sql immutable strict as $$
+    with header as (
+        select (get_byte(stored, 2) + 256 * get_byte(stored, 3)) / 1000.0 as step,
+            get_byte(stored, 4) + 256 * (get_byte(stored, 5) + 256 * get_byte(stored, 6)) as places),
+    hashes as (
+        select n * step as seconds, 8 + (places + 7) / 8 + 8 * (row_number() over (order by n) - 1)::int as at
+        from header, generate_series(0, places - 1) as n
+        where get_bit(stored, 8 * (8 + n / 8) + 7 - n % 8) = 1),
+    entries as (
+        select seconds, (select string_agg(lpad(to_hex(get_byte(stored, at + byte)), 2, '0'), '' order by byte desc)
+            from generate_series(0, 7) as byte) as hash
+        from hashes)
+    select 'dense:' || trim_scale(step) || ':' || coalesce(
+        (select string_agg(trim_scale(seconds) || '=' || hash, ',' order by seconds) from entries), '')
+    from header
+$$;
+
 create or replace function videos_of(event text) returns jsonb language sql stable as $$
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', v.id,
         'md5', v.md5,
+        's3_url', '/v/' || v.id,
         '_s3_key', split_part(v.event_id, '_', 1) || '/' || v.event_id || '/' || v.md5 || '.mp4',
+        'perceptual_hash', fingerprint_text(v.fingerprint),
+        'hash_version', 'dense/1',
         'rank', v.rank,
         'popularity', v.popularity,
         'timestamp_verified', v.status = 'verified',
@@ -203,7 +225,9 @@ create or replace function clips_of(event text) returns table (id text, state te
     select v.id, v.state, v.rank, json_build_object(
         'id', v.id,
         'md5', v.md5,
+        's3_url', '/v/' || v.id,
         '_s3_key', split_part(v.event_id, '_', 1) || '/' || v.event_id || '/' || v.md5 || '.mp4',
+        'hash_version', 'dense/1',
         'rank', v.rank,
         'popularity', v.popularity,
         'timestamp_verified', v.status = 'verified',

@@ -58,7 +58,8 @@ router = APIRouter(prefix="/api/v1", tags=["goals"])
 OfStatus = Annotated[
     EventStatus | None,
     Query(
-        description="validating: unconfirmed; extracting: clips are being processed; watching: searching; "
+        description="validating: unconfirmed; extracting: the first clips are being processed; "
+        "watching: clips can be watched, or the search is running; "
         "complete: search finished; withdrawn: removed."
     ),
 ]

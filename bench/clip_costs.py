@@ -20,7 +20,7 @@ from typing import Any, ClassVar, cast
 
 from psycopg import AsyncCursor
 from temporalio.testing import ActivityEnvironment
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 from bench.played import prepare
 from bench.table import table
@@ -143,7 +143,7 @@ class Ledger:
 class Activities:
     store: FixtureStore
     clips: ClipStore
-    polling: System
+    polling: FeedSystem
     aliases: AliasActivities
     search: SearchActivities
     download: DownloadActivities
@@ -196,7 +196,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
     do = Activities(
         store,
         clips,
-        System(store, cache, objects, cast(Any, {"api_football": feed})),
+        FeedSystem(store, cache, objects, cast(Any, {"api_football": feed})),
         AliasActivities(clips, knowledge, _now),
         SearchActivities(store, clips, objects, sources, search_rules(settings), _now, recorder),
         DownloadActivities(clips, objects, downloader, media, FilterRules(), _now),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 from bench.day_world import GOALS, MATCHES, START
 from bench.table import table
@@ -67,7 +67,7 @@ async def main() -> None:
 
 
 class Day:
-    def __init__(self, system: System, client: httpx.AsyncClient) -> None:
+    def __init__(self, system: FeedSystem, client: httpx.AsyncClient) -> None:
         self.system, self.client = system, client
         self.number = 0
         self.answered = self.failed = 0
@@ -103,7 +103,7 @@ async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: 
         "one": ApiFootball(url, "key", now=now, name="one", **fast),
         "two": Espn(url, ["soccer/eng.1"], now=now, name="two", **fast),
     }
-    system = System(FixtureStore(database), cache, objects, feeds)
+    system = FeedSystem(FixtureStore(database), cache, objects, feeds)
     rows = []
     async with httpx.AsyncClient(base_url=url) as client:
         day = Day(system, client)

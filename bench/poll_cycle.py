@@ -17,7 +17,7 @@ from typing import Any, ClassVar, cast
 import httpx
 from psycopg import AsyncCursor
 from tests.support.following import follow
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 from bench.static_feed import fixture
 from bench.table import table
@@ -97,7 +97,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
         place = Path(folder, "objects").as_uri()
         objects = open_object_store(place, endpoint=None, region="", access_key=None, secret_key=None)
         cache = RedisCache(cache_url, prefix=f"{size}:")
-        system = System(store, cache, objects, cast(Any, {"api_football": feed}))
+        system = FeedSystem(store, cache, objects, cast(Any, {"api_football": feed}))
         times, counts = [], []
         async with httpx.AsyncClient(base_url=base) as client:
             for number in range(3 + CYCLES):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support.feeds import ScriptedFeed
 from tests.support.football import START, match
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 from bench.table import table
 from found_footy.fixtures.models import IngestDayInput, Team
@@ -67,13 +67,13 @@ async def _polls(database_url: str, cache_url: str, folder: Path, late: int | No
         feeds["one"].days[day] = [match()]
         if late is not None:
             feeds["two"].days[day] = [other]
-        system = System(FixtureStore(database), cache, objects, feeds)
+        system = FeedSystem(FixtureStore(database), cache, objects, feeds)
         await system.call(system.ingest.ingest_day, IngestDayInput(day.isoformat(), START))
         await system.poll()
         for poll in range(10):
             if late is not None and poll >= late:
                 scored = match("23 home 7")
-                feeds["two"].says(replace(other, goals=scored.goals, score=scored.score))
+                feeds["two"].serve(replace(other, goals=scored.goals, score=scored.score))
             if (await system.poll(match("23 home 7"))).to_search:
                 return poll + 1
     finally:

@@ -25,7 +25,7 @@ from found_footy.feeds import http
 from tests.feeds.api_answers import body, item, refusal
 from tests.feeds.conftest import KEY, Open
 from tests.feeds.raw_server import RawServer, Reply, json_reply
-from tests.feeds.shared import recorded
+from tests.support.recorded import recorded
 
 DAY = date(2026, 8, 22)
 GOOD = json_reply(body([item(1)]))

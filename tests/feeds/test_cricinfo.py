@@ -39,7 +39,7 @@ from tests.feeds.cricket_answers import (
     summary,
 )
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
-from tests.feeds.shared import recorded
+from tests.support.recorded import recorded
 
 SCORECARD = [
     info_innings(

@@ -20,7 +20,7 @@ from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 from tests.support.following import follow
 from tests.support.football import START, match
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 MATCHES = (5000, 5001, 5002)
 
@@ -47,33 +47,33 @@ class OneByOne(ScriptedFeed):
 
 
 @pytest.fixture
-async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> System:
+async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> FeedSystem:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
     await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
-    return System(store, cache, objects, {"test": OneByOne(*matches)})
+    return FeedSystem(store, cache, objects, {"test": OneByOne(*matches)})
 
 
-def feed(system: System) -> OneByOne:
+def feed(system: FeedSystem) -> OneByOne:
     assert isinstance(system.feed, OneByOne)
     return system.feed
 
 
-async def errors(system: System) -> dict[int, str | None]:
+async def errors(system: FeedSystem) -> dict[int, str | None]:
     found = await system.memory.records.load([f"test_{id_}" for id_ in MATCHES])
     return {record.feed_id: record.error for record in found.values()}
 
 
-async def test_a_fault_in_one_request_stops_no_other(system: System, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_in_one_request_stops_no_other(system: FeedSystem, caplog: pytest.LogCaptureFixture) -> None:
     feed(system).faults[5001] = KeyError("nobody thought of it")
     system.number = 1
-    polled = (await system.ask())["test"]
+    polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.answered, polled.failed) == (3, 2, 1)
     said = "ProgramFault: KeyError: 'nobody thought of it'"
     assert await errors(system) == {5000: None, 5001: said, 5002: None}
     assert [record.exc_info is not None for record in caplog.records if record.levelname == "ERROR"] == [True]
     system.number = 2
     feed(system).faults.clear()
-    assert (await system.ask())["test"].answered == 3
+    assert (await system.poll_feeds())["test"].answered == 3
 
 
 async def test_a_fault_in_checking_one_answer_stops_no_other(
@@ -81,7 +81,7 @@ async def test_a_fault_in_checking_one_answer_stops_no_other(
 ) -> None:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
     await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
-    system = System(store, cache, objects, {"test": ScriptedFeed(*matches)})  # all in one request
+    system = FeedSystem(store, cache, objects, {"test": ScriptedFeed(*matches)})  # all in one request
     real = feed_asking.find_problem
 
     def faulty(previous: MatchPosition | None, live: LiveFixture, now: datetime) -> object:
@@ -89,12 +89,14 @@ async def test_a_fault_in_checking_one_answer_stops_no_other(
 
     monkeypatch.setattr(feed_asking, "find_problem", faulty)
     system.number = 1
-    polled = (await system.ask())["test"]
+    polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.answered, polled.failed) == (3, 2, 1)
     assert "ZeroDivisionError" in str((await errors(system))[5001])
 
 
-async def test_a_fault_in_encoding_one_answer_stops_no_other(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_in_encoding_one_answer_stops_no_other(
+    system: FeedSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = feed_asking.encode
 
     def faulty(live: LiveFixture) -> object:
@@ -102,20 +104,20 @@ async def test_a_fault_in_encoding_one_answer_stops_no_other(system: System, mon
 
     monkeypatch.setattr(feed_asking, "encode", faulty)
     system.number = 1
-    polled = (await system.ask())["test"]
+    polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.answered, polled.failed) == (3, 2, 1)
 
 
-async def test_without_the_cache_the_poll_fails_after_all_of_it_has_ended(system: System) -> None:
+async def test_without_the_cache_the_poll_fails_after_all_of_it_has_ended(system: FeedSystem) -> None:
     """It is tried again as a whole; nothing of it goes on that nobody waits for."""
     feed(system).faults[5000] = CacheUnavailable("the turn was lost")
     system.number = 1
     with pytest.raises(Exception, match="the turn was lost"):
-        await system.ask()
+        await system.poll_feeds()
     assert sorted(feed(system).done) == [5001, 5002]
 
 
-async def test_what_a_second_attempt_hears_is_as_old_as_it_is(system: System) -> None:
+async def test_what_a_second_attempt_hears_is_as_old_as_it_is(system: FeedSystem) -> None:
     environment = ActivityEnvironment()
     wanted = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
     begun = wanted + timedelta(seconds=121)

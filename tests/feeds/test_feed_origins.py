@@ -6,7 +6,7 @@ import pytest
 
 from found_footy.feeds.models import vendor_of
 from found_footy.fixtures.models import DebounceRules, EventChange
-from tests.support.two_feeds import Newsroom, says
+from tests.support.two_feeds import ReconcilingMonitor, feed_answer
 
 SALAH = "10 home Mohamed Salah"
 HOST = "https://site.api.espn.com"
@@ -44,12 +44,15 @@ def test_feeds_of_one_adapter_at_one_address_are_one(
     ],
 )
 def test_two_feeds_make_a_goal_certain_only_where_they_are_two(vendors: dict[str, str], verdict: EventChange) -> None:
-    news = Newsroom(DebounceRules(agreeing_feeds=2), vendors)
-    (decision,) = news.hears(says("a", SALAH), says("b", SALAH))
+    monitor = ReconcilingMonitor(DebounceRules(agreeing_feeds=2), vendors)
+    (decision,) = monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
     assert (decision.change, decision.event.feeds) == (verdict, ("a", "b"))
 
 
 def test_a_third_feed_of_another_vendor_makes_it_certain() -> None:
-    news = Newsroom(vendors={"a": "espn@x:443", "b": "espn@x:443"})
-    assert news.hears(says("a", SALAH), says("b", SALAH), says("c"))[0].change is EventChange.NEW
-    assert news.hears(says("a", SALAH), says("b", SALAH), says("c", SALAH))[0].change is EventChange.STABLE
+    monitor = ReconcilingMonitor(vendors={"a": "espn@x:443", "b": "espn@x:443"})
+    assert monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH), feed_answer("c"))[0].change is EventChange.NEW
+    assert (
+        monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH), feed_answer("c", SALAH))[0].change
+        is EventChange.STABLE
+    )

@@ -15,14 +15,14 @@ from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 from tests.support.following import follow
 from tests.support.football import START, match
-from tests.support.polling import POLL, System
+from tests.support.polling import POLL, FeedSystem
 
 FIVE_MINUTES = timedelta(minutes=5) // POLL
 DAY = timedelta(hours=24) // POLL
 NIGHT = timedelta(hours=15) // POLL
 
 
-class Life(System):
+class Life(FeedSystem):
     async def record(self) -> MatchMonitoringRecord:
         return (await self.memory.records.load(["test_5000"]))["test_5000"]
 
@@ -63,14 +63,14 @@ async def test_over_looked_at_every_five_minutes_and_archived_after_a_day(life: 
         await life.poll(match(status="FT"))
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.COMPLETED
     assert (await life.record()).state is MonitoringState.COMPLETED
-    asked = len(life.feed.asked)
+    asked = len(life.feed.requests)
     for _ in range(2 * FIVE_MINUTES):
         await life.lives_on()
-    assert len(life.feed.asked) == asked + 2
+    assert len(life.feed.requests) == asked + 2
     assert await life.lives_on(DAY) is MonitoringState.ARCHIVED
-    asked = len(life.feed.asked)
+    asked = len(life.feed.requests)
     assert await life.lives_on(FIVE_MINUTES) is MonitoringState.ARCHIVED
-    assert len(life.feed.asked) == asked
+    assert len(life.feed.requests) == asked
 
 
 async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_same(
@@ -117,15 +117,15 @@ async def test_a_feed_that_never_answers_pauses_before_anything_was_heard(life: 
 
 
 async def test_a_match_that_is_found_when_it_is_over_was_never_active(life: Life) -> None:
-    life.feed.says(match(status="FT"))
+    life.feed.serve(match(status="FT"))
     assert await life.lives_on() is MonitoringState.COMPLETED
 
 
 async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: Life) -> None:
     assert await life.lives_on() is MonitoringState.ACTIVE
-    life.feed.says(match(status="FT"))
+    life.feed.serve(match(status="FT"))
     assert await life.lives_on() is MonitoringState.COMPLETED
-    life.feed.says(match(status="2H"))
+    life.feed.serve(match(status="2H"))
     assert await life.lives_on() is MonitoringState.ACTIVE
 
 
@@ -135,5 +135,5 @@ async def test_a_match_that_is_played_on_after_a_day_comes_back_from_the_archive
         await life.poll(match("23 home 7", status="FT"))
     assert await life.lives_on(DAY) is MonitoringState.ARCHIVED
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.ACTIVE
-    life.feed.says(match("23 home 7", status="2H"))
+    life.feed.serve(match("23 home 7", status="2H"))
     assert await life.lives_on() is MonitoringState.ACTIVE

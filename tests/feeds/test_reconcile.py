@@ -25,7 +25,7 @@ from found_footy.fixtures.models import (
     Toss,
 )
 from tests.support.football import AWAY, HOME, START
-from tests.support.two_feeds import LATER, OURS, heard, says
+from tests.support.two_feeds import LATER, OURS, feed_answer, feed_report
 
 SALAH = "10 home Mohamed Salah"
 
@@ -35,11 +35,11 @@ def reconciled(*words: FeedReport) -> ReconciledFixture:
 
 
 def a(**fields: Any) -> FeedReport:
-    return heard("a", replace(says("a"), **fields))
+    return feed_report("a", replace(feed_answer("a"), **fields))
 
 
 def b(**fields: Any) -> FeedReport:
-    return heard("b", replace(says("b"), **fields))
+    return feed_report("b", replace(feed_answer("b"), **fields))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_precedence_decides_and_the_next_feed_fills_what_is_missing(
 
 
 def test_of_equals_the_one_that_was_heard_last_is_believed() -> None:
-    older, newer = says("b", score="1-0"), says("b", score="2-0")
+    older, newer = feed_answer("b", score="1-0"), feed_answer("b", score="2-0")
     words = [
         FeedReport("old", 50, older, START, founding=True),
         FeedReport("new", 50, newer, START + timedelta(seconds=1)),
@@ -101,12 +101,14 @@ def test_without_anybody_who_is_sure_a_field_stays_empty_but_a_match_has_a_statu
 
 
 def test_goals_that_a_reader_is_not_sure_of_are_not_listed() -> None:
-    first = heard("a", replace(says("a", SALAH), confidence={"goals": 0.3}))
-    assert reconciled(first, heard("b", says("b"))).live.goals == ()
+    first = feed_report("a", replace(feed_answer("a", SALAH), confidence={"goals": 0.3}))
+    assert reconciled(first, feed_report("b", feed_answer("b"))).live.goals == ()
 
 
 def test_for_each_field_it_is_known_who_said_it_when_and_what_the_others_said() -> None:
-    found = reconcile(OURS, [heard("a", says("a", SALAH), START), heard("b", says("b"), START + LATER)])
+    found = reconcile(
+        OURS, [feed_report("a", feed_answer("a", SALAH), START), feed_report("b", feed_answer("b"), START + LATER)]
+    )
     score = found.provenance["score"]
     assert (score.chosen.feed, score.chosen.value, score.chosen.at) == ("a", "1-0", START)
     assert [(said.feed, said.value, said.at) for said in score.others] == [("b", "0-0", START + LATER)]
@@ -137,7 +139,10 @@ def numbered(live: LiveFixture) -> LiveFixture:
 
 
 def test_teams_and_the_match_have_our_ids_and_persons_those_of_the_founding_feed() -> None:
-    words = heard("a", numbered(says("a", SALAH))), heard("b", numbered(says("b", SALAH, "20 away Phil Foden")))
+    words = (
+        feed_report("a", numbered(feed_answer("a", SALAH))),
+        feed_report("b", numbered(feed_answer("b", SALAH, "20 away Phil Foden"))),
+    )
     live = reconciled(*words).live
     assert (live.id, live.home, live.away, live.feed) == (5000, HOME, AWAY, "a")
     assert [goal.player for goal in live.goals] == [Player(306, "Mohamed Salah"), Player(None, "Phil Foden")]
@@ -145,8 +150,8 @@ def test_teams_and_the_match_have_our_ids_and_persons_those_of_the_founding_feed
 
 
 def test_the_league_is_that_of_the_founding_feed_whatever_its_precedence() -> None:
-    first = heard("a", replace(says("a"), league=League(7, "EPL")), founding=False)
-    found = reconcile(OURS, [first, heard("b", says("b"), founding=True)])
+    first = feed_report("a", replace(feed_answer("a"), league=League(7, "EPL")), founding=False)
+    found = reconcile(OURS, [first, feed_report("b", feed_answer("b"), founding=True)])
     assert found.live.league == League(39, "Premier League")
     assert found.live.feed == "b"
     assert found.provenance["league"].chosen.feed == "b"
@@ -164,12 +169,12 @@ def test_a_feed_that_has_home_and_away_the_other_way_round_is_turned() -> None:
         away=Team(2, HOME.name, "LIV"),
         score=Score(3, 1),
         penalties=Score(5, 4),
-        goals=says("b", "10 away Mohamed Salah", "11 home Phil Foden").goals,
+        goals=feed_answer("b", "10 away Mohamed Salah", "11 home Phil Foden").goals,
         sport=Sport.CRICKET,
         innings=(Innings(1, Side.HOME, 187, 5, 20),),
         toss=Toss(Side.HOME, "bat"),
     )
-    live = reconcile(OURS, [heard("b", theirs, swapped=True)]).live
+    live = reconcile(OURS, [feed_report("b", theirs, swapped=True)]).live
     assert (live.score, live.penalties) == (Score(1, 3), Score(4, 5))
     assert [goal.side for goal in live.goals] == [Side.HOME, Side.AWAY]
     assert live.innings[0].batting is Side.AWAY
@@ -186,7 +191,7 @@ def test_the_raw_answer_is_that_of_the_most_believed_feed() -> None:
 
 
 def test_only_words_since_the_last_poll_count_as_heard() -> None:
-    words = [heard("a", says("a"), START + LATER), heard("b", says("b", SALAH), START)]
+    words = [feed_report("a", feed_answer("a"), START + LATER), feed_report("b", feed_answer("b", SALAH), START)]
     live = reconcile(OURS, words, since=START).live
     assert live.evidence is not None
     assert live.evidence.feeds == ("a",)

@@ -30,7 +30,8 @@ from found_footy.fixtures.models import (
     Side,
 )
 from tests.feeds.conftest import AT_ONCE
-from tests.feeds.shared import Monitor, recorded
+from tests.support.football import MatchMonitor
+from tests.support.recorded import recorded
 
 # --- API-Football
 
@@ -127,7 +128,7 @@ def test_recorded_matches_to_come_have_no_score() -> None:
 class Tournament:
     """Every recorded poll, compared in order: one monitor a match, as the store keeps them."""
 
-    monitors: dict[int, Monitor] = field(default_factory=dict)
+    monitors: dict[int, MatchMonitor] = field(default_factory=dict)
     decisions: list[tuple[int, EventDecision]] = field(default_factory=list)
     """With the Unix time of the poll."""
     last: dict[int, LiveFixture] = field(default_factory=dict)
@@ -155,8 +156,8 @@ def tournament() -> Tournament:
         assert len(parsed.fixtures) == len(body["events"])
         poll = Poll(f"poll-{taken}", datetime.fromtimestamp(taken, UTC))
         for live in parsed.fixtures:
-            monitor = seen.monitors.setdefault(live.id, Monitor())
-            seen.decisions += [(taken, decision) for decision in monitor.hears(live, poll)]
+            monitor = seen.monitors.setdefault(live.id, MatchMonitor())
+            seen.decisions += [(taken, decision) for decision in monitor.apply(live, poll)]
             seen.last[live.id] = live
         seen.polls += 1
     return seen

@@ -17,7 +17,7 @@ from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 from tests.support.football import START, match
-from tests.support.polling import System
+from tests.support.polling import FeedSystem
 
 DAY = START.date()
 OTHER_ID = 740
@@ -34,36 +34,36 @@ def second(*goals: str, **said: Any) -> LiveFixture:
 
 
 @pytest.fixture
-async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> System:
+async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> FeedSystem:
     """A match that both feeds list, founded by the first."""
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed(second())}
     feeds["one"].days[DAY] = [match()]
     feeds["two"].days[DAY] = [second()]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     ingested = await system.call(system.ingest.ingest_day, IngestDayInput(DAY.isoformat(), START))
     assert (ingested.found, ingested.added, ingested.joined, ingested.doubtful) == (2, 1, 1, 0)
     return system
 
 
-async def goals(system: System) -> list[dict[str, Any]]:
+async def goals(system: FeedSystem) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = (await system.store.fixture(5000))["events"]
     return events
 
 
-async def test_two_feeds_that_agree_make_a_goal_certain_at_once(system: System) -> None:
-    system.feeds["two"].says(second("23 home 7"))
+async def test_two_feeds_that_agree_make_a_goal_certain_at_once(system: FeedSystem) -> None:
+    system.feeds["two"].serve(second("23 home 7"))
     assert (await system.poll(match("23 home 7"))).to_search == ["5000_40_7_Goal_1"]
     (goal,) = await goals(system)
     assert (goal["_feeds"], goal["_stable_count"]) == (["one", "two"], 1)
 
 
-async def test_one_feed_alone_takes_three_polls_as_ever(system: System) -> None:
+async def test_one_feed_alone_takes_three_polls_as_ever(system: FeedSystem) -> None:
     results = [await system.poll(match("23 home 7")) for _ in range(3)]
     assert [bool(result.to_search) for result in results] == [False, False, True]
 
 
-async def test_a_goal_that_only_the_second_feed_has_is_found_too(system: System) -> None:
-    system.feeds["two"].says(second("23 home 7"))
+async def test_a_goal_that_only_the_second_feed_has_is_found_too(system: FeedSystem) -> None:
+    system.feeds["two"].serve(second("23 home 7"))
     for _ in range(3):
         await system.poll()
     (goal,) = await goals(system)
@@ -71,11 +71,11 @@ async def test_a_goal_that_only_the_second_feed_has_is_found_too(system: System)
     assert goal["_event_id"] == "5000_40_0_Goal_1", "the other feed's number of the player is not ours"
 
 
-async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system: System) -> None:
-    system.feeds["two"].says(second("23 home 7"))
+async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system: FeedSystem) -> None:
+    system.feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     system.feeds["one"].down = FeedUnavailable("gone")
-    system.feeds["two"].says(second("23 home 7", "50 away 9"))
+    system.feeds["two"].serve(second("23 home 7", "50 away 9"))
     for _ in range(8):
         result = await system.poll()
         assert (result.asked, result.answered, result.failed) == (1, 1, 0)
@@ -87,7 +87,7 @@ async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system:
     assert (await system.store.fixture(5000))["error"] is None, "one of its feeds answers"
 
 
-async def test_pages_that_do_not_open_are_counted_by_feed(system: System) -> None:
+async def test_pages_that_do_not_open_are_counted_by_feed(system: FeedSystem) -> None:
     system.feeds["one"].failures[5000] = PageNotOpened("no connection")
     system.feeds["two"].down = FeedUnavailable("HTTP 500")
     for _ in range(2):
@@ -97,26 +97,26 @@ async def test_pages_that_do_not_open_are_counted_by_feed(system: System) -> Non
     assert (totals["two"].failed, totals["two"].navigation_failures) == (2, 0)
 
 
-async def test_a_paused_match_is_tried_again_after_its_cool_down(system: System) -> None:
+async def test_a_paused_match_is_tried_again_after_its_cool_down(system: FeedSystem) -> None:
     one = system.feeds["one"]
     one.down = FeedUnavailable("gone")
     for _ in range(5):
         await system.poll()
-    asked = len(one.asked)
+    asked = len(one.requests)
     system.number += 1
-    assert (await system.ask(["one"]))["one"].paused == 1
-    assert len(one.asked) == asked
+    assert (await system.poll_feeds(["one"]))["one"].paused == 1
+    assert len(one.requests) == asked
     one.down = None
     system.number += 4  # the cool-down is two minutes
     await system.poll()
-    assert len(one.asked) == asked + 1
+    assert len(one.requests) == asked + 1
     assert (await system.memory.records.load(["one_5000"]))["one_5000"].state is MonitoringState.ACTIVE
 
 
-async def test_a_lie_of_one_poll_is_withdrawn_and_never_searched_for(system: System) -> None:
-    system.feeds["two"].says(second("23 home 7"))
+async def test_a_lie_of_one_poll_is_withdrawn_and_never_searched_for(system: FeedSystem) -> None:
+    system.feeds["two"].serve(second("23 home 7"))
     assert (await system.poll()).to_search == []
-    system.feeds["two"].says(second())
+    system.feeds["two"].serve(second())
     for _ in range(4):
         assert (await system.poll()).to_search == []
     (lie,) = await goals(system)
@@ -124,8 +124,8 @@ async def test_a_lie_of_one_poll_is_withdrawn_and_never_searched_for(system: Sys
 
 
 @pytest.mark.parametrize("error", [FeedMalformed("HTML"), FeedBlocked("a captcha"), FeedUnavailable("HTTP 500")])
-async def test_with_every_feed_down_what_was_known_stays_and_says_why(system: System, error: FeedError) -> None:
-    system.feeds["two"].says(second("23 home 7"))
+async def test_with_every_feed_down_what_was_known_stays_and_says_why(system: FeedSystem, error: FeedError) -> None:
+    system.feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     for feed in system.feeds.values():
         feed.down = error
@@ -138,8 +138,8 @@ async def test_with_every_feed_down_what_was_known_stays_and_says_why(system: Sy
     assert (await system.memory.freshness.times())[5000] < system.order.at - timedelta(seconds=60)
 
 
-async def test_each_field_says_who_said_it_and_what_the_others_said(system: System, database_url: str) -> None:
-    system.feeds["two"].says(replace(second("23 home 7"), venue="Anfield"))
+async def test_each_field_says_who_said_it_and_what_the_others_said(system: FeedSystem, database_url: str) -> None:
+    system.feeds["two"].serve(replace(second("23 home 7"), venue="Anfield"))
     await system.poll(match())
     async with system.store.database.connection() as connection:
         row = await (await connection.execute("select origins, venue from fixtures where id = 5000")).fetchone()
@@ -154,9 +154,9 @@ async def test_each_field_says_who_said_it_and_what_the_others_said(system: Syst
     ]
 
 
-async def test_a_feed_is_switched_off_and_on_while_everything_runs(system: System) -> None:
+async def test_a_feed_is_switched_off_and_on_while_everything_runs(system: FeedSystem) -> None:
     await system.switches.switch("two", False)
-    system.feeds["two"].says(second("23 home 7"))
+    system.feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     (goal,) = await goals(system)
     assert goal["_feeds"] == ["one"]
@@ -166,7 +166,7 @@ async def test_a_feed_is_switched_off_and_on_while_everything_runs(system: Syste
     assert goal["_feeds"] == ["one", "two"]
 
 
-async def test_a_feed_that_is_switched_off_neither_excuses_nor_accuses_the_others(system: System) -> None:
+async def test_a_feed_that_is_switched_off_neither_excuses_nor_accuses_the_others(system: FeedSystem) -> None:
     system.feeds["two"].down = FeedUnavailable("gone")
     await system.poll()
     await system.switches.switch("two", False)
@@ -178,7 +178,7 @@ async def test_a_feed_that_is_switched_off_neither_excuses_nor_accuses_the_other
     assert (document["stage"], "gone" in document["error"]["message"]) == ("staging", False)
 
 
-async def test_a_match_whose_only_feed_that_is_on_fails_says_so(system: System) -> None:
+async def test_a_match_whose_only_feed_that_is_on_fails_says_so(system: FeedSystem) -> None:
     await system.poll()  # both answer
     await system.switches.switch("two", False)
     system.feeds["one"].down = FeedUnavailable("gone")
@@ -186,7 +186,7 @@ async def test_a_match_whose_only_feed_that_is_on_fails_says_so(system: System) 
     assert "one: FeedUnavailable: gone" in (await system.store.fixture(5000))["error"]["message"]
 
 
-async def test_a_cache_that_is_emptied_costs_nothing_but_a_poll(system: System) -> None:
+async def test_a_cache_that_is_emptied_costs_nothing_but_a_poll(system: FeedSystem) -> None:
     await system.poll(match("23 home 7"))
     await system.cache.run("FLUSHDB")
     for _ in range(2):
@@ -202,8 +202,8 @@ async def test_a_doubtful_pairing_is_not_made_and_a_person_decides(
     feeds["one"].days[DAY] = [match()]
     unsure = replace(second(), home=Team(1, "Liverpool"), away=Team(2, "Skyblues"))
     feeds["two"].days[DAY] = [unsure]
-    feeds["two"].says(unsure)
-    system = System(store, cache, objects, feeds)
+    feeds["two"].serve(unsure)
+    system = FeedSystem(store, cache, objects, feeds)
     order = IngestDayInput(DAY.isoformat(), START)
     ingested = await system.call(system.ingest.ingest_day, order)
     assert (ingested.added, ingested.joined, ingested.doubtful) == (1, 0, 1)
@@ -224,7 +224,7 @@ async def test_a_pairing_that_a_person_denies_becomes_a_match_of_its_own(
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed()}
     feeds["one"].days[DAY] = [match()]
     feeds["two"].days[DAY] = [replace(second(), home=Team(1, "Liverpool"), away=Team(2, "Skyblues"))]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     order = IngestDayInput(DAY.isoformat(), START)
     await system.call(system.ingest.ingest_day, order)
     await system.listings.decide("two", OTHER_ID, 5000, False, START)
@@ -240,16 +240,16 @@ async def test_the_second_feed_founds_what_the_first_does_not_list_and_the_first
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed(second())}
     feeds["two"].days[DAY] = [second()]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     await system.call(system.ingest.ingest_day, IngestDayInput(DAY.isoformat(), START))
     feeds["one"].days[DAY] = [match()]
-    feeds["one"].says(match())
+    feeds["one"].serve(match())
     ingested = await system.call(system.ingest.ingest_day, IngestDayInput(DAY.isoformat(), START))
     assert (ingested.added, ingested.joined) == (0, 1)
     (document,) = await store.fixtures()
     assert document["_id"] == OTHER_ID + document["_id"] // ID_SPAN * ID_SPAN
     assert document["teams"]["home"]["name"] == "Liverpool FC"
-    feeds["two"].says(second("23 home 7"))
+    feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     (goal,) = (await store.fixture(document["_id"]))["events"]
     assert goal["_debounce_complete"]
@@ -263,7 +263,7 @@ async def test_matches_of_another_day_are_not_the_same(
     feeds["one"].days[DAY] = [match()]
     tomorrow: date = DAY + timedelta(days=1)
     feeds["two"].days[tomorrow] = [replace(second(status="NS", score=None), kickoff=START + timedelta(days=1))]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     for day in (DAY, tomorrow):
         await system.call(system.ingest.ingest_day, IngestDayInput(day.isoformat(), START))
     assert len(await store.fixtures()) == 2
@@ -277,10 +277,10 @@ async def test_before_it_begins_the_founding_feed_says_who_plays(
     unknown = replace(waiting, home=Team(40, "Winner Match 12"))
     feeds = {"one": ScriptedFeed(unknown), "two": ScriptedFeed()}
     feeds["one"].days[DAY] = [unknown]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     await system.call(system.ingest.ingest_day, IngestDayInput(DAY.isoformat(), START))
-    feeds["one"].says(waiting)
-    await system.ask()
+    feeds["one"].serve(waiting)
+    await system.poll_feeds()
     await system.call(system.monitor.poll_staging_fixtures, system.order)
     assert (await store.fixture(5000))["teams"]["home"]["name"] == "Liverpool"
 
@@ -290,6 +290,6 @@ async def test_a_second_feed_founds_no_match_of_teams_that_nobody_knows_yet(
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed()}
     feeds["two"].days[DAY] = [replace(second(), home=Team(1, "Round of 32 12 Winner"))]
-    system = System(store, cache, objects, feeds)
+    system = FeedSystem(store, cache, objects, feeds)
     ingested = await system.call(system.ingest.ingest_day, IngestDayInput(DAY.isoformat(), START))
     assert (ingested.found, ingested.added) == (1, 0)

@@ -10,35 +10,35 @@ import pytest
 from found_footy.fixtures.comparison import compare
 from found_footy.fixtures.models import DebounceRules, EventChange, Player, Score
 from tests.support.football import poll
-from tests.support.two_feeds import Newsroom, says
+from tests.support.two_feeds import ReconcilingMonitor, feed_answer
 
 SALAH, JOTA, FODEN = "10 home Mohamed Salah", "20 home Diogo Jota", "30 away Phil Foden"
 
 
 def test_two_feeds_that_agree_make_a_goal_certain_at_once() -> None:
-    news = Newsroom()
-    (decision,) = news.hears(says("a", SALAH), says("b", SALAH))
+    monitor = ReconcilingMonitor()
+    (decision,) = monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
     assert decision.change is EventChange.STABLE
     assert decision.event.feeds == ("a", "b")
 
 
 def test_the_second_feed_makes_certain_what_the_first_has_seen() -> None:
-    news = Newsroom()
-    assert news.hears(says("a", SALAH), says("b"))[0].change is EventChange.NEW
-    assert news.hears(says("a", SALAH), says("b", SALAH))[0].change is EventChange.STABLE
+    monitor = ReconcilingMonitor()
+    assert monitor.poll(feed_answer("a", SALAH), feed_answer("b"))[0].change is EventChange.NEW
+    assert monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))[0].change is EventChange.STABLE
 
 
 @pytest.mark.parametrize(("agreeing", "verdict"), [(2, EventChange.STABLE), (3, EventChange.NEW)])
 def test_how_many_must_agree_is_a_rule(agreeing: int, verdict: EventChange) -> None:
-    news = Newsroom(DebounceRules(agreeing_feeds=agreeing))
-    assert news.hears(says("a", SALAH), says("b", SALAH))[0].change is verdict
+    monitor = ReconcilingMonitor(DebounceRules(agreeing_feeds=agreeing))
+    assert monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))[0].change is verdict
 
 
 @pytest.mark.parametrize("feed", ["a", "b"])
 def test_one_feed_alone_needs_three_polls_whichever_it_is(feed: str) -> None:
-    news = Newsroom()
-    answers = [says(each, *([SALAH] if each == feed else [])) for each in ("a", "b")]
-    assert [news.hears(*answers)[0].change for _ in range(3)] == [
+    monitor = ReconcilingMonitor()
+    answers = [feed_answer(each, *([SALAH] if each == feed else [])) for each in ("a", "b")]
+    assert [monitor.poll(*answers)[0].change for _ in range(3)] == [
         EventChange.NEW,
         EventChange.SEEN,
         EventChange.STABLE,
@@ -46,38 +46,40 @@ def test_one_feed_alone_needs_three_polls_whichever_it_is(feed: str) -> None:
 
 
 def test_words_that_were_counted_before_do_not_count_again() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH))
-    assert news.heard is not None
-    repeated = replace(news.heard.live, goals=tuple(replace(goal, confirmed=False) for goal in news.heard.live.goals))
-    assert compare(repeated, news.left, poll(2), news.rules, news.last) == []
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH))
+    assert monitor.reconciled is not None
+    repeated = replace(
+        monitor.reconciled.live, goals=tuple(replace(goal, confirmed=False) for goal in monitor.reconciled.live.goals)
+    )
+    assert compare(repeated, monitor.not_removed, poll(2), monitor.rules, monitor.last) == []
 
 
 def test_a_lie_of_one_feed_for_one_poll_is_never_certain() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", SALAH), times=3)
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH), times=3)
     for liar, other in (("a", "b"), ("b", "a")):
-        news.hears(says(liar, SALAH, "12 away Nobody"), says(other, SALAH))
-        news.hears(says("a", SALAH), says("b", SALAH), times=3)
-    assert news.certain == ["10 home Mohamed Salah"]
-    assert len(news.ever_certain) == 1
+        monitor.poll(feed_answer(liar, SALAH, "12 away Nobody"), feed_answer(other, SALAH))
+        monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH), times=3)
+    assert monitor.stable == ["10 home Mohamed Salah"]
+    assert len(monitor.ever_stable) == 1
 
 
 @pytest.mark.parametrize("feed", ["a", "b"])
 def test_a_goal_that_one_feed_drops_is_still_listed_by_the_other(feed: str) -> None:
-    news = Newsroom()
+    monitor = ReconcilingMonitor()
     other = "b" if feed == "a" else "a"
-    news.hears(says("a", SALAH), says("b", SALAH))
-    news.hears(says(feed), says(other, SALAH), times=10)
-    assert news.certain == ["10 home Mohamed Salah"]
-    assert news.left[0].feeds == (other,)
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
+    monitor.poll(feed_answer(feed), feed_answer(other, SALAH), times=10)
+    assert monitor.stable == ["10 home Mohamed Salah"]
+    assert monitor.not_removed[0].feeds == (other,)
 
 
 def test_a_goal_that_both_drop_is_withdrawn_after_three_polls() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", SALAH))
-    news.hears(says("a"), says("b", SALAH), times=5)
-    verdicts = [news.hears(says("a"), says("b"))[0].change for _ in range(3)]
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
+    monitor.poll(feed_answer("a"), feed_answer("b", SALAH), times=5)
+    verdicts = [monitor.poll(feed_answer("a"), feed_answer("b"))[0].change for _ in range(3)]
     assert verdicts == [EventChange.MISSING, EventChange.MISSING, EventChange.WITHDRAWN]
 
 
@@ -86,18 +88,18 @@ def test_a_goal_that_both_drop_is_withdrawn_after_three_polls() -> None:
     [("0-0", True), ("1-0", False), (None, True)],
 )
 def test_a_score_of_any_feed_that_still_counts_it_keeps_a_goal(score: str | None, goes: bool) -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", SALAH))
-    news.hears(says("a"), says("b", score=score), times=3)
-    assert (news.left == []) is goes
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
+    monitor.poll(feed_answer("a"), feed_answer("b", score=score), times=3)
+    assert (monitor.not_removed == []) is goes
 
 
 def test_a_believed_score_that_lags_behind_the_goals_takes_none_away() -> None:
     """The first feed counts nothing yet; the second lists one goal of the two that it counts."""
-    news = Newsroom()
-    news.hears(says("b", SALAH, JOTA), times=3)
-    news.hears(says("a"), says("b", JOTA, score="2-0"), times=5)
-    assert news.certain == ["10 home Mohamed Salah", "20 home Diogo Jota"]
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("b", SALAH, JOTA), times=3)
+    monitor.poll(feed_answer("a"), feed_answer("b", JOTA, score="2-0"), times=5)
+    assert monitor.stable == ["10 home Mohamed Salah", "20 home Diogo Jota"]
 
 
 @pytest.mark.parametrize(
@@ -113,30 +115,30 @@ def test_a_believed_score_that_lags_behind_the_goals_takes_none_away() -> None:
 def test_where_the_feed_of_a_goal_dies_another_can_deny_it_only_once_it_has_caught_up(
     minute: int, status: str, goes: bool
 ) -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", minute=8), times=3)
-    assert len(news.certain) == 1
-    news.hears(says("b", minute=minute, status=status), times=3)
-    assert (news.certain == []) is goes
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", minute=8), times=3)
+    assert len(monitor.stable) == 1
+    monitor.poll(feed_answer("b", minute=minute, status=status), times=3)
+    assert (monitor.stable == []) is goes
 
 
 def test_a_feed_without_a_clock_has_caught_up_after_a_time() -> None:
-    news = Newsroom(DebounceRules(catch_up_time=timedelta(minutes=3)))
-    news.hears(says("a", SALAH), times=3)
-    silent = replace(says("b"), minute=None)
-    news.hears(silent, times=4)
-    assert len(news.certain) == 1
-    news.hears(silent, times=6)
-    assert news.certain == []
+    monitor = ReconcilingMonitor(DebounceRules(catch_up_time=timedelta(minutes=3)))
+    monitor.poll(feed_answer("a", SALAH), times=3)
+    silent = replace(feed_answer("b"), minute=None)
+    monitor.poll(silent, times=4)
+    assert len(monitor.stable) == 1
+    monitor.poll(silent, times=6)
+    assert monitor.stable == []
 
 
 def test_a_goal_that_the_late_feed_lists_at_last_is_the_same_goal() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", minute=8), times=3)
-    news.hears(says("b", minute=9), times=4)
-    news.hears(says("b", "11 home M. Salah", minute=12))
-    assert len(news.events) == 1
-    assert news.left[0].feeds == ("b",)
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", minute=8), times=3)
+    monitor.poll(feed_answer("b", minute=9), times=4)
+    monitor.poll(feed_answer("b", "11 home M. Salah", minute=12))
+    assert len(monitor.events) == 1
+    assert monitor.not_removed[0].feeds == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -150,77 +152,81 @@ def test_a_goal_that_the_late_feed_lists_at_last_is_the_same_goal() -> None:
     ],
 )
 def test_two_spellings_of_one_scorer_do_not_flap(first: str, second: str) -> None:
-    news = Newsroom()
-    a, b = says("a", f"10 home {first}"), says("b", f"10 home {second}")
+    monitor = ReconcilingMonitor()
+    a, b = feed_answer("a", f"10 home {first}"), feed_answer("b", f"10 home {second}")
     numbered = replace(a, goals=(replace(a.goals[0], player=Player(306, first)),))
-    decisions = news.hears(numbered, b, times=3)
+    decisions = monitor.poll(numbered, b, times=3)
     for answers in ((b,), (numbered, b), (b,), (numbered,)) * 2:
-        decisions += news.hears(*answers)
+        decisions += monitor.poll(*answers)
     assert [decision for decision in decisions if decision.changed] == []
-    assert len(news.events) == 1
-    assert news.left[0].player == Player(306, first)
+    assert len(monitor.events) == 1
+    assert monitor.not_removed[0].player == Player(306, first)
 
 
 def test_a_number_that_comes_later_is_no_other_scorer() -> None:
-    news = Newsroom()
-    a, b = says("a", SALAH), says("b", "10 home M. Salah")
+    monitor = ReconcilingMonitor()
+    a, b = feed_answer("a", SALAH), feed_answer("b", "10 home M. Salah")
     numbered = replace(a, goals=(replace(a.goals[0], player=Player(306, "Mohamed Salah")),))
-    news.hears(b, times=3)
-    (decision,) = news.hears(numbered, b)
+    monitor.poll(b, times=3)
+    (decision,) = monitor.poll(numbered, b)
     assert decision.changed == {}
     assert decision.event.player == Player(306, "Mohamed Salah")
     assert decision.event.id == "5000_40_0_Goal_1"
 
 
 def test_the_fuller_of_two_names_without_a_number_stays() -> None:
-    news = Newsroom()
-    for answer in (says("a", "10 home M. Salah"), says("b", SALAH), says("a", "10 home M. Salah")):
-        decisions = news.hears(answer)
+    monitor = ReconcilingMonitor()
+    for answer in (feed_answer("a", "10 home M. Salah"), feed_answer("b", SALAH), feed_answer("a", "10 home M. Salah")):
+        decisions = monitor.poll(answer)
         assert [decision for decision in decisions if decision.changed] == []
-    assert news.left[0].player.name == "Mohamed Salah"
+    assert monitor.not_removed[0].player.name == "Mohamed Salah"
 
 
 def test_a_goal_given_to_somebody_else_is_a_change() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH), says("b", SALAH))
-    (decision,) = news.hears(says("a", "10 home Diogo Jota"), says("b", SALAH))
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
+    (decision,) = monitor.poll(feed_answer("a", "10 home Diogo Jota"), feed_answer("b", SALAH))
     assert decision.change is EventChange.CHANGED
     assert decision.changed == {"player": ("Mohamed Salah", "Diogo Jota")}
 
 
 def test_a_minute_that_two_feeds_do_not_agree_on_is_no_second_goal() -> None:
-    news = Newsroom()
+    monitor = ReconcilingMonitor()
     late, early = "14 home Mohamed Salah", "10 home M. Salah"
-    for answers in ((says("b", late),) * 1, (says("a", early), says("b", late)), (says("b", late),)):
-        news.hears(*answers, times=4)
-    assert len(news.events) == 1
+    for answers in (
+        (feed_answer("b", late),) * 1,
+        (feed_answer("a", early), feed_answer("b", late)),
+        (feed_answer("b", late),),
+    ):
+        monitor.poll(*answers, times=4)
+    assert len(monitor.events) == 1
 
 
 def test_goals_of_one_minute_in_another_order_are_two() -> None:
-    news = Newsroom()
+    monitor = ReconcilingMonitor()
     home, away = "10 home Mohamed Salah", "10 away Phil Foden"
     for first, second in ((("a", home, away), ("b", away, home)), (("b", away, home), ("a", home, away))):
-        news.hears(says(*first), says(*second), times=3)
-        news.hears(says(*first), times=2)
-        news.hears(says(*second), times=2)
-    assert sorted(news.certain) == ["10 away Phil Foden", "10 home Mohamed Salah"]
-    assert len(news.events) == 2
+        monitor.poll(feed_answer(*first), feed_answer(*second), times=3)
+        monitor.poll(feed_answer(*first), times=2)
+        monitor.poll(feed_answer(*second), times=2)
+    assert sorted(monitor.stable) == ["10 away Phil Foden", "10 home Mohamed Salah"]
+    assert len(monitor.events) == 2
 
 
 def test_an_early_goal_that_both_cancel_shifts_the_later_ones() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH, JOTA, FODEN), says("b", SALAH, JOTA, FODEN))
-    news.hears(says("a", JOTA, FODEN), says("b", SALAH, JOTA, FODEN), times=4)
-    assert len(news.certain) == 3
-    news.hears(says("a", JOTA, FODEN), says("b", JOTA, FODEN), times=3)
-    assert [(event.player.name, event.after) for event in news.left] == [
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH, JOTA, FODEN), feed_answer("b", SALAH, JOTA, FODEN))
+    monitor.poll(feed_answer("a", JOTA, FODEN), feed_answer("b", SALAH, JOTA, FODEN), times=4)
+    assert len(monitor.stable) == 3
+    monitor.poll(feed_answer("a", JOTA, FODEN), feed_answer("b", JOTA, FODEN), times=3)
+    assert [(event.player.name, event.after) for event in monitor.not_removed] == [
         ("Diogo Jota", Score(1, 0)),
         ("Phil Foden", Score(1, 1)),
     ]
 
 
 def test_each_score_after_is_one_more_than_before() -> None:
-    news = Newsroom()
-    news.hears(says("a", SALAH, FODEN), says("b", JOTA, FODEN, score="2-1"), times=3)
-    for event in news.left:
+    monitor = ReconcilingMonitor()
+    monitor.poll(feed_answer("a", SALAH, FODEN), feed_answer("b", JOTA, FODEN, score="2-1"), times=3)
+    for event in monitor.not_removed:
         assert event.after == event.before.plus(event.side)

@@ -15,7 +15,7 @@ from found_footy.fixtures.models import KnownEvent, LiveFixture, Side
 from found_footy.text import word_set
 from tests.fixtures.test_comparison_properties import answers
 from tests.support.football import RULES
-from tests.support.two_feeds import Newsroom, says
+from tests.support.two_feeds import ReconcilingMonitor, feed_answer
 
 FAMILIES = sorted(
     word_set(
@@ -40,7 +40,7 @@ class Truth:
 class TwoFeeds(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.both, self.first_alone = Newsroom(), Newsroom()
+        self.both, self.first_alone = ReconcilingMonitor(), ReconcilingMonitor()
         self.goals: list[str] = []
         self.cancelled: set[str] = set()
         self.scored = 0
@@ -65,15 +65,15 @@ class TwoFeeds(RuleBasedStateMachine):
     def told(self, feed: str, truth: Truth) -> LiveFixture:
         full = "John" if feed == "a" else "J."
         goals = [" ".join([*goal.split()[:2], full, goal.split()[2]]) for goal in truth.goals]
-        return says(feed, *goals, minute=truth.minute, status="2H")
+        return feed_answer(feed, *goals, minute=truth.minute, status="2H")
 
     def poll(self, **lies: LiveFixture) -> None:
         self.past.append(Truth(self.minute, tuple(self.goals)))
         self.since_lie += 1
         answers = {feed: lies.get(feed) or self.answer(feed) for feed, alive in self.alive.items() if alive}
-        self.both.hears(*answers.values())
+        self.both.poll(*answers.values())
         if "a" in answers:
-            self.first_alone.hears(answers["a"])
+            self.first_alone.poll(answers["a"])
 
     @rule(times=st.integers(1, 6))
     def polls(self, times: int) -> None:
@@ -121,7 +121,7 @@ class TwoFeeds(RuleBasedStateMachine):
     @invariant()
     def certain_at_the_latest_as_with_the_first_feed_alone(self) -> None:
         cancelled = {goal.rpartition(" ")[0] for goal in self.cancelled}
-        assert self.moments(self.first_alone.left) - self.moments(self.both.left) <= cancelled
+        assert self.moments(self.first_alone.not_removed) - self.moments(self.both.not_removed) <= cancelled
 
     @invariant()
     def scores_are_steps(self) -> None:
@@ -132,11 +132,13 @@ class TwoFeeds(RuleBasedStateMachine):
         self.alive = {"a": True, "b": True}
         for _ in range(LATEST + 2 * RULES.drop + HONEST):
             self.poll()
-        left = Counter(f"{e.minute.elapsed} {e.side} {(e.player.name or '?').split()[-1]}" for e in self.both.left)
+        left = Counter(
+            f"{e.minute.elapsed} {e.side} {(e.player.name or '?').split()[-1]}" for e in self.both.not_removed
+        )
         assert left == Counter(self.goals)
-        assert all(event.stable for event in self.both.left)
+        assert all(event.stable for event in self.both.not_removed)
         # What was certain and went was a goal, and was cancelled.
-        assert sum(event.removed for event in self.both.ever_certain) <= len(self.cancelled)
+        assert sum(event.removed for event in self.both.ever_stable) <= len(self.cancelled)
 
 
 TestTwoFeeds = TwoFeeds.TestCase
@@ -146,11 +148,11 @@ TestTwoFeeds.settings = settings(max_examples=40, stateful_step_count=20, deadli
 @given(polls=st.lists(st.tuples(answers(), answers()), min_size=1, max_size=5), other=st.sampled_from(["b", "c"]))
 @settings(max_examples=100, deadline=None)
 def test_whatever_two_feeds_say_the_events_make_sense(polls: list[tuple[LiveFixture, LiveFixture]], other: str) -> None:
-    news = Newsroom()
+    monitor = ReconcilingMonitor()
     for first, second in polls:
-        news.hears(replace(first, feed="a"), replace(second, feed=other))
-        assert news.heard is not None
-        assert len(news.heard.live.goals) >= len(order_goals(first.goals, first.score))
-        for event in news.events.values():
+        monitor.poll(replace(first, feed="a"), replace(second, feed=other))
+        assert monitor.reconciled is not None
+        assert len(monitor.reconciled.live.goals) >= len(order_goals(first.goals, first.score))
+        for event in monitor.events.values():
             assert event.after == event.before.plus(event.side)
-    assert len(news.events) == len({event.id for event in news.events.values()})
+    assert len(monitor.events) == len({event.id for event in monitor.events.values()})

@@ -11,7 +11,7 @@ from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import FixtureState, LiveFixture, MatchMinute, OutboxEvent
 from found_footy.notifications.models import TOPICS, expand_topics
-from tests.support.football import RULES, START, Monitor, match, poll
+from tests.support.football import RULES, START, MatchMonitor, match, poll
 from tests.test_docs import outbox_topics
 
 
@@ -81,17 +81,17 @@ def test_fixture_clock_is_published_when_the_minute_changes_in_play(
     ],
 )
 def test_goal_progress_counts_consecutive_polls(polls: int, told: list[tuple[str, int]]) -> None:
-    monitor = Monitor()
-    monitor.sees("23 home 7", times=polls)
+    monitor = MatchMonitor()
+    monitor.poll("23 home 7", times=polls)
     live = match("23 home 7")
     state = FixtureState(live.id, live.status, live.score, START, live.minute, events=tuple(monitor.events.values()))
     assert [(each.topic, each.payload.get("seen")) for each in news(state, live)] == told
 
 
 def test_a_stable_goal_that_reappears_is_not_progress() -> None:
-    monitor = Monitor()
-    monitor.sees("23 home 7", times=3)
-    monitor.sees()
+    monitor = MatchMonitor()
+    monitor.poll("23 home 7", times=3)
+    monitor.poll()
     live = match("23 home 7")
     state = FixtureState(live.id, live.status, live.score, START, live.minute, events=tuple(monitor.events.values()))
     assert news(state, live) == []

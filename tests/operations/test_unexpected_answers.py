@@ -58,7 +58,7 @@ from tests.support.clips import GOAL, NOW, certain_goal
 from tests.support.feeds import ScriptedFeed
 from tests.support.following import follow
 from tests.support.football import START, match
-from tests.support.polling import ASKING, LIFECYCLE, System
+from tests.support.polling import ASKING, LIFECYCLE, FeedSystem
 
 PAGE = b"<html>Please enable JavaScript</html>"
 
@@ -142,7 +142,7 @@ async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
     """With the real adapter and the real store."""
     settings = Settings(espn_url=pages.url, retry_seconds=0, _env_file=None)
     answers = PostgresUnexpectedAnswers(store.database, Redactor(), lambda: datetime.now(UTC))
-    system = System(store, cache, objects, {"espn": build_feed(settings, FeedSource("espn", "espn"), None)})  # type: ignore[dict-item]
+    system = FeedSystem(store, cache, objects, {"espn": build_feed(settings, FeedSource("espn", "espn"), None)})  # type: ignore[dict-item]
     ingest = IngestActivities(
         store,
         system.listings,
@@ -173,12 +173,12 @@ async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore, error: Exception | None
 ) -> None:
     kept = Kept(error)
-    system = System(store, cache, objects, {"test": ChangedFeed()})
+    system = FeedSystem(store, cache, objects, {"test": ChangedFeed()})
     await follow(store, [(match(), FixtureStage.ACTIVE)], START)
     recorder = MatchRecorder(RecordingStore(store.database), objects, {})
     desk = PollContext(store, system.memory, recorder, ASKING, UnexpectedAnswerRecorder(kept))
     system.feed_activities = FeedActivities(system.registry, system.listings, desk)
-    polled = (await system.ask())["test"]
+    polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.failed) == (1, 1)
     assert kept.saved == ([] if error else [("feed test", "FeedSchemaError", PAGE)])
 

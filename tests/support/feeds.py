@@ -17,7 +17,7 @@ class ScriptedFeed:
         self.failures: dict[int, FeedError] = {}
         self.down: FeedError | None = None
         self.errors: tuple[FeedError, ...] = ()
-        self.asked: list[list[int]] = []
+        self.requests: list[list[int]] = []
         self.quota: Quota | None = None
         self.locators: dict[int, str] = {}
         """Those of the last request."""
@@ -33,7 +33,7 @@ class ScriptedFeed:
     def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
         return 1
 
-    def says(self, *fixtures: LiveFixture) -> None:
+    def serve(self, *fixtures: LiveFixture) -> None:
         self.fixtures |= {fixture.id: fixture for fixture in fixtures}
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
@@ -42,7 +42,7 @@ class ScriptedFeed:
         return FeedAnswer(tuple(self.days.get(day, ())), self.failures, errors=self.errors)
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
-        self.asked.append(list(ids))
+        self.requests.append(list(ids))
         self.locators = dict(locators or {})
         if self.down:
             raise self.down

@@ -64,7 +64,7 @@ def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fi
     )
 
 
-class Monitor:
+class MatchMonitor:
     """Polls a match and remembers, as the store does."""
 
     def __init__(self, rules: DebounceRules = RULES) -> None:
@@ -73,15 +73,15 @@ class Monitor:
         self.last: Poll | None = None
         self.polls = 0
 
-    def sees(self, *goals: LiveGoal | str, score: str | None = "", times: int = 1) -> list[EventDecision]:
+    def poll(self, *goals: LiveGoal | str, score: str | None = "", times: int = 1) -> list[EventDecision]:
         """The decisions of the last of so many polls with this answer."""
         decisions: list[EventDecision] = []
         for _ in range(times):
             self.polls += 1
-            decisions = self.hears(match(*goals, score=score), poll(self.polls))
+            decisions = self.apply(match(*goals, score=score), poll(self.polls))
         return decisions
 
-    def hears(self, answer: LiveFixture, at: Poll) -> list[EventDecision]:
+    def apply(self, answer: LiveFixture, at: Poll) -> list[EventDecision]:
         decisions = compare(answer, list(self.events.values()), at, self.rules, self.last)
         for decision in decisions:
             self.events[decision.event.id] = decision.event

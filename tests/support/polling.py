@@ -41,7 +41,7 @@ def sources_of(feeds: Mapping[str, ScriptedFeed]) -> tuple[FeedSource, ...]:
     return tuple(FeedSource(id_, adapters[n], precedence=100 - 10 * n) for n, id_ in enumerate(feeds))
 
 
-class System:
+class FeedSystem:
     def __init__(
         self,
         store: FixtureStore,
@@ -99,7 +99,7 @@ class System:
     def order(self) -> PollInput:
         return PollInput(f"monitor-{self.number}", START + self.number * POLL)
 
-    async def ask(self, feeds: Sequence[str] | None = None) -> dict[str, FeedPollResult]:
+    async def poll_feeds(self, feeds: Sequence[str] | None = None) -> dict[str, FeedPollResult]:
         """The feeds that are on, or these, at the time of the current poll."""
         on = (await self.call(self.feed_activities.feeds_on, self.order)).feeds if feeds is None else feeds
         return {
@@ -108,9 +108,9 @@ class System:
 
     async def poll(self, *answers: LiveFixture) -> PollResult:
         """The next poll of everything. The first feed says these answers from now on."""
-        self.feed.says(*answers)
+        self.feed.serve(*answers)
         self.number += 1
-        await self.ask()
+        await self.poll_feeds()
         result: PollResult = await self.call(self.monitor.poll_active_fixtures, self.order)
         return result
 

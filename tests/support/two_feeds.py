@@ -40,20 +40,20 @@ def goal_list(feed: str, *goals: str, score: str | None = "") -> GoalList:
     return GoalList(feed, live.goals, live.score)
 
 
-def told(goals: Sequence[LiveGoal]) -> list[str]:
+def goal_lines(goals: Sequence[LiveGoal]) -> list[str]:
     """`23 home Salah a b` for a goal that both feeds list."""
     return [f"{_minute(g.minute)} {g.side} {g.player.name or '?'} {' '.join(g.feeds)}" for g in goals]
 
 
 def merge(*lists: GoalList) -> list[str]:
-    return told(merge_goals(lists))
+    return goal_lines(merge_goals(lists))
 
 
 def _minute(minute: MatchMinute) -> str:
     return f"{minute.elapsed}+{minute.extra}" if minute.extra else str(minute.elapsed)
 
 
-def heard(
+def feed_report(
     feed: str, live: LiveFixture, at: datetime = START, *, founding: bool | None = None, swapped: bool = False
 ) -> FeedReport:
     return FeedReport(
@@ -61,7 +61,7 @@ def heard(
     )
 
 
-def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", minute: int = 45) -> LiveFixture:
+def feed_answer(feed: str, *goals: str, score: str | None = "", status: str = "1H", minute: int = 45) -> LiveFixture:
     """An answer in the feed's own ids."""
     live = match(*map(named, goals), score=score, status=status, fixture_id=900)
     other = 0 if feed == "a" else 7000
@@ -74,7 +74,7 @@ def says(feed: str, *goals: str, score: str | None = "", status: str = "1H", min
     )
 
 
-class Newsroom:
+class ReconcilingMonitor:
     """Hears one or more feeds at each poll, and remembers as the store does."""
 
     def __init__(self, rules: DebounceRules = RULES, vendors: Mapping[str, str] | None = None) -> None:
@@ -84,33 +84,33 @@ class Newsroom:
         self.last: Poll | None = None
         self.polls = 0
         self.decisions: list[EventDecision] = []
-        self.heard: ReconciledFixture | None = None
+        self.reconciled: ReconciledFixture | None = None
 
-    def hears(self, *answers: LiveFixture, times: int = 1) -> list[EventDecision]:
+    def poll(self, *answers: LiveFixture, times: int = 1) -> list[EventDecision]:
         for _ in range(times):
             self.polls += 1
             at = poll(self.polls)
             if not answers:
                 return []
-            words = [heard(answer.feed, answer, at.at) for answer in answers]
+            words = [feed_report(answer.feed, answer, at.at) for answer in answers]
             words = [replace(word, vendor=self.vendors.get(word.feed, "")) for word in words]
-            self.heard = reconcile(OURS, words)
-            self.decisions = compare(self.heard.live, list(self.events.values()), at, self.rules, self.last)
+            self.reconciled = reconcile(OURS, words)
+            self.decisions = compare(self.reconciled.live, list(self.events.values()), at, self.rules, self.last)
             self.events |= {decision.event.id: decision.event for decision in self.decisions}
             self.last = at
         return self.decisions
 
     @property
-    def left(self) -> list[KnownEvent]:
+    def not_removed(self) -> list[KnownEvent]:
         return [event for event in self.events.values() if not event.removed]
 
     @property
-    def certain(self) -> list[str]:
+    def stable(self) -> list[str]:
         """What stands as certain, in words."""
-        return [f"{event.minute.total} {event.side} {event.player.name}" for event in self.left if event.stable]
+        return [f"{event.minute.total} {event.side} {event.player.name}" for event in self.not_removed if event.stable]
 
     @property
-    def ever_certain(self) -> list[KnownEvent]:
+    def ever_stable(self) -> list[KnownEvent]:
         return [event for event in self.events.values() if event.stable]
 
 

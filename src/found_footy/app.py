@@ -78,6 +78,7 @@ from found_footy.fixtures.following import describe_following, following_of
 from found_footy.fixtures.ingest import ingest_order, trigger_ingest
 from found_footy.fixtures.models import INGEST_SCHEDULE, FixtureStage, IngestResult, MonitorInput, Sport
 from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
+from found_footy.fixtures.retention import RetentionActivities
 from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
 from found_footy.library.activities import DispatchActivities, StageActivities, StageRules
@@ -672,13 +673,13 @@ async def open_worker(settings: Settings, client: Client, others: Sequence[objec
                 IngestActivities(
                     store,
                     listings,
-                    objects,
                     feeds.registry,
                     settings.lifecycle,
                     TrackedIds(settings.tracked_teams, settings.tracked_leagues),
                     follows,
                     keeper,
                 ),
+                RetentionActivities(store, objects),
                 FeedActivities(feeds.registry, listings, PollContext(store, feeds.memory, recorder, rules, keeper)),
                 MonitorActivities(
                     store,

@@ -337,7 +337,7 @@ async def test_retention_deletes_deliveries_with_the_outbox(db: Database, store:
     await begun(db, (await claimed(db))[0])
     async with db.connection() as connection:
         await connection.execute("update deliveries set created_at = '2020-01-01'")
-    await store.delete_older_than(NOW)
+    await store.delete_outbox(NOW)
     assert await states(db, subscription) == [("goal.stable", "sending")]
 
 

@@ -146,7 +146,6 @@ async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
     ingest = IngestActivities(
         store,
         system.listings,
-        objects,
         system.registry,
         LIFECYCLE,
         TrackedIds(),

@@ -22,3 +22,8 @@ async def follow(store: FixtureStore, fixtures: Sequence[tuple[LiveFixture, str]
         ]
         await registering.join(founded, now)
     return added
+
+
+async def delete_expired(store: FixtureStore, before: datetime) -> int:
+    """Delete the rows of fixtures past retention; return their number."""
+    return await store.delete_expired(await store.expired(before, 0, 1000), before)

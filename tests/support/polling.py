@@ -73,9 +73,7 @@ class FeedSystem:
             fresh_for=ASKING.snapshot_ttl(FixtureStage.ACTIVE),
             search_silence=timedelta(days=-9999),
         )
-        self.ingest = IngestActivities(
-            store, self.listings, objects, self.registry, LIFECYCLE, tracked or TrackedIds(), follows
-        )
+        self.ingest = IngestActivities(store, self.listings, self.registry, LIFECYCLE, tracked or TrackedIds(), follows)
         self.search = SearchActivities(
             store,
             ClipStore(store.database),

@@ -14,6 +14,7 @@ from found_footy.clips.models import clip_key
 from found_footy.web import files as streaming
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
+from tests.support.following import delete_expired
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
 FILM = clip_bytes(1)
@@ -177,7 +178,7 @@ async def test_links_of_matches_past_retention_say_so(web: httpx.AsyncClient, sm
     (unpublished,) = set(await ids(small_world)) - set(names)
     async with small_world.store.database.connection() as connection:
         await connection.execute("update fixtures set stage = 'completed', completed_at = %s where id < 7003", (NOW,))
-    assert await small_world.store.delete_older_than(NOW + timedelta(seconds=1)) >= 2
+    assert await delete_expired(small_world.store, NOW + timedelta(seconds=1)) >= 2
     assert len(names) == 4
     for path in (*(f"/v/{name}" for name in names), f"/g/{SALAH}"):
         answer = await web.get(path)
@@ -196,7 +197,7 @@ async def test_deleting_twice_what_came_back_meanwhile_is_no_problem(
         )
         await connection.execute("update fixtures set stage = 'completed', completed_at = %s where id = 7001", (NOW,))
     assert (await web.get(f"/g/{SALAH}")).status_code == 200
-    await small_world.store.delete_older_than(NOW + timedelta(seconds=1))
+    await delete_expired(small_world.store, NOW + timedelta(seconds=1))
     assert "past the time" in (await web.get(f"/g/{SALAH}")).json()["error"]["message"]
 
 

@@ -27,9 +27,9 @@ from bench.table import table
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.loader import parse_scenario
 from footy_simulator.server import Simulator
-from found_footy.app import Closable, build_downloader, build_sources, build_wikidata, search_rules
 from found_footy.cli.demo import demo_settings
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
+from found_footy.clips.downloader import build_downloader
 from found_footy.clips.filters import FilterRules
 from found_footy.clips.frame_selection import read_clip
 from found_footy.clips.models import (
@@ -46,13 +46,15 @@ from found_footy.clips.ocr_vision import OcrVision
 from found_footy.clips.store import ClipStore
 from found_footy.clips.workflow import POOLS
 from found_footy.config import Settings
-from found_footy.discovery.activities import AliasActivities, SearchActivities
+from found_footy.discovery.activities import AliasActivities, SearchActivities, search_rules
 from found_footy.discovery.models import CloseRequest, GoalCheck, SearchAttempt, SearchOutcome, WorkflowRef
+from found_footy.discovery.registry import build_sources, build_wikidata
 from found_footy.feeds.models import FeedPollInput, FeedSource
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.models import IngestIdsInput, PollInput, PollResult, Sport
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
+from found_footy.operations.service_checks import Checkable
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.data_folder import DataFolder
@@ -209,7 +211,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
         fates = Counter((await clips.video_states(event_id)).values())
         assert fates == FATES, f"this goal was to end in {FATES}, not in {dict(fates)}"
     finally:
-        closing: list[Closable] = [media, vision, feed, knowledge, downloader, objects, cache, *sources]
+        closing: list[Checkable] = [media, vision, feed, knowledge, downloader, objects, cache, *sources]
         for each in closing:
             await each.aclose()
     _report(ledger)

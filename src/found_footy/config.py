@@ -435,6 +435,14 @@ class Settings(FeedSettings, LibrarySettings):
     )
 
     @property
+    def media_origin(self) -> str | None:
+        """Origin of signed object URLs; None without S3."""
+        if not (self.object_store_url or "").startswith("s3://"):
+            return None
+        server = urlsplit(self.s3_endpoint or f"https://s3.{self.s3_region}.amazonaws.com")
+        return f"{server.scheme}://{server.netloc}"
+
+    @property
     def certainty(self) -> DebounceRules:
         return DebounceRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
 

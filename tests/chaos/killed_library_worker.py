@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from found_footy import app as bootstrap
 from found_footy.app import work
 from found_footy.config import load_settings
+from found_footy.library import activities as library_activities
 from found_footy.library import stages
 from found_footy.library import workflow as library_stage
 from found_footy.library.stages import LibraryStage
@@ -52,7 +52,7 @@ def main(environment: Mapping[str, str], folder: Path) -> None:
     stages.FIRST_RETRY_DELAY = timedelta(seconds=1)
 
     worker.Worker = killed_worker  # type: ignore[assignment,misc]
-    bootstrap.LibraryStore = KilledLibraryStore  # type: ignore[misc]
+    library_activities.LibraryStore = KilledLibraryStore  # type: ignore[misc]
 
     async def run() -> None:
         stop = asyncio.Event()

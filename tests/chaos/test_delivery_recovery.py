@@ -18,11 +18,12 @@ import pytest
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from found_footy.app import NOTIFY_SCHEDULE, schedules
+from found_footy.app import schedules
 from found_footy.config import Settings
 from found_footy.errors import StoreUnavailable
 from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.notifications.activities import NotificationActivities
+from found_footy.runtime.schedules import NOTIFY_SCHEDULE
 from found_footy.runtime.system import environment_of
 from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.postgres import Database

@@ -18,9 +18,8 @@ import pytest
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from found_footy.app import Library, open_library
 from found_footy.config import Settings
-from found_footy.library.activities import DispatchActivities
+from found_footy.library.activities import DispatchActivities, Library, open_library
 from found_footy.library.master_cache import MasterCache
 from found_footy.library.models import ClipState, LibraryClip, SourceKind, SourceState, Submission, upload_key
 from found_footy.library.review import ActionKind, Reviewer

@@ -10,7 +10,7 @@ from contextlib import aclosing
 
 import pytest
 
-from found_footy import app
+from found_footy.clips import activities
 from found_footy.config import Settings
 from found_footy.errors import CacheUnavailable
 from found_footy.storage.redis import RedisCache
@@ -20,16 +20,16 @@ CALLS = 12
 
 WORKER = """
 import asyncio, sys
-from found_footy import app
+from found_footy.clips import activities
 from found_footy.config import Settings
 from found_footy.storage.redis import RedisCache
 
-app.VISION_LEASE_SECONDS = 1.0
+activities.VISION_LEASE_SECONDS = 1.0
 port, redis_url, prefix = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 
 async def main():
     cache = RedisCache(redis_url, prefix=prefix)
-    permit = await app.vision_permit(Settings(vision_calls=2), cache)
+    permit = await activities.vision_permit(Settings(vision_calls=2), cache)
     while True:
         async with permit():
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -88,7 +88,7 @@ async def test_three_workers_never_exceed_the_limit_although_one_is_killed(
 
 async def test_without_redis_no_check_runs() -> None:
     async with aclosing(RedisCache("redis://127.0.0.1:9")) as cache:
-        permit = await app.vision_permit(Settings(vision_calls=LIMIT), cache)
+        permit = await activities.vision_permit(Settings(vision_calls=LIMIT), cache)
         with pytest.raises(CacheUnavailable):
             async with permit():
                 pytest.fail("a vision check ran without a permit")

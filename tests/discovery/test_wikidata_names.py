@@ -9,11 +9,11 @@ import pytest
 from footy_simulator.loader import load_scenario, parse_scenario
 from footy_simulator.scenario import Scenario
 from footy_simulator.wikidata import names_for, wikidata_routes
-from found_footy.app import contact_missing
 from found_footy.config import Settings
 from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import NameKind, TeamName
 from found_footy.discovery.query import goal_query
+from found_footy.discovery.registry import contact_missing
 from found_footy.discovery.wikidata import Wikidata, choose, entities, is_contact
 from found_footy.fixtures.team_names import is_national
 from found_footy.runtime.http import USER_AGENT

@@ -25,7 +25,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowHistory
 
 from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
-from found_footy.app import NOTIFY_SCHEDULE, running
+from found_footy.app import running
 from found_footy.cli.demo import clear, demo_settings
 from found_footy.config import Settings, load_settings
 from found_footy.fixtures.models import IngestInput
@@ -37,6 +37,7 @@ from found_footy.notifications.workflow import NotificationInput, NotificationWo
 from found_footy.operations.canary import CanaryInput
 from found_footy.operations.workflow import CanaryWorkflow
 from found_footy.runtime.http_server import HttpServer
+from found_footy.runtime.schedules import NOTIFY_SCHEDULE
 
 HISTORIES = Path(__file__).parent / "histories"
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from found_footy.app import Library, open_library, open_workers
+from found_footy.app import open_workers
 from found_footy.config import Settings
+from found_footy.library.activities import Library, open_library
 from found_footy.library.models import ClipState, SourceKind, Submission, upload_key
 from found_footy.library.review import Reviewer
 from found_footy.library.review_store import ReviewStore

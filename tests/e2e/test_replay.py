@@ -10,7 +10,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from found_footy.app import WORKFLOWS
+from found_footy.app import workflows
 from found_footy.discovery.models import SearchInput, SearchResult
 from tests.support.workers import sandbox
 
@@ -23,12 +23,12 @@ def load(path: Path) -> WorkflowHistory:
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 async def test_a_recorded_history_replays(path: Path) -> None:
-    await Replayer(workflows=list(WORKFLOWS), workflow_runner=sandbox()).replay_workflow(load(path))
+    await Replayer(workflows=list(workflows()), workflow_runner=sandbox()).replay_workflow(load(path))
 
 
 def test_each_workflow_has_a_recorded_history() -> None:
     recorded = {path.stem.split("-")[0] for path in HISTORIES}
-    assert recorded == {cls.__name__ for cls in WORKFLOWS}
+    assert recorded == {cls.__name__ for cls in workflows()}
 
 
 @workflow.defn(name="SearchWorkflow")

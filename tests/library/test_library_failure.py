@@ -12,8 +12,9 @@ import pytest
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from found_footy.app import Library, open_library, open_workers
+from found_footy.app import open_workers
 from found_footy.config import Settings
+from found_footy.library.activities import Library, open_library
 from found_footy.library.models import ClipState, SourceKind, SourceState, Submission, master_key, upload_key
 from found_footy.library.stages import LibraryInput
 from found_footy.library.workflow import LibraryWorkflow

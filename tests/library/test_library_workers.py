@@ -12,10 +12,11 @@ from pydantic import SecretStr
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from found_footy.app import LIBRARY_SCHEDULE, build_source_fetcher, open_workers, schedules
+from found_footy.app import open_workers, schedules
 from found_footy.config import Settings
-from found_footy.library.activities import interleave
+from found_footy.library.activities import build_source_fetcher, interleave
 from found_footy.library.stages import STAGES, Lane, LibraryInput, StageInput, stage_named
+from found_footy.runtime.schedules import LIBRARY_SCHEDULE
 
 
 @pytest.fixture

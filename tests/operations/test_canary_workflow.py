@@ -10,14 +10,14 @@ from uuid import uuid4
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow
 
-from found_footy.app import ALL_SCHEDULES, CANARY_SCHEDULE, prepare_temporal, schedules
+from found_footy.app import prepare_temporal, schedules
 from found_footy.config import Settings
 from found_footy.errors import StoreUnavailable
 from found_footy.operations.canary import CanaryActivities, CanaryInput, ServicesChecked
 from found_footy.operations.check_store import PostgresServiceChecks
-from found_footy.operations.service_checks import CheckKind, CheckResult
+from found_footy.operations.models import CheckKind, CheckResult
 from found_footy.operations.workflow import CanaryWorkflow
-from found_footy.runtime.temporal import missing_schedules
+from found_footy.runtime.schedules import ALL_SCHEDULES, CANARY_SCHEDULE, missing_schedules
 from found_footy.runtime.worker import activities_of, pipeline_worker
 from found_footy.storage.postgres import Database
 from tests.support.workers import sandbox

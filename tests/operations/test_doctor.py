@@ -25,18 +25,19 @@ from temporalio.client import Client
 
 from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
-from found_footy.app import ALL_SCHEDULES, prepare_temporal
+from found_footy.app import prepare_temporal
 from found_footy.cli.demo import demo_settings
 from found_footy.clips.ytdlp_state import JsRuntime, YtdlpState
 from found_footy.config import Settings
 from found_footy.operations import doctor
-from found_footy.operations.check_ports import UnexpectedAnswer
 from found_footy.operations.check_store import PostgresServiceChecks
 from found_footy.operations.doctor import Diagnosis, Examination, Progress, examine, ytdlp_findings
 from found_footy.operations.doctor_report import MAX_REPORT_BYTES, report_document, to_markdown, write_report
+from found_footy.operations.models import UnexpectedAnswer
 from found_footy.operations.service_checks import ServiceChecker
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.redaction import Redactor
+from found_footy.runtime.schedules import ALL_SCHEDULES
 from found_footy.secrets import build_redactor
 from found_footy.storage.migrations import migrate
 from found_footy.storage.postgres import Database

@@ -11,7 +11,8 @@ import pytest
 
 from found_footy import errors
 from found_footy.errors import FeedBlocked, FootyError, SourceUnavailable
-from found_footy.operations.service_checks import CheckKind, Probe, ServiceCheck, ServiceChecker
+from found_footy.operations.models import CheckKind, ServiceCheck
+from found_footy.operations.service_checks import Probe, ServiceChecker
 from found_footy.runtime.http_exchanges import note_exchange
 from found_footy.runtime.redaction import Redactor
 

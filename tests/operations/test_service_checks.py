@@ -11,7 +11,7 @@ import pytest
 
 from found_footy.errors import FeedMalformed, FeedSchemaError, FootyError
 from found_footy.operations.check_store import PostgresServiceChecks, PostgresUnexpectedAnswers
-from found_footy.operations.service_checks import CheckKind, CheckResult
+from found_footy.operations.models import CheckKind, CheckResult
 from found_footy.runtime.http_exchanges import MAX_BODY_BYTES, Exchange
 from found_footy.runtime.redaction import Redactor
 from found_footy.storage.postgres import Database

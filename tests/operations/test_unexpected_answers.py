@@ -43,8 +43,8 @@ from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.activities import IngestActivities
 from found_footy.fixtures.models import FixtureStage, IngestDayInput, Sport
 from found_footy.fixtures.store import FixtureStore
-from found_footy.operations.check_ports import UnexpectedAnswer
 from found_footy.operations.check_store import PostgresUnexpectedAnswers
+from found_footy.operations.models import UnexpectedAnswer
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder, is_unexpected
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore

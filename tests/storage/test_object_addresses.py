@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from found_footy.app import media_origin
 from found_footy.config import Settings
 from found_footy.errors import ObjectStoreError
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
@@ -72,5 +71,5 @@ async def test_pages_allow_exactly_the_site_that_addresses_lead_to(endpoint: str
         "s3://footy/clips", endpoint=endpoint, region="eu-west-1", access_key="made-up", secret_key="made-up"
     )
     parts = urlsplit(await store.signed_url(KEY, 60) or "")
-    assert media_origin(settings) == f"{parts.scheme}://{parts.netloc}"
+    assert settings.media_origin == f"{parts.scheme}://{parts.netloc}"
     await store.aclose()

@@ -21,7 +21,7 @@ from found_footy.config import Settings
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.models import keyframe_key
 from found_footy.library.onnx_embedders import MobileNetEmbedder
-from found_footy.library.search import LibrarySearch
+from found_footy.library.search import LibrarySearch, LibrarySearchServices
 from found_footy.media.processor import MediaProcessor
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.objects.backend import ObjectStore
@@ -29,7 +29,7 @@ from found_footy.storage.postgres import Database
 from found_footy.web.api import library as library_search
 from found_footy.web.app import create_app
 from found_footy.web.pages import search as search_page
-from found_footy.web.services import LibrarySearchServices, LibraryServices, WebServices
+from found_footy.web.services import LibraryServices, WebServices
 from tests.library.shelf import GOAL, Shelf
 from tests.support.web_world import NOW
 

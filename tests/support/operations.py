@@ -13,6 +13,7 @@ from found_footy.operations.models import (
     AnswersCounted,
     BrowserSeen,
     CacheFacts,
+    CheckKind,
     DatabaseFacts,
     Deliveries,
     Disk,
@@ -38,11 +39,11 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
     ScheduleState,
+    ServiceCheck,
     SourceUse,
     TemporalState,
     Worker,
 )
-from found_footy.operations.service_checks import CheckKind, ServiceCheck
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 

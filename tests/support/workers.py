@@ -13,7 +13,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from found_footy.app import WORKFLOWS
+from found_footy.app import workflows
 from found_footy.runtime.worker import pipeline_worker
 
 Fake = Callable[[Any], Awaitable[Any]]
@@ -45,5 +45,5 @@ async def worker_with(client: Client, fakes: Mapping[Any, Any]) -> AsyncIterator
     """Yields the task queue. `fakes` maps activity methods to the coroutine functions that stand in for them."""
     queue = f"test-{uuid4()}"
     activities = [fake_activity(method, fake) for method, fake in fakes.items()] + [_not_faked]
-    async with pipeline_worker(client, queue, WORKFLOWS, activities, workflow_runner=sandbox()):
+    async with pipeline_worker(client, queue, workflows(), activities, workflow_runner=sandbox()):
         yield queue

@@ -92,13 +92,13 @@ def recycle(
     check_choice(what, PARTS, "WHAT")
     settings = located_settings("database_url", "redis_url", "temporal_address")
 
-    from found_footy.app import open_health
+    from found_footy.app import open_recovering
     from found_footy.operations.models import RecoveryAction, RecoveryOutcome
 
     async def body() -> Recovery:
-        async with open_health(settings) as opened:
+        async with open_recovering(settings) as recovering:
             trigger = f"requested by {getpass.getuser()} with footy recycle"
-            return await opened.recovering.recover(RecoveryAction(PARTS[what]), trigger)
+            return await recovering.recover(RecoveryAction(PARTS[what]), trigger)
 
     with err.status(f"restarting the {what} …"):
         entry = run(body)

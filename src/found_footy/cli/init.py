@@ -17,7 +17,7 @@ from found_footy.errors import SettingsError
 from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
-    from found_footy.operations.service_checks import CheckResult
+    from found_footy.operations.models import CheckResult
 
 SOURCE_HELP = {
     "fxtwitter": "public posts on X, through FxEmbed's API; no login",
@@ -158,7 +158,8 @@ class Answers:
     def _check(self, prefix: str) -> None:
         if not self._live:
             return
-        from found_footy.app import build_checker, build_probes, feeds_declared
+        from found_footy.feeds.registry import feeds_declared
+        from found_footy.operations.service_checks import build_checker, build_probes
 
         async def results() -> Sequence[CheckResult]:
             probes = build_probes(self._settings, await feeds_declared(self._settings))

@@ -49,7 +49,7 @@ media = typer.Typer(
 
 
 def open_vision() -> Vision:
-    from found_footy.app import build_vision
+    from found_footy.clips.activities import build_vision
 
     return build_vision(load_settings())
 

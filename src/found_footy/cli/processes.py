@@ -63,9 +63,10 @@ def watchdog() -> None:
     """Run the watchdog: check feed health and restart what is stuck. `footy up` starts one."""
     settings = with_running_engines(settings_with_logs())
 
-    from found_footy.operations.watchdog import watch
+    from found_footy.app import open_watchdog
 
     async def body() -> None:
-        await watch(settings, stop_event())
+        async with open_watchdog(settings) as running:
+            await running.run(stop_event())
 
     run(body, when_stopped=0)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from found_footy.config import Settings
     from found_footy.library.moments import MomentResult, SearchFilter, SearchResults
+    from found_footy.library.search import LibrarySearchServices
     from found_footy.storage.postgres import Database
-    from found_footy.web.services import LibrarySearchServices
 
 MAX_IMAGE_BYTES = 32 * 1024 * 1024
 """Larger files are treated as videos."""
@@ -66,7 +66,7 @@ def search(
 
 
 def _found(wish: SearchFilter, like: str | None) -> SearchResults:
-    from found_footy.app import open_search
+    from found_footy.library.search import open_search
 
     settings = located_settings("database_url")
     model = _likened(like)

@@ -8,14 +8,17 @@ import logging
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from temporalio import activity
+from temporalio.client import Client
 
 from found_footy.clips.dedup import DedupPlan, Duplicate, find_duplicates, plan_dedup
+from found_footy.clips.downloader import build_downloader
 from found_footy.clips.filters import (
     REJECTION_BY_VERDICT,
     FilterRules,
@@ -23,6 +26,7 @@ from found_footy.clips.filters import (
     reason_for_error,
     reason_for_media_error,
 )
+from found_footy.clips.frame_selection import Vision, read_clip
 from found_footy.clips.models import (
     CandidateFailure,
     CandidateRef,
@@ -40,13 +44,24 @@ from found_footy.clips.models import (
     staging_key,
 )
 from found_footy.clips.verification import Verification, VerificationStatus, validate_timestamp, validate_wicket
+from found_footy.config import Settings
 from found_footy.discovery.models import GoalCheck, SearchAttempt, TargetGoal, WorkflowRef
-from found_footy.errors import CandidateRejected, DownloadUnavailable, MediaError, ObjectMissing, VisionError
+from found_footy.errors import (
+    CacheUnavailable,
+    CandidateRejected,
+    DownloadUnavailable,
+    MediaError,
+    ObjectMissing,
+    VisionError,
+)
 from found_footy.fixtures.models import Sport
 from found_footy.media.processor import MediaProcessor
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.redis import RedisCache
+from found_footy.storage.semaphore import LeaseSemaphore
 
 if TYPE_CHECKING:
     from found_footy.clips.downloader import Downloader
@@ -365,3 +380,72 @@ def _rejection(verification: Verification, sport: Sport) -> tuple[RejectionReaso
         cricket = sport is Sport.CRICKET
         parts.append(f"after {verification.minute} overs" if cricket else f"the clock shows {verification.minute}'")
     return reason, "; ".join(parts)
+
+
+def build_vision(settings: Settings) -> Vision:
+    if settings.llama_url is None:
+        from found_footy.clips.ocr_vision import OcrVision  # loads OpenCV and the models' runtime
+
+        return OcrVision()
+    from found_footy.clips.llama_vision import LlamaVision
+
+    return LlamaVision(settings.llama_url, timeout=settings.vision_timeout_seconds, model=settings.llama_model)
+
+
+async def _load_models(vision: Vision) -> None:
+    try:
+        await vision.check()
+    except VisionError as error:
+        log.error(str(error), extra={"action": "vision_not_ready", "error": error.kind})
+
+
+VISION_LEASE_SECONDS = 10.0
+
+
+VISION_PERMIT_SECONDS = 30.0
+"""How long an attempt of a vision check waits for its permit before Temporal retries it."""
+
+
+async def vision_permit(settings: Settings, cache: RedisCache) -> Callable[[], AbstractAsyncContextManager[None]]:
+    """At most `FOOTY_VISION_CALLS` vision checks at once, over all workers."""
+    semaphore = LeaseSemaphore(cache, lease_seconds=VISION_LEASE_SECONDS)
+    try:
+        await semaphore.prepare("vision")
+    except CacheUnavailable as error:  # vision checks wait until it is back
+        log.warning("%s", error, extra={"action": "vision_permit_not_prepared"})
+    return partial(semaphore.permit, "vision", settings.vision_calls, wait_seconds=VISION_PERMIT_SECONDS, strict=True)
+
+
+@asynccontextmanager
+async def open_activities(
+    settings: Settings,
+    client: Client,
+    clips: ClipStore,
+    objects: ObjectStore,
+    cache: RedisCache,
+    unexpected: UnexpectedAnswerRecorder,
+) -> AsyncIterator[tuple[DownloadActivities, VerificationActivities, UploadActivities]]:
+    from found_footy.clips.workflow import upload_starter  # which imports this module
+
+    async with (
+        aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)) as media,
+        aclosing(build_vision(settings)) as vision,
+        aclosing(build_downloader(settings)) as downloader,
+        AsyncExitStack() as stack,
+    ):
+        if settings.llama_url is None:
+            # Otherwise the first verification waits two seconds for the models.
+            loading = asyncio.create_task(_load_models(vision), name="load the OCR models")
+            stack.callback(loading.cancel)
+
+        async def read_frames(path: Path, sport: Sport) -> Sequence[FrameReading]:
+            return (await read_clip(vision, path, media.frames_at, sport)).readings
+
+        filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
+        permit = await vision_permit(settings, cache)
+        starter = upload_starter(client, settings.task_queue, settings.upload_idle_seconds)
+        yield (
+            DownloadActivities(clips, objects, downloader, media, filters, utc_now, unexpected),
+            VerificationActivities(clips, objects, read_frames, settings.clock_tolerance_minutes, permit, unexpected),
+            UploadActivities(clips, objects, starter),
+        )

@@ -43,6 +43,7 @@ from found_footy.clips.video_links import (
     x_post_id,
 )
 from found_footy.clips.ytdlp import YtDlp
+from found_footy.config import Settings
 from found_footy.errors import CandidateRejected, DownloadUnavailable
 from found_footy.runtime.addresses import Resolve, system_resolve
 from found_footy.runtime.http import HttpError, HttpStream, redact_url, redact_urls
@@ -506,3 +507,21 @@ def _not_a_video(answer: HttpStream) -> CandidateRejected:
     kind = redact_urls(answer.headers.get("content-type", "").partition(";")[0], 60) or "something without a type"
     empty = answer.length == 0
     return CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{redact_url(answer.url)} is {'empty' if empty else kind}")
+
+
+def build_downloader(settings: Settings) -> WebDownloader:
+    limits = DownloadLimits(
+        settings.download_mb * 1024 * 1024,
+        settings.download_seconds,
+        settings.download_redirects,
+        settings.private_hosts,
+        impersonate=settings.download_impersonate,
+    )
+    return open_downloader(
+        limits,
+        x_syndication_url=settings.x_syndication_url,
+        fxtwitter_url=settings.fxtwitter_url,
+        x_url=settings.x_url,
+        drop_folder=settings.drop_folder,
+        plc_url=settings.plc_url,
+    )

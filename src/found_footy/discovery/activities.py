@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 
 from found_footy.clips.models import clip_prefix, md5_of, staging_prefix
+from found_footy.config import Settings
 from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import (
     AliasResult,
@@ -30,14 +32,17 @@ from found_footy.discovery.models import (
     WorkflowRef,
 )
 from found_footy.discovery.query import SearchQuery, build_query
+from found_footy.discovery.registry import build_sources, build_wikidata
 from found_footy.discovery.selection import SelectionRules, is_recent, select_posts
 from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
 from found_footy.fixtures.models import Sport
 from found_footy.fixtures.team_names import is_national
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.recordings.recorder import MatchRecorder
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.redis import RedisCache
 
 if TYPE_CHECKING:
     from found_footy.clips.store import ClipStore
@@ -235,3 +240,36 @@ class SearchActivities:
         if left:
             await self._objects.delete(left)
             log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(left)})
+
+
+def search_rules(settings: Settings) -> SearchRules:
+    return SearchRules(
+        attempts=settings.search_attempts,
+        max_attempts=max(settings.search_attempts, settings.search_attempts_most),
+        every=timedelta(seconds=settings.search_seconds),
+        gap=timedelta(seconds=settings.search_gap_seconds),
+        source_timeout=timedelta(seconds=settings.source_timeout_seconds),
+        vision_patience=timedelta(seconds=settings.vision_patience_seconds),
+        selection=SelectionRules(settings.candidates, timedelta(seconds=settings.post_age_seconds)),
+    )
+
+
+@asynccontextmanager
+async def open_activities(
+    settings: Settings,
+    store: FixtureStore,
+    clips: ClipStore,
+    objects: ObjectStore,
+    cache: RedisCache,
+    recorder: MatchRecorder,
+    unexpected: UnexpectedAnswerRecorder,
+) -> AsyncIterator[tuple[AliasActivities, SearchActivities]]:
+    """Workers with the same `cache` share the sources' responses and rate limits."""
+    async with AsyncExitStack() as stack:
+        wikidata, sources = build_wikidata(settings), build_sources(settings, cache)
+        for close in (wikidata.aclose, *(source.aclose for source in sources)):
+            stack.push_async_callback(close)
+        yield (
+            AliasActivities(clips, wikidata, utc_now, unexpected),
+            SearchActivities(store, clips, objects, sources, search_rules(settings), utc_now, recorder, unexpected),
+        )

@@ -32,7 +32,7 @@ from found_footy.feeds.models import (
     feed_match_id,
 )
 from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, is_paused, new_record
-from found_footy.feeds.registry import FeedRegistry
+from found_footy.feeds.registry import FeedRegistry, OpenFeeds
 from found_footy.feeds.scheduling import (
     PollPace,
     SchedulingRules,
@@ -454,3 +454,15 @@ def poll_rules(settings: Settings) -> PollRules:
         ),
         monitoring=MonitoringRules(settings.pause_failures, timedelta(seconds=settings.pause_seconds), archive),
     )
+
+
+def build_activities(
+    settings: Settings,
+    store: FixtureStore,
+    listings: ListingStore,
+    feeds: OpenFeeds,
+    recorder: MatchRecorder,
+    unexpected: UnexpectedAnswerRecorder,
+) -> FeedActivities:
+    context = PollContext(store, feeds.memory, recorder, poll_rules(settings), unexpected)
+    return FeedActivities(feeds.registry, listings, context)

@@ -6,11 +6,11 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from found_footy.config import Settings
-from found_footy.errors import CacheUnavailable, EngineError, FeedBusy, PermitTimeout, SettingsError
+from found_footy.errors import CacheUnavailable, EngineError, FeedBusy, NotFound, PermitTimeout, SettingsError
 from found_footy.feeds.alignment import id_offset
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.cache import FEED_NAMES, FeedCache
@@ -22,7 +22,9 @@ from found_footy.feeds.quota_estimate import PollingPlan
 from found_footy.feeds.sources_file import load_sources
 from found_footy.fixtures.follow_list import REFRESH_SECONDS, FollowBook
 from found_footy.fixtures.following import Following, following_of
+from found_footy.operations.models import FeedDeclaration
 from found_footy.recordings.playback import recording_feed
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.retry import RetryRules
 from found_footy.storage import redis as read
 from found_footy.storage.redis import RedisCache
@@ -335,7 +337,7 @@ def build_feed(
                 said.get("base_url", settings.api_football_url),
                 settings.api_football_key.get_secret_value(),
                 timeout=settings.feed_timeout_seconds,
-                now=_now,
+                now=utc_now,
                 retry=retry,
                 turn=turn,
                 name=source.id,
@@ -345,7 +347,7 @@ def build_feed(
                 said.get("base_url", settings.espn_url),
                 lambda: espn_leagues(said.get("leagues", ()), following()),
                 timeout=settings.feed_timeout_seconds,
-                now=_now,
+                now=utc_now,
                 retry=retry,
                 turn=turn,
                 name=source.id,
@@ -356,13 +358,13 @@ def build_feed(
                 said.get("base_url", CREX_URL),
                 settings.browser_url,
                 timeout=settings.scrape_seconds,
-                now=_now,
+                now=utc_now,
                 retry=retry,
                 turn=turn,
                 name=source.id,
             )
         case "recording":
-            return recording_feed(source.id, said, _now)
+            return recording_feed(source.id, said, utc_now)
     raise SettingsError(f"{source.id}: given the adapter {source.adapter!r}; allowed are {', '.join(ADAPTERS)}")
 
 
@@ -375,5 +377,54 @@ def polling_plan(settings: Settings) -> PollingPlan:
     )
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+async def feeds_declared(settings: Settings) -> Sequence[DeclaredFeed]:
+    """Return the declared feeds, with the operator's switches if a cache is configured. Raises SettingsError."""
+    if settings.redis_url is not None:
+        async with open_feeds(settings) as feeds:
+            return await feeds.registry.declared()
+    declared = []
+    for source in declared_feeds(settings)():
+        try:
+            await build_feed(settings, source, None).aclose()
+            lacks = ""
+        except SettingsError as error:
+            lacks = str(error)
+        declared.append(DeclaredFeed(source, source.enabled, None, lacks if source.enabled else ""))
+    return declared
+
+
+# --- Declared feeds for pages, API and health.
+
+
+class RegistryBook:
+    """Declared feeds and their switches. The file is read on first use, so that an unreadable one breaks no page."""
+
+    def __init__(self, settings: Settings, switches: FeedSwitches) -> None:
+        self._settings, self._switches = settings, switches
+        self._made: FeedRegistry | None = None
+
+    async def declared(self) -> Sequence[FeedDeclaration]:
+        if self._made is None:
+            settings = self._settings
+            # Building a feed reveals missing settings; no request is made.
+            self._made = FeedRegistry(
+                declared_feeds(settings), lambda source: build_feed(settings, source, None), self._switches
+            )
+        return [_declared(each) for each in await self._made.declared()]
+
+    async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
+        if not any(each.feed == feed for each in await self.declared()):
+            raise NotFound(f"no feed {feed!r} is declared")
+        await self._switches.switch(feed, on)
+        return next(each for each in await self.declared() if each.feed == feed)
+
+    async def aclose(self) -> None:
+        if self._made is not None:
+            await self._made.aclose()
+
+
+def _declared(each: DeclaredFeed) -> FeedDeclaration:
+    source = each.source
+    return FeedDeclaration(
+        source.id, source.adapter, source.precedence, source.enabled, each.on, each.switched, each.lacks
+    )

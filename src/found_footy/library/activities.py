@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from found_footy.clips.dedup import find_duplicates
+from found_footy.clips.download_http import DownloadLimits
 from found_footy.clips.models import clip_key
+from found_footy.config import Settings
 from found_footy.errors import (
     EmbeddingError,
     EngineError,
@@ -30,7 +32,7 @@ from found_footy.errors import (
     ObjectStoreUnavailable,
     ProgramFault,
 )
-from found_footy.library.embedders import Embedder
+from found_footy.library.embedders import Embedder, build_embedders
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.master_cache import MasterCache, without_path
 from found_footy.library.models import (
@@ -43,7 +45,7 @@ from found_footy.library.models import (
     sprite_key,
 )
 from found_footy.library.review_store import ReviewStore
-from found_footy.library.source_download import SourceFetcher
+from found_footy.library.source_download import SourceFetcher, open_source_fetcher
 from found_footy.library.stages import (
     FindWorkInput,
     PendingWork,
@@ -57,8 +59,12 @@ from found_footy.library.store import LibraryStore
 from found_footy.library.submissions import MAX_TITLE_LENGTH, default_title
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.processor import MediaProcessor
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.sandbox import Progress
 from found_footy.storage.objects.backend import ObjectStore
+from found_footy.storage.objects.store import ThreadedObjectStore
+from found_footy.storage.postgres import Database
+from found_footy.storage.stores import build_objects, open_database
 from found_footy.text import clean_text
 
 log = logging.getLogger(__name__)
@@ -493,3 +499,100 @@ def _file_key(source: SourceVideo) -> str:
     if source.upload_key is None:
         raise ProgramFault(f"source {source.id} has neither a URL nor an uploaded file")
     return source.upload_key
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Stores and models that the library's commands and workers share."""
+
+    database: Database
+    store: LibraryStore
+    objects: ThreadedObjectStore
+    embedders: tuple[Embedder, ...]
+    """Searches use the first one."""
+    vectors: EmbeddingStore
+
+    @property
+    def models(self) -> dict[str, str]:
+        return {each.name: each.version for each in self.embedders}
+
+
+def source_bytes(settings: Settings) -> int:
+    return settings.source_mb * 1_000_000
+
+
+def build_media_processor(settings: Settings) -> MediaProcessor:
+    return MediaProcessor(
+        settings.media_memory_mb,
+        settings.source_media_seconds,
+        max_processes=settings.library_at_once,
+        max_video_seconds=settings.source_hours * 3600,
+        max_video_bytes=source_bytes(settings),
+    )
+
+
+def build_source_fetcher(settings: Settings) -> SourceFetcher:
+    limits = DownloadLimits(
+        source_bytes(settings),
+        settings.source_media_seconds,
+        settings.download_redirects,
+        settings.private_hosts,
+        impersonate=settings.download_impersonate,
+    )
+    return open_source_fetcher(
+        limits,
+        x_syndication_url=settings.x_syndication_url,
+        fxtwitter_url=settings.fxtwitter_url,
+        x_url=settings.x_url,
+        longest_seconds=settings.source_hours * 3600,
+        plc_url=settings.plc_url,
+    )
+
+
+@asynccontextmanager
+async def open_library(settings: Settings) -> AsyncIterator[Library]:
+    """Raises EngineError if no database is configured."""
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings))
+        objects = build_objects(settings)
+        stack.push_async_callback(objects.aclose)
+        embedders = tuple(build_embedders(settings))
+        for each in embedders:
+            stack.push_async_callback(each.aclose)
+        yield Library(database, LibraryStore(database), objects, embedders, EmbeddingStore(database))
+
+
+@asynccontextmanager
+async def open_stages(settings: Settings, library: Library) -> AsyncIterator[StageActivities]:
+    async with AsyncExitStack() as stack:
+        media = build_media_processor(settings)
+        stack.push_async_callback(media.aclose)
+        fetcher = build_source_fetcher(settings)
+        stack.push_async_callback(fetcher.aclose)
+        cache = MasterCache(library.objects)
+        stack.push_async_callback(cache.aclose)
+        rules = StageRules(source_bytes(settings), settings.scene_seconds_least, settings.keyframes)
+        yield StageActivities(
+            library.store,
+            library.objects,
+            cache,
+            media,
+            fetcher,
+            library.embedders,
+            library.vectors,
+            rules,
+            utc_now,
+        )
+
+
+def build_dispatcher(settings: Settings, library: Library, client: Client) -> DispatchActivities:
+    return DispatchActivities(
+        library.store,
+        ReviewStore(library.database, timedelta(seconds=settings.undo_seconds)),
+        library.objects,
+        client,
+        library.models,
+        utc_now,
+        poll_seconds=settings.library_seconds,
+        max_per_stage=settings.library_queue_most,
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import DictRow
 
+from found_footy.config import Settings
 from found_footy.errors import EmbeddingError, EmbeddingUnavailable, NotFound
-from found_footy.library.embedders import Embedder
+from found_footy.library.embedders import Embedder, build_embedders
 from found_footy.library.embedding_store import model_columns, vector_literal
 from found_footy.library.models import ClipState, state_label
 from found_footy.library.moments import (
@@ -30,6 +31,7 @@ from found_footy.library.moments import (
     group_by_moment,
     text_matches_first,
 )
+from found_footy.media.processor import IMAGE_PROCESSES, IMAGE_SECONDS, MediaProcessor
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 
 SQL = load_queries(__package__, "search")
@@ -244,3 +246,21 @@ def _clip_result(row: DictRow) -> ClipResult:
         keyframe=row["keyframe"],
         has_sheet=row["has_sheet"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySearchServices:
+    clips: LibrarySearch
+    pictures: MediaProcessor
+
+
+@asynccontextmanager
+async def open_search(settings: Settings, database: Database) -> AsyncIterator[LibrarySearchServices]:
+    """Open the library search for the pages, the API and the CLI. Raises SettingsError."""
+    async with AsyncExitStack() as stack:
+        embedders = build_embedders(settings)
+        for each in embedders:
+            stack.push_async_callback(each.aclose)
+        stills = MediaProcessor(settings.media_memory_mb, IMAGE_SECONDS, max_processes=IMAGE_PROCESSES)
+        stack.push_async_callback(stills.aclose)
+        yield LibrarySearchServices(LibrarySearch(database, embedders), stills)

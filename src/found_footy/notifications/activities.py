@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -12,10 +13,15 @@ from functools import partial
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from found_footy.config import Settings
 from found_footy.errors import DeliveryRefused, DeliveryUnavailable
+from found_footy.notifications.apprise import AppriseSender
 from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.models import DeliveryOutcome, OutgoingMessage, Sender, SendResult
 from found_footy.notifications.store import NotificationStore
+from found_footy.notifications.webhook import WebhookSender
+from found_footy.runtime.clock import utc_now
+from found_footy.storage.postgres import Database
 
 log = logging.getLogger(__name__)
 
@@ -143,3 +149,29 @@ async def _wait_or_shutdown(waiting: Awaitable[None]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def build_senders(settings: Settings) -> dict[str, Sender]:
+    """Build the senders by subscription kind."""
+    seconds, hosts = settings.webhook_timeout_seconds, settings.private_hosts
+    return {
+        "webhook": WebhookSender(seconds=seconds, private_hosts=hosts, now=utc_now),
+        "notify": AppriseSender(seconds=seconds, private_hosts=hosts),
+    }
+
+
+@asynccontextmanager
+async def open_senders(settings: Settings) -> AsyncIterator[dict[str, Sender]]:
+    async with AsyncExitStack() as stack:
+        senders = build_senders(settings)
+        for sender in senders.values():
+            stack.push_async_callback(sender.aclose)
+        yield senders
+
+
+@asynccontextmanager
+async def open_activities(settings: Settings, database: Database) -> AsyncIterator[NotificationActivities]:
+    async with open_senders(settings) as senders:
+        yield NotificationActivities(
+            NotificationStore(database), senders, timedelta(hours=settings.delivery_hours), settings.public_url
+        )

@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 
 from temporalio import activity
 
-from found_footy.operations.check_ports import ServiceChecks
-from found_footy.operations.service_checks import CheckResult
+from found_footy.config import Settings
+from found_footy.feeds.registry import feeds_declared
+from found_footy.operations.check_store import PostgresServiceChecks
+from found_footy.operations.models import CheckResult
+from found_footy.operations.service_checks import RECHECK_SECONDS, build_checker, build_probes
+from found_footy.storage.postgres import Database
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +32,7 @@ class ServicesChecked:
 
 
 class CanaryActivities:
-    def __init__(self, check: Callable[[], Awaitable[Sequence[CheckResult]]], store: ServiceChecks) -> None:
+    def __init__(self, check: Callable[[], Awaitable[Sequence[CheckResult]]], store: PostgresServiceChecks) -> None:
         self._check = check
         self._store = store
 
@@ -48,3 +52,11 @@ class CanaryActivities:
             extra={"action": "services_checked", "failed": failed, "changed": [each.name for each in changed]},
         )
         return ServicesChecked(len(results), failed, [each.name for each in changed])
+
+
+def build_canary(settings: Settings, database: Database) -> CanaryActivities:
+    async def check() -> Sequence[CheckResult]:
+        probes = build_probes(settings, await feeds_declared(settings))
+        return await build_checker(settings).run_patiently(probes, RECHECK_SECONDS)
+
+    return CanaryActivities(check, PostgresServiceChecks(database))

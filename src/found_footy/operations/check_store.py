@@ -9,12 +9,15 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from found_footy.config import Settings
 from found_footy.errors import FootyError
 from found_footy.fixtures.models import OutboxEvent
-from found_footy.operations.check_ports import UnexpectedAnswer
-from found_footy.operations.service_checks import CheckKind, CheckResult, ServiceCheck, after_check, is_transition
+from found_footy.operations.models import CheckKind, CheckResult, ServiceCheck, UnexpectedAnswer
+from found_footy.operations.service_checks import after_check, is_transition
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import MAX_BODY_BYTES, Exchange
 from found_footy.runtime.redaction import Redactor
+from found_footy.secrets import build_redactor
 from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Database, fetch, load_queries
 
@@ -112,3 +115,7 @@ class PostgresUnexpectedAnswers:
 def _cut(text: str, most_bytes: int) -> str:
     """Limit the size in bytes again, because masks and replacement characters can make a text longer."""
     return text.encode()[:most_bytes].decode("utf-8", "ignore")
+
+
+def build_unexpected_answers(settings: Settings, database: Database) -> PostgresUnexpectedAnswers:
+    return PostgresUnexpectedAnswers(database, build_redactor(settings), utc_now)

@@ -14,27 +14,20 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from found_footy.app import (
-    ALL_SCHEDULES,
-    build_checker,
-    build_probes,
-    build_unexpected_answers,
-    contact_missing,
-    feeds_declared,
-    sources_off,
-)
 from found_footy.clips.ytdlp_state import MAX_AGE, RENEW, YtdlpState, ytdlp_state
 from found_footy.config import Settings
+from found_footy.discovery.registry import contact_missing, sources_off
 from found_footy.errors import EngineError, FootyError, SettingsError
-from found_footy.feeds.registry import DeclaredFeed
-from found_footy.operations.check_ports import UnexpectedAnswer
-from found_footy.operations.check_store import PostgresServiceChecks
-from found_footy.operations.service_checks import CheckResult, Probe, ServiceCheck
+from found_footy.feeds.registry import DeclaredFeed, feeds_declared
+from found_footy.operations.check_store import PostgresServiceChecks, build_unexpected_answers
+from found_footy.operations.models import CheckResult, ServiceCheck, UnexpectedAnswer
+from found_footy.operations.service_checks import Probe, build_checker, build_probes
 from found_footy.runtime import embedded_valkey as valkey
 from found_footy.runtime.data_folder import DataFolder, with_running_engines
 from found_footy.runtime.embedded_temporal import find_binary
 from found_footy.runtime.postgres_install import packaged_binaries
-from found_footy.runtime.temporal import connect_temporal, missing_schedules
+from found_footy.runtime.schedules import ALL_SCHEDULES, missing_schedules
+from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.migrations import inspect
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache

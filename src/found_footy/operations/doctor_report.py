@@ -19,8 +19,8 @@ from pydantic import SecretStr
 
 from found_footy.config import Settings, environment_names
 from found_footy.errors import SettingsError
-from found_footy.operations.check_ports import UnexpectedAnswer
 from found_footy.operations.doctor import Examination
+from found_footy.operations.models import UnexpectedAnswer
 from found_footy.runtime.redaction import Redactor
 from found_footy.secrets import PERSONAL, secret_values
 

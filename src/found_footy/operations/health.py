@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from found_footy.config import Settings
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority
 from found_footy.operations.feed_health import arrived, is_paused, stale
 from found_footy.operations.findings import assess
@@ -160,3 +161,13 @@ def _json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _json(part) for key, part in value.items()}
     return [_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def health_limits(settings: Settings) -> HealthLimits:
+    return HealthLimits.from_seconds(
+        poll=settings.poll_seconds,
+        search_silence=settings.search_silence_seconds,
+        health=settings.health_seconds,
+        stale=settings.stale_seconds,
+        feed_patience=settings.feed_patience_seconds,
+    )

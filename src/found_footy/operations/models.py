@@ -10,7 +10,7 @@ from typing import Any
 
 from found_footy.feeds.models import MatchMonitoringRecord, Quota
 from found_footy.fixtures.models import MatchMinute
-from found_footy.operations.service_checks import ServiceCheck
+from found_footy.text import spoken
 
 
 class HealthGrade(StrEnum):
@@ -594,3 +594,80 @@ class HealthReport:
     @property
     def database_answers(self) -> bool:
         return self.measured.recorded is not None
+
+
+# --- Live checks of services, and responses of unexpected form.
+
+
+class CheckKind(StrEnum):
+    FEED = "feed"
+    SOURCE = "source"
+    HOST = "host"
+    """A clip host."""
+    SERVICE = "service"
+    """Anything else: team names, vision server, object store, browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Result of one check."""
+
+    name: str
+    """Stable name: `feed espn`, `source reddit`, `team names`."""
+    kind: CheckKind
+    ok: bool
+    checked_at: datetime
+    asked: str
+    """Requests sent, one per line: method, host, path, query. Empty if the check needs no HTTP."""
+    response: str
+    """Status, size and seconds of the decisive request; empty without HTTP."""
+    said: str
+    """The adapter's summary, or its error."""
+    error_class: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    retryable: bool = False
+
+    @property
+    def answer(self) -> str:
+        return "; ".join(filter(None, (self.response, self.said)))
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCheck:
+    """Last result of a service, and since when its state has lasted."""
+
+    name: str
+    kind: CheckKind
+    ok: bool
+    since: datetime
+    """First check of the current state."""
+    last_ok_at: datetime | None
+    checked_at: datetime
+    asked: str
+    answer: str
+    error_class: str = ""
+    hint: str = ""
+
+    def history(self, now: datetime) -> str:
+        """Format the history: `working for 3 d`, or `failing for 2 h, last worked 2 h 5 min ago`."""
+        lasted = spoken(now - self.since)
+        if self.ok:
+            return f"working for {lasted}"
+        if self.last_ok_at is None:
+            return f"failing for {lasted}, never worked"
+        return f"failing for {lasted}, last worked {spoken(now - self.last_ok_at)} ago"
+
+
+@dataclass(frozen=True, slots=True)
+class UnexpectedAnswer:
+    """A response that an adapter could not use, redacted, for a bug report."""
+
+    name: str
+    at: datetime
+    error_class: str
+    message: str
+    request: str
+    status: int | None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""

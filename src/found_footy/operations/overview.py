@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from found_footy.config import ALL_SOURCES, Settings
+from found_footy.discovery.registry import sources_off
+from found_footy.errors import SettingsError
+from found_footy.feeds.registry import feeds_declared
 from found_footy.fixtures.follow_list import NextMatch
+from found_footy.fixtures.following import FollowChange, describe_following, following_of
 from found_footy.text import spoken
 
 
@@ -57,3 +62,36 @@ def next_match_text(match: NextMatch, now: datetime, zone: tzinfo | None = None)
     day = {0: "today", 1: "tomorrow"}.get(days, f"{kickoff:%a} {kickoff.day} {kickoff:%b}")
     wait = max(match.kickoff - now, timedelta(0))
     return f"{match.home} – {match.away} ({match.league}), {day} {kickoff:%H:%M}, in {spoken(wait)}"
+
+
+async def describe_setup(
+    settings: Settings, changes: Sequence[FollowChange] = (), next_match: NextMatch | None = None
+) -> SetupOverview:
+    """`changes` are those of the follow list at run time."""
+    return SetupOverview(
+        following=describe_following(following_of(settings.follow, changes)),
+        feeds=await _feeds(settings),
+        sources=source_states(settings),
+        next_match=next_match,
+    )
+
+
+async def _feeds(settings: Settings) -> tuple[SwitchState, ...]:
+    try:
+        declared = await feeds_declared(settings)
+    except SettingsError as error:
+        return (SwitchState("feeds", False, str(error)),)
+    return tuple(
+        SwitchState(each.source.id, each.on and not each.lacks, each.lacks if each.on else "switched off")
+        for each in declared
+    )
+
+
+def source_states(settings: Settings) -> tuple[SwitchState, ...]:
+    lacking = sources_off(settings)
+    return tuple(
+        SwitchState(name, True)
+        if name in settings.sources and name not in lacking
+        else SwitchState(name, False, f"needs {lacking[name]}" if name in lacking else "not in FOOTY_SOURCES")
+        for name in ALL_SOURCES
+    )

@@ -9,75 +9,19 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
+from found_footy.config import Settings
 from found_footy.errors import FootyError
+from found_footy.operations.models import CheckKind, CheckResult, ServiceCheck
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import Exchange, decisive, record_exchanges
 from found_footy.runtime.redaction import Redactor
-from found_footy.text import spoken
+from found_footy.secrets import build_redactor
 
 MAX_ASKED = 1000
 MAX_ANSWER = 1000
-
-
-class CheckKind(StrEnum):
-    FEED = "feed"
-    SOURCE = "source"
-    HOST = "host"
-    """A clip host."""
-    SERVICE = "service"
-    """Anything else: team names, vision server, object store, browser."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """Result of one check."""
-
-    name: str
-    """Stable name: `feed espn`, `source reddit`, `team names`."""
-    kind: CheckKind
-    ok: bool
-    checked_at: datetime
-    asked: str
-    """Requests sent, one per line: method, host, path, query. Empty if the check needs no HTTP."""
-    response: str
-    """Status, size and seconds of the decisive request; empty without HTTP."""
-    said: str
-    """The adapter's summary, or its error."""
-    error_class: str = ""
-    hint: str = ""
-    seconds: float = 0.0
-    retryable: bool = False
-
-    @property
-    def answer(self) -> str:
-        return "; ".join(filter(None, (self.response, self.said)))
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceCheck:
-    """Last result of a service, and since when its state has lasted."""
-
-    name: str
-    kind: CheckKind
-    ok: bool
-    since: datetime
-    """First check of the current state."""
-    last_ok_at: datetime | None
-    checked_at: datetime
-    asked: str
-    answer: str
-    error_class: str = ""
-    hint: str = ""
-
-    def history(self, now: datetime) -> str:
-        """Format the history: `working for 3 d`, or `failing for 2 h, last worked 2 h 5 min ago`."""
-        lasted = spoken(now - self.since)
-        if self.ok:
-            return f"working for {lasted}"
-        if self.last_ok_at is None:
-            return f"failing for {lasted}, never worked"
-        return f"failing for {lasted}, last worked {spoken(now - self.last_ok_at)} ago"
 
 
 def after_check(before: ServiceCheck | None, result: CheckResult) -> ServiceCheck:
@@ -106,6 +50,9 @@ def is_transition(before: ServiceCheck | None, after: ServiceCheck) -> bool:
 
 # --- Runner of concurrent live checks.
 
+
+if TYPE_CHECKING:
+    from found_footy.feeds.registry import DeclaredFeed
 
 log = logging.getLogger(__name__)
 
@@ -201,3 +148,66 @@ class ServiceChecker:
             response=clean(last.answered) if last else "",
             said=clean(said),
         )
+
+
+RECHECK_SECONDS = 30.0
+
+
+class Checkable(Protocol):
+    async def check(self) -> str: ...
+
+    async def aclose(self) -> None: ...
+
+
+def build_checker(settings: Settings) -> ServiceChecker:
+    return ServiceChecker(utc_now, build_redactor(settings))
+
+
+def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Probe]:
+    """Build a probe for everything that is enabled and configured. Connections open only when a probe runs."""
+    from found_footy.browser.client import HttpBrowserControl
+    from found_footy.clips.llama_vision import LlamaVision
+    from found_footy.discovery.registry import build_wikidata, sources_off
+    from found_footy.feeds.registry import build_feed
+    from found_footy.storage.stores import build_objects
+
+    probes = [
+        _probe(f"feed {each.source.id}", CheckKind.FEED, partial(build_feed, settings, each.source, None))
+        for each in feeds
+        if each.on and not each.lacks
+    ]
+    off = sources_off(settings)
+    for name in settings.sources:
+        if name not in off:
+            probes.append(_probe(f"source {name}", CheckKind.SOURCE, partial(_source, settings, name)))
+    probes.append(_probe("team names", CheckKind.SERVICE, partial(build_wikidata, settings)))
+    probes.append(_probe("object store", CheckKind.SERVICE, partial(build_objects, settings)))
+    if settings.llama_url is not None:
+        probes.append(
+            _probe(
+                "vision server", CheckKind.SERVICE, partial(LlamaVision, settings.llama_url, model=settings.llama_model)
+            )
+        )
+    if settings.browser_url is not None:
+        probes.append(Probe("browser", CheckKind.SERVICE, HttpBrowserControl(settings.browser_url).check))
+    return probes
+
+
+def _probe(name: str, kind: CheckKind, build: Callable[[], Checkable]) -> Probe:
+    """Return a probe that builds the adapter for each run, because a run closes it."""
+
+    async def check() -> str:
+        opened = build()
+        try:
+            return await opened.check()
+        finally:
+            await opened.aclose()
+
+    return Probe(name, kind, check)
+
+
+def _source(settings: Settings, name: str) -> Checkable:
+    from found_footy.discovery.registry import build_sources
+
+    (source,) = build_sources(settings.model_copy(update={"sources": (name,)}))
+    return source

@@ -18,7 +18,7 @@ from found_footy.errors import (
     KnowledgeError,
     SourceChanged,
 )
-from found_footy.operations.check_ports import UnexpectedAnswers
+from found_footy.operations.check_store import PostgresUnexpectedAnswers
 from found_footy.runtime.http_exchanges import Exchange, decisive
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ PAUSE_SECONDS = 600.0
 
 
 class UnexpectedAnswerRecorder:
-    def __init__(self, answers: UnexpectedAnswers | None = None) -> None:
+    def __init__(self, answers: PostgresUnexpectedAnswers | None = None) -> None:
         """Without a store, nothing is kept."""
         self._answers = answers
         self._kept_at: dict[tuple[str, str], float] = {}
@@ -42,7 +42,7 @@ class UnexpectedAnswerRecorder:
         for error in {error.kind: error for error in errors if is_unexpected(error, exchange)}.values():
             await self._keep(self._answers, name, error, exchange)
 
-    async def _keep(self, answers: UnexpectedAnswers, name: str, error: FootyError, exchange: Exchange) -> None:
+    async def _keep(self, answers: PostgresUnexpectedAnswers, name: str, error: FootyError, exchange: Exchange) -> None:
         last, now = self._kept_at.get((name, error.kind)), time.monotonic()
         if last is not None and now - last < PAUSE_SECONDS:
             return

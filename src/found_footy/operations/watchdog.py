@@ -11,11 +11,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 from uuid import uuid4
 
-from found_footy.app import health_rules, open_health, saving_lag
 from found_footy.config import Settings
 from found_footy.errors import CacheUnavailable, FootyError
 from found_footy.operations.feed_health import (
@@ -31,7 +30,6 @@ from found_footy.operations.feed_health import (
 )
 from found_footy.operations.models import HealthGrade, HealthState, HealthSummary, Recovery, RecoveryOutcome
 from found_footy.operations.ports import HealthCache, HealthStore
-from found_footy.operations.probe import FeedMeasurer
 from found_footy.operations.recovery import BrowserRecycles, Recovering
 
 log = logging.getLogger(__name__)
@@ -82,6 +80,7 @@ class Watchdog:
         self._trouble: str | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
+        log.info(f"judging the feeds every {self._interval:g} s", extra={"action": "watchdog_ready"})
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
@@ -96,6 +95,7 @@ class Watchdog:
                     with suppress(asyncio.CancelledError):
                         await task
             await self._leading.release()
+        log.info("the watchdog has stopped", extra={"action": "watchdog_stopped"})
 
     async def _guarded(self) -> None:
         """Run one round. Failures are logged, and the next round tries again."""
@@ -192,25 +192,12 @@ class Watchdog:
             log.info(said, extra={"action": "recovery_judged", "outcome": str(judgement.outcome)})
 
 
-# --- Watchdog process.
-
-
-async def watch(settings: Settings, stop: asyncio.Event) -> None:
-    async with open_health(settings) as health:
-        recycles = BrowserRecycles(health.browser, health.store, health.recovering) if health.browser else None
-        watchdog = Watchdog(
-            health.store,
-            health.cache,
-            FeedMeasurer(
-                health.store, health.freshness, health.records, health.counters, saving_lag(settings)
-            ).measured,
-            health.recovering,
-            health.leading,
-            health_rules(settings),
-            interval=settings.health_seconds,
-            now=lambda: datetime.now(UTC),
-            recycles=recycles,
-        )
-        log.info(f"judging the feeds every {settings.health_seconds:g} s", extra={"action": "watchdog_ready"})
-        await watchdog.run(stop)
-    log.info("the watchdog has stopped", extra={"action": "watchdog_stopped"})
+def health_rules(settings: Settings) -> HealthRules:
+    return HealthRules(
+        fresh=settings.fresh_seconds,
+        failing=settings.failing_seconds,
+        stall=settings.stall_seconds,
+        recovery=settings.recovery_seconds,
+        recovery_pause=settings.recovery_pause_seconds,
+        gap=max(HealthRules().gap, 4 * settings.health_seconds),
+    )

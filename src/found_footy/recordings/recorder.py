@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from found_footy.config import Settings
 from found_footy.discovery.models import Post, SourceReport
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import FootyError, ProgramFault
@@ -159,3 +160,22 @@ def _recorded_error(error: FootyError | None) -> RecordedError | None:
 
 def _not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:
     log.log(level, f"{what} not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})
+
+
+def recorded_rules(settings: Settings) -> dict[str, float]:
+    """Return the settings that affect how a goal is handled; a replay needs the same values."""
+    names = (
+        "poll_seconds",
+        "feed_patience_seconds",
+        "debounce_polls",
+        "drop_polls",
+        "over_polls",
+        "same_goal_minutes",
+        "search_attempts",
+        "search_attempts_most",
+        "search_seconds",
+        "search_gap_seconds",
+        "post_age_seconds",
+        "candidates",
+    )
+    return {name: float(getattr(settings, name)) for name in names}

@@ -16,12 +16,12 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.worker import Worker
 
-from found_footy.app import open_worker, recorded_rules, search_rules
+from found_footy.app import open_worker
 from found_footy.clips.activities import DownloadActivities
 from found_footy.clips.filters import FilterRules
 from found_footy.clips.store import ClipStore
 from found_footy.config import Settings, as_demo
-from found_footy.discovery.activities import SearchActivities
+from found_footy.discovery.activities import SearchActivities, search_rules
 from found_footy.discovery.models import search_workflow_id
 from found_footy.errors import EngineError, RecordingBroken
 from found_footy.feeds.alignment import ID_SPAN, id_offset
@@ -41,7 +41,7 @@ from found_footy.recordings.outcome import (
     outcomes_of_answers,
 )
 from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
-from found_footy.recordings.recorder import MatchRecorder
+from found_footy.recordings.recorder import MatchRecorder, recorded_rules
 from found_footy.recordings.store import RecordingStore
 from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
 from found_footy.runtime.temporal import connect_temporal

@@ -110,6 +110,13 @@ class HttpServer:
         assert self._serving is not None
         await asyncio.shield(self._serving)
 
+    async def wait_until(self, stop: asyncio.Event) -> None:
+        """Wait until `stop`, or until the server stops by itself."""
+        waiting = {asyncio.create_task(self.wait()), asyncio.create_task(stop.wait())}
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+
 
 class _QuietServer(uvicorn.Server):
     """uvicorn server that reports readiness, leaves signals alone and stops at once."""

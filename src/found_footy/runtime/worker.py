@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +22,8 @@ from temporalio.worker import (
 
 from found_footy.errors import FootyError
 from found_footy.runtime import activity_policy
+
+log = logging.getLogger(__name__)
 
 MAX_RETRY_AFTER = timedelta(minutes=5)
 GRACEFUL_SHUTDOWN = timedelta(seconds=10)
@@ -118,3 +121,19 @@ def activity_worker(
         max_concurrent_activities=max_concurrent,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
     )
+
+
+async def run_workers(workers: Sequence[Worker], stop: asyncio.Event, guard: Coroutine[Any, Any, None]) -> None:
+    """Run the workers until `stop`, or until one fails, or until `guard` returns or raises, which is raised again."""
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    log.info("worker is ready", extra={"action": "worker_ready", "task_queue": workers[0].task_queue})
+    guarding = asyncio.create_task(guard, name="worker guard")
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({*running, stopping, guarding}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    await asyncio.gather(*(worker.shutdown() for worker in workers))
+    await asyncio.gather(*running)
+    if guarding.done():
+        guarding.result()
+    guarding.cancel()
+    log.info("worker has stopped", extra={"action": "worker_stopped"})

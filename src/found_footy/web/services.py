@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, cast
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from found_footy.config import Settings
 from found_footy.errors import NotFound
 from found_footy.operations.models import Recovery, RecoveryAction
 from found_footy.web.live import Hub
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
     from found_footy.fixtures.store import FixtureStore
     from found_footy.library.review_store import ReviewStore
-    from found_footy.library.search import LibrarySearch
+    from found_footy.library.search import LibrarySearchServices
     from found_footy.library.store import LibraryStore
     from found_footy.library.submissions import AddressCheck
     from found_footy.library.views import LibraryViews
@@ -36,12 +37,6 @@ if TYPE_CHECKING:
     from found_footy.operations.health import HealthService
     from found_footy.operations.overview import SetupOverview
     from found_footy.storage.objects.store import ThreadedObjectStore
-
-
-@dataclass(frozen=True, slots=True)
-class LibrarySearchServices:
-    clips: LibrarySearch
-    pictures: MediaProcessor
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +82,14 @@ class WebRules:
     source_mb: int = 20_000
     media_origin: str | None = None
     """Origin of signed video links, if they leave this site."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> WebRules:
+        derived = {"media_origin", "temporal_ui_url"}
+        plain = {name: getattr(settings, name) for name in cls.__dataclass_fields__ if name not in derived}
+        embedded = f"http://127.0.0.1:{settings.temporal_ui_port}" if settings.temporal_ui_port else None
+        ui = settings.temporal_ui_url or embedded
+        return cls(**plain, media_origin=settings.media_origin, temporal_ui_url=ui)
 
 
 class RecoveryTrigger(Protocol):

@@ -48,16 +48,16 @@ def test_probe_tells_what_the_file_is(clips: Path) -> None:
 
 def test_hash_is_the_text_form(clips: Path) -> None:
     told = answer("hash", clips / "part.mp4")
-    assert (told["frames"], told["step"]) == (12, 0.25)
-    assert len(Fingerprint.from_text(told["hash"])) == 12
+    assert (told["frames"], told["step"]) == (24, 0.125)
+    assert len(Fingerprint.from_text(told["hash"])) == 24
     assert run("hash", clips / "part.mp4").stdout.strip() == told["hash"]
 
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        ("part", "whole", {"duplicate": True, "offset_seconds": 1.0, "matched_frames": 12, "keep": "b"}),
-        ("whole", "part", {"duplicate": True, "offset_seconds": -1.0, "matched_frames": 12, "keep": "a"}),
+        ("part", "whole", {"duplicate": True, "offset_seconds": 1.0, "matched_frames": 24, "keep": "b"}),
+        ("whole", "part", {"duplicate": True, "offset_seconds": -1.0, "matched_frames": 24, "keep": "a"}),
         ("whole", "other", {"duplicate": False, "offset_seconds": None, "matched_frames": 0, "keep": None}),
     ],
 )
@@ -67,7 +67,7 @@ def test_compare_says_the_same_or_not_and_which_to_keep(clips: Path, a: str, b: 
 
 def test_compare_in_words(clips: Path) -> None:
     same = run("compare", clips / "part.mp4", clips / "whole.mp4").stdout.replace("\n", "")
-    assert "same moment: the first starts at +1.00 s of the second; 12 frames match; keep" in same
+    assert "same moment: the first starts at +1.00 s of the second; 24 frames match; keep" in same
     assert run("compare", clips / "whole.mp4", clips / "other.mp4").stdout == "different\n"
 
 
@@ -81,7 +81,7 @@ def test_duplicates_lists_all_pairs_the_groups_and_what_cannot_be_read(clips: Pa
         (part, whole, True),
     ]
     assert set(told["pairs"][0]) == {"a", "b", "duplicate", "offset_seconds", "matched_frames"}
-    assert (told["pairs"][2]["offset_seconds"], told["pairs"][2]["matched_frames"]) == (1.0, 12)
+    assert (told["pairs"][2]["offset_seconds"], told["pairs"][2]["matched_frames"]) == (1.0, 24)
     assert told["groups"] == [[part, whole]]
     assert [(each["file"], each["class"]) for each in told["errors"]] == [(wrong, "NotAVideo")]
 

@@ -137,10 +137,10 @@ def test_what_is_no_film_is_refused(tmp_path: Path) -> None:
     ("frames", "rate", "chosen"),
     [
         (1, Fraction(25), [0]),
-        (25, Fraction(25), [0, 6, 12, 19]),
-        (26, Fraction(25), [0, 6, 12, 19, 25]),
-        (30, Fraction(30), [0, 7, 15, 22]),
-        (2, Fraction(1), [0, 0, 0, 1, 1, 1, 1, 1]),
+        (25, Fraction(25), [0, 3, 6, 9, 12, 16, 19, 22]),
+        (26, Fraction(25), [0, 3, 6, 9, 12, 16, 19, 22, 25]),
+        (30, Fraction(30), [0, 4, 7, 11, 15, 19, 22, 26]),
+        (2, Fraction(1), [0] * 5 + [1] * 11),
     ],
 )
 def test_which_frames_are_hashed(frames: int, rate: Fraction, chosen: list[int]) -> None:
@@ -148,7 +148,7 @@ def test_which_frames_are_hashed(frames: int, rate: Fraction, chosen: list[int])
 
 
 def test_of_hours_the_beginning_is_hashed() -> None:
-    assert len(hashed_frames(360_000, Fraction(25))) == 2400
+    assert len(hashed_frames(360_000, Fraction(25))) == 4800
 
 
 def test_the_hash_of_a_stretch_is_that_of_its_file(tmp_path: Path) -> None:

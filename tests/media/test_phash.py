@@ -28,7 +28,7 @@ def test_a_bit_says_that_it_gets_brighter_to_the_right_from_the_top_left_on(name
     values = make(x / 192, y / 108)
     picture = np.interp(values, (values.min(), values.max()), (0, 255)).astype(np.uint8)
     found = fingerprint_of(picture[None], np.array([0]))
-    assert found.to_text() == f"dense:0.25:0={expected}"
+    assert found.to_text() == f"dense:0.125:0={expected}"
 
 
 def test_flat_and_dark_pictures_are_left_out() -> None:
@@ -38,10 +38,10 @@ def test_flat_and_dark_pictures_are_left_out() -> None:
     assert fingerprint_of(pictures, np.arange(5)).places.tolist() == [0, 3]
 
 
-def test_a_clip_is_hashed_every_quarter_of_a_second_to_its_end(tmp_path: Path) -> None:
+def test_a_clip_is_hashed_every_eighth_of_a_second_to_its_end(tmp_path: Path) -> None:
     found = hash_video(write_scene(tmp_path / "clip.mp4", 3))
-    assert found.places.tolist() == list(range(12))
-    assert found.step == 0.25
+    assert found.places.tolist() == list(range(24))
+    assert found.step == 0.125
 
 
 def bars(top: int = 0, bottom: int = 0, left: int = 0, right: int = 0, colour: int = 0) -> Alter:

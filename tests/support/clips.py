@@ -18,7 +18,7 @@ from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
 from found_footy.fixtures.models import FixtureStage
 from found_footy.fixtures.store import FixtureStore
-from found_footy.media.fingerprint import Fingerprint
+from found_footy.media.fingerprint import STEP, Fingerprint
 from found_footy.media.probe import VideoInfo
 from tests.support.following import follow
 from tests.support.football import RULES, START, match, poll
@@ -85,8 +85,8 @@ def seen(status: VerificationStatus = VerificationStatus.VERIFIED) -> Verificati
 def fingerprint(moment: str, start: float = 0.0, seconds: float = 10.0) -> Fingerprint:
     """The pictures of a broadcast from a second on: two that overlap match, those of different moments do not."""
     chance = random.Random(moment)
-    broadcast = [chance.getrandbits(64) for _ in range(400)]
-    first, count = round(start * 4), round(seconds * 4)
+    broadcast = [chance.getrandbits(64) for _ in range(800)]
+    first, count = round(start / STEP), round(seconds / STEP)
     return Fingerprint(np.arange(count), np.array(broadcast[first : first + count], dtype=np.uint64))
 
 

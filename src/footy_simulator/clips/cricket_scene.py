@@ -54,7 +54,7 @@ def still_of(footage: Footage, view: View, width: int, height: int) -> Image:
     """All that stands still, as a picture (BGR) larger than the frame."""
     wide, high = round(width * OVERSAMPLING), round(height * OVERSAMPLING)
     camera = "behind" if view is BEHIND else "square"
-    chance = seeded_rng(f"cricket {camera} {footage.moment}")
+    chance = seeded_rng(f"cricket {camera} {footage.venue}")
     picture = np.zeros((high, wide, 3), np.uint8)
     horizon = round(HORIZON * high)
     _stands(picture[:horizon], footage, chance)
@@ -205,13 +205,14 @@ class CricketScene:
         return self._stills[name]
 
     def _window(self, shot: Shot, time: float, view: View) -> tuple[float, Corner]:
-        """The zoom, and where the camera points: at the pitch, or at the batter who is out."""
+        """The zoom, and where the camera points: at the pitch, closing in on the batter as the wicket falls."""
         chance = random.Random(f"zoom {self._footage.moment} {shot.camera} {shot.start:.2f}")
-        share = min(max((time - shot.start) / (shot.end - shot.start), 0.0), 1.0)
-        near, far = (1.7, 2.1) if shot.camera == "close" else (1.05, 1.35)
-        zoom = chance.uniform(near, far) + (chance.uniform(near, far) - near) * share * 0.5
-        x, y = view.bat if shot.camera == "close" else (0.5, 0.58)
-        sway = 0.05 * np.sin(0.4 * time + chance.uniform(0, 6))
+        begins, ends = chance.uniform(1.05, 1.35), chance.uniform(1.6, 1.9)
+        closer = 1.0 if shot.camera == "close" else min(max((shot.play_at(time) + 1.5) / 3, 0.0), 1.0)
+        closer *= closer * (3 - 2 * closer)
+        (x, y), sway = view.bat, 0.05 * np.sin(0.4 * time + chance.uniform(0, 6))
+        x, y = 0.5 + (x - 0.5) * closer, 0.58 + (y - 0.58) * closer
+        zoom = begins + (ends - begins) * closer
         return zoom, (x + chance.uniform(-0.05, 0.05) + float(sway), y + chance.uniform(-0.03, 0.05))
 
     def _people(self, play: float, view: View) -> list[_Person]:

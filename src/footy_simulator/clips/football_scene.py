@@ -243,7 +243,7 @@ class FootballScene:
     def __init__(self, footage: Footage, width: int, height: int) -> None:
         self._footage, self._width, self._height = footage, width, height
         self._timeline = broadcast_timeline(footage)
-        self._left = random.Random(f"end {footage.moment}").random() < 0.5
+        self._left = attacks_left(footage)
         self._play = _turned(play_of(footage)) if self._left else play_of(footage)
         self._ground = ground_of(footage)
         self._stages: dict[CameraName, CameraView] = {}
@@ -338,8 +338,14 @@ class FootballScene:
         plane, _ = project(self._stage(name).matrix, np.column_stack((smooth, np.full(len(smooth), lift))))
         if name == "wide":
             # The main camera pans and hardly tilts.
-            plane[:, 1] = plane[:, 1] * 0.35 + seeded_rng(f"tilt {self._footage.moment}").uniform(-0.1, 0.02)
+            plane[:, 1] = plane[:, 1] * 0.35 + seeded_rng(f"tilt {self._footage.venue}").uniform(-0.1, 0.02)
         return plane
+
+
+def attacks_left(footage: Footage) -> bool:
+    """Both sides attack opposite goals, the same ones throughout a half; which ones is drawn for the match."""
+    drawn = random.Random(f"end {footage.venue} {footage.half_ends}").random() < 0.5
+    return drawn == (footage.side == 0)
 
 
 def _zoom(footage: Footage, shot: Shot, time: float) -> float:

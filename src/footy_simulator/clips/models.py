@@ -137,7 +137,7 @@ def reason_of(kind: PostKind) -> ExpectedRejection | None:
 # --- Specs: the footage, its master and the copy. Equal content has an equal digest.
 
 
-RENDERER_VERSION = 1
+RENDERER_VERSION = 3
 """Part of every cached file's name: increase it whenever the pictures change."""
 
 Pair = tuple[int, int]
@@ -150,9 +150,9 @@ class Footage:
 
     scene: Scene
     venue: str
-    """Seeds the stadium, the light and the kits: shared by all goals of a match."""
+    """Seeds the stadium, its crowd and cameras, the light and the kits: shared by all goals of a match."""
     moment: str
-    """Seeds the play, the cameras and the cuts."""
+    """Seeds the play and the cuts."""
     teams: tuple[str, str]
     codes: tuple[str, str]
     style: AnyStyle
@@ -180,7 +180,7 @@ class Footage:
 
     @property
     def key(self) -> str:
-        return _digest(_content(self))
+        return _digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class MasterSpec:
 
     @property
     def key(self) -> str:
-        return _digest(_content(self))
+        return _digest(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class ClipSpec:
     @property
     def key(self) -> str:
         """Digest of the file's content only: author, time and kind of the post are left out."""
-        content = _content(self)
+        content = asdict(self)
         for name in ("match", "goal", "number", "after"):
             del content[name]
         return _digest(content)
@@ -241,11 +241,6 @@ class ClipSpec:
     @property
     def has_picture(self) -> bool:
         return self.kind not in WITHOUT_PICTURE
-
-
-def _content(spec: Footage | MasterSpec | ClipSpec) -> dict[str, Any]:
-    """Omit `balls` for football, so that files rendered before cricket existed keep their names."""
-    return asdict(spec, dict_factory=lambda fields: {k: v for k, v in fields if k != "balls" or v is not None})
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -56,14 +56,14 @@ class Ground:
 
 
 def ground_of(footage: Footage) -> Ground:
-    venue, stands = seeded_rng(f"ground {footage.venue}"), seeded_rng(f"stands {footage.moment}")
+    chance, stands = seeded_rng(f"ground {footage.venue}"), seeded_rng(f"stands {footage.venue}")
     home, away = kits_of(footage.venue, *footage.teams)
     return Ground(
         turf=_turf(footage.venue),
         stand=crowd(stands, 230, _ROWS, home.shirt),
         end=crowd(stands, 190, _ROWS, away.shirt),
         boards=hoardings(stands, PITCH_LENGTH + 16),
-        tilt=venue.uniform(0.55, 0.8),
+        tilt=chance.uniform(0.55, 0.8),
     )
 
 
@@ -94,8 +94,8 @@ def stage_of(footage: Footage, ground: Ground, name: CameraName, height: int, at
 
 
 def _view(footage: Footage, name: CameraName) -> _View:
-    chance = seeded_rng(f"camera {name} {footage.moment}")
-    # Cameras of different grounds differ this much, so that two goals do not look alike.
+    # A camera stands where the ground has a place for it: all goals of a match look alike.
+    chance = seeded_rng(f"camera {name} {footage.venue}")
     shift, lift = chance.uniform(-9, 9), chance.uniform(-4.5, 8)
     match name:
         case "wide":
@@ -195,9 +195,8 @@ def _sky(footage: Footage, shape: tuple[int, int, int]) -> Image:
 
 def _graded(image: Image, footage: Footage) -> Image:
     """The light of this ground and evening: one curve per colour channel."""
-    venue, moment = seeded_rng(f"light {footage.venue}"), seeded_rng(f"light {footage.moment}")
-    gain = venue.uniform(0.86, 1.12) * moment.uniform(0.95, 1.05)
-    tint = venue.uniform(0.93, 1.07, 3)
+    chance = seeded_rng(f"light {footage.venue}")
+    gain, tint = chance.uniform(0.86, 1.12), chance.uniform(0.93, 1.07, 3)
     levels = np.arange(256)[:, None] * gain * tint
     curves = np.clip(levels, 0, 255).astype(np.uint8)[None]
     return np.asarray(cv2.LUT(image, curves), np.uint8)

@@ -1,7 +1,7 @@
 """Time alignment of a goal's clips: which second of each clip shows the same moment. Pure functions.
 
 Clips of one pool show different footage, or they would have been merged. The two pools are never deduplicated against
-each other, and different broadcasts of a goal show the same match clock. Fingerprints are accurate to a quarter of a
+each other, and different broadcasts of a goal show the same match clock. Fingerprints are accurate to an eighth of a
 second and clocks to a second, so fingerprints are tried first.
 """
 

@@ -23,7 +23,7 @@ from found_footy.media.container import DecodeLimits, timeline_from_packets
 from found_footy.media.cut import frames_by_number, open_master
 from found_footy.media.frames import sample_grey
 
-FRAMES = 40
+SAMPLED_FRAMES = 40
 """Number of frames, spread over the clip, used to find bars."""
 BAR_DEVIATION = 3.0
 """Maximum deviation of a bar's pixel from the bar's colour in grey levels, averaged over time."""
@@ -31,13 +31,17 @@ BAR_SHARE = 0.8
 """Minimum share of a bar's row that has the bar's colour."""
 CAPTION_MARGIN = 0.04
 """A row with a caption counts as bar if this share at both of its ends has the bar's colour."""
+BAR_STEP = 8.0
+"""Minimum step from a bar to the content, in grey levels: even grass in the foreground has the colour of a bar, but
+passes into the rest of the picture without an edge.
+"""
 MAX_CROP = 0.4
 """Maximum share of a side to crop; a clip that is mostly bar is left unchanged."""
-EDGE = 3.0
+MIN_EDGE = 3.0
 """Minimum edge between content and blurred bar, as a multiple of the difference between adjacent rows of the bar."""
-BLUR = 0.35
+MAX_DETAIL = 0.35
 """Maximum fine detail of a blurred bar, as a share of that of the content."""
-ALIKE = 0.03
+MAX_ASYMMETRY = 0.03
 """Maximum difference in size of two opposite blurred bars, as a share of the side."""
 
 Floats = NDArray[np.float32]
@@ -55,7 +59,7 @@ class CropBox:
 
 def content_box(frames: NDArray[np.uint8]) -> CropBox:
     """Find the content in grey frames of shape (frames, height, width)."""
-    chosen = frames[np.unique(np.linspace(0, len(frames) - 1, FRAMES).astype(int))].astype(np.float32)
+    chosen = frames[np.unique(np.linspace(0, len(frames) - 1, SAMPLED_FRAMES).astype(int))].astype(np.float32)
     box = CropBox(0, chosen.shape[1], 0, chosen.shape[2])
     # Bars can be nested: a clip that already had some is posted with new ones.
     for find in (_soft_bars, _flat_bars, _flat_bars):
@@ -68,9 +72,9 @@ def content_box(frames: NDArray[np.uint8]) -> CropBox:
 
 def _flat_bars(frames: Floats) -> tuple[int, int]:
     """Return the number of single-coloured rows to crop at the top and the bottom."""
-    most = int(frames.shape[1] * MAX_CROP)
+    limit = int(frames.shape[1] * MAX_CROP)
     above, below = _flat_rows(frames), _flat_rows(frames[:, ::-1])
-    if above > most or below > most:
+    if above > limit or below > limit:
         return 0, 0
     # Scaling mixes the outermost row of the content with the bar.
     return above + (above > 0), below + (below > 0)
@@ -84,7 +88,14 @@ def _flat_rows(frames: Floats) -> int:
     bar = flat | caption
     reach = int(bar.size if bar.all() else np.argmin(bar))
     inside = np.flatnonzero(flat[:reach])
-    return int(inside[-1]) + 1 if inside.size else 0
+    rows = int(inside[-1]) + 1 if inside.size else 0
+    return rows if 0 < rows < bar.size and _ends_in_a_step(frames, rows) else 0
+
+
+def _ends_in_a_step(frames: Floats, rows: int) -> bool:
+    """Compare the bar with the second row of the content: scaling mixes the first one with the bar."""
+    content = frames[:, min(rows + 1, frames.shape[1] - 1)]
+    return float(np.median(np.abs(content - frames[:, :rows].mean()))) >= BAR_STEP
 
 
 def _soft_bars(frames: Floats) -> tuple[int, int]:
@@ -92,15 +103,15 @@ def _soft_bars(frames: Floats) -> tuple[int, int]:
     height = frames.shape[1]
     steps = np.abs(np.diff(frames, axis=1)).mean(axis=0)
     line = np.median(steps, axis=1)
-    most, slack = int(height * MAX_CROP), max(1, round(height * ALIKE))
-    upper = int(np.argmax(line[:most]))
-    lower = int(np.argmax(line[::-1][:most]))
-    if abs(upper - lower) > slack or min(upper, lower) < slack or max(upper, lower) + 2 > most:
+    limit, slack = int(height * MAX_CROP), max(1, round(height * MAX_ASYMMETRY))
+    upper = int(np.argmax(line[:limit]))
+    lower = int(np.argmax(line[::-1][:limit]))
+    if abs(upper - lower) > slack or min(upper, lower) < slack or max(upper, lower) + 2 > limit:
         return 0, 0
     detail = np.abs(np.diff(frames, n=2, axis=2)).mean(axis=(0, 2))
     inside = float(np.median(detail[upper + 2 : height - lower - 2]))
-    soft = max(detail[: upper - 1].mean(), detail[height - lower + 1 :].mean()) < BLUR * inside
-    sharp = line[upper] > EDGE * np.median(line[:upper]) and line[-1 - lower] > EDGE * np.median(
+    soft = max(detail[: upper - 1].mean(), detail[height - lower + 1 :].mean()) < MAX_DETAIL * inside
+    sharp = line[upper] > MIN_EDGE * np.median(line[:upper]) and line[-1 - lower] > MIN_EDGE * np.median(
         line[height - 1 - lower :]
     )
     return (upper + 2, lower + 2) if soft and sharp else (0, 0)
@@ -109,8 +120,10 @@ def _soft_bars(frames: Floats) -> tuple[int, int]:
 # --- Fingerprint: 64-bit frame hashes at even steps, and their text and binary forms.
 
 
-STEP = 0.25
-"""Seconds between two hashes."""
+STEP = 0.125
+"""Seconds between two hashes: a copy cut between two of them is at most a sixteenth of a second off. At twice the step,
+fast motion is too different from one sample to the next.
+"""
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -132,13 +145,13 @@ class Fingerprint:
 
     def __post_init__(self) -> None:
         if self.places.shape != self.hashes.shape or self.places.ndim != 1:
-            raise ValueError("each place needs one hash")
+            raise ValueError("expected one hash for each place")
         if not 0.001 <= self.step <= 60:
-            raise ValueError(f"a step of {self.step} s makes no sense")
+            raise ValueError(f"invalid step of {self.step} s: expected 0.001 to 60")
         if self.places.size and (
             self.places[0] < 0 or self.places[-1] >= MAX_FRAMES or np.any(np.diff(self.places) <= 0)
         ):
-            raise ValueError(f"places rise from 0 to less than {MAX_FRAMES}")
+            raise ValueError(f"expected ascending places from 0 to {MAX_FRAMES - 1}")
 
     def __len__(self) -> int:
         return int(self.hashes.size)
@@ -157,11 +170,11 @@ class Fingerprint:
     def from_text(cls, text: str) -> Fingerprint:
         whole = _TEXT.fullmatch(text.strip())
         if whole is None:
-            raise ValueError("a hash begins with dense:<step>:")
+            raise ValueError("a fingerprint begins with dense:<step>:")
         step = float(whole[1])
         pairs = [_PAIR.fullmatch(part) for part in whole[2].split(",")] if whole[2] else []
         if not all(pairs):
-            raise ValueError("each entry of a hash is <seconds>=<16 hexadecimal digits>")
+            raise ValueError("each entry of a fingerprint is <seconds>=<16 hexadecimal digits>")
         places = [round(float(pair[1]) / step) for pair in pairs if pair] if step else []
         hashes = [int(pair[2], 16) for pair in pairs if pair]
         return cls(np.array(places, dtype=np.int64), np.array(hashes, dtype=np.uint64), step)
@@ -177,15 +190,15 @@ class Fingerprint:
     @classmethod
     def from_bytes(cls, data: bytes) -> Fingerprint:
         if len(data) < _HEADER.size or data[:2] != _MAGIC:
-            raise ValueError("these bytes are no stored hash")
+            raise ValueError("not a stored fingerprint")
         _, milliseconds, count = _HEADER.unpack_from(data)
         begin = _HEADER.size + (count + 7) // 8
         if count > MAX_FRAMES or len(data) < begin:
-            raise ValueError("a stored hash is cut off")
+            raise ValueError("a stored fingerprint is truncated")
         present = np.unpackbits(np.frombuffer(data[_HEADER.size : begin], dtype=np.uint8), count=count)
         places = np.flatnonzero(present)
         if len(data) != begin + 8 * places.size:
-            raise ValueError("a stored hash is cut off")
+            raise ValueError("a stored fingerprint is truncated")
         return cls(places, np.frombuffer(data, dtype="<u8", offset=begin).astype(np.uint64), milliseconds / 1000)
 
 
@@ -232,8 +245,8 @@ def fingerprint_of(frames: NDArray[np.uint8], places: NDArray[np.int64]) -> Fing
     """Hash grey frames of shape (frames, height, width). Flat and dark frames are omitted."""
     box = content_box(frames)
     hashes = [_dhash(picture, box) for picture in frames]
-    telling = np.array([each is not None for each in hashes])
-    return Fingerprint(places[telling], np.array([each for each in hashes if each is not None], dtype=np.uint64))
+    hashed = np.array([each is not None for each in hashes])
+    return Fingerprint(places[hashed], np.array([each for each in hashes if each is not None], dtype=np.uint64))
 
 
 def _dhash(picture: NDArray[np.uint8], box: CropBox) -> int | None:

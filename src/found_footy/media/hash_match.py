@@ -1,20 +1,23 @@
 """Compares fingerprints: whether two clips show the same moment, and the offset between them.
 
-A match needs three consecutive frames at one offset that differ in at most 10 of 64 bits. Still, dark and repetitive
-clips meet that condition too, so the frames must also score enough points:
+Two clips match at an offset if
 
-* Each *distinct* frame that both clips show at the offset scores up to 11 points, one less per differing bit. A frame
-  that hardly differs, in either clip, from one already counted scores nothing.
-* A match needs 14 points, thus at least two distinct frames; and up to half as many more if the clips agree at another
-  offset almost as well, because then their content is not distinctive.
+1. three frames, a quarter of a second apart, differ in at most 10 of 64 bits;
+2. their *motion* agrees: between frames a moment apart, the same bits of the hash change in both clips. The bits that
+   change in both are compared with the number expected by chance. A ground looks the same in every goal of a match, and
+   a tripod shows the same picture in every kick; what moves differs;
+3. most of the moving part of the overlap agrees, and it is at least a third of the shorter clip's moving part. Title
+   cards, idents and replay wipes that unrelated clips share are less than that.
 
-Fingerprints omit frames without contrast (see `fingerprint.py`).
+Fingerprints omit frames without contrast (see `fingerprint.py`) and may omit frames known from many unrelated clips
+(see `clips/common_frames.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +27,28 @@ from found_footy.media.fingerprint import Fingerprint, Hashes, Places, mirrored
 MAX_HAMMING_DISTANCE = 10
 """Maximum number of differing bits, of 64, between two equal frames."""
 MIN_CONSECUTIVE_FRAMES = 3
-NEW_PICTURE_BITS = 8
-"""Minimum number of bits, of 64, by which a frame must differ from those already counted, in both clips."""
-POINTS_NEEDED = 14.0
-AMBIGUITY_PENALTY = 0.5
-"""Additional share of points needed if another offset fits equally well."""
-OFFSET_NEIGHBOURHOOD = 6
-"""Steps around an offset that are not independent of it, because frames change slowly."""
-TRIED = 4
+FRAME_DISTANCE = 2
+"""Steps between consecutive frames of that rule: a quarter of a second."""
+LAGS = (2, 4, 8)
+"""Steps between the frames whose hashes are compared for motion: 0.25, 0.5 and 1 s."""
+STEP_LAG = 4
+"""The lag by which a clip's moving part is measured."""
+MOVING_BITS = 3
+"""Minimum number of changed bits of a moving step, in either clip."""
+MIN_MOVING_STEPS = 8
+"""Minimum moving part of the overlap: a second."""
+SHORT_AGREEMENT = 0.56
+"""Minimum agreement of motion (0 by chance, 1 if equal) over up to `SHORT_STEPS` moving steps."""
+SHORT_STEPS = 24
+LONG_AGREEMENT = 0.2
+"""Over more steps, less agreement is needed, down to this: similar play agrees only briefly."""
+STEP_AGREEMENT = 0.3
+"""Minimum agreement of one step."""
+MIN_COVERAGE = 0.5
+"""Minimum share of the overlap's moving steps that agree or show equal frames."""
+MIN_SHARE = 1 / 3
+"""Minimum size of these steps relative to the moving part of the clip with the smaller one."""
+TRIED = 6
 """Number of offsets to verify, best first."""
 _CHUNK = 4096
 """Hashes compared at a time; 32 kB fit into the L1 cache."""
@@ -72,8 +89,7 @@ class FingerprintIndex:
 def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     if a.step != b.step:
         raise ValueError(f"hashes at steps of {a.step} and {b.step} s cannot be compared")
-    # Every run of three has a frame at a place divisible by three; most comparisons end here.
-    anchors = a.hashes[a.places % MIN_CONSECUTIVE_FRAMES == 0]
+    anchors = _anchors(a)
     if not (np.bitwise_count(anchors[:, None] ^ b.hashes) <= MAX_HAMMING_DISTANCE).any():
         return None
     # In a fixed order, so that ties are broken alike for (a, b) and (b, a).
@@ -95,9 +111,14 @@ def match_many(one: Fingerprint, library: FingerprintIndex) -> list[tuple[int, H
     return [(place, hit) for place, hit in found if hit is not None]
 
 
+def _anchors(fingerprint: Fingerprint) -> Hashes:
+    """Return frames of which every run of three contains one; most comparisons end with them."""
+    return fingerprint.hashes[fingerprint.places % (MIN_CONSECUTIVE_FRAMES * FRAME_DISTANCE) < FRAME_DISTANCE]
+
+
 def _possible(one: Fingerprint, library: FingerprintIndex) -> Places:
-    """Return the clips that have a frame similar to one of every third frame of this clip."""
-    anchors = one.hashes[one.places % MIN_CONSECUTIVE_FRAMES == 0]
+    """Return the clips that have a frame similar to an anchor of this clip."""
+    anchors = _anchors(one)
     if not (anchors.size and library.hashes.size):
         return np.empty(0, dtype=np.int64)
     nearest = np.full(library.hashes.size, 64, dtype=np.uint8)
@@ -125,48 +146,81 @@ def _best(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     closeness = MAX_HAMMING_DISTANCE + 1 - bits[alike].astype(np.int64)
     offsets = b.places[in_b] - a.places[in_a]
     least = int(offsets.min())
-    total = np.bincount(offsets - least, weights=closeness).astype(np.float64)
-    for index in _promising(total, least):
-        here = offsets == index + least
-        rows, columns = in_a[here], in_b[here]
-        if not _has_run(a.places[rows]):
-            continue
-        apart = np.abs(np.arange(total.size) - index) > OFFSET_NEIGHBOURHOOD
-        elsewhere = float(total[apart].max(initial=0.0) / total[index])
-        needed = POINTS_NEEDED * (1 + AMBIGUITY_PENALTY * min(1.0, elsewhere))
-        if _proves(a.hashes[rows], b.hashes[columns], closeness[here], needed):
-            return HashMatch(float((index + least) * a.step), int(rows.size))
-    return None
-
-
-def _promising(total: NDArray[np.float64], least: int) -> Iterator[int]:
-    """Yield the offsets with the most similar frames, best first; of equal ones the smallest."""
+    total = np.bincount(offsets - least, weights=closeness)
     distance = np.abs(np.arange(total.size) + least)
-    for index in np.lexsort((distance, -total))[:TRIED]:
-        if total[index] >= POINTS_NEEDED:
-            yield int(index)
+    motions = _Motion(a), _Motion(b)
+    best: tuple[float, HashMatch] | None = None
+    for index in np.lexsort((distance, -total))[:TRIED].tolist():
+        places = a.places[in_a[offsets == index + least]]
+        if not _has_run(places):
+            continue
+        agreement = _agreement(*motions, index + least)
+        if agreement is not None and (best is None or agreement > best[0]):
+            best = agreement, HashMatch(float((index + least) * a.step), int(places.size))
+    return best[1] if best else None
 
 
 def _has_run(places: Places) -> bool:
-    """Whether MIN_CONSECUTIVE_FRAMES ascending places are consecutive anywhere."""
-    apart = MIN_CONSECUTIVE_FRAMES - 1
-    return bool((places[apart:] - places[:-apart] == apart).any())
+    """Whether some ascending places contain a run of equal frames."""
+    present = np.zeros(int(places.max(initial=0)) + 1, dtype=np.bool_)
+    present[places] = True
+    reach = present.size - (MIN_CONSECUTIVE_FRAMES - 1) * FRAME_DISTANCE
+    if reach <= 0:
+        return False
+    starts = [present[FRAME_DISTANCE * n : FRAME_DISTANCE * n + reach] for n in range(MIN_CONSECUTIVE_FRAMES)]
+    return bool(np.logical_and.reduce(starts).any())
 
 
-def _proves(a: Hashes, b: Hashes, closeness: NDArray[np.int64], needed: float) -> bool:
-    """Whether the distinct frames, each counted once at its closest, reach the needed points."""
-    counted: list[tuple[int, int, int]] = []
-    points = 0
-    for one, other, close in zip(a.tolist(), b.tolist(), closeness.tolist(), strict=True):
-        for place, (seen, seen_other, best) in enumerate(counted):
-            if min((one ^ seen).bit_count(), (other ^ seen_other).bit_count()) < NEW_PICTURE_BITS:
-                if close > best:
-                    counted[place] = (seen, seen_other, close)
-                    points += close - best
-                break
-        else:
-            counted.append((one, other, close))
-            points += close
-        if points >= needed:
-            return True
-    return False
+class _Motion:
+    """A clip's hashes by place, and the bits that change over each lag."""
+
+    def __init__(self, clip: Fingerprint) -> None:
+        size = int(clip.places[-1]) + 1
+        self.hashes = np.zeros(size, dtype=np.uint64)
+        self.hashes[clip.places] = clip.hashes
+        self.present = np.zeros(size, dtype=np.bool_)
+        self.present[clip.places] = True
+        self.changes: dict[int, Hashes] = {}
+        for lag in LAGS:
+            both = self.present[lag:] & self.present[:-lag]
+            self.changes[lag] = np.where(both, self.hashes[lag:] ^ self.hashes[:-lag], np.uint64(0))
+        self.moving_steps = int((np.bitwise_count(self.changes[STEP_LAG]) >= MOVING_BITS).sum())
+
+
+def _agreement(a: _Motion, b: _Motion, offset: int) -> float | None:
+    """Return how far the motion agrees at an offset, or None if the clips do not match there."""
+    present = np.logical_and(*_overlap(a.present, b.present, offset))
+    equal = present & (np.bitwise_count(np.bitwise_xor(*_overlap(a.hashes, b.hashes, offset))) <= MAX_HAMMING_DISTANCE)
+    excess, possible = 0.0, 0.0
+    for lag in LAGS:
+        both = present[lag:] & present[:-lag]
+        in_a, in_b = (changes[both] for changes in _overlap(a.changes[lag], b.changes[lag], offset))
+        step_excess, step_possible = _compared(in_a, in_b)
+        excess, possible = excess + float(step_excess.sum()), possible + float(step_possible.sum())
+        if lag == STEP_LAG:
+            moving = np.maximum(np.bitwise_count(in_a), np.bitwise_count(in_b)) >= MOVING_BITS
+            still_equal = (equal[lag:] & equal[:-lag])[both]
+            agreeing = moving & ((step_excess >= STEP_AGREEMENT * step_possible) | still_equal)
+    steps = int(moving.sum())
+    if steps < MIN_MOVING_STEPS:
+        return None
+    agreement = excess / possible
+    enough = (
+        agreement >= max(LONG_AGREEMENT, SHORT_AGREEMENT * min(1.0, SHORT_STEPS / steps) ** 2)
+        and agreeing.sum() >= MIN_COVERAGE * steps
+        and agreeing.sum() >= MIN_SHARE * min(a.moving_steps, b.moving_steps)
+    )
+    return agreement if enough else None
+
+
+def _overlap(a: NDArray[Any], b: NDArray[Any], offset: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the parts of two arrays by place that overlap if `offset` is added to places of the first."""
+    begin, end = max(0, -offset), max(0, -offset, min(a.size, b.size - offset))
+    return a[begin:end], b[begin + offset : end + offset]
+
+
+def _compared(a: Hashes, b: Hashes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each step, return how many more bits change in both clips than by chance, and how many more could."""
+    in_a, in_b = np.bitwise_count(a).astype(np.float64), np.bitwise_count(b).astype(np.float64)
+    by_chance = in_a * in_b / 64
+    return np.bitwise_count(a & b) - by_chance, (in_a + in_b) / 2 - by_chance

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 from clip_helpers import difference, spec_of
 
-from footy_simulator.clips.broadcast import BOARDS, GOAL_AT, ClockFace, broadcast_timeline
-from footy_simulator.clips.football_scene import FootballScene, play_of
+from footy_simulator.clips.broadcast import BOARDS, GOAL_AT, CameraName, ClockFace, broadcast_timeline
+from footy_simulator.clips.football_scene import FootballScene, attacks_left, play_of
 from footy_simulator.clips.models import BOARD_STYLES, BoardStyle, Footage
+from footy_simulator.clips.plan import goal_footage
 from footy_simulator.clips.scoreboard import BoardContent, Scoreboard
+from footy_simulator.clips.stadium import ground_of, stage_of
 from footy_simulator.clips.truth import clip_truth
+from footy_simulator.loader import load_scenario
 
 FOOTAGE = spec_of("copy", minute="90+3").footage
 SIZE = (640, 360)
@@ -97,3 +101,21 @@ def test_nobody_runs_faster_than_people_do() -> None:
 def test_the_clock_goes_on_during_the_replay() -> None:
     timeline = broadcast_timeline(FOOTAGE)
     assert timeline.shots[-1].play_start == timeline.shots[-1].start - GOAL_AT
+
+
+def test_goals_of_one_match_share_ground_crowd_and_cameras() -> None:
+    """Real grounds look alike in every goal: only what moves tells two goals apart."""
+    match = load_scenario("matchday").football.matches[0]
+    first, second = goal_footage(match, 0), goal_footage(match, 1)
+    assert first.moment != second.moment
+    for name in get_args(CameraName):
+        one, other = (stage_of(footage, ground_of(footage), name, 180, attack_left=True) for footage in (first, second))
+        assert np.array_equal(one.image, other.image)
+        assert np.array_equal(one.matrix, other.matrix)
+
+
+def test_a_side_attacks_one_goal_throughout_a_half() -> None:
+    match = load_scenario("matchday").football.matches[0]
+    footage = goal_footage(match, 0)
+    assert attacks_left(footage) != attacks_left(replace(footage, side=1 - footage.side))
+    assert attacks_left(footage) == attacks_left(replace(footage, moment="another goal of this half"))

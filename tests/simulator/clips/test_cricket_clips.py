@@ -11,7 +11,7 @@ import yaml
 from footy_simulator.clips.broadcast import GOAL_AT
 from footy_simulator.clips.encode import scene_of
 from footy_simulator.clips.models import CRICKET_STYLES, ClipSpec, PostKind
-from footy_simulator.clips.plan import MIN_DISTANCE_BALLS, all_clips, clips_for, fallen_of, wicket_footage
+from footy_simulator.clips.plan import MIN_DISTANCE_BALLS, clips_for, fallen_of, wicket_footage
 from footy_simulator.clips.truth import clip_truth
 from footy_simulator.loader import load_scenario, parse_scenario
 from footy_simulator.scenario import Scenario
@@ -144,13 +144,6 @@ def test_what_does_not_fit_together_is_told(clip: str, more: dict[str, Any], tol
 def test_a_wrong_over_needs_an_innings_that_is_long_enough() -> None:
     with pytest.raises(ScenarioError, match="no over that is far from the wicket"):
         scenario_with("wrong_minute", overs="4", ball="3.1")
-
-
-def test_files_of_football_keep_their_names() -> None:
-    """They are in caches; a field that only cricket has must not change them."""
-    spec = next(all_clips(load_scenario("quick")))
-    assert spec.footage.balls is None
-    assert spec.footage.key == "1a60d41c2a12e61df404"
 
 
 @pytest.mark.parametrize("style", CRICKET_STYLES)

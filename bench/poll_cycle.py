@@ -16,7 +16,7 @@ from typing import Any, ClassVar, cast
 
 import httpx
 from psycopg import AsyncCursor
-from tests.support.following import follow
+from tests.support.football import follow_matches
 from tests.support.polling import FeedSystem
 
 from bench.static_feed import fixture
@@ -92,7 +92,7 @@ async def _measure(url: str, cache_url: str, folder: str, size: int) -> list[obj
             await connection.execute("truncate fixtures, outbox cascade")
         store = FixtureStore(database)
         fixtures = [(parse_fixture(fixture(id_, 0)), "active") for id_ in range(1, size + 1)]
-        await follow(store, fixtures, START)
+        await follow_matches(store, fixtures, START)
         rules = (DebounceRules(), LifecycleRules())
         place = Path(folder, "objects").as_uri()
         objects = open_object_store(place, endpoint=None, region="", access_key=None, secret_key=None)

@@ -29,7 +29,7 @@ from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.postgres import Database
 from tests.chaos.killed_worker import STEPS_FOLDER, activity_name, activity_names
 from tests.support.databases import Databases
-from tests.support.notifications import Answer, Received, Receiver, add_goal, add_match, subscribe, tell
+from tests.support.notifications import Answer, Received, Receiver, add_goal, add_match, publish, subscribe
 from tests.support.web_world import settings_for
 
 pytestmark = pytest.mark.timeout(600)
@@ -128,7 +128,7 @@ async def matchday(database: Database) -> None:
     """Goals and clips. Some goals are withdrawn: at once, or when everybody has long been told."""
 
     async def say(topic: str, goal: str, ago: float = 0, **facts: Any) -> None:
-        await patiently(partial(tell, database, topic, goal, ago=ago, **facts))
+        await patiently(partial(publish, database, topic, goal, ago=ago, **facts))
 
     for number in range(1, GOALS + 1):
         goal = await patiently(partial(add_goal, database, number))

@@ -18,7 +18,7 @@ import pytest
 
 from found_footy.notifications.models import TOPICS
 from tests.runtime.engine_helpers import eventually
-from tests.support.listening import insert, listening, write_news
+from tests.support.sse import insert_outbox_rows, open_stream, write_outbox
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -87,11 +87,11 @@ class Fan:
         async with httpx.AsyncClient(base_url=self.url) as client:
             while True:
                 try:
-                    async with listening(client, self.query, self._last_id) as ears:
+                    async with open_stream(client, self.query, self._last_id) as stream:
                         self.connections += 1
                         while True:
-                            event = await ears.event()
-                            self._last_id = ears.last_id
+                            event = await stream.event()
+                            self._last_id = stream.last_id
                             if event.name in TOPICS:
                                 self.heard.append(event.data["position"])
                                 if (event.name, event.data["fixture_id"]) == LAST:
@@ -105,7 +105,7 @@ async def write(url: str, seed: str, stop: asyncio.Event) -> None:
     async with await psycopg.AsyncConnection.connect(url) as connection:
         while not stop.is_set():
             rows = [(chance.choice(list(TOPICS)), chance.randint(1, 3)) for _ in range(chance.randint(1, 4))]
-            await insert(connection, rows)
+            await insert_outbox_rows(connection, rows)
             await connection.commit()
             await asyncio.sleep(0.005)  # a pace, so that the flow lasts for the whole test
 
@@ -126,7 +126,7 @@ async def test_a_killed_web_process_costs_no_listener_a_message(database_url: st
         await eventually(lambda: all(fan.connections >= 3 for fan in fans))
         stop.set()
         await asyncio.gather(*writers)
-        await write_news(database_url, LAST)
+        await write_outbox(database_url, LAST)
         await asyncio.wait_for(asyncio.gather(*listening_fans), 120)
         assert web.end() == 0
     async with await psycopg.AsyncConnection.connect(database_url) as connection:

@@ -24,7 +24,7 @@ from found_footy.operations.store import PostgresHealth
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
-from tests.support.watching import ACTIVE, SAVED
+from tests.support.watchdog import INSERT_ACTIVE_FIXTURES, SAVE_POLLS
 
 FOOTY = str(Path(sys.executable).parent / "footy")
 MATCHES = [1, 2, 3]
@@ -74,7 +74,7 @@ class System:
     async def silence(self, seconds: float) -> None:
         at = datetime.now(UTC) - timedelta(seconds=seconds)
         async with self.database.connection() as connection:
-            await connection.execute(ACTIVE, {"ids": MATCHES, "at": at})
+            await connection.execute(INSERT_ACTIVE_FIXTURES, {"ids": MATCHES, "at": at})
         await self.freshness.expect(dict.fromkeys(MATCHES, at))
 
     async def answer(self) -> None:
@@ -88,7 +88,7 @@ class System:
         ]
         await self.records.save(records)
         async with self.database.connection() as connection:
-            await connection.execute(SAVED, {"ids": MATCHES, "at": now})
+            await connection.execute(SAVE_POLLS, {"ids": MATCHES, "at": now})
 
     async def until(self, grade: HealthGrade) -> None:
         async with asyncio.timeout(90):

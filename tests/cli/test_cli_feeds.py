@@ -27,7 +27,7 @@ from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
 from tests.cli.conftest import FOOTY, Footy
 from tests.support.cli import clear_redis
-from tests.support.watching import ACTIVE
+from tests.support.watchdog import INSERT_ACTIVE_FIXTURES
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def follow(engines: Engines, ids: list[int], age: float = 0.0, **record: Any) ->
     """Matches under way, last heard of so many seconds ago."""
     at = now() - timedelta(seconds=age)
     with psycopg.connect(engines["DATABASE_URL"]) as connection:
-        connection.execute(ACTIVE, {"ids": ids, "at": at})
+        connection.execute(INSERT_ACTIVE_FIXTURES, {"ids": ids, "at": at})
 
     async def fill(cache: RedisCache) -> None:
         await FreshnessIndex(cache).expect(dict.fromkeys(ids, at))

@@ -17,8 +17,7 @@ from found_footy.recordings.models import SnapshotToRecord
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.postgres import Database
 from tests.cli.conftest import Footy
-from tests.support.following import follow
-from tests.support.football import START, match
+from tests.support.football import START, follow_matches, match
 from tests.support.recordings import at
 
 
@@ -29,7 +28,7 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
     async def prepare() -> None:
         database = Database(database_url)
         await database.open()
-        await follow(FixtureStore(database), [(match(), FixtureStage.ACTIVE)], START)
+        await follow_matches(FixtureStore(database), [(match(), FixtureStage.ACTIVE)], START)
         body = zlib.compress(canonical_json(payload_of(match())))
         await RecordingStore(database).add_answers("test", [SnapshotToRecord(5000, at(1), "sum", body)])
         await database.close()

@@ -36,8 +36,18 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clip_cache import rendered_clips
-from tests.support.clip_system import ME, Names, Source, System
-from tests.support.clips import GOAL, NOW, certain_goal, checked, fingerprint, found, md5, post, withdrawn
+from tests.support.clip_system import SEARCH, ClipSystem, ScriptedSource, ScriptedTeamNames
+from tests.support.clips import (
+    GOAL,
+    NOW,
+    add_hashed_file,
+    fingerprint,
+    md5,
+    post,
+    record_search,
+    stable_goal,
+    withdraw_goal,
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +64,21 @@ def rendered() -> dict[str, bytes]:
 
 
 @pytest.fixture
-async def system(store: FixtureStore, objects: ObjectStore, rendered: dict[str, bytes]) -> AsyncIterator[System]:
-    await certain_goal(store)
+async def system(store: FixtureStore, objects: ObjectStore, rendered: dict[str, bytes]) -> AsyncIterator[ClipSystem]:
+    await stable_goal(store)
     media = MediaProcessor(2048, 30)
-    yield System(store, objects, media, rendered["copy"])
+    yield ClipSystem(store, objects, media, rendered["copy"])
     await media.aclose()
 
 
 # --- searching
 
 
-async def test_one_sources_failure_is_kept_and_the_others_go_on(system: System) -> None:
+async def test_one_sources_failure_is_kept_and_the_others_go_on(system: ClipSystem) -> None:
     system.sources = [
-        Source("x", error=SourceLoggedOut("log in again")),
-        Source("broken", error=ZeroDivisionError("a fault of ours")),
-        Source("bluesky", post("a")),
+        ScriptedSource("x", error=SourceLoggedOut("log in again")),
+        ScriptedSource("broken", error=ZeroDivisionError("a fault of ours")),
+        ScriptedSource("bluesky", post("a")),
     ]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert (answer.answered, answer.keys) == (1, ["bluesky:a"])
@@ -78,49 +88,49 @@ async def test_one_sources_failure_is_kept_and_the_others_go_on(system: System) 
     assert search["sources"]["broken"]["error"]["class"] == "ProgramFault"
 
 
-async def test_a_post_that_two_sources_find_is_one_candidate_and_counts_for_both(system: System) -> None:
+async def test_a_post_that_two_sources_find_is_one_candidate_and_counts_for_both(system: ClipSystem) -> None:
     same = post("1", source="x")
-    system.sources = [Source("fxtwitter", same), Source("x", same, post("2", source="x"))]
+    system.sources = [ScriptedSource("fxtwitter", same), ScriptedSource("x", same, post("2", source="x"))]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert (answer.answered, answer.posts, sorted(answer.keys)) == (2, 2, ["x:1", "x:2"])
     (search,) = (await system.store.event(GOAL))["_searches"]
     assert search["sources"] == {"fxtwitter": {"found": 1}, "x": {"found": 2}}
 
 
-async def test_when_no_source_answers_that_is_not_the_same_as_nothing_found(system: System) -> None:
-    system.sources = [Source("x", error=SourceLoggedOut("log in again"))]
+async def test_when_no_source_answers_that_is_not_the_same_as_nothing_found(system: ClipSystem) -> None:
+    system.sources = [ScriptedSource("x", error=SourceLoggedOut("log in again"))]
     assert (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).answered == 0
-    system.sources = [Source("x")]
+    system.sources = [ScriptedSource("x")]
     assert (await system.call(system.search.search_sources, SearchAttempt(GOAL, 2))).answered == 1
 
 
-async def test_all_sources_are_asked_for_the_scorer_and_his_team(system: System) -> None:
+async def test_all_sources_are_asked_for_the_scorer_and_his_team(system: ClipSystem) -> None:
     await system.clips.save_aliases(40, "Liverpool", ["Liverpool", "LFC"], NOW)
     async with system.store.database.connection() as connection:
         await connection.execute("update events set player_name = 'M. Salah'")
-    system.sources = [Source("x"), Source("bluesky")]
+    system.sources = [ScriptedSource("x"), ScriptedSource("bluesky")]
     await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert {source.asked[0].text for source in system.sources} == {"Salah (Liverpool OR LFC)"}
 
 
-async def test_old_posts_are_left_alone_and_only_the_longest_are_taken(system: System) -> None:
+async def test_old_posts_are_left_alone_and_only_the_longest_are_taken(system: ClipSystem) -> None:
     posts = [post(f"p{n}", duration=n) for n in range(4, 12)] + [post("old", 50, NOW - timedelta(minutes=4))]
-    system.sources = [Source("bluesky", *posts)]
+    system.sources = [ScriptedSource("bluesky", *posts)]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert answer.posts == 8
     assert sorted(answer.keys) == sorted(f"bluesky:p{n}" for n in range(7, 12))
     assert "bluesky:old" not in await system.candidates()
 
 
-async def test_ten_thousand_posts_do_no_harm(system: System) -> None:
-    system.sources = [Source("bluesky", *(post(f"p{n}") for n in range(10_000)))]
+async def test_ten_thousand_posts_do_no_harm(system: ClipSystem) -> None:
+    system.sources = [ScriptedSource("bluesky", *(post(f"p{n}") for n in range(10_000)))]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert len(answer.keys) == 5
 
 
-async def test_nobody_searches_for_a_goal_that_was_withdrawn(system: System) -> None:
-    await withdrawn(system.store)
-    system.sources = [Source("bluesky", post("a"))]
+async def test_nobody_searches_for_a_goal_that_was_withdrawn(system: ClipSystem) -> None:
+    await withdraw_goal(system.store)
+    system.sources = [ScriptedSource("bluesky", post("a"))]
     assert not (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).confirmed
     assert system.sources[0].asked == []
 
@@ -128,23 +138,23 @@ async def test_nobody_searches_for_a_goal_that_was_withdrawn(system: System) -> 
 # --- fetching
 
 
-async def test_a_file_goes_to_staging_with_what_is_known_of_it(system: System) -> None:
-    name = await system.fetched()
+async def test_a_file_goes_to_staging_with_what_is_known_of_it(system: ClipSystem) -> None:
+    name = await system.download_file()
     assert await system.keys() == [staging_key(GOAL, name)]
     assert (await system.objects.metadata(staging_key(GOAL, name)))["away"] == "Manchester City"
     assert await system.candidates() == {"bluesky:a": ("checking", None)}
 
 
-async def test_a_fetch_that_is_repeated_fetches_nothing(system: System) -> None:
-    await system.fetched()
+async def test_a_fetch_that_is_repeated_fetches_nothing(system: ClipSystem) -> None:
+    await system.download_file()
     answer = await system.call(system.download.fetch_clip, CandidateRef(GOAL, "bluesky:a"))
     assert answer.state == "staged"
-    assert len(system.downloads.fetched) == 1
+    assert len(system.downloads.requests) == 1
 
 
-async def test_the_same_file_by_another_post_is_not_stored_again(system: System) -> None:
-    await system.fetched("a")
-    assert await system.fetched("b") == md5_of(system.clip)
+async def test_the_same_file_by_another_post_is_not_stored_again(system: ClipSystem) -> None:
+    await system.download_file("a")
+    assert await system.download_file("b") == md5_of(system.clip)
     assert len(await system.keys()) == 1
 
 
@@ -159,9 +169,9 @@ async def test_the_same_file_by_another_post_is_not_stored_again(system: System)
     ],
 )
 async def test_each_loss_has_its_class(
-    system: System, rendered: dict[str, bytes], answer: CandidateRejected | str, reason: str
+    system: ClipSystem, rendered: dict[str, bytes], answer: CandidateRejected | str, reason: str
 ) -> None:
-    (key,) = await found(system.clips, 1, post("a"))
+    (key,) = await record_search(system.clips, 1, post("a"))
     content = rendered[answer] if isinstance(answer, str) else answer
     system.downloads.files[post("a").media_url] = content
     assert await system.call(system.download.fetch_clip, CandidateRef(GOAL, key)) == FetchResult()
@@ -172,11 +182,11 @@ async def test_each_loss_has_its_class(
     assert await system.keys() == []
     again = await system.call(system.download.fetch_clip, CandidateRef(GOAL, key))
     assert again == FetchResult()
-    assert len(system.downloads.fetched) == 1, "what is lost is not tried again"
+    assert len(system.downloads.requests) == 1, "what is lost is not tried again"
 
 
-async def test_a_host_that_does_not_answer_is_tried_again_and_then_unreachable(system: System) -> None:
-    (key,) = await found(system.clips, 1, post("a"))
+async def test_a_host_that_does_not_answer_is_tried_again_and_then_unreachable(system: ClipSystem) -> None:
+    (key,) = await record_search(system.clips, 1, post("a"))
     system.downloads.files[post("a").media_url] = DownloadUnavailable("no answer")
     order = CandidateRef(GOAL, key)
     for attempt in (1, 2):
@@ -186,88 +196,88 @@ async def test_a_host_that_does_not_answer_is_tried_again_and_then_unreachable(s
     assert await system.candidates() == {key: ("lost", "unreachable")}
 
 
-async def test_nothing_is_fetched_for_a_goal_that_was_withdrawn(system: System) -> None:
-    (key,) = await found(system.clips, 1, post("a"))
-    await withdrawn(system.store)
+async def test_nothing_is_fetched_for_a_goal_that_was_withdrawn(system: ClipSystem) -> None:
+    (key,) = await record_search(system.clips, 1, post("a"))
+    await withdraw_goal(system.store)
     assert await system.call(system.download.fetch_clip, CandidateRef(GOAL, key)) == FetchResult()
-    assert system.downloads.fetched == []
+    assert system.downloads.requests == []
     assert await system.candidates() == {key: ("lost", "withdrawn")}
 
 
 # --- looking
 
 
-async def test_a_clip_that_proves_the_goal_is_checked_and_hashed(system: System) -> None:
-    clip = VideoRef(GOAL, await system.fetched())
+async def test_a_clip_that_proves_the_goal_is_checked_and_hashed(system: ClipSystem) -> None:
+    clip = VideoRef(GOAL, await system.download_file())
     assert (await system.call(system.vision.verify_clip, clip)).state == "checked"
     assert (await system.call(system.download.hash_clip, clip)).state == "hashed"
     assert (await system.call(system.vision.verify_clip, clip)).state == "hashed"
-    assert system.eyes.looks == 1, "a look that is repeated looks at nothing"
+    assert system.scripted_vision.calls == 1, "a look that is repeated looks at nothing"
 
 
-async def test_a_clip_of_another_minute_is_refused_for_that_reason(system: System) -> None:
-    clip = VideoRef(GOAL, await system.fetched())
-    system.eyes.reading = FrameReading(1.0, soccer=True, screen=False, clock="67:10")
+async def test_a_clip_of_another_minute_is_refused_for_that_reason(system: ClipSystem) -> None:
+    clip = VideoRef(GOAL, await system.download_file())
+    system.scripted_vision.reading = FrameReading(1.0, soccer=True, screen=False, clock="67:10")
     assert (await system.call(system.vision.verify_clip, clip)).state == "refused"
     assert await system.candidates() == {"bluesky:a": ("lost", "wrong minute")}
 
 
-async def test_where_nobody_can_look_the_clip_waits(system: System) -> None:
+async def test_where_nobody_can_look_the_clip_waits(system: ClipSystem) -> None:
     """Fail closed: it is neither published nor refused."""
-    clip = VideoRef(GOAL, await system.fetched())
-    system.eyes.error = VisionUnavailable("the server is away")
+    clip = VideoRef(GOAL, await system.download_file())
+    system.scripted_vision.error = VisionUnavailable("the server is away")
     with pytest.raises(VisionUnavailable):
         await system.call(system.vision.verify_clip, clip)
     assert await system.candidates() == {"bluesky:a": ("checking", None)}
-    await system.uploaded()
+    await system.upload_all()
     assert (await system.store.event(GOAL))["_s3_videos"] == []
 
 
-async def test_a_file_is_refused_as_unchecked_only_while_nobody_has_looked(system: System) -> None:
-    clip = VideoRef(GOAL, await system.fetched())
+async def test_a_file_is_refused_as_unchecked_only_while_nobody_has_looked(system: ClipSystem) -> None:
+    clip = VideoRef(GOAL, await system.download_file())
     refused = VideoFailure(GOAL, clip.md5, "VisionUnavailable", "away")
     await system.call(system.vision.verify_clip, clip)
     assert (await system.call(system.download.reject_video, refused)).state == "checked"
-    other = VideoRef(GOAL, await system.fetched("b", system.clip + b"0"))
+    other = VideoRef(GOAL, await system.download_file("b", system.clip + b"0"))
     answer = await system.call(system.download.reject_video, VideoFailure(GOAL, other.md5, "VisionUnavailable", "away"))
     assert answer.state == "refused"
     assert (await system.candidates())["bluesky:b"] == ("lost", "not checked")
 
 
-async def test_a_hash_is_not_made_before_the_look(system: System) -> None:
-    clip = VideoRef(GOAL, await system.fetched())
+async def test_a_hash_is_not_made_before_the_look(system: ClipSystem) -> None:
+    clip = VideoRef(GOAL, await system.download_file())
     assert (await system.call(system.download.hash_clip, clip)).state == "staged"
 
 
 # --- uploading
 
 
-async def test_a_clip_is_copied_to_its_place_and_staging_is_cleaned(system: System) -> None:
-    name = await system.fetched()
+async def test_a_clip_is_copied_to_its_place_and_staging_is_cleaned(system: ClipSystem) -> None:
+    name = await system.download_file()
     for step in (system.vision.verify_clip, system.download.hash_clip):
         await system.call(step, VideoRef(GOAL, name))
-    await system.uploaded()
+    await system.upload_all()
     assert await system.keys() == [clip_key(5000, GOAL, name)]
     assert (await system.objects.metadata(clip_key(5000, GOAL, name)))["home"] == "Liverpool"
-    await system.uploaded()
+    await system.upload_all()
     assert await system.keys() == [clip_key(5000, GOAL, name)]
 
 
-async def test_a_copy_that_gave_way_loses_its_file_and_keeps_its_redirect(system: System, tmp_path: Path) -> None:
+async def test_a_copy_that_gave_way_loses_its_file_and_keeps_its_redirect(system: ClipSystem, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"content")
-    keys = await found(system.clips, 1, post("a"), post("b"))
+    keys = await record_search(system.clips, 1, post("a"), post("b"))
     for number, key in enumerate(keys):
-        name = await checked(system.clips, f"v{number}", key, fingerprint("goal"), file_size=100 + number)
+        name = await add_hashed_file(system.clips, f"v{number}", key, fingerprint("goal"), file_size=100 + number)
         await system.objects.put(staging_key(GOAL, name), file)
-        await system.uploaded()
+        await system.upload_all()
     assert await system.keys() == [clip_key(5000, GOAL, md5("v1"))]
     (video,) = (await system.store.event(GOAL))["_s3_videos"]
     assert [copy["md5"] for copy in video["copies"]] == [md5("v0")]
 
 
-async def test_publishing_again_after_the_clean_up_is_no_error(system: System) -> None:
-    name = await system.fetched()
+async def test_publishing_again_after_the_clean_up_is_no_error(system: ClipSystem) -> None:
+    name = await system.download_file()
     await system.call(system.upload.publish_clip, VideoRef(GOAL, name))
     await system.objects.delete([staging_key(GOAL, name)])
     await system.call(system.upload.publish_clip, VideoRef(GOAL, name))
@@ -279,40 +289,40 @@ async def test_publishing_again_after_the_clean_up_is_no_error(system: System) -
 # --- the end
 
 
-async def test_an_event_with_open_work_is_not_closed_unless_it_is_given_up(system: System) -> None:
-    name = await system.fetched()
+async def test_an_event_with_open_work_is_not_closed_unless_it_is_given_up(system: ClipSystem) -> None:
+    name = await system.download_file()
     assert not (await system.call(system.search.close_event, CloseRequest(GOAL))).closed
     assert (await system.call(system.search.close_event, CloseRequest(GOAL, "time is over"))).closed
     assert await system.candidates() == {"bluesky:a": ("lost", "not checked")}
-    await system.call(system.search.sweep_event, ME)
+    await system.call(system.search.sweep_event, SEARCH)
     assert await system.keys() == [], f"{name} is swept"
 
 
-async def test_a_withdrawn_goal_is_closed_at_once_whatever_is_open(system: System) -> None:
-    await system.fetched()
-    await withdrawn(system.store)
+async def test_a_withdrawn_goal_is_closed_at_once_whatever_is_open(system: ClipSystem) -> None:
+    await system.download_file()
+    await withdraw_goal(system.store)
     assert (await system.call(system.search.close_event, CloseRequest(GOAL))).closed
     assert await system.candidates() == {"bluesky:a": ("lost", "withdrawn")}
 
 
-async def test_the_sweep_leaves_the_clips_and_takes_the_orphans(system: System, tmp_path: Path) -> None:
-    name = await system.fetched()
+async def test_the_sweep_leaves_the_clips_and_takes_the_orphans(system: ClipSystem, tmp_path: Path) -> None:
+    name = await system.download_file()
     for step in (system.vision.verify_clip, system.download.hash_clip):
         await system.call(step, VideoRef(GOAL, name))
-    await system.uploaded()
+    await system.upload_all()
     orphan = tmp_path / "orphan"
     orphan.write_bytes(b"left by a dead worker")
     for key in (staging_key(GOAL, md5("x")), clip_key(5000, GOAL, md5("x")), clip_key(5000, "other", md5("x"))):
         await system.objects.put(key, orphan)
-    await system.call(system.search.sweep_event, ME)
+    await system.call(system.search.sweep_event, SEARCH)
     assert await system.keys() == sorted([clip_key(5000, GOAL, name), clip_key(5000, "other", md5("x"))])
 
 
 # --- names
 
 
-async def test_names_are_asked_for_once_and_kept(system: System) -> None:
-    names = Names(TeamName("LFC", "en", NameKind.ALIAS), TeamName("The Reds", "en", NameKind.NICKNAME))
+async def test_names_are_asked_for_once_and_kept(system: ClipSystem) -> None:
+    names = ScriptedTeamNames(TeamName("LFC", "en", NameKind.ALIAS), TeamName("The Reds", "en", NameKind.NICKNAME))
     aliases = AliasActivities(system.clips, names, lambda: NOW)
     team = TeamRef(40, "Liverpool", "Premier League", "England")
     first = await system.call(aliases.resolve_team_aliases, team)
@@ -322,8 +332,8 @@ async def test_names_are_asked_for_once_and_kept(system: System) -> None:
     assert (await system.clips.goal(GOAL)).home_aliases == tuple(first.aliases)
 
 
-async def test_names_that_cannot_be_asked_for_are_not_kept_as_unknown(system: System) -> None:
-    aliases = AliasActivities(system.clips, Names(error=KnowledgeError("away")), lambda: NOW)
+async def test_names_that_cannot_be_asked_for_are_not_kept_as_unknown(system: ClipSystem) -> None:
+    aliases = AliasActivities(system.clips, ScriptedTeamNames(error=KnowledgeError("away")), lambda: NOW)
     with pytest.raises(KnowledgeError):
         await system.call(aliases.resolve_team_aliases, TeamRef(40, "Liverpool"))
     assert await system.clips.aliases([40]) == {}

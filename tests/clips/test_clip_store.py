@@ -25,21 +25,21 @@ from tests.support.clips import (
     GOAL,
     NOW,
     QUERY,
-    certain_goal,
-    checked,
+    add_hashed_file,
     fingerprint,
-    found,
     info,
     md5,
     post,
+    record_search,
     selecting,
-    withdrawn,
+    stable_goal,
+    withdraw_goal,
 )
 
 
 @pytest.fixture
 async def clips(store: FixtureStore) -> ClipStore:
-    await certain_goal(store)
+    await stable_goal(store)
     await store.set_monitor_complete(GOAL, f"search-{GOAL}")
     return ClipStore(store.database)
 
@@ -77,14 +77,14 @@ async def test_a_goal_comes_with_all_that_a_search_needs(clips: ClipStore) -> No
 
 
 async def test_a_search_that_is_repeated_takes_the_same_posts(clips: ClipStore) -> None:
-    first = await found(clips, 1, post("a"), post("b"))
+    first = await record_search(clips, 1, post("a"), post("b"))
     assert first == ["bluesky:a", "bluesky:b"]
-    assert await found(clips, 1, post("a"), post("b"), post("c")) == first
+    assert await record_search(clips, 1, post("a"), post("b"), post("c")) == first
 
 
 async def test_a_post_is_taken_once(clips: ClipStore) -> None:
-    await found(clips, 1, post("a"))
-    assert await found(clips, 2, post("a"), post("b")) == ["bluesky:b"]
+    await record_search(clips, 1, post("a"))
+    assert await record_search(clips, 2, post("a"), post("b")) == ["bluesky:b"]
 
 
 async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_over(
@@ -125,8 +125,8 @@ async def test_each_search_is_told_of_once(clips: ClipStore, store: FixtureStore
 
 
 async def test_a_file_becomes_a_clip(clips: ClipStore, store: FixtureStore, database_url: str) -> None:
-    (key,) = await found(clips, 1, post("a"))
-    name = await checked(clips, "a", key, fingerprint("goal"))
+    (key,) = await record_search(clips, 1, post("a"))
+    name = await add_hashed_file(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)
     assert await shown(store) == [(name, 1, 1)]
     assert await topics(database_url) == ["clip.published", "clips.ranked"]
@@ -137,10 +137,10 @@ async def test_a_file_becomes_a_clip(clips: ClipStore, store: FixtureStore, data
 
 
 async def test_a_clip_document_has_the_seeds_link_and_hash_fields(clips: ClipStore, store: FixtureStore) -> None:
-    (key,) = await found(clips, 1, post("a"))
+    (key,) = await record_search(clips, 1, post("a"))
     hashes = fingerprint("goal")
     with_gap = Fingerprint(np.delete(hashes.places, [3, 17]), np.delete(hashes.hashes, [3, 17]))
-    await checked(clips, "a", key, with_gap)
+    await add_hashed_file(clips, "a", key, with_gap)
     await uploaded(clips)
     video = (await store.event(GOAL))["_s3_videos"][0]
     assert (video["s3_url"], video["hash_version"]) == (f"/v/{video['id']}", "dense/1")
@@ -152,9 +152,9 @@ async def test_a_goal_is_watching_as_soon_as_it_has_a_clip(clips: ClipStore, sto
         recorded = await PostgresOperations(store.database).recorded(NOW)
         return (await store.event(GOAL))["status"], recorded.goals[0].status
 
-    key, _ = await found(clips, 1, post("a"), post("b"))
+    key, _ = await record_search(clips, 1, post("a"), post("b"))
     assert await status() == ("extracting", "extracting")
-    await checked(clips, "a", key, fingerprint("goal"))
+    await add_hashed_file(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)
     assert (await clips.open_work(GOAL)).downloading == 1
     assert await status() == ("watching", "watching")
@@ -163,8 +163,8 @@ async def test_a_goal_is_watching_as_soon_as_it_has_a_clip(clips: ClipStore, sto
 async def test_a_batch_that_is_delivered_twice_changes_nothing(
     clips: ClipStore, store: FixtureStore, database_url: str
 ) -> None:
-    (key,) = await found(clips, 1, post("a"))
-    await checked(clips, "a", key, fingerprint("goal"))
+    (key,) = await record_search(clips, 1, post("a"))
+    await add_hashed_file(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)
     before, news = await store.event(GOAL), await topics(database_url)
     await uploaded(clips)
@@ -175,10 +175,10 @@ async def test_a_batch_that_is_delivered_twice_changes_nothing(
 async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
     clips: ClipStore, store: FixtureStore, database_url: str
 ) -> None:
-    one, two, three = await found(clips, 1, post("a"), post("b"), post("c"))
-    small = await checked(clips, "small", one, fingerprint("goal", 0), file_size=100)
+    one, two, three = await record_search(clips, 1, post("a"), post("b"), post("c"))
+    small = await add_hashed_file(clips, "small", one, fingerprint("goal", 0), file_size=100)
     await uploaded(clips)
-    large = await checked(clips, "large", two, fingerprint("goal", 2), file_size=300)
+    large = await add_hashed_file(clips, "large", two, fingerprint("goal", 2), file_size=300)
     await clips.add_video(GOAL, three, small, None, NOW)  # the same file again, by another post
     await uploaded(clips)
     assert await shown(store) == [(large, 1, 3)]
@@ -190,9 +190,9 @@ async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
 
 
 async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipStore, store: FixtureStore) -> None:
-    keys = await found(clips, 1, post("a"), post("b"), post("c"))
+    keys = await record_search(clips, 1, post("a"), post("b"), post("c"))
     for number, (key, start) in enumerate(zip(keys, (0, 1, 3), strict=True)):
-        await checked(clips, f"v{number}", key, fingerprint("goal", start), file_size=100 * (number + 1))
+        await add_hashed_file(clips, f"v{number}", key, fingerprint("goal", start), file_size=100 * (number + 1))
         await uploaded(clips)
     (clip,) = (await store.event(GOAL))["_s3_videos"]
     assert clip["md5"] == md5("v2")
@@ -201,9 +201,9 @@ async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipSt
 
 
 async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: ClipStore, store: FixtureStore) -> None:
-    one, two = await found(clips, 1, post("a"), post("b"))
-    proved = await checked(clips, "proved", one, fingerprint("goal"), file_size=10)
-    other = await checked(
+    one, two = await record_search(clips, 1, post("a"), post("b"))
+    proved = await add_hashed_file(clips, "proved", one, fingerprint("goal"), file_size=10)
+    other = await add_hashed_file(
         clips, "other", two, fingerprint("goal"), file_size=9999, status=VerificationStatus.UNVERIFIED
     )
     await uploaded(clips)
@@ -211,7 +211,7 @@ async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: Cl
 
 
 async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, store: FixtureStore) -> None:
-    one, two = await found(clips, 1, post("a"), post("b"))
+    one, two = await record_search(clips, 1, post("a"), post("b"))
     rejected = Verification(VerificationStatus.REJECTED, 67, VerificationReason.WRONG_MINUTE, None)
     for key in (one, two):
         await clips.add_video(GOAL, key, md5("wrong"), info(), NOW)
@@ -223,11 +223,11 @@ async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, st
 
 
 async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store: FixtureStore) -> None:
-    one, two = await found(clips, 1, post("a"), post("b"))
-    await checked(clips, "a", one, fingerprint("goal"))
+    one, two = await record_search(clips, 1, post("a"), post("b"))
+    await add_hashed_file(clips, "a", one, fingerprint("goal"))
     await uploaded(clips)
-    await checked(clips, "b", two, fingerprint("other"))
-    await withdrawn(store)
+    await add_hashed_file(clips, "b", two, fingerprint("other"))
+    await withdraw_goal(store)
     assert not await clips.settle(GOAL, [], NOW), "nothing is added to a goal that does not count"
     await clips.close(GOAL, "withdrawn")
     event = await store.event(GOAL)
@@ -238,9 +238,9 @@ async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store:
 
 
 async def test_closing_explains_what_was_left_open(clips: ClipStore, store: FixtureStore) -> None:
-    keys = await found(clips, 1, *(post(name, duration) for duration, name in enumerate("abcdef", start=10)))
+    keys = await record_search(clips, 1, *(post(name, duration) for duration, name in enumerate("abcdef", start=10)))
     await clips.add_video(GOAL, keys[0], md5("staged"), info(), NOW)
-    await checked(clips, "hashed", keys[1], fingerprint("goal"))
+    await add_hashed_file(clips, "hashed", keys[1], fingerprint("goal"))
     assert (await clips.open_work(GOAL)).any
     await clips.close(GOAL, "time is over")
     assert not (await clips.open_work(GOAL)).any
@@ -264,17 +264,17 @@ async def test_teams_without_names_come_once_each(clips: ClipStore) -> None:
 
 
 async def test_coverage_counts_goals_with_clips(clips: ClipStore, store: FixtureStore) -> None:
-    (key,) = await found(clips, 1, post("a"))
-    await checked(clips, "a", key, fingerprint("goal"))
+    (key,) = await record_search(clips, 1, post("a"))
+    await add_hashed_file(clips, "a", key, fingerprint("goal"))
     await uploaded(clips)
     (match,) = await store.coverage([5000])
     assert (match.goals, match.with_clips, match.verified) == (1, 1, 1)
 
 
 async def test_clips_can_be_listed(clips: ClipStore) -> None:
-    keys = await found(clips, 1, post("a"), post("b"))
-    await checked(clips, "a", keys[0], fingerprint("goal"))
-    await checked(clips, "b", keys[1], fingerprint("other"), status=VerificationStatus.UNVERIFIED)
+    keys = await record_search(clips, 1, post("a"), post("b"))
+    await add_hashed_file(clips, "a", keys[0], fingerprint("goal"))
+    await add_hashed_file(clips, "b", keys[1], fingerprint("other"), status=VerificationStatus.UNVERIFIED)
     await uploaded(clips)
 
     async def names(**filters: Any) -> list[str]:

@@ -41,10 +41,9 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
 from tests.support.clip_cache import rendered_clips
-from tests.support.clip_system import System
+from tests.support.clip_system import ClipSystem
 from tests.support.clips import NOW
-from tests.support.following import follow
-from tests.support.football import RULES, START, poll
+from tests.support.football import RULES, START, follow_matches, poll
 
 SCENARIO = load_scenario("quick")
 MATCH = SCENARIO.cricket[0]
@@ -131,8 +130,8 @@ def files() -> dict[str, bytes]:
 
 
 @pytest.fixture
-async def system(store: FixtureStore, objects: ObjectStore, files: dict[str, bytes]) -> AsyncIterator[System]:
-    await follow(store, [(heard(), FixtureStage.ACTIVE)], START)
+async def system(store: FixtureStore, objects: ObjectStore, files: dict[str, bytes]) -> AsyncIterator[ClipSystem]:
+    await follow_matches(store, [(heard(), FixtureStage.ACTIVE)], START)
     for number in range(1, 4):
         async with store.poll() as transaction:
             (state,) = await transaction.load([MATCH.id])
@@ -144,7 +143,7 @@ async def system(store: FixtureStore, objects: ObjectStore, files: dict[str, byt
     async def read_frames(path: Path, sport: Sport) -> Sequence[FrameReading]:
         return (await read_clip(vision, path, media.frames_at, sport)).readings
 
-    made = System(store, objects, media, b"")
+    made = ClipSystem(store, objects, media, b"")
     made.vision = VerificationActivities(made.clips, objects, read_frames, 3, nullcontext)
     made.downloads.files.update(files)
     made.sources = [Posted()]  # type: ignore[list-item]
@@ -152,12 +151,12 @@ async def system(store: FixtureStore, objects: ObjectStore, files: dict[str, byt
     await media.aclose()
 
 
-async def event_of(system: System, player: str) -> str:
+async def event_of(system: ClipSystem, player: str) -> str:
     document = await system.store.fixture(MATCH.id)
     return next(event["_event_id"] for event in document["events"] if event["player"]["name"] == player)
 
 
-async def worked(system: System, event_id: str) -> dict[str, tuple[str, str | None]]:
+async def worked(system: ClipSystem, event_id: str) -> dict[str, tuple[str, str | None]]:
     """Searches, fetches, looks and keeps what is verified; for each post what became of it."""
     found = await system.call(system.search.search_sources, SearchAttempt(event_id, 1))
     for key in found.keys:
@@ -175,7 +174,7 @@ async def worked(system: System, event_id: str) -> dict[str, tuple[str, str | No
     return {each["key"]: (each["state"], each["loss"]) for each in event["_discovered_videos"]}
 
 
-async def test_a_wickets_clip_is_verified_and_another_overs_is_refused(system: System) -> None:
+async def test_a_wickets_clip_is_verified_and_another_overs_is_refused(system: ClipSystem) -> None:
     event_id = await event_of(system, "Joe Root")
     goal = await system.clips.goal(event_id)
     assert (goal.sport, goal.assist, goal.minute) == (Sport.CRICKET, "Mitchell Santner", MatchMinute(13, 2, 1))
@@ -184,14 +183,14 @@ async def test_a_wickets_clip_is_verified_and_another_overs_is_refused(system: S
     assert await statuses(system, event_id) == {"verified": 1, "rejected": 1}
 
 
-async def test_a_wicket_of_another_match_is_refused(system: System) -> None:
+async def test_a_wicket_of_another_match_is_refused(system: ClipSystem) -> None:
     event_id = await event_of(system, "Kane Williamson")
     ends = await worked(system, event_id)
     assert sorted(ends.values(), key=str) == [("kept", None), ("lost", RejectionReason.OTHER_MATCH)]
     assert await statuses(system, event_id) == {"verified": 1, "rejected": 1}
 
 
-async def test_a_wicket_is_searched_by_its_own_words_and_no_football_names_are_looked_up(system: System) -> None:
+async def test_a_wicket_is_searched_by_its_own_words_and_no_football_names_are_looked_up(system: ClipSystem) -> None:
     event_id = await event_of(system, "Joe Root")
     await system.call(system.search.search_sources, SearchAttempt(event_id, 1))
     (query,) = system.sources[0].asked
@@ -202,7 +201,7 @@ async def test_a_wicket_is_searched_by_its_own_words_and_no_football_names_are_l
     assert plan.teams == []
 
 
-async def statuses(system: System, event_id: str) -> dict[str, int]:
+async def statuses(system: ClipSystem, event_id: str) -> dict[str, int]:
     async with system.store.database.connection() as connection:
         rows = await connection.execute(
             "select status, count(*) as n from videos where event_id = %s group by 1", (event_id,)

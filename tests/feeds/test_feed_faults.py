@@ -18,8 +18,7 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
-from tests.support.following import follow
-from tests.support.football import START, match
+from tests.support.football import START, follow_matches, match
 from tests.support.polling import FeedSystem
 
 MATCHES = (5000, 5001, 5002)
@@ -49,7 +48,7 @@ class OneByOne(ScriptedFeed):
 @pytest.fixture
 async def system(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> FeedSystem:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
-    await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
+    await follow_matches(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
     return FeedSystem(store, cache, objects, {"test": OneByOne(*matches)})
 
 
@@ -80,7 +79,7 @@ async def test_a_fault_in_checking_one_answer_stops_no_other(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matches = [match(fixture_id=id_) for id_ in MATCHES]
-    await follow(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
+    await follow_matches(store, [(each, FixtureStage.ACTIVE) for each in matches], START)
     system = FeedSystem(store, cache, objects, {"test": ScriptedFeed(*matches)})  # all in one request
     real = feed_asking.find_problem
 

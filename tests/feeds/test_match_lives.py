@@ -13,8 +13,7 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
-from tests.support.following import follow
-from tests.support.football import START, match
+from tests.support.football import START, follow_matches, match
 from tests.support.polling import POLL, FeedSystem
 
 FIVE_MINUTES = timedelta(minutes=5) // POLL
@@ -34,7 +33,7 @@ class Life(FeedSystem):
 
 @pytest.fixture
 async def life(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> Life:
-    await follow(store, [(match(), FixtureStage.ACTIVE)], START)
+    await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
     return Life(store, cache, objects, {"test": ScriptedFeed(match())})
 
 
@@ -77,7 +76,7 @@ async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_s
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     life = Life(store, cache, objects, {"other": ScriptedFeed(match()), "test": ScriptedFeed(match())})
-    await follow(store, [(match(), FixtureStage.ACTIVE)], START)
+    await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
     async with store.database.connection() as connection:
         await connection.execute(
             "insert into listings (feed, feed_id, fixture_id, founding, joined_at)"

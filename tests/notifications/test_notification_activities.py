@@ -25,7 +25,7 @@ from found_footy.notifications.models import DeliveryOutcome, OutgoingMessage, S
 from found_footy.notifications.store import NotificationStore
 from found_footy.notifications.webhook import WebhookSender
 from found_footy.storage.postgres import Database
-from tests.support.notifications import Receiver, add_goal, add_match, states, subscribe, tell
+from tests.support.notifications import Receiver, add_goal, add_match, publish, states, subscribe
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def call(activity: Any, order: Any, environment: ActivityEnvironment | Non
 
 
 async def one_due(activities: NotificationActivities, db: Database) -> DeliveryRef:
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     due: DueDeliveries = await call(activities.fan_out, FanOutRound("round-1"))
     (id_,) = due.ids
     return DeliveryRef(id_)
@@ -78,7 +78,7 @@ async def test_a_round_waits_for_outbox_messages(
     await subscribe(db, receiver.url)
     round_ = asyncio.create_task(call(activities.fan_out, FanOutRound("round-1")))
     await asyncio.sleep(0.3)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     assert len((await round_).ids) == 1
 
 
@@ -86,7 +86,7 @@ async def test_a_round_waits_for_delayed_messages(
     activities: NotificationActivities, db: Database, receiver: Receiver
 ) -> None:
     await subscribe(db, receiver.url, delay_seconds=60)
-    await tell(db, "goal.stable", await add_goal(db), ago=59)
+    await publish(db, "goal.stable", await add_goal(db), ago=59)
     assert len((await call(activities.fan_out, FanOutRound("round-1"))).ids) == 1
 
 

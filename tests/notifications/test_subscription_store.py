@@ -15,7 +15,7 @@ from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.models import OutgoingMessage, SubscriptionChange
 from found_footy.notifications.store import NotificationStore
 from found_footy.storage.postgres import Database
-from tests.support.notifications import FIXTURE, add_goal, add_match, states, subscribe, tell
+from tests.support.notifications import FIXTURE, add_goal, add_match, publish, states, subscribe
 from tests.support.web_world import NOW
 
 
@@ -60,16 +60,16 @@ async def drained(db: Database, claim: str = "drain") -> list[dict[str, Any]]:
 
 async def test_messages_before_a_subscription_are_not_sent(db: Database) -> None:
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal)
+    await publish(db, "goal.stable", goal)
     subscription = await subscribe(db)
-    await tell(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
+    await publish(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
     await fan_out_all(db)
     assert await states(db, subscription) == [("clip.published", "pending")]
 
 
 async def test_fan_out_is_idempotent(db: Database) -> None:
     subscription = await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
     await fan_out_all(db)
     async with db.connection() as connection:
@@ -81,14 +81,14 @@ async def test_fan_out_is_idempotent(db: Database) -> None:
 async def test_concurrent_fan_outs_create_each_delivery_once(db: Database) -> None:
     subscription = await subscribe(db)
     for number in range(1, 21):
-        await tell(db, "goal.stable", await add_goal(db, number))
+        await publish(db, "goal.stable", await add_goal(db, number))
     await asyncio.gather(*(fan_out_all(db, page=3) for _ in range(3)))
     assert await states(db, subscription) == [("goal.stable", "pending")] * 20
 
 
 async def test_the_body_is_the_same_on_every_attempt(db: Database) -> None:
     await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
     (id_,) = await claimed(db)
     first = await begun(db, id_)
@@ -103,8 +103,8 @@ async def test_messages_of_a_goal_are_sent_in_order(db: Database) -> None:
     await subscribe(db)
     one, other = await add_goal(db, 1), await add_goal(db, 2)
     for goal in (one, other):
-        await tell(db, "goal.stable", goal)
-        await tell(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
+        await publish(db, "goal.stable", goal)
+        await publish(db, "clip.published", goal, md5="a" * 32, rank=1, verified=True)
     await fan_out_all(db)
     first = await claimed(db)
     assert len(first) == 2
@@ -116,7 +116,7 @@ async def test_messages_of_a_goal_are_sent_in_order(db: Database) -> None:
 
 async def test_a_repeated_claim_returns_the_same_deliveries(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
     ids = await claimed(db, "round-1")
     assert await claimed(db, "round-1") == ids
@@ -129,7 +129,7 @@ async def test_a_repeated_claim_returns_the_same_deliveries(db: Database, monkey
 async def test_a_delivery_without_a_workflow_is_reclaimed(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RECLAIM_SECONDS", 0)
     await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
@@ -141,7 +141,7 @@ async def test_parallel_deliveries_per_subscription_are_limited(db: Database) ->
     await subscribe(db)
     await subscribe(db)
     for number in range(1, 11):
-        await tell(db, "goal.stable", await add_goal(db, number))
+        await publish(db, "goal.stable", await add_goal(db, number))
     await fan_out_all(db)
     first = await claimed(db)
     assert len(first) == 2 * module.MAX_PARALLEL_PER_SUBSCRIPTION
@@ -155,13 +155,13 @@ async def test_parallel_deliveries_per_subscription_are_limited(db: Database) ->
 async def test_a_delayed_message_is_not_due_before_its_time(db: Database) -> None:
     await subscribe(db, delay_seconds=60)
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal, ago=30)
+    await publish(db, "goal.stable", goal, ago=30)
     await fan_out_all(db)
     assert await claimed(db) == []
     seconds = await NotificationStore(db).seconds_until_due()
     assert seconds is not None
     assert 0 < seconds <= 30
-    await tell(db, "clip.published", goal, ago=61, md5="a" * 32, rank=1, verified=True)
+    await publish(db, "clip.published", goal, ago=61, md5="a" * 32, rank=1, verified=True)
     await fan_out_all(db)
     assert await claimed(db) == [], "not before what was said earlier of the same goal"
 
@@ -176,10 +176,10 @@ async def test_only_notified_subscriptions_get_the_withdrawal(db: Database) -> N
         await subscribe(db, teams=[1]),
     )
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal, ago=30)
+    await publish(db, "goal.stable", goal, ago=30)
     await fan_out_all(db)
     await drained(db)
-    await tell(db, "goal.withdrawn", goal)
+    await publish(db, "goal.withdrawn", goal)
     await fan_out_all(db)
     await drained(db, "later")
     assert await states(db, told) == [("goal.stable", "delivered"), ("goal.withdrawn", "delivered")]
@@ -190,11 +190,11 @@ async def test_only_notified_subscriptions_get_the_withdrawal(db: Database) -> N
 async def test_a_withdrawal_waits_for_the_message_in_flight(db: Database) -> None:
     subscription = await subscribe(db)
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal)
+    await publish(db, "goal.stable", goal)
     await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
-    await tell(db, "goal.withdrawn", goal)
+    await publish(db, "goal.withdrawn", goal)
     await fan_out_all(db)
     assert await claimed(db, "round-2") == []
     await NotificationStore(db).finish(id_)
@@ -208,11 +208,11 @@ async def test_a_subscription_whose_message_was_refused_gets_no_withdrawal(
 ) -> None:
     subscription = await subscribe(db)
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal)
+    await publish(db, "goal.stable", goal)
     await fan_out_all(db)
     (id_,) = await claimed(db)
     await begun(db, id_)
-    await tell(db, "goal.withdrawn", goal)
+    await publish(db, "goal.withdrawn", goal)
     await fan_out_all(db)
     await NotificationStore(db).fail(id_, "DeliveryRefused", "HTTP 404", possibly_delivered=possibly_delivered)
     await NotificationStore(db).mark_dead(id_, "DeliveryRefused", "HTTP 404")
@@ -224,8 +224,8 @@ async def test_goal_and_withdrawal_in_one_batch(db: Database) -> None:
     """As they would have, had it been there."""
     subscription = await subscribe(db)
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal, ago=60)
-    await tell(db, "goal.withdrawn", goal)
+    await publish(db, "goal.stable", goal, ago=60)
+    await publish(db, "goal.withdrawn", goal)
     await fan_out_all(db)
     assert [body["topic"] for body in await drained(db)] == ["goal.stable", "goal.withdrawn"]
     assert len(await states(db, subscription)) == 2
@@ -234,9 +234,9 @@ async def test_goal_and_withdrawal_in_one_batch(db: Database) -> None:
 async def test_no_message_about_a_goal_follows_its_withdrawal(db: Database) -> None:
     subscription = await subscribe(db, topics=["goal.*"])
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal)
-    await tell(db, "goal.withdrawn", goal)
-    await tell(db, "goal.complete", goal)
+    await publish(db, "goal.stable", goal)
+    await publish(db, "goal.withdrawn", goal)
+    await publish(db, "goal.complete", goal)
     await fan_out_all(db)
     assert [topic for topic, _ in await states(db, subscription)] == ["goal.stable", "goal.withdrawn"]
 
@@ -244,7 +244,7 @@ async def test_no_message_about_a_goal_follows_its_withdrawal(db: Database) -> N
 async def test_a_change_of_filters_does_not_hide_a_withdrawal(db: Database) -> None:
     subscription = await subscribe(db)
     goal = await add_goal(db)
-    await tell(db, "goal.stable", goal)
+    await publish(db, "goal.stable", goal)
     await fan_out_all(db)
     await drained(db)
     changed = (await NotificationStore(db).subscription(subscription)).filters
@@ -252,7 +252,7 @@ async def test_a_change_of_filters_does_not_hide_a_withdrawal(db: Database) -> N
         subscription,
         SubscriptionChange(filters=type(changed)(topics=frozenset({"fixture.score"}), teams=frozenset({1}))),
     )
-    await tell(db, "goal.withdrawn", goal)
+    await publish(db, "goal.withdrawn", goal)
     await fan_out_all(db)
     assert [body["topic"] for body in await drained(db, "later")] == ["goal.withdrawn"]
 
@@ -264,12 +264,12 @@ async def test_a_paused_subscription_keeps_deliveries_and_gets_no_new_ones(db: D
     subscription = await subscribe(db)
     book = NotificationStore(db)
     first, second = await add_goal(db, 1), await add_goal(db, 2)
-    await tell(db, "goal.stable", first)
+    await publish(db, "goal.stable", first)
     await fan_out_all(db)
     (id_,) = await claimed(db)
     await book.update(subscription, SubscriptionChange(paused=True))
     assert await NotificationStore(db).begin(id_) is None
-    await tell(db, "goal.stable", second)
+    await publish(db, "goal.stable", second)
     await fan_out_all(db)
     assert await claimed(db, "round-2") == []
     await book.update(subscription, SubscriptionChange(paused=False))
@@ -297,7 +297,7 @@ async def test_a_dead_delivery_can_be_retried_unless_its_goal_was_withdrawn(db: 
     book = deliveries = NotificationStore(db)
     goals = [await add_goal(db, 1), await add_goal(db, 2)]
     for goal in goals:
-        await tell(db, "goal.stable", goal)
+        await publish(db, "goal.stable", goal)
     await fan_out_all(db)
     ids = await claimed(db)
     with pytest.raises(BadRequest, match="pending"):
@@ -308,7 +308,7 @@ async def test_a_dead_delivery_can_be_retried_unless_its_goal_was_withdrawn(db: 
         await deliveries.mark_dead(id_, "DeliveryRefused", "another reason")
     (dead, _) = await book.deliveries(subscription, state="dead", before=None, limit=10)
     assert (dead.error_kind, dead.error_message, dead.attempts) == ("DeliveryRefused", "HTTP 404", 1)
-    await tell(db, "goal.withdrawn", goals[1])
+    await publish(db, "goal.withdrawn", goals[1])
     with pytest.raises(BadRequest, match="withdrawn"):
         await book.retry(ids[1])
     await book.retry(ids[0])
@@ -319,7 +319,7 @@ async def test_a_dead_delivery_can_be_retried_unless_its_goal_was_withdrawn(db: 
 
 async def test_deleting_a_subscription_deletes_its_deliveries(db: Database) -> None:
     subscription = await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db))
     await fan_out_all(db)
     (id_,) = await claimed(db)
     await NotificationStore(db).delete(subscription)
@@ -331,8 +331,8 @@ async def test_deleting_a_subscription_deletes_its_deliveries(db: Database) -> N
 
 async def test_retention_deletes_deliveries_with_the_outbox(db: Database, store: FixtureStore) -> None:
     subscription = await subscribe(db)
-    await tell(db, "goal.stable", await add_goal(db))
-    await tell(db, "goal.stable", await add_goal(db, 2))
+    await publish(db, "goal.stable", await add_goal(db))
+    await publish(db, "goal.stable", await add_goal(db, 2))
     await fan_out_all(db)
     await begun(db, (await claimed(db))[0])
     async with db.connection() as connection:
@@ -353,7 +353,7 @@ async def test_waiting_ends_with_an_outbox_message(db: Database) -> None:
     async with NotificationStore(db).listen() as wait:
         waiting = asyncio.create_task(wait(20))
         await asyncio.sleep(0)
-        await tell(db, "fixture.status", fixture_id=FIXTURE, to="HT")
+        await publish(db, "fixture.status", fixture_id=FIXTURE, to="HT")
         async with asyncio.timeout(10):
             await waiting
         await wait(0.01)

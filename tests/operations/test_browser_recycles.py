@@ -13,7 +13,7 @@ from found_footy.operations.models import HealthGrade, RecoveryAction, RecoveryO
 from found_footy.operations.recovery import entries
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
-from tests.support.watching import Watched
+from tests.support.watchdog import WatchdogSystem
 
 OLD = {
     "at": "2026-08-22T14:30:00+00:00",
@@ -43,16 +43,16 @@ class Browser:
 
 
 @pytest.fixture
-async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched]:
+async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[WatchdogSystem]:
     database = Database(database_url)
     await database.open()
-    made = Watched(database, database_url, cache, browser=Browser())
+    made = WatchdogSystem(database, database_url, cache, browser=Browser())
     yield made
     await made.leading.release()
     await database.close()
 
 
-async def test_a_recycle_is_noted_once_whoever_hears_of_it_and_however_often(watched: Watched) -> None:
+async def test_a_recycle_is_noted_once_whoever_hears_of_it_and_however_often(watched: WatchdogSystem) -> None:
     assert isinstance(watched.browser, Browser)
     watched.browser.recycles = [OLD]
     for _ in range(3):
@@ -65,10 +65,10 @@ async def test_a_recycle_is_noted_once_whoever_hears_of_it_and_however_often(wat
     assert entry.trigger == "uptime: it is 6.0 hours old"
     assert entry.before == {"processes": 142, "uptime_seconds": 21600.5, "tasks": 481}
     assert entry.after == {"processes": 9}
-    assert await watched.news() == ["ended"]
+    assert await watched.outbox_messages() == ["ended"]
 
 
-async def test_one_that_a_person_asked_for_has_its_own_entry_already(watched: Watched) -> None:
+async def test_one_that_a_person_asked_for_has_its_own_entry_already(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     await watched.after(15)
     assert await watched.entries() == [entry]
@@ -77,7 +77,9 @@ async def test_one_that_a_person_asked_for_has_its_own_entry_already(watched: Wa
     assert (step["facts"]["pids_before"], step["facts"]["pids_after"]) == (142, 9)
 
 
-async def test_a_browser_service_that_is_away_does_not_keep_the_feeds_from_being_judged(watched: Watched) -> None:
+async def test_a_browser_service_that_is_away_does_not_keep_the_feeds_from_being_judged(
+    watched: WatchdogSystem,
+) -> None:
     assert isinstance(watched.browser, Browser)
     watched.browser.away = True
     assert (await watched.after(15)).state.grade is HealthGrade.HEALTHY

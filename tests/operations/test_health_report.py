@@ -19,7 +19,7 @@ from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
 from tests.support.terminal import plain_text
-from tests.support.watching import LAG, Watched
+from tests.support.watchdog import LAG, WatchdogSystem
 
 ESPN = FeedDeclaration("espn", "espn", 80, enabled=True, on=True)
 CREX = FeedDeclaration("crex", "crex", 60, enabled=True, on=True, switched=True, lacks="BROWSER_URL")
@@ -27,10 +27,10 @@ SPARE = FeedDeclaration("spare", "espn", 20, enabled=True, on=False, switched=Fa
 
 
 @pytest.fixture
-async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched]:
+async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[WatchdogSystem]:
     database = Database(database_url)
     await database.open()
-    made = Watched(database, database_url, cache)
+    made = WatchdogSystem(database, database_url, cache)
     # It answered the daily ingest: without any answer, no grade is shown.
     await FixtureStore(database).save_feed_state("espn", None, made.now - timedelta(hours=1), None)
     yield made
@@ -38,7 +38,7 @@ async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched
     await database.close()
 
 
-async def report(watched: Watched, cache: RedisCache | None = None) -> HealthReport:
+async def report(watched: WatchdogSystem, cache: RedisCache | None = None) -> HealthReport:
     asked = cache or watched.cache
     looks = FeedProbe(
         HealthProbe(watched.store),
@@ -63,7 +63,7 @@ class DeclaredFeeds:
         raise NotImplementedError
 
 
-async def test_each_feed_is_shown_with_its_requests(watched: Watched) -> None:
+async def test_each_feed_is_shown_with_its_requests(watched: WatchdogSystem) -> None:
     await watched.follow([1, 2])
     await watched.answer([1])
     failing = watched.record(2, state=MonitoringState.PAUSED, failures_in_a_row=5, error="FeedBlocked: a captcha")
@@ -86,7 +86,7 @@ async def test_each_feed_is_shown_with_its_requests(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize(("late", "counts"), [(60, True), (61, False)])
-async def test_a_health_check_counts_for_a_minute(watched: Watched, late: float, counts: bool) -> None:
+async def test_a_health_check_counts_for_a_minute(watched: WatchdogSystem, late: float, counts: bool) -> None:
     await watched.after(0)
     watched.now += timedelta(seconds=late)
     found = await report(watched)
@@ -98,7 +98,7 @@ async def test_a_health_check_counts_for_a_minute(watched: Watched, late: float,
     assert (document["grade"], document["judged_seconds"]) == ("healthy" if counts else "unknown", late)
 
 
-async def test_without_the_cache_the_report_is_made_from_the_database(watched: Watched) -> None:
+async def test_without_the_cache_the_report_is_made_from_the_database(watched: WatchdogSystem) -> None:
     await watched.follow([1])
     await watched.after(50)
     away = RedisCache("redis://127.0.0.1:9/0", connect_seconds=0.2)
@@ -108,18 +108,18 @@ async def test_without_the_cache_the_report_is_made_from_the_database(watched: W
     await away.aclose()
 
 
-async def test_a_recovery_is_shown(watched: Watched) -> None:
+async def test_a_recovery_is_shown(watched: WatchdogSystem) -> None:
     await watched.follow([1])
     await watched.after(15)
     await watched.after(90)
-    await watched.acted()
+    await watched.until_recovered()
     found = await report(watched)
     assert (found.feeds_grade, found.is_working) == ("recovering", False)
     assert "soft_restart in progress: no feed has answered for 105 s" in plain_text(health_view(found))
     assert "1 match, median 105 s" in health_line(found)
 
 
-async def test_before_the_first_health_check_the_grade_is_unknown(watched: Watched) -> None:
+async def test_before_the_first_health_check_the_grade_is_unknown(watched: WatchdogSystem) -> None:
     found = await report(watched)
     assert (found.state, found.feeds_grade, found.is_working) == (None, "unknown", False)
     assert "No health check yet. Is `footy watchdog` running?" in plain_text(health_view(found))

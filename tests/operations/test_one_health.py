@@ -35,7 +35,7 @@ from tests.support.operations import (
     temporal,
 )
 from tests.support.terminal import plain_text
-from tests.support.watching import Watched
+from tests.support.watchdog import WatchdogSystem
 from tests.web.test_operations import showing
 
 REFUSED = "FeedBlocked: HTTP 403"
@@ -214,7 +214,7 @@ async def test_the_command_agrees_on_real_engines(
     database, cache = Database(database_url), RedisCache(redis_url)
     await cache.run("FLUSHDB")
     await database.open()
-    watched = Watched(database, database_url, cache)
+    watched = WatchdogSystem(database, database_url, cache)
     async with database.connection() as connection:
         await connection.execute(
             "insert into feed_states (feed, asked_at, answered_at, error) values ('espn', %s, %s, %s)",

@@ -53,11 +53,10 @@ from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.redaction import Redactor
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
-from tests.support.clip_system import Names, Source
-from tests.support.clips import GOAL, NOW, certain_goal
+from tests.support.clip_system import ScriptedSource, ScriptedTeamNames
+from tests.support.clips import GOAL, NOW, stable_goal
 from tests.support.feeds import ScriptedFeed
-from tests.support.following import follow
-from tests.support.football import START, match
+from tests.support.football import START, follow_matches, match
 from tests.support.polling import ASKING, LIFECYCLE, FeedSystem
 
 PAGE = b"<html>Please enable JavaScript</html>"
@@ -173,7 +172,7 @@ async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
 ) -> None:
     kept = Kept(error)
     system = FeedSystem(store, cache, objects, {"test": ChangedFeed()})
-    await follow(store, [(match(), FixtureStage.ACTIVE)], START)
+    await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
     recorder = MatchRecorder(RecordingStore(store.database), objects, {})
     desk = PollContext(store, system.memory, recorder, ASKING, UnexpectedAnswerRecorder(kept))
     system.feed_activities = FeedActivities(system.registry, system.listings, desk)
@@ -182,20 +181,20 @@ async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
     assert kept.saved == ([] if error else [("feed test", "FeedSchemaError", PAGE)])
 
 
-class ChangedSource(Source):
+class ChangedSource(ScriptedSource):
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
         noted()
         raise SourceChanged("the page has no posts")
 
 
 async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: FixtureStore, objects: ObjectStore) -> None:
-    await certain_goal(store)
+    await stable_goal(store)
     kept = Kept()
     search = SearchActivities(
         store,
         ClipStore(store.database),
         objects,
-        [ChangedSource("reddit"), Source("x")],
+        [ChangedSource("reddit"), ScriptedSource("x")],
         SearchRules(),
         lambda: NOW,
         MatchRecorder(RecordingStore(store.database), objects, {}),
@@ -206,7 +205,7 @@ async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: Fixtu
     assert kept.saved == [("source reddit", "SourceChanged", PAGE)]
 
 
-class ChangedNames(Names):
+class ChangedNames(ScriptedTeamNames):
     async def team_names(self, *arguments: object, **more: object) -> Sequence[object]:  # type: ignore[override]
         noted()
         raise KnowledgeError("not JSON")

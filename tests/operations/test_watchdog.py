@@ -18,23 +18,23 @@ from found_footy.operations.feed_health import TRANSITIONS
 from found_footy.operations.models import HealthGrade, RecoveryAction, RecoveryOutcome
 from found_footy.storage.postgres import AdvisoryLock, Database
 from found_footy.storage.redis import RedisCache
-from tests.support.watching import START, Unit, Watched
+from tests.support.watchdog import START, RestartedService, WatchdogSystem
 
 HEALTHY, DEGRADED, FAILING, RECOVERING = HealthGrade
 MATCHES = range(1, 4)
 
 
 @pytest.fixture
-async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watched]:
+async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[WatchdogSystem]:
     database = Database(database_url)
     await database.open()
-    made = Watched(database, database_url, cache)
+    made = WatchdogSystem(database, database_url, cache)
     yield made
     await made.leading.release()
     await database.close()
 
 
-async def fail(watched: Watched) -> None:
+async def fail(watched: WatchdogSystem) -> None:
     """Matches that were fresh, and then no answer for a minute and a half."""
     await watched.after(15)
     await watched.follow(MATCHES)
@@ -44,13 +44,13 @@ async def fail(watched: Watched) -> None:
     assert (await watched.after(30)).path == (DEGRADED, FAILING)
 
 
-async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watched) -> None:
+async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: WatchdogSystem) -> None:
     await fail(watched)
     (begun,) = await watched.entries()
     assert (begun.action, begun.outcome, begun.seconds) == (RecoveryAction.SOFT_RESTART, None, None)
     assert (begun.before["grade"], begun.before["stall_seconds"]) == ("failing", 90.0)
     assert "no feed has answered for 90 s" in begun.trigger
-    await watched.acted()
+    await watched.until_recovered()
     assert (await watched.after(15)).state.grade is RECOVERING
 
     await watched.answer(MATCHES)
@@ -69,7 +69,7 @@ async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watche
     for _ in range(3):
         assert (await watched.after(15)).state.grade is HEALTHY
     assert await watched.entries() == [entry]
-    assert await watched.news() == [
+    assert await watched.outbox_messages() == [
         "healthy>degraded",
         "degraded>failing",
         "begun",
@@ -79,9 +79,9 @@ async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watche
     ]
 
 
-async def test_the_steps_are_noted_as_soon_as_they_are_done(watched: Watched) -> None:
+async def test_the_steps_are_noted_as_soon_as_they_are_done(watched: WatchdogSystem) -> None:
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(0)
     (entry,) = await watched.entries()
     assert (entry.outcome, entry.seconds is None) == (None, False)
@@ -90,9 +90,9 @@ async def test_the_steps_are_noted_as_soon_as_they_are_done(watched: Watched) ->
     assert (state.grade, state.acting_until) == (RECOVERING, None)
 
 
-async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_entry(watched: Watched) -> None:
+async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_entry(watched: WatchdogSystem) -> None:
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     assert (await watched.after(105)).state.grade is RECOVERING
     assert (await watched.after(15)).path == (RECOVERING, FAILING)
     (entry,) = await watched.entries()
@@ -100,11 +100,11 @@ async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_ent
 
     assert (await watched.after(765)).act is False
     assert (await watched.after(15)).act is True
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(1)
     (entry,) = await watched.entries()
     assert (entry.outcome, len(entry.after["attempts"])) == (None, 2)
-    assert isinstance(watched.workers, Unit)
+    assert isinstance(watched.workers, RestartedService)
     assert watched.workers.restarts == 2
 
     await watched.after(120)  # that did not help either
@@ -116,7 +116,7 @@ async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_ent
     assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.FAILED, watched.now)
 
 
-async def test_after_a_long_stop_what_has_just_been_started_has_its_time(watched: Watched) -> None:
+async def test_after_a_long_stop_what_has_just_been_started_has_its_time(watched: WatchdogSystem) -> None:
     await watched.follow(MATCHES)
     await watched.after(15)
     watched.now += timedelta(hours=8)
@@ -124,12 +124,12 @@ async def test_after_a_long_stop_what_has_just_been_started_has_its_time(watched
     assert (judgement.state.grade, judgement.act) == (FAILING, False)
     assert (await watched.after(75)).act is False
     assert (await watched.after(15)).act is True
-    await watched.acted()
+    await watched.until_recovered()
 
 
-async def test_a_recovery_that_helps_some_matches_is_partial(watched: Watched) -> None:
+async def test_a_recovery_that_helps_some_matches_is_partial(watched: WatchdogSystem) -> None:
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(15)
     await watched.answer([1])
     assert (await watched.after(65)).state.grade is RECOVERING
@@ -139,19 +139,19 @@ async def test_a_recovery_that_helps_some_matches_is_partial(watched: Watched) -
     assert entry.outcome is RecoveryOutcome.PARTIAL
 
 
-async def test_each_transition_is_reached(watched: Watched) -> None:
+async def test_each_transition_is_reached(watched: WatchdogSystem) -> None:
     """Three outages: one that no recovery ends, one that is ended halfway, one that is over with the first answer."""
     watched.rules = replace(watched.rules, recovery_pause=200)
     watched.watchdog = watched.make_watchdog()
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(120)
     for _ in range(2):
         await watched.answer(MATCHES)
         await watched.after(15)
 
     assert (await watched.after(75)).act is True
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(15)
     await watched.answer([1])
     await watched.after(65)
@@ -162,11 +162,11 @@ async def test_each_transition_is_reached(watched: Watched) -> None:
         await watched.after(15)
 
     assert (await watched.after(75)).act is True
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(1)
     await watched.answer(MATCHES)
     assert (await watched.after(1)).state.grade is HEALTHY
-    taken = {told for told in await watched.news() if ">" in told}
+    taken = {told for told in await watched.outbox_messages() if ">" in told}
     assert taken == {f"{before}>{after}" for before, after in TRANSITIONS}
     assert [entry.outcome for entry in await watched.entries()] == [
         RecoveryOutcome.SUCCESS,
@@ -175,12 +175,12 @@ async def test_each_transition_is_reached(watched: Watched) -> None:
     ]
 
 
-async def test_with_nothing_under_way_all_is_well(watched: Watched) -> None:
+async def test_with_nothing_under_way_all_is_well(watched: WatchdogSystem) -> None:
     assert (await watched.after(600)).state.grade is HEALTHY
     assert await watched.entries() == []
 
 
-async def test_what_is_measured_comes_from_the_records(watched: Watched) -> None:
+async def test_what_is_measured_comes_from_the_records(watched: WatchdogSystem) -> None:
     await watched.follow(MATCHES)
     paused = watched.record(9, state=MonitoringState.PAUSED, paused_until=START + timedelta(minutes=2), updated_at=None)
     over = watched.record(10, state=MonitoringState.PAUSED, paused_until=START - timedelta(minutes=2), updated_at=None)
@@ -192,9 +192,11 @@ async def test_what_is_measured_comes_from_the_records(watched: Watched) -> None
     assert await watched.copies.summary() == summary, "for quick readers"
 
 
-async def test_a_cache_that_lost_everything_does_not_look_like_health(watched: Watched, cache: RedisCache) -> None:
+async def test_a_cache_that_lost_everything_does_not_look_like_health(
+    watched: WatchdogSystem, cache: RedisCache
+) -> None:
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     await cache.run("DEL", cache.key("freshness_index"))
     assert (await watched.after(60)).state.grade is RECOVERING
     await watched.poll()  # which knows the matches, and fills the index again
@@ -204,30 +206,30 @@ async def test_a_cache_that_lost_everything_does_not_look_like_health(watched: W
     assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.FAILED, None)
 
 
-async def test_what_is_heard_and_never_saved_reaches_nobody(watched: Watched) -> None:
+async def test_what_is_heard_and_never_saved_reaches_nobody(watched: WatchdogSystem) -> None:
     await watched.after(15)
     await watched.follow(MATCHES)
     await watched.answer(MATCHES)
     for _ in range(4):
         assert (await watched.after(15)).state.grade is HEALTHY
-        await watched.hear(MATCHES)
+        await watched.answer_unsaved(MATCHES)
     await watched.after(15)
-    await watched.hear(MATCHES)
+    await watched.answer_unsaved(MATCHES)
     assert (await watched.after(15)).path == (HEALTHY, DEGRADED)
-    await watched.hear(MATCHES)
+    await watched.answer_unsaved(MATCHES)
     judgement = await watched.after(30)
     assert (judgement.state.grade, judgement.act) == (FAILING, True)
     assert judgement.summary.reasons[-1] == "updates of 3 matches have not been saved"
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(1)
     await watched.answer(MATCHES)
     assert (await watched.after(15)).state.grade is HEALTHY
 
 
-async def test_without_a_cache_it_is_judged_by_the_database(watched: Watched) -> None:
+async def test_without_a_cache_it_is_judged_by_the_database(watched: WatchdogSystem) -> None:
     await watched.follow(MATCHES)
     away = RedisCache("redis://127.0.0.1:9/0", connect_seconds=0.2)
-    blind = Watched(watched.database, watched.url, away)
+    blind = WatchdogSystem(watched.database, watched.url, away)
     blind.leading = blind.watchdog._leading = watched.leading
     judgement = await blind.after(15)
     assert judgement.state.grade is HEALTHY
@@ -236,17 +238,17 @@ async def test_without_a_cache_it_is_judged_by_the_database(watched: Watched) ->
         await connection.execute("update fixtures set last_poll_at = %s", [START + timedelta(seconds=60)])
     assert (await blind.after(60)).summary.freshness.maximum == 15.0
     assert (await blind.after(75)).state.grade is FAILING
-    await blind.acted()
+    await blind.until_recovered()
     await away.aclose()
 
 
-async def test_of_two_watchdogs_one_judges(watched: Watched) -> None:
+async def test_of_two_watchdogs_one_judges(watched: WatchdogSystem) -> None:
     await fail(watched)
     other = watched.make_watchdog(AdvisoryLock(watched.url))
     for _ in range(3):
         assert await other.round() is None
     assert len(await watched.store.samples(START)) == 8, "seven judgements, and the begin of the recovery"
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(1)
     await watched.leading.release()
     judgement = await other.round()
@@ -255,8 +257,10 @@ async def test_of_two_watchdogs_one_judges(watched: Watched) -> None:
     await other._leading.release()
 
 
-async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays_one_entry(watched: Watched) -> None:
-    watched.workers = Unit(hangs=True)
+async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays_one_entry(
+    watched: WatchdogSystem,
+) -> None:
+    watched.workers = RestartedService(hangs=True)
     watched.recovering = watched.make_recovering()
     watched.watchdog = watched.make_watchdog()
     await fail(watched)
@@ -266,11 +270,11 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
     with pytest.raises(asyncio.CancelledError):
         await acting
 
-    watched.workers = Unit()
+    watched.workers = RestartedService()
     watched.recovering = watched.make_recovering()
     watched.watchdog = watched.make_watchdog()
     assert (await watched.after(5)).act is True
-    await watched.acted()
+    await watched.until_recovered()
     await watched.after(1)
     await watched.answer(MATCHES)
     assert (await watched.after(5)).state.grade is HEALTHY
@@ -280,11 +284,13 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
 
 
 async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
+    watched: WatchdogSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovering, "WORKERS_SECONDS", 0.05)
-    poller = Unit(fails="Temporal refuses")
-    both = Watched(watched.database, watched.url, watched.cache, workers=Unit(hangs=True), poller=poller)
+    poller = RestartedService(fails="Temporal refuses")
+    both = WatchdogSystem(
+        watched.database, watched.url, watched.cache, workers=RestartedService(hangs=True), poller=poller
+    )
     steps, _ = await both.recovering.act(both.recovering.parts, "a test")
     assert [(step.name, step.ok, step.said) for step in steps] == [
         ("workers", False, "not done within 0.05 s"),
@@ -293,11 +299,11 @@ async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done
     ]
 
 
-async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_once(watched: Watched) -> None:
+async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_once(watched: WatchdogSystem) -> None:
     long = {"state": MonitoringState.PAUSED, "failures_in_a_row": 7, "updated_at": None}
     await watched.records.save([watched.record(9, paused_until=START + timedelta(hours=1), **long)])
     await fail(watched)
-    await watched.acted()
+    await watched.until_recovered()
     found = (await watched.records.load(["espn_9"]))["espn_9"]
     assert (found.state, found.paused_until, found.failures_in_a_row) == (MonitoringState.PAUSED, watched.now, 7)
     assert not is_paused(found, watched.now), "so it is asked for with the next poll"
@@ -307,16 +313,16 @@ async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_onc
     assert step["said"] == "1 match that was paused is asked for again"
 
 
-async def test_a_person_can_have_the_poller_started_anew(watched: Watched) -> None:
+async def test_a_person_can_have_the_poller_started_anew(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
     assert (entry.action, entry.outcome) == (RecoveryAction.MANUAL_TRIGGER, RecoveryOutcome.SUCCESS)
     assert (entry.trigger, entry.before["what"]) == ("asked for by a test", ["workers", "poller"])
     assert await watched.entries() == [entry]
     assert (await watched.copies.recoveries())[0].id == entry.id
-    assert await watched.news() == ["begun", "ended"]
+    assert await watched.outbox_messages() == ["begun", "ended"]
 
 
-async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: Watched) -> None:
+async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: WatchdogSystem) -> None:
     await watched.follow([1, 2])
     await watched.after(15)
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
@@ -326,13 +332,13 @@ async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: W
     assert await watched.entries() == [entry]
 
 
-async def test_what_is_not_there_cannot_be_started_anew(watched: Watched) -> None:
+async def test_what_is_not_there_cannot_be_started_anew(watched: WatchdogSystem) -> None:
     with pytest.raises(NotFound, match="there is no browser"):
         await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     assert await watched.entries() == []
 
 
-async def test_an_entry_that_nobody_finished_is_closed(watched: Watched) -> None:
+async def test_an_entry_that_nobody_finished_is_closed(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
     await watched.store.add_recovery(replace(entry, outcome=None))
     await watched.after(60)
@@ -343,7 +349,7 @@ async def test_an_entry_that_nobody_finished_is_closed(watched: Watched) -> None
     assert "interrupted" in closed.after["note"]
 
 
-async def test_it_judges_again_when_the_database_is_back(watched: Watched, database_url: str) -> None:
+async def test_it_judges_again_when_the_database_is_back(watched: WatchdogSystem, database_url: str) -> None:
     """The loop itself: a database that is away for a moment ends nothing."""
     stop = asyncio.Event()
     running = asyncio.create_task(watched.watchdog.run(stop))
@@ -362,7 +368,7 @@ async def test_it_judges_again_when_the_database_is_back(watched: Watched, datab
     await other.release()
 
 
-async def judged(watched: Watched, times: int) -> None:
+async def judged(watched: WatchdogSystem, times: int) -> None:
     """A connection that was ended under our hands may be given out once more, to us as to the watchdog."""
     async with asyncio.timeout(20):
         found = 0

@@ -22,9 +22,8 @@ from found_footy.recordings.models import AnswerToRecord, RecordedFeed, Recordin
 from found_footy.recordings.recorder import MAX_SEALED, RETRY_DELAY, MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.store import ThreadedObjectStore
-from tests.support.clips import GOAL, certain_goal, found, post
-from tests.support.following import follow
-from tests.support.football import START, match
+from tests.support.clips import GOAL, post, record_search, stable_goal
+from tests.support.football import START, follow_matches, match
 from tests.support.recordings import RULES, at
 
 FEED = "test"
@@ -41,8 +40,8 @@ class Recorded:
         self.recorder = MatchRecorder(self.store, objects, RULES)
         self._folder = folder
 
-    async def follow(self, *fixtures: LiveFixture) -> None:
-        await follow(self.fixtures, [(live, FixtureStage.ACTIVE) for live in fixtures], START)
+    async def follow_matches(self, *fixtures: LiveFixture) -> None:
+        await follow_matches(self.fixtures, [(live, FixtureStage.ACTIVE) for live in fixtures], START)
 
     async def hear(
         self, poll: int, *answers: LiveFixture, failures: Mapping[int, FeedUnavailable] | None = None
@@ -124,7 +123,7 @@ async def test_unknown_and_completed_matches_are_not_recorded(recorded: Recorded
 
 
 async def test_a_search_is_recorded_with_its_posts(recorded: Recorded) -> None:
-    await certain_goal(recorded.fixtures)
+    await stable_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     reports = [SourceReport("bluesky", 1), SourceReport("x", None, SourceUnavailable("gone"))]
     for _ in range(2):  # also when it is repeated
@@ -139,10 +138,10 @@ async def test_a_search_is_recorded_with_its_posts(recorded: Recorded) -> None:
 
 
 async def test_downloads_and_aliases_are_recorded(recorded: Recorded) -> None:
-    await certain_goal(recorded.fixtures)
+    await stable_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     clips = ClipStore(recorded.fixtures.database)
-    await found(clips, 1, post("a"), post("b"))
+    await record_search(clips, 1, post("a"), post("b"))
     await clips.reject_candidate(GOAL, "bluesky:a", "gone", "404")
     await clips.save_aliases(40, "Liverpool", ["LFC"], START)
     made = await recorded.current_recording()
@@ -241,7 +240,7 @@ async def test_a_match_that_cannot_be_sealed_does_not_block_others(
 
 
 async def test_a_sealed_recording_does_not_change(recorded: Recorded) -> None:
-    await certain_goal(recorded.fixtures)
+    await stable_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     await recorded.complete()
     await recorded.seal()
@@ -252,7 +251,7 @@ async def test_a_sealed_recording_does_not_change(recorded: Recorded) -> None:
 
 
 async def test_a_recording_is_deleted_with_its_fixture(recorded: Recorded) -> None:
-    await certain_goal(recorded.fixtures)
+    await stable_goal(recorded.fixtures)
     await recorded.hear(1, match("23 home 7"))
     await recorded.recorder.record_search(GOAL, 1, QUERY, [], [], at(40))
     async with recorded.fixtures.database.connection() as connection:

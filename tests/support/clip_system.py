@@ -26,16 +26,16 @@ from found_footy.media.processor import MediaProcessor
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.backend import ObjectStore
-from tests.support.clips import GOAL, NOW, found, post
+from tests.support.clips import GOAL, NOW, post, record_search
 
-ME = WorkflowRef(GOAL, f"search-{GOAL}")
+SEARCH = WorkflowRef(GOAL, f"search-{GOAL}")
 
 
 async def _queue_nothing(order: SearchAttempt) -> None:
     """Tests call the upload's steps themselves."""
 
 
-class Source:
+class ScriptedSource:
     def __init__(self, name: str, *posts: Post, error: Exception | None = None) -> None:
         self.name = name
         self.posts = posts
@@ -55,15 +55,15 @@ class Source:
         pass
 
 
-class Downloads:
+class ScriptedDownloader:
     """Files by their address, or the error that comes instead."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes | Exception] = {}
-        self.fetched: list[str] = []
+        self.requests: list[str] = []
 
     async def fetch(self, media_url: str, to: Path) -> None:
-        self.fetched.append(media_url)
+        self.requests.append(media_url)
         answer = self.files[media_url]
         if isinstance(answer, Exception):
             raise answer
@@ -74,21 +74,21 @@ class Downloads:
 
 
 @dataclass
-class Eyes:
+class ScriptedVision:
     reading: FrameReading = field(
         default_factory=lambda: FrameReading(1.0, soccer=True, screen=False, clock="22:40", score=Score(0, 0))
     )
     error: Exception | None = None
-    looks: int = 0
+    calls: int = 0
 
     async def __call__(self, path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
-        self.looks += 1
+        self.calls += 1
         if self.error:
             raise self.error
         return [self.reading, self.reading]
 
 
-class Names:
+class ScriptedTeamNames:
     def __init__(self, *names: TeamName, error: KnowledgeError | None = None) -> None:
         self.names = names
         self.error = error
@@ -107,15 +107,15 @@ class Names:
         pass
 
 
-class System:
+class ClipSystem:
     def __init__(self, store: FixtureStore, objects: ObjectStore, media: MediaProcessor, clip: bytes) -> None:
         self.store, self.objects = store, objects
         self.clips = ClipStore(store.database)
-        self.sources: list[Source] = []
-        self.downloads, self.eyes, self.clip = Downloads(), Eyes(), clip
+        self.sources: list[ScriptedSource] = []
+        self.downloads, self.scripted_vision, self.clip = ScriptedDownloader(), ScriptedVision(), clip
         self.now = NOW
         self.download = DownloadActivities(self.clips, objects, self.downloads, media, FilterRules(), lambda: self.now)
-        self.vision = VerificationActivities(self.clips, objects, self.eyes, 3, nullcontext)
+        self.vision = VerificationActivities(self.clips, objects, self.scripted_vision, 3, nullcontext)
         self.upload = UploadActivities(self.clips, objects, _queue_nothing)
 
     @property
@@ -130,9 +130,9 @@ class System:
         environment.info = type(environment.info)(**{**vars(environment.info), "attempt": attempt})
         return await environment.run(activity, order)
 
-    async def fetched(self, name: str = "a", content: bytes | None = None) -> str:
+    async def download_file(self, name: str = "a", content: bytes | None = None) -> str:
         """A file that is in staging, by a post of that name."""
-        (key,) = await found(self.clips, len(self.downloads.fetched) + 1, post(name))
+        (key,) = await record_search(self.clips, len(self.downloads.requests) + 1, post(name))
         self.downloads.files[post(name).media_url] = content or self.clip
         answer: FetchResult = await self.call(self.download.fetch_clip, CandidateRef(GOAL, key))
         assert answer.state == "staged"
@@ -145,9 +145,9 @@ class System:
     async def keys(self) -> list[str]:
         return sorted([stored.key async for stored in self.objects.list()])
 
-    async def uploaded(self) -> None:
+    async def upload_all(self) -> None:
         plans = [await self.call(self.upload.deduplicate_pool, PoolRef(GOAL, p)) for p in ("verified", "unverified")]
         for name in (name for plan in plans for name in plan.publish):
             await self.call(self.upload.publish_clip, VideoRef(GOAL, name))
         await self.call(self.upload.settle_event, SettleRequest(GOAL, plans, NOW))
-        await self.call(self.upload.clean_up_upload, ME)
+        await self.call(self.upload.clean_up_upload, SEARCH)

@@ -20,27 +20,26 @@ from found_footy.fixtures.models import FixtureStage
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.fingerprint import STEP, Fingerprint
 from found_footy.media.probe import VideoInfo
-from tests.support.following import follow
-from tests.support.football import RULES, START, match, poll
+from tests.support.football import RULES, START, follow_matches, match, poll
 
 GOAL = "5000_40_7_Goal_1"
 NOW = START + timedelta(minutes=24)
 QUERY = SearchQuery(("Seven",), ("Liverpool", "LFC"))
 
 
-async def certain_goal(store: FixtureStore) -> str:
+async def stable_goal(store: FixtureStore) -> str:
     """A goal of player 7 in minute 23 that three polls have seen."""
-    await follow(store, [(match(), FixtureStage.ACTIVE)], START)
-    await polled(store, "23 home 7", numbers=range(1, 4))
+    await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
+    await poll_match(store, "23 home 7", numbers=range(1, 4))
     return GOAL
 
 
-async def withdrawn(store: FixtureStore) -> None:
+async def withdraw_goal(store: FixtureStore) -> None:
     """Three polls without it."""
-    await polled(store, numbers=range(4, 7))
+    await poll_match(store, numbers=range(4, 7))
 
 
-async def polled(store: FixtureStore, *goals: str, numbers: range) -> None:
+async def poll_match(store: FixtureStore, *goals: str, numbers: range) -> None:
     for number in numbers:
         async with store.poll() as transaction:
             (state,) = await transaction.load([5000])
@@ -76,7 +75,7 @@ def info(duration: float = 10.0, file_size: int = 1000) -> VideoInfo:
     )
 
 
-def seen(status: VerificationStatus = VerificationStatus.VERIFIED) -> Verification:
+def verification(status: VerificationStatus = VerificationStatus.VERIFIED) -> Verification:
     return Verification(
         status, 23, None if status is VerificationStatus.VERIFIED else VerificationReason.NO_CLOCK, None
     )
@@ -94,13 +93,13 @@ def selecting(now: datetime = NOW, max_posts: int = 5) -> Callable[[Sequence[Pen
     return lambda pending: select_posts(pending, now, SelectionRules(max_posts))
 
 
-async def found(clips: ClipStore, attempt: int, *posts: Post) -> list[str]:
+async def record_search(clips: ClipStore, attempt: int, *posts: Post) -> list[str]:
     """Save a search like the activity, and return the posts that it selects."""
     await clips.save_search(GOAL, attempt, QUERY, [SourceReport("bluesky", len(posts))], posts, NOW)
     return list(await clips.take_candidates(GOAL, attempt, selecting()))
 
 
-async def checked(
+async def add_hashed_file(
     clips: ClipStore,
     name: str,
     key: str,
@@ -112,6 +111,6 @@ async def checked(
 ) -> str:
     """Add a file that is fetched, verified and hashed: ready for the uploader."""
     await clips.add_video(GOAL, key, md5(name), info(duration, file_size), NOW)
-    await clips.save_verification(GOAL, md5(name), seen(status))
+    await clips.save_verification(GOAL, md5(name), verification(status))
     await clips.save_fingerprint(GOAL, md5(name), pictures)
     return md5(name)

@@ -1,11 +1,14 @@
-"""Short ways to write matches and goals in tests."""
+"""Compact notation for matches, goals and polls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from found_footy.feeds.match_pairing import listing_of
+from found_footy.feeds.models import Pairing, PairingVerdict
+from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.comparison import compare
 from found_footy.fixtures.models import (
     DebounceRules,
@@ -22,6 +25,7 @@ from found_footy.fixtures.models import (
     Side,
     Team,
 )
+from found_footy.fixtures.store import FixtureStore
 
 START = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
 RULES = DebounceRules()
@@ -41,7 +45,7 @@ def goal(text: str, kind: GoalKind = GoalKind.NORMAL) -> LiveGoal:
 
 
 def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fixture_id: int = 5000) -> LiveFixture:
-    """An answer of the feed; its score is that of its goals unless another one is given."""
+    """A feed's answer. The score follows from the goals unless given; `None` leaves it out."""
     listed = tuple(goal(each) if isinstance(each, str) else each for each in goals)
     if score == "":
         total: Score | None = Score(0, 0)
@@ -65,7 +69,7 @@ def match(*goals: LiveGoal | str, score: str | None = "", status: str = "1H", fi
 
 
 class MatchMonitor:
-    """Polls a match and remembers, as the store does."""
+    """Compares each poll with the events of the polls before, without a database."""
 
     def __init__(self, rules: DebounceRules = RULES) -> None:
         self.rules = rules
@@ -74,7 +78,7 @@ class MatchMonitor:
         self.polls = 0
 
     def poll(self, *goals: LiveGoal | str, score: str | None = "", times: int = 1) -> list[EventDecision]:
-        """The decisions of the last of so many polls with this answer."""
+        """Poll `times` times with the same answer and return the decisions of the last poll."""
         decisions: list[EventDecision] = []
         for _ in range(times):
             self.polls += 1
@@ -104,3 +108,22 @@ class MatchMonitor:
 
 def complete(event: KnownEvent) -> KnownEvent:
     return replace(event, monitor_complete=True, download_complete=True)
+
+
+async def follow_matches(
+    store: FixtureStore, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime
+) -> Mapping[str, int]:
+    """Store fixtures in the given stages, as an ingest does. Returns the number of new ones by stage."""
+    async with ListingStore(store.database).registration() as registration:
+        added = await registration.add(fixtures, now)
+        same = [
+            (listing_of(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)
+            for live, _ in fixtures
+        ]
+        await registration.join(same, now)
+    return added
+
+
+async def delete_expired(store: FixtureStore, before: datetime) -> int:
+    """Delete the rows of fixtures past retention; return their number."""
+    return await store.delete_expired(await store.expired(before, 0, 1000), before)

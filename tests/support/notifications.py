@@ -17,7 +17,7 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.notifications.models import validate_filter
 from found_footy.notifications.store import NotificationStore
 from found_footy.storage.postgres import Database
-from tests.support.following import follow
+from tests.support.football import follow_matches
 from tests.support.web_world import CITY, KICKOFF, LIVERPOOL, PREMIER, match
 
 FIXTURE = 7001
@@ -38,7 +38,7 @@ on conflict do nothing
 
 
 async def add_match(store: FixtureStore, fixture_id: int = FIXTURE) -> None:
-    await follow(
+    await follow_matches(
         store, [(match(fixture_id, PREMIER, LIVERPOOL, CITY), FixtureStage.ACTIVE)], KICKOFF - timedelta(hours=2)
     )
 
@@ -52,7 +52,7 @@ async def add_goal(database: Database, number: int = 1, fixture_id: int = FIXTUR
     return event_id
 
 
-async def tell(
+async def publish(
     database: Database,
     topic: str,
     event_id: str | None = None,

@@ -49,9 +49,8 @@ from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
 from tests.media.made_clips import scene, write
 from tests.support.clips import fingerprint, info
-from tests.support.following import follow
-from tests.support.football import RULES
-from tests.support.world_of_feeds import populate_feeds
+from tests.support.football import RULES, follow_matches
+from tests.support.web_world_feeds import populate_feeds
 
 NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 KICKOFF = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
@@ -104,7 +103,7 @@ class World:
     # --- matches
 
     async def add(self, *matches: LiveFixture, stage: str = FixtureStage.ACTIVE) -> None:
-        await follow(self.store, [(match, stage) for match in matches], KICKOFF - timedelta(hours=2))
+        await follow_matches(self.store, [(match, stage) for match in matches], KICKOFF - timedelta(hours=2))
 
     async def poll(self, match: LiveFixture, times: int = 1, at: datetime | None = None) -> None:
         """The feed answers so many times with this."""
@@ -140,7 +139,7 @@ class World:
         for post in posts:
             facts = info(clip.seconds, len(clip.content))
             await self.clips.add_video(event_id, post.key, md5, facts, NOW)
-        await self.clips.save_verification(event_id, md5, looked(clip.verified))
+        await self.clips.save_verification(event_id, md5, verification_of(clip.verified))
         await self.clips.save_fingerprint(event_id, md5, pictures_of(clip.name))
         with TemporaryDirectory() as folder:
             path = Path(folder, "clip.mp4")
@@ -174,7 +173,7 @@ def post_of(name: str, text: str = "What a goal!", source: str = "bluesky") -> P
     return Post(source, name, url, f"{url}.mp4", NOW - timedelta(minutes=1), "a fan", text, 4.0)
 
 
-def looked(verified: bool) -> Verification:
+def verification_of(verified: bool) -> Verification:
     expected = Expectation(MatchMinute(23), "Liverpool", "Manchester City", Score(0, 0), Score(1, 0))
     box = RelativeBox(0.05, 0.06, 0.13, 0.11)
     reading = FrameReading(

@@ -42,7 +42,7 @@ from tests.support.web_world import (
     match,
     served,
 )
-from tests.support.world_of_feeds import WICKET_OF_HEAD
+from tests.support.web_world_feeds import WICKET_OF_HEAD
 
 GOALS = (WICKET_OF_HEAD, SALAH, HAALAND, NUNEZ, WITHDRAWN, NO_CLIP, HOSTILE_GOAL, SEEN)
 LEFT_OUT = {

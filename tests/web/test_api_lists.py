@@ -30,7 +30,7 @@ from tests.support.web_world import (
     goal,
     match,
 )
-from tests.support.world_of_feeds import CRICKET, WICKET_OF_HEAD
+from tests.support.web_world_feeds import CRICKET, WICKET_OF_HEAD
 
 
 async def items(web: httpx.AsyncClient, path: str, name: str) -> set[object]:

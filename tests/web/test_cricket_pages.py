@@ -14,7 +14,7 @@ from found_footy.web.pages.goal import goal_page
 from found_footy.web.services import WebRules
 from tests.conftest import WorldCopy
 from tests.support.web_world import KICKOFF, NOW
-from tests.support.world_of_feeds import WICKET_OF_HEAD, WICKETS, t20
+from tests.support.web_world_feeds import WICKET_OF_HEAD, WICKETS, t20
 from tests.web.test_feeds import GOAL
 
 PAGE = {"accept": "text/html"}

@@ -14,7 +14,7 @@ from found_footy.clips.models import clip_key
 from found_footy.web import files as streaming
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
-from tests.support.following import delete_expired
+from tests.support.football import delete_expired
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
 FILM = clip_bytes(1)

@@ -27,7 +27,7 @@ from tests.support.web_world import (
     served,
     settings_for,
 )
-from tests.support.world_of_feeds import WICKET_OF_HEAD
+from tests.support.web_world_feeds import WICKET_OF_HEAD
 from tests.web.match_cards import card, goal_in, order
 
 PEOPLE = {"accept": "text/html"}

@@ -21,7 +21,7 @@ from tests.support.web_world import (
     goal,
     match,
 )
-from tests.support.world_of_feeds import WICKET_OF_HEAD
+from tests.support.web_world_feeds import WICKET_OF_HEAD
 
 FOLDED = [
     ("Núñez", "nunez"),

@@ -10,13 +10,13 @@ import pytest
 
 from found_footy.notifications.models import TOPICS
 from tests.runtime.engine_helpers import eventually
-from tests.support.listening import Heard, Station, station, write_news
+from tests.support.sse import SseEvent, StreamServer, stream_server, write_outbox
 from tests.support.web_world import HOSTILE_TEXT
 
 
 @pytest.fixture
-async def air(database_url: str, tmp_path: Path) -> AsyncIterator[Station]:
-    async with station(database_url, tmp_path) as made:
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[StreamServer]:
+    async with stream_server(database_url, tmp_path) as made:
         yield made
 
 
@@ -24,21 +24,21 @@ def goals(*fixtures: int) -> list[tuple[str, int]]:
     return [("goal.seen", fixture) for fixture in fixtures]
 
 
-def names(heard: list[Heard]) -> list[tuple[str, str]]:
+def names(heard: list[SseEvent]) -> list[tuple[str, str]]:
     return [(each.id, each.name) for each in heard]
 
 
-async def test_a_listener_is_greeted_with_its_position_and_hears_what_comes_next(air: Station) -> None:
-    await air.tell(*goals(1))
-    async with air.listening("after=1") as ears:
-        assert ears.response.headers["content-type"].startswith("text/event-stream")
-        assert (ears.response.headers["cache-control"], ears.response.headers["x-accel-buffering"]) == (
+async def test_a_listener_is_greeted_with_its_position_and_hears_what_comes_next(server: StreamServer) -> None:
+    await server.publish(*goals(1))
+    async with server.open_stream("after=1") as stream:
+        assert stream.response.headers["content-type"].startswith("text/event-stream")
+        assert (stream.response.headers["cache-control"], stream.response.headers["x-accel-buffering"]) == (
             "no-store",
             "no",
         )
-        assert await ears.event() == Heard("hello", "1", {"position": 1, "topics": list(TOPICS)})
-        await air.tell(("clip.published", 7, "7_1_1_Goal_1", {"rank": 1, "player": HOSTILE_TEXT}))
-        heard = await ears.event()
+        assert await stream.event() == SseEvent("hello", "1", {"position": 1, "topics": list(TOPICS)})
+        await server.publish(("clip.published", 7, "7_1_1_Goal_1", {"rank": 1, "player": HOSTILE_TEXT}))
+        heard = await stream.event()
     assert (heard.name, heard.id) == ("clip.published", "2")
     assert set(heard.data) == {"position", "at", "topic", "fixture_id", "event_id", "payload"}
     assert (heard.data["position"], heard.data["topic"]) == (2, "clip.published")
@@ -47,28 +47,28 @@ async def test_a_listener_is_greeted_with_its_position_and_hears_what_comes_next
     assert heard.data["at"].endswith("+00:00")
 
 
-async def test_a_listener_without_a_position_hears_only_what_comes_next(air: Station) -> None:
-    await air.tell(*goals(1, 2))
-    async with air.listening("after=0") as ears:
-        await ears.events(3)  # so that the hub has read them as well
-    async with air.listening() as ears:
-        assert names([await ears.event()]) == [("2", "hello")]
-        await air.tell(*goals(3))
-        assert names([await ears.event()]) == [("3", "goal.seen")]
+async def test_a_listener_without_a_position_hears_only_what_comes_next(server: StreamServer) -> None:
+    await server.publish(*goals(1, 2))
+    async with server.open_stream("after=0") as stream:
+        await stream.events(3)  # so that the hub has read them as well
+    async with server.open_stream() as stream:
+        assert names([await stream.event()]) == [("2", "hello")]
+        await server.publish(*goals(3))
+        assert names([await stream.event()]) == [("3", "goal.seen")]
 
 
-async def test_who_lost_the_connection_before_the_first_news_misses_nothing(air: Station) -> None:
-    async with air.listening() as ears:
-        await ears.event()
-    await air.tell(*goals(1))
-    async with air.listening(last_id=ears.last_id) as back:
+async def test_who_lost_the_connection_before_the_first_news_misses_nothing(server: StreamServer) -> None:
+    async with server.open_stream() as stream:
+        await stream.event()
+    await server.publish(*goals(1))
+    async with server.open_stream(last_id=stream.last_id) as back:
         assert names(await back.events(2)) == [("0", "hello"), ("1", "goal.seen")]
 
 
-async def test_who_comes_back_hears_all_that_was_missed_and_the_header_wins(air: Station) -> None:
-    await air.tell(*goals(1, 2, 3))
-    async with air.listening("after=0", last_id=2) as ears:
-        assert names(await ears.events(2)) == [("2", "hello"), ("3", "goal.seen")]
+async def test_who_comes_back_hears_all_that_was_missed_and_the_header_wins(server: StreamServer) -> None:
+    await server.publish(*goals(1, 2, 3))
+    async with server.open_stream("after=0", last_id=2) as stream:
+        assert names(await stream.events(2)) == [("2", "hello"), ("3", "goal.seen")]
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,13 @@ async def test_who_comes_back_hears_all_that_was_missed_and_the_header_wins(air:
         ("event=nobody", []),
     ],
 )
-async def test_a_listener_hears_only_what_it_asked_for(air: Station, query: str, heard: list[int]) -> None:
-    await air.tell(("goal.seen", 1), ("clip.published", 1, "1_1_1_Goal_1", {}), ("goal.stable", 2), ("clips.ranked", 1))
-    async with air.listening(f"after=0&{query}") as ears:
-        greeting = await ears.event()
-        assert [int((await ears.event()).id) for _ in heard] == heard
+async def test_a_listener_hears_only_what_it_asked_for(server: StreamServer, query: str, heard: list[int]) -> None:
+    await server.publish(
+        ("goal.seen", 1), ("clip.published", 1, "1_1_1_Goal_1", {}), ("goal.stable", 2), ("clips.ranked", 1)
+    )
+    async with server.open_stream(f"after=0&{query}") as stream:
+        greeting = await stream.event()
+        assert [int((await stream.event()).id) for _ in heard] == heard
         assert "goal.seen" in greeting.data["topics"] or "topic=clip" in query
 
 
@@ -107,9 +109,11 @@ async def test_a_listener_hears_only_what_it_asked_for(air: Station, query: str,
         ("topic=goal.gone", None, "unknown topic 'goal.gone'; the topics are fixture.staging, "),
     ],
 )
-async def test_what_is_no_position_or_topic_is_refused(air: Station, query: str, header: str | None, said: str) -> None:
+async def test_what_is_no_position_or_topic_is_refused(
+    server: StreamServer, query: str, header: str | None, said: str
+) -> None:
     headers = {"Last-Event-ID": header} if header else {}
-    answer = await air.client.get(f"/api/v1/stream?{query}", headers=headers)
+    answer = await server.client.get(f"/api/v1/stream?{query}", headers=headers)
     error = answer.json()["error"]
     assert (answer.status_code, error["class"]) == (400, "BadRequest")
     assert said in error["message"]
@@ -117,8 +121,8 @@ async def test_what_is_no_position_or_topic_is_refused(air: Station, query: str,
 
 
 @pytest.mark.parametrize("query", ["fixture=x", "fixture=1&" * 101, "topic=goal.seen&" * 101])
-async def test_wishes_without_measure_are_refused(air: Station, query: str) -> None:
-    answer = await air.client.get(f"/api/v1/stream?{query}")
+async def test_wishes_without_measure_are_refused(server: StreamServer, query: str) -> None:
+    answer = await server.client.get(f"/api/v1/stream?{query}")
     assert (answer.status_code, answer.json()["error"]["class"]) == (422, "BadRequest")
 
 
@@ -141,49 +145,52 @@ async def deleted_up_to(url: str, position: int) -> None:
 async def test_who_was_away_longer_than_news_are_kept_is_told_so(
     database_url: str, tmp_path: Path, deleted: int, after: int, heard: list[tuple[str, str]]
 ) -> None:
-    await write_news(database_url, *goals(1, 2, 3, 4))
+    await write_outbox(database_url, *goals(1, 2, 3, 4))
     await deleted_up_to(database_url, deleted)
-    async with station(database_url, tmp_path) as air, air.listening("fixture=3&fixture=4&fixture=5", after) as ears:
-        told = await ears.events(len(heard))
+    async with (
+        stream_server(database_url, tmp_path) as server,
+        server.open_stream("fixture=3&fixture=4&fixture=5", after) as stream,
+    ):
+        told = await stream.events(len(heard))
         assert names(told) == heard
-        await air.tell(*goals(5))
-        assert names([await ears.event()]) == [("5", "goal.seen")]
+        await server.publish(*goals(5))
+        assert names([await stream.event()]) == [("5", "goal.seen")]
     assert all("have expired" in each.data["reason"] for each in told if each.name == "reset")
 
 
 async def test_there_is_room_for_so_many(database_url: str, tmp_path: Path) -> None:
-    async with station(database_url, tmp_path, most_listeners=2) as air, air.listening() as first:
+    async with stream_server(database_url, tmp_path, most_listeners=2) as server, server.open_stream() as first:
         await first.event()
-        async with air.listening() as second:
+        async with server.open_stream() as second:
             await second.event()
-            answer = await air.client.get("/api/v1/stream")
+            answer = await server.client.get("/api/v1/stream")
             assert (answer.status_code, answer.json()["error"]["class"]) == (503, "StreamFull")
             assert int(answer.headers["retry-after"]) > 0
-        await eventually(lambda: air.hub.listeners == 1)
-        async with air.listening() as third:
+        await eventually(lambda: server.hub.listeners == 1)
+        async with server.open_stream() as third:
             await third.event()
-        await air.tell(*goals(1))
+        await server.publish(*goals(1))
         assert (await first.event()).name == "goal.seen"
 
 
-async def test_other_methods_are_refused(air: Station) -> None:
-    answers = [await air.client.request(method, "/api/v1/stream") for method in ("HEAD", "PUT")]
+async def test_other_methods_are_refused(server: StreamServer) -> None:
+    answers = [await server.client.request(method, "/api/v1/stream") for method in ("HEAD", "PUT")]
     assert [answer.status_code for answer in answers] in ([405, 405], [405, 401], [405, 403])
 
 
-async def test_the_greeting_comes_with_the_time_to_wait_before_coming_back(air: Station) -> None:
-    async with air.client.stream("GET", "/api/v1/stream") as response:
+async def test_the_greeting_comes_with_the_time_to_wait_before_coming_back(server: StreamServer) -> None:
+    async with server.client.stream("GET", "/api/v1/stream") as response:
         async for chunk in response.aiter_raw():
             assert chunk.startswith(b"retry: 2000\nid: 0\nevent: hello\ndata: {")
             break
 
 
-async def test_closing_the_hub_ends_every_stream_in_good_order(air: Station) -> None:
-    async with air.listening() as first, air.listening("topic=clip.*") as second:
+async def test_closing_the_hub_ends_every_stream_in_good_order(server: StreamServer) -> None:
+    async with server.open_stream() as first, server.open_stream("topic=clip.*") as second:
         await first.event()
         await second.event()
-        air.hub.close()
-        for ears in (first, second):
+        server.hub.close()
+        for stream in (first, second):
             with pytest.raises(StopAsyncIteration):
-                await ears.next()
-    assert (await air.client.get("/api/v1/stream")).status_code == 503
+                await stream.next()
+    assert (await server.client.get("/api/v1/stream")).status_code == 503

@@ -14,84 +14,87 @@ from psycopg import sql
 from found_footy.errors import StoreUnavailable
 from found_footy.storage.outbox import OutboxReader
 from tests.runtime.engine_helpers import eventually
-from tests.support.listening import Ears, Station, station
+from tests.support.sse import SseClient, StreamServer, stream_server
 
 LARGE = "x" * 300_000
 
 
-async def deaf(air: Station, query: str = "") -> socket.socket:
+async def deaf(server: StreamServer, query: str = "") -> socket.socket:
     """Asks for the stream, hears the first of it, and reads nothing more."""
-    ears = socket.socket()
-    ears.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    ears.setblocking(False)
+    stream = socket.socket()
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stream.setblocking(False)
     loop = asyncio.get_running_loop()
-    host = urlsplit(air.url)
-    await loop.sock_connect(ears, (host.hostname, host.port))
-    await loop.sock_sendall(ears, f"GET /api/v1/stream?{query} HTTP/1.1\r\nHost: {host.netloc}\r\n\r\n".encode())
-    assert await loop.sock_recv(ears, 12) == b"HTTP/1.1 200"
-    return ears
+    host = urlsplit(server.url)
+    await loop.sock_connect(stream, (host.hostname, host.port))
+    await loop.sock_sendall(stream, f"GET /api/v1/stream?{query} HTTP/1.1\r\nHost: {host.netloc}\r\n\r\n".encode())
+    assert await loop.sock_recv(stream, 12) == b"HTTP/1.1 200"
+    return stream
 
 
-async def heard_of(air: Station, ears: Ears, count: int) -> list[str]:
+async def heard_of(server: StreamServer, stream: SseClient, count: int) -> list[str]:
     """So much news, each told when the one before was heard."""
     heard = []
     for _ in range(count):
-        await air.tell(("goal.changed", 1, None, {"changed": LARGE}))
-        heard.append((await ears.event()).id)
+        await server.publish(("goal.changed", 1, None, {"changed": LARGE}))
+        heard.append((await stream.event()).id)
     return heard
 
 
 async def test_who_reads_nothing_is_cut_off_and_nobody_else_notices(database_url: str, tmp_path: Path) -> None:
-    async with station(database_url, tmp_path, kept=10) as air, air.listening("after=0") as ears:
-        await ears.event()
-        with await deaf(air):
-            await eventually(lambda: air.hub.listeners == 2)
-            heard = await heard_of(air, ears, 60)
-            await eventually(lambda: air.hub.listeners == 1)
-        heard += await heard_of(air, ears, 2)
+    async with stream_server(database_url, tmp_path, kept=10) as server, server.open_stream("after=0") as stream:
+        await stream.event()
+        with await deaf(server):
+            await eventually(lambda: server.hub.listeners == 2)
+            heard = await heard_of(server, stream, 60)
+            await eventually(lambda: server.hub.listeners == 1)
+        heard += await heard_of(server, stream, 2)
     assert heard == [str(number) for number in range(1, 63)]
 
 
 async def test_who_reads_nothing_of_what_was_missed_is_cut_off_as_well(database_url: str, tmp_path: Path) -> None:
     options = {"kept": 10, "heartbeat_seconds": 0.4, "stall_seconds": 0.5}
-    async with station(database_url, tmp_path, **options) as air:
-        await air.tell(*[("goal.changed", 1, None, {"changed": LARGE})] * 40)
-        async with air.listening("after=0") as ears:
-            await ears.events(41)
-            with await deaf(air, "after=0"):
-                await eventually(lambda: air.hub.listeners == 2)
-                await eventually(lambda: air.hub.listeners == 1)
-            assert await heard_of(air, ears, 1) == ["41"]
+    async with stream_server(database_url, tmp_path, **options) as server:
+        await server.publish(*[("goal.changed", 1, None, {"changed": LARGE})] * 40)
+        async with server.open_stream("after=0") as stream:
+            await stream.events(41)
+            with await deaf(server, "after=0"):
+                await eventually(lambda: server.hub.listeners == 2)
+                await eventually(lambda: server.hub.listeners == 1)
+            assert await heard_of(server, stream, 1) == ["41"]
 
 
 async def test_messages_are_kept_within_bounds(database_url: str, tmp_path: Path) -> None:
-    async with station(database_url, tmp_path, kept_bytes=1_000_000) as air, air.listening("after=0") as ears:
-        await ears.event()
-        await heard_of(air, ears, 10)
-        assert len(air.hub.recent) == 3
-        async with air.listening("after=0") as other:
+    async with (
+        stream_server(database_url, tmp_path, kept_bytes=1_000_000) as server,
+        server.open_stream("after=0") as stream,
+    ):
+        await stream.event()
+        await heard_of(server, stream, 10)
+        assert len(server.hub.recent) == 3
+        async with server.open_stream("after=0") as other:
             assert [event.id for event in await other.events(11)] == [str(number) for number in range(11)]
 
 
 async def test_silence_is_filled_with_signs_of_life(database_url: str, tmp_path: Path) -> None:
-    async with station(database_url, tmp_path, heartbeat_seconds=0.2) as air, air.listening() as ears:
-        await ears.event()
-        assert [(each.name, each.id) for each in (await ears.next(), await ears.next())] == [("", "0"), ("", "0")]
+    async with stream_server(database_url, tmp_path, heartbeat_seconds=0.2) as server, server.open_stream() as stream:
+        await stream.event()
+        assert [(each.name, each.id) for each in (await stream.next(), await stream.next())] == [("", "0"), ("", "0")]
 
 
 async def test_a_sign_of_life_moves_the_last_id_of_who_wants_little(database_url: str, tmp_path: Path) -> None:
     async with (
-        station(database_url, tmp_path, heartbeat_seconds=0.2) as air,
-        air.listening() as all_ears,
-        air.listening("fixture=2") as ears,
+        stream_server(database_url, tmp_path, heartbeat_seconds=0.2) as server,
+        server.open_stream() as all_ears,
+        server.open_stream("fixture=2") as stream,
     ):
-        assert ((await all_ears.event()).id, (await ears.event()).id) == ("0", "0")
-        await air.tell(*[("goal.seen", 1)] * 3)
+        assert ((await all_ears.event()).id, (await stream.event()).id) == ("0", "0")
+        await server.publish(*[("goal.seen", 1)] * 3)
         assert (await all_ears.events(3))[-1].id == "3"
-        while ears.last_id != "3":
-            assert (await ears.next()).name == ""
-        await air.tell(("goal.seen", 2))
-        assert (await ears.event()).id == "4"
+        while stream.last_id != "3":
+            assert (await stream.next()).name == ""
+        await server.publish(("goal.seen", 2))
+        assert (await stream.event()).id == "4"
 
 
 async def hang_up(database_url: str, *, locked: bool) -> None:
@@ -111,22 +114,22 @@ async def test_listeners_stay_while_the_database_is_away_and_hear_everything_whe
     database_url: str, tmp_path: Path, away: bool
 ) -> None:
     options = {"heartbeat_seconds": 0.2, "kept": 5}
-    async with station(database_url, tmp_path, **options) as air, air.listening() as ears:
-        await ears.event()
-        await air.tell(*[("goal.seen", 1)] * 8)
-        assert (await ears.events(8))[-1].id == "8"
+    async with stream_server(database_url, tmp_path, **options) as server, server.open_stream() as stream:
+        await stream.event()
+        await server.publish(*[("goal.seen", 1)] * 8)
+        assert (await stream.events(8))[-1].id == "8"
         await hang_up(database_url, locked=away)
         if away:
-            async with air.listening("after=8") as newcomer, air.listening("after=1") as behind:
-                for each in (ears, newcomer, behind):
+            async with server.open_stream("after=8") as newcomer, server.open_stream("after=1") as behind:
+                for each in (stream, newcomer, behind):
                     while (await each.next()).name:
                         pass
-                assert (await air.client.get("/api/v1/stream?after=9")).status_code == 503
+                assert (await server.client.get("/api/v1/stream?after=9")).status_code == 503
                 await hang_up(database_url, locked=False)
                 assert [event.id for event in await behind.events(7)] == [str(number) for number in range(2, 9)]
         for number in range(9, 12):
-            await air.tell(("goal.seen", 1))
-            assert (await ears.event()).id == str(number)
+            await server.publish(("goal.seen", 1))
+            assert (await stream.event()).id == str(number)
 
 
 async def test_a_database_without_tables_is_one_that_is_away(database_url: str) -> None:

@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, async_playwright, expect
 
 from found_footy.browser.chromium import find_chromium
 from found_footy.web.live import CloseReason
-from tests.support.listening import Station, station
+from tests.support.sse import StreamServer, stream_server
 
 CONNECT = """async ([query]) => {
     const { connect } = await import("/static/live.js");
@@ -27,17 +27,17 @@ CONNECT = """async ([query]) => {
 
 
 @pytest.fixture
-async def air(database_url: str, tmp_path: Path) -> AsyncIterator[Station]:
-    async with station(database_url, tmp_path) as made:
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[StreamServer]:
+    async with stream_server(database_url, tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def page(air: Station) -> AsyncIterator[Page]:
+async def page(server: StreamServer) -> AsyncIterator[Page]:
     async with async_playwright() as playwright:
         path = str(find_chromium(None))
         browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = await browser.new_page(base_url=air.url)
+        page = await browser.new_page(base_url=server.url)
         await page.clock.install()
         await page.goto("/login")
         yield page
@@ -55,24 +55,26 @@ async def heard(page: Page, *positions: int) -> None:
     await until(page, "window.heard.map((message) => message.position)", list(positions))
 
 
-async def test_a_page_hears_shows_that_it_is_live_and_goes_on_after_an_interruption(page: Page, air: Station) -> None:
+async def test_a_page_hears_shows_that_it_is_live_and_goes_on_after_an_interruption(
+    page: Page, server: StreamServer
+) -> None:
     await page.evaluate(CONNECT, ["topic=goal.*"])
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
-    await air.tell(("goal.seen", 1, "1_1_1_Goal_1", {"player": "<b>x</b>"}), ("fixture.score", 1))
+    await server.publish(("goal.seen", 1, "1_1_1_Goal_1", {"player": "<b>x</b>"}), ("fixture.score", 1))
     await heard(page, 1)
     assert await page.evaluate("window.heard[0].payload.player") == "<b>x</b>"
-    (listener,) = air.hub._listeners
+    (listener,) = server.hub._listeners
     listener.end(CloseReason.MAX_AGE)
-    await air.tell(("goal.stable", 1))
+    await server.publish(("goal.stable", 1))
     await heard(page, 1, 3)
     await expect(page.locator("[data-live]")).to_have_attribute("data-state", "live")
     await page.evaluate("window.live.close()")
 
 
 async def test_a_refused_page_tries_again_and_one_that_is_refused_for_long_starts_anew(
-    page: Page, air: Station
+    page: Page, server: StreamServer
 ) -> None:
-    await air.tell(("goal.seen", 1), ("goal.seen", 2))
+    await server.publish(("goal.seen", 1), ("goal.seen", 2))
     asked: list[str] = []
 
     async def refuse(route: Route) -> None:
@@ -87,14 +89,14 @@ async def test_a_refused_page_tries_again_and_one_that_is_refused_for_long_start
     await until(page, "window.resets", 1)
     assert [url.partition("?")[2] for url in asked] == ["after=1"] * 3 + [""]
     await expect(page.locator("[data-live]")).to_have_attribute("data-state", "live")
-    await air.tell(("goal.seen", 3))
+    await server.publish(("goal.seen", 3))
     await heard(page, 3)
 
 
-async def test_a_page_has_one_connection_and_gives_it_back(page: Page, air: Station) -> None:
+async def test_a_page_has_one_connection_and_gives_it_back(page: Page, server: StreamServer) -> None:
     for query in ("fixture=1", "fixture=2"):
         await page.evaluate(CONNECT, [query])
         await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
-    await air.tell(("goal.seen", 1), ("goal.seen", 2))
+    await server.publish(("goal.seen", 1), ("goal.seen", 2))
     await heard(page, 2)
     await page.goto("about:blank")

@@ -12,7 +12,7 @@ import pytest
 from found_footy.notifications.models import TOPICS
 from found_footy.web import live as listener
 from found_footy.web.live import StreamFilter, stream_filter, stream_message
-from tests.support.listening import Heard, Station, insert, station, write_news
+from tests.support.sse import SseEvent, StreamServer, insert_outbox_rows, stream_server, write_outbox
 
 QUERIES = ("", "", "fixture=1", "fixture=2&fixture=3", "topic=goal.*", "fixture=1&topic=clip.*&topic=clips.*")
 LAST = "fixture.completed"
@@ -25,26 +25,26 @@ async def write(url: str, seed: str, rounds: int) -> None:
         for _ in range(rounds):
             rows = [(chance.choice([*TOPICS][:-1]), chance.randint(1, 4)) for _ in range(chance.randint(1, 8))]
             for row in rows:
-                await insert(connection, [row])
+                await insert_outbox_rows(connection, [row])
             await (connection.rollback() if chance.random() < 0.15 else connection.commit())
 
 
-async def listen(air: Station, seed: str, query: str) -> tuple[int, list[Heard]]:
+async def listen(server: StreamServer, seed: str, query: str) -> tuple[int, list[SseEvent]]:
     """Comes and goes as it likes, and each time goes on from its last id. Returns where it began."""
     chance = random.Random(seed)
-    heard: list[Heard] = []
+    heard: list[SseEvent] = []
     began: int | None = None
     last_id: str | None = None
     while True:
-        async with air.listening(query, last_id) as ears:
-            hello = await ears.event()
+        async with server.open_stream(query, last_id) as stream:
+            hello = await stream.event()
             began = int(hello.id) if began is None else began
             for _ in range(chance.choice([0, 1, 5, 1000])):
-                event = await ears.event()
+                event = await stream.event()
                 heard.append(event)
                 if event.name == LAST and event.data["fixture_id"] == 99:
                     return began, heard
-            last_id = ears.last_id
+            last_id = stream.last_id
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -54,18 +54,18 @@ async def test_nothing_is_missed_and_nothing_comes_twice(
     monkeypatch.setattr(listener, "PAGE_SIZE", 7)
     monkeypatch.setattr(listener, "CHUNK_BYTES", 500)
     await write(database_url, f"before {seed}", 10)
-    async with station(database_url, tmp_path, kept=(1000, 12, 3)[seed - 1]) as air:
+    async with stream_server(database_url, tmp_path, kept=(1000, 12, 3)[seed - 1]) as server:
         with_last = [f"{query}{'&' if query else ''}{_also_last(query)}" for query in QUERIES]
         listeners = [
-            asyncio.create_task(listen(air, f"{seed} {number}", query)) for number, query in enumerate(with_last)
+            asyncio.create_task(listen(server, f"{seed} {number}", query)) for number, query in enumerate(with_last)
         ]
-        listeners.append(asyncio.create_task(listen(air, f"{seed}", "after=0")))
+        listeners.append(asyncio.create_task(listen(server, f"{seed}", "after=0")))
         async with asyncio.TaskGroup() as writing:
             for number in range(4):
                 writing.create_task(write(database_url, f"{seed} {number}", 25))
-        await write_news(database_url, (LAST, 99))
+        await write_outbox(database_url, (LAST, 99))
         ended = await asyncio.gather(*listeners)
-        news = [stream_message(item) for item in await air.hub.news.since(0, 10_000)]
+        news = [stream_message(item) for item in await server.hub.news.since(0, 10_000)]
     assert len(news) > 200
     assert [message.position for message in news] == list(range(1, len(news) + 1))
     for query, (began, heard) in zip([*with_last, ""], ended, strict=True):
@@ -91,13 +91,13 @@ def _wishes_of(query: str) -> StreamFilter:
 
 async def test_who_is_far_behind_catches_up_while_news_come_in(database_url: str, tmp_path: Path) -> None:
     """Pages from the database first, then what is at hand; the seam lies anywhere."""
-    await write_news(database_url, *[("goal.seen", 1)] * 1500)
-    async with station(database_url, tmp_path, kept=50) as air, air.listening("after=0") as ears:
+    await write_outbox(database_url, *[("goal.seen", 1)] * 1500)
+    async with stream_server(database_url, tmp_path, kept=50) as server, server.open_stream("after=0") as stream:
         writing = asyncio.create_task(write(database_url, "meanwhile", 60))
-        heard = [int(event.id) for event in await ears.events(1501)]
+        heard = [int(event.id) for event in await stream.events(1501)]
         await writing
-        await air.tell((LAST, 99))
-        while (event := await ears.event()).data["fixture_id"] != 99:
+        await server.publish((LAST, 99))
+        while (event := await stream.event()).data["fixture_id"] != 99:
             heard.append(int(event.id))
     assert heard == list(range(len(heard)))
     assert len(heard) > 1600

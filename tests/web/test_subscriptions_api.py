@@ -13,7 +13,7 @@ from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.store import NotificationStore
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
-from tests.support.notifications import tell
+from tests.support.notifications import publish
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import HAALAND, SALAH
 
@@ -124,7 +124,7 @@ async def test_dead_letters_come_in_pages_and_can_be_sent_again(api: httpx.Async
     made = await add(api)
     database = small_world.store.database
     for event in (SALAH, HAALAND, SALAH):
-        await tell(database, "goal.stable", event)
+        await publish(database, "goal.stable", event)
     store = NotificationStore(database)
     await store.fan_out_batch(fan_out, 500)
     path = f"/subscriptions/{made['id']}/deliveries"

@@ -14,7 +14,7 @@ from found_footy.notifications.models import TeamAndLeagueNames
 from found_footy.notifications.store import NotificationStore
 from found_footy.web.pages.subscriptions import parse_ids
 from tests.conftest import WorldCopy
-from tests.support.notifications import subscribe, tell
+from tests.support.notifications import publish, subscribe
 from tests.support.web_access import PAGE, csrf_in, log_in, make_token
 from tests.support.web_world import HOSTILE, SALAH
 
@@ -74,7 +74,7 @@ async def test_buttons(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
 async def test_a_dead_letter_is_sent_again(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     database = small_world.store.database
     await subscribe(database)
-    await tell(database, "goal.stable", SALAH, player=HOSTILE)
+    await publish(database, "goal.stable", SALAH, player=HOSTILE)
     store = NotificationStore(database)
     await store.fan_out_batch(fan_out, 500)
     (id_,) = await store.claim_due("x", 10)

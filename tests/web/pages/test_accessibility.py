@@ -9,7 +9,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NO_CLIP, SALAH, WITHDRAWN
-from tests.support.world_of_feeds import WICKET_OF_HEAD
+from tests.support.web_world_feeds import WICKET_OF_HEAD
 from tests.web.pages.conftest import OpenPage
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

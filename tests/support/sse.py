@@ -23,7 +23,7 @@ from tests.support.web_world import settings_for
 
 
 @dataclass(frozen=True)
-class Heard:
+class SseEvent:
     """One event, or a comment (`name` is empty then)."""
 
     name: str
@@ -31,7 +31,7 @@ class Heard:
     data: Any = None
 
 
-class Ears:
+class SseClient:
     """One connection. `last_id` is what a browser would send when it comes back."""
 
     def __init__(self, response: httpx.Response) -> None:
@@ -39,20 +39,20 @@ class Ears:
         self.last_id = ""
         self._events = self._parse()
 
-    async def next(self) -> Heard:
+    async def next(self) -> SseEvent:
         """The next event or comment. Raises StopAsyncIteration where the stream has ended."""
         async with asyncio.timeout(20):
             return await anext(self._events)
 
-    async def event(self) -> Heard:
+    async def event(self) -> SseEvent:
         while not (heard := await self.next()).name:
             pass
         return heard
 
-    async def events(self, count: int) -> list[Heard]:
+    async def events(self, count: int) -> list[SseEvent]:
         return [await self.event() for _ in range(count)]
 
-    async def _parse(self) -> AsyncIterator[Heard]:
+    async def _parse(self) -> AsyncIterator[SseEvent]:
         name = data = ""
         id_, comment = self.last_id, False
         async for line in self.response.aiter_lines():
@@ -61,9 +61,9 @@ class Ears:
             if not line:
                 self.last_id = id_  # not before: an event that is cut off does not count
                 if data:
-                    yield Heard(name or "message", self.last_id, json.loads(data))
+                    yield SseEvent(name or "message", self.last_id, json.loads(data))
                 elif comment:
-                    yield Heard("", self.last_id)
+                    yield SseEvent("", self.last_id)
                 name, data, comment = "", "", False
             elif not field:
                 comment = True
@@ -76,17 +76,17 @@ class Ears:
 
 
 @asynccontextmanager
-async def listening(
+async def open_stream(
     client: httpx.AsyncClient, query: str = "", last_id: str | int | None = None
-) -> AsyncIterator[Ears]:
+) -> AsyncIterator[SseClient]:
     headers = {} if last_id is None else {"Last-Event-ID": str(last_id)}
     async with client.stream("GET", f"/api/v1/stream?{query}", headers=headers, timeout=30) as response:
         assert response.status_code == 200, (await response.aread()).decode()
-        yield Ears(response)
+        yield SseClient(response)
 
 
 @dataclass(frozen=True)
-class Station:
+class StreamServer:
     """A server with a hub of its own kind."""
 
     url: str
@@ -94,15 +94,15 @@ class Station:
     hub: Hub
     database_url: str
 
-    def listening(self, query: str = "", last_id: str | int | None = None) -> AbstractAsyncContextManager[Ears]:
-        return listening(self.client, query, last_id)
+    def open_stream(self, query: str = "", last_id: str | int | None = None) -> AbstractAsyncContextManager[SseClient]:
+        return open_stream(self.client, query, last_id)
 
-    async def tell(self, *rows: Any) -> None:
-        await write_news(self.database_url, *rows)
+    async def publish(self, *rows: Any) -> None:
+        await write_outbox(self.database_url, *rows)
 
 
 @asynccontextmanager
-async def station(database_url: str, folder: Path, **options: Any) -> AsyncIterator[Station]:
+async def stream_server(database_url: str, folder: Path, **options: Any) -> AsyncIterator[StreamServer]:
     options = {"most_listeners": 100, "heartbeat_seconds": 15.0} | options
     limits = httpx.Limits(max_connections=None)
     async with (
@@ -113,7 +113,7 @@ async def station(database_url: str, folder: Path, **options: Any) -> AsyncItera
         httpx.AsyncClient(base_url=server.url, limits=limits) as client,
     ):
         try:
-            yield Station(server.url, client, hub, database_url)
+            yield StreamServer(server.url, client, hub, database_url)
         finally:
             hub.close()  # the server waits for open answers
 
@@ -121,13 +121,13 @@ async def station(database_url: str, folder: Path, **options: Any) -> AsyncItera
 ADD = "insert into outbox (topic, fixture_id, event_id, payload) values (%s, %s, %s, %s)"
 
 
-async def write_news(url: str, *rows: Any) -> None:
+async def write_outbox(url: str, *rows: Any) -> None:
     """Rows of topic, fixture and, where it matters, event and payload; all in one transaction."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        await insert(connection, rows)
+        await insert_outbox_rows(connection, rows)
 
 
-async def insert(connection: psycopg.AsyncConnection[Any], rows: Sequence[Any]) -> None:
+async def insert_outbox_rows(connection: psycopg.AsyncConnection[Any], rows: Sequence[Any]) -> None:
     for topic, fixture, *more in rows:
         event, payload = more or (None, {})
         await connection.execute(ADD, [topic, fixture, event, Jsonb(payload)])

@@ -25,18 +25,18 @@ from found_footy.storage.redis import RedisCache
 START = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
 LAG = timedelta(seconds=68)
 
-ACTIVE = """
+INSERT_ACTIVE_FIXTURES = """
     insert into fixtures (id, feed, stage, status, kickoff, league_id, league_name, home_id, home_name, away_id,
         away_name, added_at, activated_at)
     select id, 'espn', 'active', '1H', %(at)s, 1, 'A league', 2, 'Home ' || id, 3, 'Away', %(at)s, %(at)s
     from unnest(%(ids)s::bigint[]) as id
 """
 
-SAVED = "update fixtures set last_poll_id = 'a poll', last_poll_at = %(at)s where id = any(%(ids)s)"
+SAVE_POLLS = "update fixtures set last_poll_id = 'a poll', last_poll_at = %(at)s where id = any(%(ids)s)"
 
 
 @dataclass
-class Unit:
+class RestartedService:
     """Something to restart, which counts how often it was; or fails, or hangs."""
 
     fails: str = ""
@@ -53,13 +53,13 @@ class Unit:
 
 
 @dataclass
-class Watched:
+class WatchdogSystem:
     database: Database
     url: str
     cache: RedisCache
     rules: HealthRules = field(default_factory=HealthRules)
-    workers: Restarting | None = field(default_factory=Unit)
-    poller: Restarting | None = field(default_factory=Unit)
+    workers: Restarting | None = field(default_factory=RestartedService)
+    poller: Restarting | None = field(default_factory=RestartedService)
     browser: BrowserControl | None = None
     now: datetime = START
 
@@ -104,23 +104,23 @@ class Watched:
     async def follow(self, ids: Sequence[int]) -> None:
         """These matches are under way from now on."""
         async with self.database.connection() as connection:
-            await connection.execute(ACTIVE, {"ids": list(ids), "at": self.now})
+            await connection.execute(INSERT_ACTIVE_FIXTURES, {"ids": list(ids), "at": self.now})
         await self.poll()
 
     async def poll(self) -> None:
         """What every poll does, whoever answers: it says which matches are waited for, and since when."""
         await self.freshness.expect(await self.store.active())
 
-    async def hear(self, ids: Sequence[int]) -> None:
+    async def answer_unsaved(self, ids: Sequence[int]) -> None:
         """A feed answers for them, and nothing of it is saved yet."""
         await self.freshness.record(list(ids), self.now)
         await self.records.save([self.record(id_) for id_ in ids])
 
     async def answer(self, ids: Sequence[int]) -> None:
         """A feed answers for them, and a poll saves it."""
-        await self.hear(ids)
+        await self.answer_unsaved(ids)
         async with self.database.connection() as connection:
-            await connection.execute(SAVED, {"ids": list(ids), "at": self.now})
+            await connection.execute(SAVE_POLLS, {"ids": list(ids), "at": self.now})
 
     def record(self, id_: int, **more: Any) -> MatchMonitoringRecord:
         given = {"updated_at": self.now, "asked_at": self.now, **more}
@@ -138,7 +138,7 @@ class Watched:
         assert judgement is not None
         return judgement
 
-    async def acted(self) -> None:
+    async def until_recovered(self) -> None:
         """Until the steps of a recovery that is under way are done."""
         acting = self.watchdog._acting
         assert acting is not None
@@ -147,7 +147,7 @@ class Watched:
     async def entries(self) -> list[Recovery]:
         return list(await self.store.recoveries())
 
-    async def news(self) -> list[str]:
+    async def outbox_messages(self) -> list[str]:
         """Told so far, in short: `failing>recovering`, `begun`, …"""
         async with self.database.connection() as connection:
             rows = await (await connection.execute("select topic, payload from outbox order by id")).fetchall()

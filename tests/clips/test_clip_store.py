@@ -283,3 +283,29 @@ async def test_clips_can_be_listed(clips: ClipStore) -> None:
     assert await names() == [md5("a"), md5("b")]
     assert await names(fixture=5000, event=GOAL, verified=True) == [md5("a")]
     assert await names(fixture=1) == []
+
+
+async def test_pictures_of_three_fixtures_are_common_and_merge_nothing(
+    clips: ClipStore, store: FixtureStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ident = fingerprint("ident", 0, 5)
+    keys = await record_search(clips, 1, post("a"), post("b"))
+    for name, key in zip(("one", "other"), keys, strict=True):
+        hashes = np.concatenate([ident.hashes, fingerprint(name, 0, 4).hashes])
+        await add_hashed_file(clips, name, key, Fingerprint(np.arange(hashes.size), hashes))
+    assert (await clips.common_frames()).size == 0
+    elsewhere = "insert into frame_sightings (hash, fixture_id) select hash, %(fixture)s from frame_sightings"
+    for fixture in (-1, -2):
+        await store.database.fetch(
+            f"{elsewhere} where hash = any(%(ident)s) on conflict do nothing",  # type: ignore[arg-type]
+            fixture=fixture,
+            ident=ident.hashes.view(np.int64).tolist(),
+        )
+    assert set((await clips.common_frames()).tolist()) == set(ident.hashes.tolist())
+    await uploaded(clips)
+    assert len(await shown(store)) == 2
+
+    monkeypatch.setattr("found_footy.clips.store.MAX_SIGHTINGS", 10)
+    await clips.save_fingerprint(GOAL, md5("one"), fingerprint("more", 0, 1))
+    (count,) = await store.database.fetch("select count(*) from frame_sightings")  # type: ignore[arg-type]
+    assert count["count"] <= 100, "the oldest gave way"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 from temporalio.client import Client
 
+from found_footy.clips.common_frames import without_common
 from found_footy.clips.dedup import DedupPlan, Duplicate, find_duplicates, plan_dedup
 from found_footy.clips.downloader import build_downloader
 from found_footy.clips.filters import (
@@ -252,7 +253,9 @@ class UploadActivities:
     async def deduplicate_pool(self, order: PoolRef) -> PoolPlan:
         pool = await self._clips.pool(order.event_id, order.pool)
         new = [video.id for video in pool.new]
-        pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, pool.fingerprints)
+        common = await self._clips.common_frames()
+        fingerprints = {name: without_common(each, common) for name, each in pool.fingerprints.items()}
+        pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, fingerprints)
         result = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
         return PoolPlan(
             stays=list(result.stays),

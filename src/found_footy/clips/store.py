@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from psycopg.types.json import Jsonb
 
+from found_footy.clips.common_frames import COMMON_FIXTURES, MAX_SIGHTINGS, pictures
 from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
 from found_footy.clips.models import Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
@@ -18,7 +20,7 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.selection import PendingPost, Selection
 from found_footy.errors import LinkEnded, NotFound
 from found_footy.fixtures.models import Innings, League, MatchMinute, OutboxEvent, Score, Side, Team, kind_of
-from found_footy.media.fingerprint import Fingerprint
+from found_footy.media.fingerprint import Fingerprint, Hashes
 from found_footy.media.probe import VideoInfo
 from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries
@@ -249,7 +251,17 @@ class ClipStore:
             await _reject_videos(connection, event_id, [md5], reason, detail, verification)
 
     async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None:
-        await self._db.fetch(SQL["save_fingerprint"], id=event_id, md5=md5, fingerprint=fingerprint.to_bytes())
+        hashes = np.array(pictures(fingerprint), dtype=np.uint64).view(np.int64).tolist()
+        async with self._db.connection() as connection:
+            values = {"id": event_id, "md5": md5, "fingerprint": fingerprint.to_bytes(), "hashes": hashes}
+            await fetch(connection, SQL["save_fingerprint"], values)
+            await fetch(connection, SQL["record_frames"], values)
+            await fetch(connection, SQL["trim_frames"], {"limit": MAX_SIGHTINGS})
+
+    async def common_frames(self) -> Hashes:
+        """Return the hashes of pictures that clips of several fixtures share."""
+        found = await self._db.fetch(SQL["common_frames"], fixtures=COMMON_FIXTURES)
+        return np.array([row["hash"] for row in found], dtype=np.int64).view(np.uint64)
 
     # --- Publishing.
 

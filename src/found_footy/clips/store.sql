@@ -80,6 +80,18 @@ where event_id = %(id)s and md5 = any(%(md5s)s) and state in ('staged', 'checked
 update videos set state = 'hashed', fingerprint = %(fingerprint)s
 where event_id = %(id)s and md5 = %(md5)s and state = 'checked';
 
+-- name: record_frames
+insert into frame_sightings (hash, fixture_id)
+select unnest(%(hashes)s::bigint[]), fixture_id from events where id = %(id)s
+on conflict (hash, fixture_id) do nothing;
+
+-- name: trim_frames
+delete from frame_sightings
+where seen_at < (select seen_at from frame_sightings order by seen_at desc offset %(limit)s limit 1);
+
+-- name: common_frames
+select hash from frame_sightings group by hash having count(*) >= %(fixtures)s;
+
 -- name: pool
 -- A pool's published clips, its new videos, and the duplicates of the published clips.
 select md5, state, duration, file_size, fingerprint, replaced_by, offset_seconds, mirrored from videos

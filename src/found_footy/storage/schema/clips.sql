@@ -57,6 +57,15 @@ create index videos_in_work on videos (event_id) where state in ('staged', 'chec
 create index videos_published on videos (published_at) where state = 'kept';
 create index videos_kept on videos (status) where state = 'kept';
 
+-- Pictures of clips by fixture: those of several fixtures are title cards and the like. Bounded (clips/common_frames.py).
+create table frame_sightings (
+    hash bigint not null,
+    fixture_id bigint not null,
+    seen_at timestamptz not null default now(),
+    primary key (hash, fixture_id)
+);
+create index frame_sightings_by_age on frame_sightings (seen_at);
+
 -- One row per post. A rejection belongs to the post itself or to its file.
 create table candidates (
     event_id text not null references events on delete cascade,

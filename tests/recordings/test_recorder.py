@@ -40,7 +40,7 @@ class Recorded:
         self.recorder = MatchRecorder(self.store, objects, RULES)
         self._folder = folder
 
-    async def follow_matches(self, *fixtures: LiveFixture) -> None:
+    async def follow(self, *fixtures: LiveFixture) -> None:
         await follow_matches(self.fixtures, [(live, FixtureStage.ACTIVE) for live in fixtures], START)
 
     async def hear(

@@ -27,7 +27,7 @@ chosen = st.integers(0, 99)
 people = st.sampled_from(["window-1", "window-2"])
 
 
-OPEN_EDITS = "kind in ('merge', 'split') and undone_at is null and settled_at is null"
+OPEN_EDITS = "kind in ('merge', 'split', 'move_cut') and undone_at is null and settled_at is null"
 
 
 class Reviewing(RuleBasedStateMachine):
@@ -65,6 +65,12 @@ class Reviewing(RuleBasedStateMachine):
         number = pick % len(self.tiles)
         pair = self.tiles[number]["id"], self.tiles[(number + 1) % len(self.tiles)]["id"]
         self._act(self.bench.review.merge(*pair, self._who(who)))
+
+    @rule(who=people, pick=chosen, at=st.integers(1, FRAMES - 1))
+    def move_the_cut_to_the_next(self, who: str, pick: int, at: int) -> None:
+        number = pick % len(self.tiles)
+        pair = self.tiles[number]["id"], self.tiles[(number + 1) % len(self.tiles)]["id"]
+        self._act(self.bench.review.move_cut(*pair, at, self._who(who)))
 
     @precondition(lambda self: self.taken)
     @rule(who=people)

@@ -82,7 +82,7 @@ async def test_cuts_change_wherever_a_clip_has_come_to_rest(bench: Bench) -> Non
     await set_states(bench, [clip.id for clip in clips], states)
     for clip, state in zip(clips, states, strict=True):
         if state not in EDITABLE:
-            with pytest.raises(EditRefused, match=f"cannot split or merge clip {clip.id}: it is"):
+            with pytest.raises(EditRefused, match=f"cannot edit clip {clip.id}: it is"):
                 await bench.review.split(clip.id, clip.first + 5, ANNA)
     for clip, state in zip(clips, states, strict=True):
         if state in EDITABLE:

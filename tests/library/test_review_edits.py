@@ -43,7 +43,7 @@ async def test_a_merge_makes_one_clip_of_two_in_whichever_order(bench: Bench, tu
     assert len(done.made) == 1
 
 
-@pytest.mark.parametrize("kind", ["split", "merge"])
+@pytest.mark.parametrize("kind", ["split", "merge", "move_cut"])
 async def test_undo_leaves_nothing_behind(bench: Bench, kind: str) -> None:
     one, two, _ = await bench.ready()
     claims = ("claimed_by", "claimed_until", "changed_at")
@@ -68,7 +68,7 @@ async def test_what_was_undone_lies_before_whoever_undid_it(bench: Bench) -> Non
     assert one.id not in {each.id for each in await bench.review.claim(BEN, LEASE, 9)}
 
 
-@pytest.mark.parametrize("kind", ["split", "merge"])
+@pytest.mark.parametrize("kind", ["split", "merge", "move_cut"])
 async def test_an_edit_settles_when_its_time_is_over_and_once(bench: Bench, kind: str) -> None:
     one, two, _ = await bench.ready()
     done = await _edit(bench, kind, one.id, two.id)
@@ -159,6 +159,29 @@ async def test_only_neighbours_of_one_source_are_merged(bench: Bench) -> None:
     assert await bench.rows("library_actions") == []
 
 
+async def test_a_moved_cut_is_one_action_that_keeps_the_groups(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    await bench.review.group(two.id, three.id, ANNA)
+    done = await bench.review.move_cut(two.id, one.id, 55, later(ANNA, 1))
+    assert (done.kind, sorted(done.after)) == (ActionKind.MOVE_CUT, [one.id, two.id])
+    assert await bench.tiles(one.source_id) == [(0, 55), (55, 70), (70, 100)]
+    earlier, later_one = [await bench.library.clip(id_) for id_ in done.made]
+    assert (earlier.grouped_with, later_one.grouped_with) == (None, three.id)
+    assert (await bench.review.undo(later(ANNA, 2))).id == done.id
+    assert await bench.tiles(one.source_id) == [(0, 40), (40, 70), (70, 100)]
+
+
+@pytest.mark.parametrize(
+    ("at", "reason"), [(40, "already at frame 40"), (0, "choose a frame from 1 to 69"), (70, "choose a frame from")]
+)
+async def test_a_cut_moves_only_within_its_two_clips(bench: Bench, at: int, reason: str) -> None:
+    one, two, three = await bench.ready()
+    with pytest.raises(EditRefused, match=reason):
+        await bench.review.move_cut(one.id, two.id, at, ANNA)
+    with pytest.raises(EditRefused, match="not adjacent"):
+        await bench.review.move_cut(one.id, three.id, 50, ANNA)
+
+
 async def test_two_editors_split_one_clip_at_the_same_moment(bench: Bench) -> None:
     one, two, _ = await bench.ready()
 
@@ -197,6 +220,8 @@ async def test_splits_merges_and_undos_of_a_source_at_once_keep_its_tiling(bench
 
 
 async def _edit(bench: Bench, kind: str, one: int, two: int) -> ActionRecord:
+    if kind == "move_cut":
+        return await bench.review.move_cut(one, two, 43, ANNA)
     return await (bench.review.split(one, 10, ANNA) if kind == "split" else bench.review.merge(one, two, ANNA))
 
 
@@ -225,3 +250,15 @@ async def test_halves_inherit_only_what_the_whole_was_not(bench: Bench) -> None:
     done = await bench.review.split(one.id, 10, ANNA)
     assert await bench.review.settle_edit(done.id, done.settles_at)
     assert await verdicts(bench) - before == {(three.id, half, False) for half in done.made}
+
+
+async def test_clips_with_a_moved_cut_inherit_the_verdicts_of_their_predecessors(bench: Bench) -> None:
+    one, two, three = await bench.ready()
+    (x,) = await bench.ready(cuts=(), name="other")
+    await bench.review.set_verdict(one.id, x.id, True, ANNA)
+    await bench.review.set_verdict(two.id, three.id, False, ANNA)
+    before = await verdicts(bench)
+    done = await bench.review.move_cut(one.id, two.id, 30, ANNA)
+    assert await bench.review.settle_edit(done.id, done.settles_at)
+    earlier, later_one = done.made
+    assert await verdicts(bench) - before == {(x.id, earlier, True), (three.id, later_one, False)}

@@ -253,9 +253,9 @@ def test_cuts_change_wherever_a_clip_has_come_to_rest(state: ClipState) -> None:
         assert merge(*neighbours, [], ANN).after[2].state is state
         return
     then = ", try again later" if state in IN_PROGRESS - ARCHIVED else "$"
-    with pytest.raises(EditRefused, match=f"cannot split or merge clip 1: it is .*{then}"):
+    with pytest.raises(EditRefused, match=f"cannot edit clip 1: it is .*{then}"):
         split(clip(state=state), 50, [], ANN)
-    with pytest.raises(EditRefused, match=f"cannot split or merge clip 2: it is .*{then}"):
+    with pytest.raises(EditRefused, match=f"cannot edit clip 2: it is .*{then}"):
         merge(*neighbours, [], ANN)
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from found_footy.errors import EmbeddingError, EmbeddingUnavailable, NotFound
+from found_footy.errors import (
+    BadRequest,
+    EmbeddingError,
+    EmbeddingUnavailable,
+    FootyError,
+    NotFound,
+    SettingsError,
+)
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.moments import SearchFilter, SearchResults, parse_query
 from found_footy.library.onnx_embedders import MobileNetEmbedder
-from found_footy.library.search import LibrarySearch
+from found_footy.library.search import LibrarySearch, SimilarityOrder
 from tests.library.drawn import compressed, cropped, drawn, mirrored
 from tests.library.shelf import GOAL, Shelf, pointing
 
@@ -29,14 +37,14 @@ class Wordy:
     dimensions: int = 8
     version: str = "1"
     supports_text: bool = True
-    down: bool = False
+    error: FootyError | None = None
 
     async def embed_images(self, bgr: object) -> NDArray[np.float32]:
         return np.stack([pointing(1, dimensions=8)])
 
     async def embed_text(self, words: str) -> NDArray[np.float32]:
-        if self.down:
-            raise EmbeddingUnavailable("the server is away")
+        if self.error is not None:
+            raise self.error
         return pointing(1, dimensions=8) if "rain" in words else pointing(0, 1, dimensions=8)
 
     async def aclose(self) -> None: ...
@@ -120,13 +128,56 @@ async def test_words_find_pictures_where_a_model_can_describe(
     assert [each.clip.id for each in only_known.moments] == [named]
 
 
-async def test_a_model_that_fails_is_not_nothing_found(shelf: Shelf, search_store: LibrarySearch) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        EmbeddingUnavailable("no connection"),
+        EmbeddingError("HTTP 404: no such model"),
+        EmbeddingError("the model returned the shape (1, 3)"),
+        SettingsError("cannot load the model"),
+    ],
+)
+async def test_a_text_search_returns_text_matches_whatever_error_the_model_has(
+    shelf: Shelf, search_store: LibrarySearch, error: FootyError
+) -> None:
     (named,) = await shelf.put("rain")
-    found = await LibrarySearch(search_store._db, [Wordy(down=True)]).by_text(SearchFilter(parse_query("rain")))
+    found = await LibrarySearch(search_store._db, [Wordy(error=error)]).by_text(SearchFilter(parse_query("rain")))
     assert [each.clip.id for each in found.moments] == [named]
-    assert found.incomplete_reason == "image search failed: the server is away"
+    assert found.incomplete_reason == f"image search failed: {error}"
+
+
+async def test_a_similarity_search_without_a_model_fails(search_store: LibrarySearch) -> None:
     with pytest.raises(EmbeddingError, match="FOOTY_EMBEDDING_MODELS"):
         await LibrarySearch(search_store._db, []).similar_to_clip(1, SearchFilter())
+
+
+async def test_similarity_searches_by_model_and_source_and_least_similar_first(
+    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+) -> None:
+    first, other = MobileNetEmbedder(), Wordy()
+    await vectors.ensure_columns([first, other])
+    clips = await shelf.put(states=("embedded",) * 3)
+    (elsewhere,) = await shelf.put()
+    for clip, angle in zip((*clips, elsewhere), (0, 0.5, 2, 1), strict=True):
+        await vectors.save(clip, first.name, first.version, pointing(1, angle))
+        await vectors.save(clip, other.name, other.version, pointing(1, 2 - angle, dimensions=8))
+    search = LibrarySearch(search_store._db, [first, other])
+    source = (await search.clips(clips))[clips[0]].source_id
+
+    async def similar(chosen: SearchFilter = SearchFilter(), **order: Any) -> list[int]:  # noqa: B008
+        found = await search.similar_to_clip(clips[0], chosen, SimilarityOrder(**order))
+        return [each.clip.id for each in found.moments]
+
+    near, far = clips[1:]
+    assert await similar() == [near, elsewhere, far]
+    assert await similar(least=True) == [far, elsewhere, near]
+    assert await similar(SearchFilter(source=source)) == [near, far]
+    assert await similar(SearchFilter(source=source), least=True) == [far, near]
+    found = await search.similar_to_clip(clips[0], SearchFilter(), SimilarityOrder("wordy", least=True))
+    assert (found.model, found.moments[0].clip.id) == ("wordy", far)
+    assert found.moments[0].similarity == pytest.approx(1 / 5**0.5, abs=0.01)
+    with pytest.raises(BadRequest, match="choose from mobilenet_v3_small, wordy"):
+        await similar(model="other")
 
 
 async def test_nothing_found_is_an_answer(search_store: LibrarySearch) -> None:

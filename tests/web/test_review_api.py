@@ -143,7 +143,7 @@ async def test_a_merged_clip_has_the_pictures_of_both_parts(
     assert [sheet["url"] for sheet in made["sheets"]] == [f"/c/{two}.webp", f"/c/{three}.webp"]
     assert [first for first, _, _ in await site.tiles(filmed)] == [0, 25, 75]
     refused = await act(ana, 409, kind="merge", clips=[made["id"]], **{"with": one})
-    assert "cannot split or merge clip" in refused["error"]["message"]
+    assert "cannot edit clip" in refused["error"]["message"]
 
 
 async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient) -> None:

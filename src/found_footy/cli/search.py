@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from found_footy.config import Settings
     from found_footy.library.moments import MomentResult, SearchFilter, SearchResults
-    from found_footy.library.search import LibrarySearchServices
+    from found_footy.library.search import LibrarySearchServices, SimilarityOrder
     from found_footy.storage.postgres import Database
 
 MAX_IMAGE_BYTES = 32 * 1024 * 1024
@@ -44,19 +44,25 @@ def search(
     since: Annotated[str | None, typer.Option("--from", help="First day (UTC), YYYY-MM-DD.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Last day (UTC), YYYY-MM-DD.")] = None,
     place: Annotated[str | None, typer.Option(help="Only clips in library (approved), review or skipped.")] = None,
+    source: Annotated[int | None, typer.Option(min=1, help="Only clips of this source.")] = None,
+    model: Annotated[str | None, typer.Option(help="Embedding model for --like (default: first enabled).")] = None,
+    least: Annotated[bool, typer.Option("--least", help="With --like: least similar clips first.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of moments.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Search the clip library. Copies of one moment are grouped into one result."""
     from found_footy.library.moments import parse_filter
+    from found_footy.library.search import SimilarityOrder
 
+    if like is None and (model is not None or least):
+        raise typer.BadParameter("needs --like", param_hint="--model" if model is not None else "--least")
     check_choice(place, PLACES, "--place")
     wish = parse_filter(
         " ".join(words or ())[:200],
         first=parse_date(since, "--from"), last=parse_date(until, "--to"),
-        competition=competition, team=team, player=player, kind=kind, verified=verified, place=place,
+        competition=competition, team=team, player=player, kind=kind, verified=verified, place=place, source=source,
     )  # fmt: skip
-    found = _found(wish, like)
+    found = _found(wish, like, SimilarityOrder(model, least))
     if as_json:
         from found_footy.web.api.library import found_document
 
@@ -65,19 +71,20 @@ def search(
     _show(found, limit)
 
 
-def _found(wish: SearchFilter, like: str | None) -> SearchResults:
+def _found(wish: SearchFilter, like: str | None, order: SimilarityOrder) -> SearchResults:
     from found_footy.library.search import open_search
 
     settings = located_settings("database_url")
-    model = _likened(like)
+    example = _likened(like)
 
     async def body(database: Database) -> SearchResults:
         async with open_search(settings, database) as services:
-            if model is None:
+            if example is None:
                 return await services.clips.by_text(wish)
-            if isinstance(model, int):
-                return await services.clips.similar_to_clip(model, wish)
-            return await services.clips.similar_to_image(await _picture(model, services, settings), wish)
+            if isinstance(example, int):
+                return await services.clips.similar_to_clip(example, wish, order)
+            image = await _picture(example, services, settings)
+            return await services.clips.similar_to_image(image, wish, order)
 
     return with_database(body, settings)
 

@@ -141,6 +141,7 @@ class SearchFilter:
     until: datetime | None = None
     place: str | None = None
     """One of `SECTIONS`."""
+    source: int | None = None
 
     @property
     def states(self) -> list[str]:

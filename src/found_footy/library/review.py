@@ -37,9 +37,10 @@ class ActionKind(StrEnum):
     GROUP = "group"
     MERGE = "merge"
     SPLIT = "split"
+    MOVE_CUT = "move_cut"
 
 
-EDITS = frozenset({ActionKind.MERGE, ActionKind.SPLIT})
+EDITS = frozenset({ActionKind.MERGE, ActionKind.SPLIT, ActionKind.MOVE_CUT})
 """Actions that create clips, whose files are made after the undo window."""
 
 
@@ -242,19 +243,41 @@ def merge(
     undo_window: timedelta = UNDO_WINDOW,
 ) -> ReviewChange:
     """Replace two adjacent clips by one, and join their groups. Raises EditRefused."""
-    if clip.source_id != other.source_id:
-        raise EditRefused(f"cannot merge clips {clip.id} and {other.id}: they belong to different sources")
-    earlier, later = sorted((clip, other), key=lambda each: each.first)
-    if earlier.end != later.first:
-        raise EditRefused(f"cannot merge clips {clip.id} and {other.id}: they are not adjacent")
-    for each in (earlier, later):
-        _ensure_editable(each, who)
+    earlier, later = _adjacent(clip, other, who)
     groups = [found for each in (earlier, later) if (found := existing_group_id(each, members)) is not None]
     whole = FrameRange(earlier.source_id, earlier.first, later.end, groups[0] if groups else None)
     after = {each: _retire(each, who, undo_window) for each in (earlier, later)}
     if len(set(groups)) > 1:
         after |= _regroup(members, groups[1], groups[0], who, undo_window)
     return _change(ActionKind.MERGE, after, who, undo_window, (whole,))
+
+
+def move_cut(
+    clip: LibraryClip,
+    other: LibraryClip,
+    at: int,
+    members: Sequence[LibraryClip],
+    who: Reviewer,
+    undo_window: timedelta = UNDO_WINDOW,
+) -> ReviewChange:
+    """Move the cut between two adjacent clips to frame `at` of the source; both stay in their groups.
+
+    Raises EditRefused.
+    """
+    earlier, later = _adjacent(clip, other, who)
+    if at == earlier.end:
+        raise EditRefused(f"the cut between clips {earlier.id} and {later.id} is already at frame {at}")
+    if not earlier.first < at < later.end:
+        raise EditRefused(
+            f"cannot move the cut between clips {earlier.id} and {later.id} to frame {at}: "
+            f"choose a frame from {earlier.first + 1} to {later.end - 1}"
+        )
+    made = (
+        FrameRange(earlier.source_id, earlier.first, at, existing_group_id(earlier, members)),
+        FrameRange(later.source_id, at, later.end, existing_group_id(later, members)),
+    )
+    after = {each: _retire(each, who, undo_window) for each in (earlier, later)}
+    return _change(ActionKind.MOVE_CUT, after, who, undo_window, made)
 
 
 def archive_source(
@@ -293,11 +316,23 @@ def ensure_unclaimed(clip: LibraryClip, who: Reviewer) -> None:
         raise EditRefused(f"clip {clip.id} is claimed by another reviewer")
 
 
+def _adjacent(clip: LibraryClip, other: LibraryClip, who: Reviewer) -> tuple[LibraryClip, LibraryClip]:
+    """Return two editable neighbours in order. Raises EditRefused."""
+    if clip.source_id != other.source_id:
+        raise EditRefused(f"clips {clip.id} and {other.id} belong to different sources")
+    earlier, later = sorted((clip, other), key=lambda each: each.first)
+    if earlier.end != later.first:
+        raise EditRefused(f"clips {clip.id} and {other.id} are not adjacent")
+    for each in (earlier, later):
+        _ensure_editable(each, who)
+    return earlier, later
+
+
 def _ensure_editable(clip: LibraryClip, who: Reviewer) -> None:
     ensure_unclaimed(clip, who)
     if clip.state not in EDITABLE:
         later = ", try again later" if clip.state in IN_PROGRESS - ARCHIVED else ""
-        raise EditRefused(f"cannot split or merge clip {clip.id}: it is {state_label(clip.state)}{later}")
+        raise EditRefused(f"cannot edit clip {clip.id}: it is {state_label(clip.state)}{later}")
 
 
 def _approve(clip: LibraryClip, group: int | None, who: Reviewer, undo_window: timedelta) -> ReviewFields:

@@ -97,6 +97,14 @@ class ReviewStore:
 
         return await self._act([clip_id, with_id], who, decide)
 
+    async def move_cut(self, clip_id: int, with_id: int, at: int, who: Reviewer) -> ActionRecord:
+        """Move the cut between two adjacent clips to frame `at` of their source."""
+
+        def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
+            return review.move_cut(clips[0], clips[1], at, members, who, self._undo_window)
+
+        return await self._act([clip_id, with_id], who, decide)
+
     async def _act(
         self,
         ids: Sequence[int],
@@ -167,9 +175,7 @@ class ReviewStore:
                 return False
             fields = review.settle(action, clips)
             await _write_fields(connection, clips, fields, now)
-            replaced = [id_ for id_ in action.after if not clips[id_].live]
-            given = {"made": list(action.made), "replaced": replaced, "is_merge": action.kind is ActionKind.MERGE}
-            await fetch(connection, SQL["copy_verdicts"], given)
+            await _copy_verdicts(connection, action, clips)
             await fetch(connection, SQL["mark_settled"], {"id": action_id, "now": now})
             await _publish_clip_changes(connection, clips, fields)
         return True
@@ -351,6 +357,18 @@ async def _delete_source(connection: Connection, source: SourceVideo, now: datet
         await fetch(connection, LIBRARY_SQL["ignore_goal"], ignored)
     await fetch(connection, LIBRARY_SQL["delete_source"], {"id": source.id})
     await append_outbox(connection, [source_message(source.id, "deleted")])
+
+
+async def _copy_verdicts(connection: Connection, action: ActionRecord, clips: Mapping[int, LibraryClip]) -> None:
+    """Created clips inherit the verdicts of the clips that they replace."""
+    replaced = sorted((id_ for id_ in action.after if not clips[id_].live), key=lambda id_: clips[id_].first)
+    if action.kind is ActionKind.MOVE_CUT:
+        for created, predecessor in zip(action.made, replaced, strict=True):
+            given = {"made": [created], "replaced": [predecessor], "is_whole": True}
+            await fetch(connection, SQL["copy_verdicts"], given)
+        return
+    given = {"made": list(action.made), "replaced": replaced, "is_whole": action.kind is ActionKind.MERGE}
+    await fetch(connection, SQL["copy_verdicts"], given)
 
 
 async def _publish_clip_changes(

@@ -116,8 +116,8 @@ on conflict (one, other) do update set same = excluded.same, said_by = excluded.
 delete from library_verdicts where one = %(one)s and other = %(other)s returning one;
 
 -- name: copy_verdicts
--- A merged clip inherits the verdicts of its parts. Of a split clip only `not the same` holds for both halves. Parts with
--- different verdicts pass on none.
+-- A merged clip inherits the verdicts of its parts, and clips with a moved cut those of their predecessors (`is_whole`). Of
+-- a split clip only `not the same` holds for both halves. Parts with different verdicts pass on none.
 insert into library_verdicts (one, other, same, said_by, said_at)
 select least(created, v.beside), greatest(created, v.beside), bool_and(v.same), max(v.said_by), max(v.said_at)
 from unnest(%(made)s::bigint[]) as created
@@ -125,7 +125,7 @@ cross join (
     select other as beside, same, said_by, said_at from library_verdicts where one = any(%(replaced)s)
     union all
     select one, same, said_by, said_at from library_verdicts where other = any(%(replaced)s)) as v
-where v.beside <> all(%(replaced)s) and (%(is_merge)s or not v.same)
+where v.beside <> all(%(replaced)s) and (%(is_whole)s or not v.same)
 group by created, v.beside
 having bool_and(v.same) = bool_or(v.same)
 on conflict do nothing;
@@ -195,5 +195,5 @@ order by id;
 
 -- name: due_edits
 select id from library_actions
-where kind in ('merge', 'split') and undone_at is null and settled_at is null and settles_at <= %(now)s
+where kind in ('merge', 'split', 'move_cut') and undone_at is null and settled_at is null and settles_at <= %(now)s
 order by settles_at, id limit %(limit)s;

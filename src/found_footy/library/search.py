@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 
 from found_footy.config import Settings
-from found_footy.errors import EmbeddingError, EmbeddingUnavailable, NotFound
+from found_footy.errors import BadRequest, EmbeddingError, FootyError, NotFound
 from found_footy.library.embedders import Embedder, build_embedders
 from found_footy.library.embedding_store import model_columns, vector_literal
 from found_footy.library.models import ClipState, state_label
@@ -52,10 +52,23 @@ MAX_CONNECTED = 3000
 STATEMENT_TIMEOUT = "5s"
 
 
+@dataclass(frozen=True, slots=True)
+class SimilarityOrder:
+    """How a similarity search compares and sorts."""
+
+    model: str | None = None
+    """Embedding model; None means the first enabled one."""
+    least: bool = False
+    """Least similar first."""
+
+
+DEFAULT_ORDER = SimilarityOrder()
+
+
 class LibrarySearch:
     """Finds live clips that are not archived. All methods raise StoreUnavailable.
 
-    The first embedder computes similarity; the first one with text support finds images by words.
+    By default the first embedder computes similarity; the first one with text support finds images by words.
     """
 
     def __init__(self, database: Database, embedders: Sequence[Embedder] = (), *, ef_search: int = EF_SEARCH) -> None:
@@ -76,29 +89,44 @@ class LibrarySearch:
             return await self._results(hits, None)
         try:
             vector = await embedder.embed_text(chosen.text.words)
-        except EmbeddingUnavailable as error:
+        except FootyError as error:
+            # Whatever is wrong with the model, the text matches are an answer.
             return replace(await self._results(hits, None), incomplete_reason=f"image search failed: {error}")
         # The words describe the image here, not the facts; minutes and filters still apply.
         filters = replace(chosen, text=SearchText(minutes=chosen.text.minutes))
         seen = await self.nearest(embedder.name, embedder.version, vector, filters, MAX_CANDIDATES)
         return await self._results(text_matches_first(hits, seen)[: MAX_CANDIDATES + 1], embedder.name)
 
-    async def similar_to_clip(self, clip_id: int, chosen: SearchFilter) -> SearchResults:
-        """Raises NotFound, EmbeddingError."""
-        model = self._primary_embedder()
+    async def similar_to_clip(
+        self, clip_id: int, chosen: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
+    ) -> SearchResults:
+        """Raises NotFound, BadRequest, EmbeddingError."""
+        model = self._embedder(order.model)
         vector = await self.vector(clip_id, model.name, model.version)
-        return await self._similar(vector, chosen, without=clip_id)
+        return await self._similar(model, vector, chosen, order, without=clip_id)
 
-    async def similar_to_image(self, bgr: NDArray[np.uint8], chosen: SearchFilter) -> SearchResults:
-        """Raises EmbeddingError."""
-        vectors = await self._primary_embedder().embed_images([bgr])
-        return await self._similar(vectors[0], chosen)
+    async def similar_to_image(
+        self, bgr: NDArray[np.uint8], chosen: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
+    ) -> SearchResults:
+        """Raises BadRequest, EmbeddingError."""
+        model = self._embedder(order.model)
+        vectors = await model.embed_images([bgr])
+        return await self._similar(model, vectors[0], chosen, order)
 
     async def _similar(
-        self, vector: NDArray[np.float32], chosen: SearchFilter, without: int | None = None
+        self,
+        model: Embedder,
+        vector: NDArray[np.float32],
+        chosen: SearchFilter,
+        order: SimilarityOrder,
+        without: int | None = None,
     ) -> SearchResults:
-        model = self._primary_embedder()
-        hits = await self.nearest(model.name, model.version, vector, chosen, MAX_SIMILAR)
+        if order.least:
+            # The least similar vectors are the nearest to the opposite one, which the index finds too.
+            found = await self.nearest(model.name, model.version, -vector, chosen, MAX_SIMILAR)
+            hits = [ScoredClip(hit.clip_id, -(hit.similarity or 0.0)) for hit in found]
+        else:
+            hits = await self.nearest(model.name, model.version, vector, chosen, MAX_SIMILAR)
         return await self._results(hits, model.name, without)
 
     async def _results(
@@ -113,10 +141,16 @@ class LibrarySearch:
         moments = group_by_moment(candidates, groups, clips, without)
         return SearchResults(tuple(moments), model, has_more=len(hits) > MAX_CANDIDATES)
 
-    def _primary_embedder(self) -> Embedder:
+    def _embedder(self, name: str | None) -> Embedder:
+        """Return the named embedder; by default the first one."""
         if not self._embedders:
             raise EmbeddingError("no embedding model is enabled: set FOOTY_EMBEDDING_MODELS")
-        return self._embedders[0]
+        if name is None:
+            return self._embedders[0]
+        for each in self._embedders:
+            if each.name == name:
+                return each
+        raise BadRequest(f"unknown model {name[:60]!r}: choose from {', '.join(each.name for each in self._embedders)}")
 
     # --- Database queries.
 
@@ -217,6 +251,7 @@ async def _params(connection: Connection, chosen: SearchFilter) -> dict[str, Any
         "until": chosen.until,
         "verified": chosen.verified,
         "sport": chosen.sport,
+        "source": chosen.source,
     }
 
 

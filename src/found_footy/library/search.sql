@@ -13,20 +13,20 @@ select library_search_query(%(words)s, %(minutes)s, %(team)s, %(player)s, %(comp
 
 -- name: matching
 select id
-from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
+from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s, %(source)s)
 order by happened_at desc, event_id, source_id, first_frame
 limit %(limit)s;
 
 -- name: count_matching
 -- Counted up to the limit.
 select count(*) as number from (
-    select from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s)
+    select from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s, %(source)s)
     limit %(limit)s) as counted;
 
 -- name: nearest_exact
 -- Compares all matching vectors.
 select e.clip_id, 1 - (e.{vector} <=> %(vector)s::vector) as similarity
-from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f
+from library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s, %(source)s) as f
 join library_embeddings e on e.clip_id = f.id
 where e.{version} = %(version)s
 order by e.{vector} <=> %(vector)s::vector, e.clip_id
@@ -38,7 +38,7 @@ limit %(limit)s;
 with nearest as materialized (
     select e.clip_id, e.{vector}::halfvec({size}) <=> %(vector)s::halfvec({size}) as distance
     from library_embeddings e
-    join library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s) as f on f.id = e.clip_id
+    join library_matching(%(states)s, %(query)s, %(since)s, %(until)s, %(verified)s, %(sport)s, %(source)s) as f on f.id = e.clip_id
     where e.{version} = %(version)s
     order by e.{vector}::halfvec({size}) <=> %(vector)s::halfvec({size})
     limit greatest(%(limit)s, 100))

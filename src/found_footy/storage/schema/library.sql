@@ -103,7 +103,7 @@ create table library_scenes (
 
 create table library_actions (
     id bigint generated always as identity primary key,
-    kind text not null check (kind in ('approve', 'skip', 'archive', 'group', 'merge', 'split')),
+    kind text not null check (kind in ('approve', 'skip', 'archive', 'group', 'merge', 'split', 'move_cut')),
     reviewer text not null,  -- the browser window that acted
     name text not null,      -- display name
     at timestamptz not null,
@@ -117,7 +117,7 @@ create table library_actions (
 );
 create index library_actions_of on library_actions (reviewer, id desc);
 create index library_actions_open on library_actions (settles_at)
-    where kind in ('merge', 'split') and undone_at is null and settled_at is null;
+    where kind in ('merge', 'split', 'move_cut') and undone_at is null and settled_at is null;
 
 create table library_clips (
     id bigint generated always as identity primary key,
@@ -295,7 +295,7 @@ $$;
 
 -- The clips that match; null does not filter. A set-returning function, so that the planner can inline it.
 create function library_matching(
-    states text[], looking tsquery, since timestamptz, until timestamptz, proven boolean, game text)
+    states text[], looking tsquery, since timestamptz, until timestamptz, proven boolean, game text, only_source bigint)
 returns table (id bigint, source_id bigint, first_frame int, event_id text, happened_at timestamptz)
 language sql stable as $$
     select c.id, c.source_id, c.first_frame, s.event_id, s.happened_at
@@ -306,4 +306,5 @@ language sql stable as $$
       and (until is null or s.happened_at < until)
       and (proven is null or (coalesce(s.facts ->> 'verified', '') = 'true') = proven)
       and (game is null or s.facts ->> 'sport' = game)
+      and (only_source is null or c.source_id = only_source)
 $$;

@@ -15,6 +15,7 @@ from found_footy.errors import BadRequest
 from found_footy.fixtures.documents import Document
 from found_footy.library.models import ClipState, SourceState, state_label
 from found_footy.library.moments import MAX_CANDIDATES, ClipResult, MomentResult, SearchResults, parse_filter
+from found_footy.library.search import DEFAULT_ORDER, SimilarityOrder
 from found_footy.library.submissions import FACTS as SUBMITTED_FACTS
 from found_footy.library.submissions import MAX_FACT_LENGTH, MAX_TITLE_LENGTH
 from found_footy.library.views import (
@@ -341,6 +342,10 @@ OfKindLibrarySearch = Annotated[
 ]
 OfPlace = Annotated[Place | None, Query(description="Only approved, unreviewed or skipped clips.")]
 Like = Annotated[int | None, Query(ge=1, le=MAX_BIGINT, description="Similar to this clip.")]
+Model = Annotated[
+    str | None, Query(max_length=60, pattern=PRINTABLE, description="Embedding model that computes similarity.")
+]
+Least = Annotated[bool, Query(description="Least similar clips first.")]
 Moments = Annotated[int, Query(ge=1, le=100, description="Maximum number of moments.")]
 Offset = Annotated[int, Query(ge=0, le=MAX_CANDIDATES, description="`next` of the previous response.")]
 
@@ -393,13 +398,17 @@ class LibrarySearchQuery:
         first: From = None,
         last: To = None,
         place: OfPlace = None,
+        source: OfSource = None,
+        model: Model = None,
+        least: Least = False,
         limit: Moments = 20,
         offset: Offset = 0,
     ) -> None:
         self.wanted = parse_filter(
             q, competition=competition, team=team, player=player, kind=kind, verified=verified, sport=sport,
-            first=first, last=last, place=place,
+            first=first, last=last, place=place, source=source,
         )  # fmt: skip
+        self.order = SimilarityOrder(model, least)
         self.limit, self.offset = limit, offset
 
 
@@ -414,11 +423,16 @@ async def search(
 ) -> JSONResponse:
     """Every word of `q` must begin a word of what is known of the clip; a number is its minute, such as 90+3.
 
-    With `like`, the most alike come first and the words only filter. Clips that were archived are not found. Where
-    a model with a text side is switched on, clips whose pictures show what the words say follow on the others.
+    With `like`, the most similar clips come first, or the least similar with `least`, and the words only filter.
+    Archived clips are not found. If a model with text support is enabled, clips whose images match the words follow.
     """
     clips = services.library_search().clips
-    found = await (clips.by_text(filters.wanted) if like is None else clips.similar_to_clip(like, filters.wanted))
+    if like is not None:
+        found = await clips.similar_to_clip(like, filters.wanted, filters.order)
+    elif filters.order == DEFAULT_ORDER:
+        found = await clips.by_text(filters.wanted)
+    else:
+        raise BadRequest("`model` and `least` apply to similarity searches only: add `like`")
     return JSONResponse(found_document(found, filters.offset, filters.limit), headers={"Cache-Control": "no-store"})
 
 
@@ -441,5 +455,5 @@ async def search_by_picture(
     """The picture is not stored. Words and filters narrow the search."""
     given = services.library_search()
     bgr = await picture_receiver(request).read(request, given.pictures)
-    found = await given.clips.similar_to_image(bgr, filters.wanted)
+    found = await given.clips.similar_to_image(bgr, filters.wanted, filters.order)
     return JSONResponse(found_document(found, filters.offset, filters.limit), headers={"Cache-Control": "no-store"})

@@ -148,8 +148,10 @@ class ActionRequest(ReviewRequest):
         description="One; for `approve`, `skip` and `archive` also several: all of them or none. Those that are so "
         "already stay as they are.",
     )
-    with_: Id | None = Field(None, alias="with", description="For `group` and `merge`: the other clip.")
-    at: int | None = Field(None, ge=0, le=2**31 - 1, description="For `split`: first source frame of the second part.")
+    with_: Id | None = Field(None, alias="with", description="For `group`, `merge` and `move_cut`: the other clip.")
+    at: int | None = Field(
+        None, ge=0, le=2**31 - 1, description="For `split` and `move_cut`: first source frame of the second clip."
+    )
     most: Most = 0
 
 
@@ -378,6 +380,8 @@ async def _acted(library: LibraryServices, who: Reviewer, wish: ActionRequest) -
         return await review.group(wish.clips[0], _given(wish.with_), who)
     if kind is ActionKind.MERGE:
         return await review.merge(wish.clips[0], _given(wish.with_), who)
+    if kind is ActionKind.MOVE_CUT:
+        return await review.move_cut(wish.clips[0], _given(wish.with_), _given(wish.at), who)
     if kind is ActionKind.SPLIT:
         return await review.split(wish.clips[0], _given(wish.at), who)
     return await review.decide(kind, wish.clips, who)
@@ -385,7 +389,8 @@ async def _acted(library: LibraryServices, who: Reviewer, wish: ActionRequest) -
 
 def _require_sense(wish: ActionRequest) -> None:
     """Raise BadRequest for a missing parameter, or one that the action does not use."""
-    pairs, splits = wish.kind in (ActionKind.GROUP, ActionKind.MERGE), wish.kind is ActionKind.SPLIT
+    pairs = wish.kind in (ActionKind.GROUP, ActionKind.MERGE, ActionKind.MOVE_CUT)
+    splits = wish.kind in (ActionKind.SPLIT, ActionKind.MOVE_CUT)
     if (pairs or splits) and len(wish.clips) != 1:
         raise BadRequest(f"{wish.kind} takes one clip")
     for name, given, wanted in (("with", wish.with_, pairs), ("at", wish.at, splits)):
@@ -473,7 +478,7 @@ async def clip(services: ServicesDep, who: Who, clip_id: Annotated[int, Path(ge=
 @router.post(
     "/actions",
     responses=error_responses(400, 404, 409, role=Role.EDITOR),
-    summary="Approve, skip, archive, group, merge or split",
+    summary="Approve, skip, archive, group, merge, split or move a cut",
 )
 async def act_review(services: ServicesDep, who: Who, wish: ActionRequest) -> ReviewDone:
     """Takes effect at once and can be undone for `undo_seconds`. Files are made or deleted only after that."""

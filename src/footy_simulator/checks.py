@@ -47,7 +47,7 @@ _CRICKET_REJECTIONS: dict[ExpectedRejection, frozenset[RejectionReason]] = {
     "not_soccer": frozenset({RejectionReason.NOT_CRICKET}),
 }
 _OTHER_MOMENT = frozenset({RejectionReason.WRONG_MINUTE, RejectionReason.WRONG_OVER, RejectionReason.OTHER_MATCH})
-_OF_ITS_GOAL: frozenset[PostKind] = frozenset({"copy", "replay"})
+_OF_ITS_GOAL: frozenset[PostKind] = frozenset({"copy", "replay", "last_season"})
 _OF_A_CLOCK: frozenset[ExpectedRejection] = frozenset({"wrong_minute", "other_match"})
 
 

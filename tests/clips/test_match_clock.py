@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from found_footy.clips.match_clock import (
     MAX_MINUTE,
     compute_absolute_minute,
+    is_other_sports_mark,
     parse_added_field,
     parse_clock,
     parse_clock_field,
     parse_stoppage_clock_field,
+    period_mark,
 )
 
 
@@ -44,15 +46,44 @@ from found_footy.clips.match_clock import (
         ("ET2 03:10", 108),
         ("ET 15+1", 106),
         ("ET 45:00", None),
-        # clocks that stand still
-        ("HT", 45),
-        ("FT", 90),
-        ("AET", 120),
-        ("HT 1-0", 45),
-        ("HT 45:00", 45),
-        ("HT 12:30", 45),  # the break, counted down
-        ("FT 90+4", 94),
-        ("ET HT", 105),
+        # in other languages
+        ("2T 04:55", 49),
+        ("2T04:55", 49),
+        ("04:55 2T", 49),
+        ("1T 04:55", 4),
+        ("2.HZ 04:55", 49),
+        ("2. Halbzeit 04:55", 49),
+        ("2nd 04:55", 49),
+        ("1st 04:55", 4),
+        ("2ª 04:55", 49),
+        ("2ª parte 04:55", 49),
+        ("2º T 04:55", 49),
+        ("2° tempo 04:55", 49),
+        ("ST 04:55", 49),
+        ("PT 04:55", 4),
+        ("2MT 04:55", 49),
+        ("2ème mi-temps 04:55", 49),
+        ("II T 04:55", 49),
+        ("Segundo tiempo 04:55", 49),
+        ("2. Yarı 04:55", 49),
+        ("Babak 2 04:55", 49),
+        ("下半场 04:55", 49),
+        ("後半 04:55", 49),
+        ("2TS 03:10", 108),
+        ("St. Pauli 04:55", 4),
+        ("04:55 EST 1-0 PAT", 4),
+        # cards at a period's end prove no minute
+        ("HT", None),
+        ("FT", None),
+        ("FULL TIME", None),
+        ("AET", None),
+        ("HT 1-0", None),
+        ("HT 45:00", None),
+        ("HT 12:30", None),  # the break, counted down
+        ("FT 90+4", None),
+        ("ET HT", None),
+        ("Mi-temps", None),
+        ("Intervalo", None),
         # stoppage time
         ("45+2", 47),
         ("45'+2'", 47),
@@ -82,6 +113,8 @@ from found_footy.clips.match_clock import (
         ("(1-5)", None),
         ("1:1", None),
         ("12.05.2024", None),
+        ("10:13 PM", None),
+        ("9:20 a.m.", None),
         ("2024-05-12", None),
         ("2024", None),
         ("2019-20", None),
@@ -154,7 +187,40 @@ def test_stoppage_is_added_to_a_clock_that_stands_still(clock: str, stoppage: in
 @pytest.mark.parametrize(
     ("text", "stands"), [("90:00", True), ("HT", True), ("90:01", False), ("90+2", False), ("67:00", False)]
 )
-def test_a_clock_at_a_periods_end_tells_the_period_only(text: str, stands: bool) -> None:
+def test_a_clock_at_a_periods_end_shows_only_the_period(text: str, stands: bool) -> None:
     clock = parse_clock_field(text)
     assert clock is not None
     assert clock.stands_at_period_end is stands
+
+
+@pytest.mark.parametrize("text", ["2T", "1.HZ", "2nd", "2ª", "PT", "ST", "1ST HALF", "H2", "II T", "(2T)", "2 H"])
+def test_a_text_that_is_a_period_mark(text: str) -> None:
+    assert period_mark(text) is not None
+
+
+@pytest.mark.parametrize("text", ["EST", "2", "HT", "2T 04:55", "2nd leg", "TOT", "1-1", "", "STS"])
+def test_a_text_that_is_no_period_mark(text: str) -> None:
+    assert period_mark(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "alone", "other"),
+    [
+        ("Q3", True, True),
+        ("Q3 11:40 IND 1-0 GBR", False, True),
+        ("4th Qtr", True, True),
+        ("3rd", True, True),
+        ("3rd round", True, False),
+        ("3rd", False, False),
+        ("2nd & 7", True, True),
+        ("P2", True, True),
+        ("Overs 18.2", True, True),
+        ("Run Rate 4.47", True, True),
+        ("OVER 2.5", True, False),  # a bet on goals
+        ("QPR", True, False),
+        ("2nd Half", True, False),
+        ("1st", True, False),
+    ],
+)
+def test_marks_of_other_sports(text: str, alone: bool, other: bool) -> None:
+    assert is_other_sports_mark(text, alone=alone) is other

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.clips.scoreboard import parse_scoreboard
+from found_footy.clips.scoreboard import is_game_menu, parse_scoreboard
 from found_footy.clips.scoreboard_region import locate_scoreboard
 from found_footy.media.models import TextLine
 
@@ -32,6 +32,14 @@ from found_footy.media.models import TextLine
         ([["85:39", "ZSC 1-1 ASC", "TOTAL CHAMPIONS LEAGUE"]], "85:39", "ZSC ASC", "1-1"),  # a banner behind it
         ([["85:39", "J 0 V 3"]], "85:39", None, None),  # a letter is no team
         ([["SPORTS HD 1"]], None, None, None),
+        # a period mark beside, above or below the clock
+        ([["EST", "1", "0", "PAT", "2T", "04:55"]], "2T 04:55", "EST PAT", "1-0"),
+        ([["EST 1 0 PAT 2T04:55"]], "2T04:55", "EST PAT", "1-0"),
+        ([["2nd"], ["04:55", "EST 1-0 PAT"]], "2ND 04:55", "EST PAT", "1-0"),
+        ([["EST 1-0 PAT", "04:55"], ["2.HZ"]], "2.HZ 04:55", "EST PAT", "1-0"),
+        ([["EST 1-0 PAT", "1H 04:55"], ["2T"]], "1H 04:55", "EST PAT", "1-0"),
+        ([["67:08RIVERPLATE01BOCAJUNIORS0"]], "67:08", "RIVERPLATE BOCAJUNIORS", "0-1"),
+        ([["Sunday", "10:13 PM"]], None, None, None),
     ],
 )
 def test_a_scoreboard_is_taken_apart(
@@ -62,6 +70,27 @@ def test_stoppage_time_has_fields_of_its_own(text: str, clock: str, added: str |
 def test_any_texts_can_be_read(rows: list[list[str]]) -> None:
     board = parse_scoreboard(rows)
     assert board.used <= set(range(sum(map(len, rows))))
+
+
+@pytest.mark.parametrize(
+    ("rows", "other_sport"),
+    [
+        ([["Q3 11:40 IND 1-0 GBR"]], "Q3 11:40 IND 1-0 GBR"),
+        ([["HOME", "3RD", "11:40"]], "3RD"),
+        ([["HOME 3RD 11:40"]], "HOME 3RD 11:40"),
+        ([["AUS 2-82", "Run Rate 4.47", "Overs 18.2"]], "Run Rate 4.47"),
+        ([["04:55", "EST 1-0 PAT", "3RD ROUND"]], None),
+    ],
+)
+def test_the_scoreboard_of_another_sport_is_noted(rows: list[list[str]], other_sport: str | None) -> None:
+    assert parse_scoreboard(rows).other_sport == other_sport
+
+
+@pytest.mark.parametrize(
+    ("text", "menu"), [("CHANGE KICK TAKER", True), ("Division Rivals", True), ("LALIGA EA SPORTS", False)]
+)
+def test_menus_of_video_games(text: str, menu: bool) -> None:
+    assert is_game_menu(text) is menu
 
 
 def line(text: str, left: float, top: float, height: float = 20) -> TextLine:

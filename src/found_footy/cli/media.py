@@ -96,12 +96,13 @@ def parse_clock(
 
 
 def show_clock(file: Path, *, save_proof: Path | None, as_json: bool) -> None:
-    from found_footy.clips.verification import clip_minute, is_screen, is_soccer, minute_of
+    from found_footy.clips.verification import clip_minute, is_other_sport, is_screen, minute_of, shows_sport
 
     clip = _read_frames(file, quiet=as_json)
     readings = clip.readings
     minute = clip_minute(readings)
-    soccer, screen = is_soccer(readings) is not False, is_screen(readings) is True
+    soccer = shows_sport(readings) is not False and not is_other_sport(readings)
+    screen = is_screen(readings) is True
     if save_proof is not None:
         shown = next((each for each in readings if minute is not None and minute_of(each) == minute), readings[0])
         _save_proof(save_proof, clip, shown.at, shown.box, [_line(shown)])

@@ -15,9 +15,8 @@ from enum import StrEnum
 from statistics import median
 
 from found_footy.clips.dedup import DuplicatePair, find_duplicates
-from found_footy.clips.match_clock import MAX_STOPPAGE_MINUTES, PERIOD_ENDS, scan_clock_text
 from found_footy.clips.models import FrameReading
-from found_footy.clips.verification import clock_of, drop_times_of_day
+from found_footy.clips.verification import drop_stopped_clocks, match_second
 from found_footy.media.fingerprint import Fingerprint
 
 MAX_CLOCK_JITTER_SECONDS = 2.0
@@ -75,29 +74,10 @@ def by_pairs_and_clocks(
 
 def start_by_clock(readings: Sequence[FrameReading]) -> float | None:
     """Match second at the clip's start on which most readings agree. A replay's clock may disagree."""
-    told = [second - each.at for each in drop_times_of_day(readings) if (second := match_second(each)) is not None]
-    agreeing = [[other for other in told if abs(other - start) <= MAX_CLOCK_JITTER_SECONDS] for start in told]
+    starts = [second - each.at for each in drop_stopped_clocks(readings) if (second := match_second(each)) is not None]
+    agreeing = [[other for other in starts if abs(other - start) <= MAX_CLOCK_JITTER_SECONDS] for start in starts]
     best = max(agreeing, key=len, default=[])
-    return median(best) if len(best) * 2 > len(told) else None
-
-
-def match_second(reading: FrameReading) -> int | None:
-    """Match clock in seconds: 22:41 is 1361, and 45:00 with +2:17 is 2837. None without a clock that shows running
-    seconds.
-    """
-    clock = clock_of(reading)
-    if clock is None or clock.mark is not None:
-        return None
-    if clock.minute in PERIOD_ENDS and not clock.second:
-        texts = (reading.stoppage_clock or "", reading.clock or "")
-        played = [time for text in texts for time in _running(text) if time[0] <= MAX_STOPPAGE_MINUTES]
-        return (clock.minute + played[0][0]) * 60 + played[0][1] if played else None
-    return clock.minute * 60 + clock.second if clock.second is not None else None
-
-
-def _running(text: str) -> list[tuple[int, int]]:
-    found = scan_clock_text(text)
-    return [(time.minute, time.second) for time in (*found.sub_clocks, *found.times) if time.second is not None]
+    return median(best) if len(best) * 2 > len(starts) else None
 
 
 def _spread(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from found_footy.clips.models import FrameReading
-from found_footy.clips.verification import FRACTIONS, next_fraction
+from found_footy.clips.verification import FRACTIONS, MORE_FRACTIONS, next_fraction
 from found_footy.fixtures.models import Sport
 from found_footy.media.frames import frames_at
 from found_footy.media.models import Frame
@@ -67,7 +67,8 @@ async def read_clip(
     moments = dict(zip(FRACTIONS[:2], await _frames(decode, path, FRACTIONS[:2]), strict=True))
     while (fraction := next_fraction(readings, sport)) is not None:
         if fraction not in moments:
-            moments[fraction] = (await _frames(decode, path, [fraction]))[0]
+            wanted = MORE_FRACTIONS if fraction in MORE_FRACTIONS else (fraction,)
+            moments |= zip(wanted, await _frames(decode, path, wanted), strict=True)
         readings.append(await clip.read_frames(moments[fraction]))
     return ClipReadings(tuple(readings), tuple(frame for moment in moments.values() for frame in moment))
 

@@ -22,7 +22,7 @@ class MatchPeriod(StrEnum):
 
 
 class ClockMark(StrEnum):
-    """Words shown instead of a running clock."""
+    """Words shown instead of a running clock. They show the end of a period, but no minute."""
 
     HALF_TIME = "HT"
     FULL_TIME = "FT"
@@ -55,29 +55,87 @@ class ScannedText:
 
 _SAME = str.maketrans(
     {"∶": ":", "꞉": ":", "’": "'", "‘": "'", "′": "'", "´": "'", "`": "'", "ʹ": "'", "–": "-", "—": "-"}
+    | {"ª": "°", "º": "°", "˚": "°"}  # before normalization, which makes letters of them
 )
 _DIGITS = str.maketrans("OQILSBZ|!", "001158211")
 _CONFUSED = "[0-9OQILSBZ|!]"
 
+_HALF_WORD = (
+    "HALF|HALBZEIT|HZ|HT|TEMPO|TIEMPO|PARTE|MI-?TEMPS|MT|YARI|HELFT|POLOČAS|POLOCAS|POLUVREME|PO[LŁ]|HALVLEK|HALVLEG|"
+    "OMGANG|TAJM|ТАЙМ"
+)
+
+
+def _half_marks(digit: str, roman: str, suffixes: str, ordinals: str, characters: str) -> str:
+    """Pattern of the marks of one half: 2ND, 2ND HALF, 2T, 2H, H2, 2. HZ, 2° TEMPO, II TEMPO, SEGUNDO TIEMPO, 下半."""
+    return (
+        rf"{digit}(?:{suffixes}|°)(?! ?LEG)(?: ?(?:{_HALF_WORD}|[THPY](?![A-Z])))?"
+        rf"|{digit}(?:\.|E|-?[AЙ]|:A|{suffixes})? ?(?:{_HALF_WORD})"
+        rf"|{digit}\.?[THY]|{digit} H|H ?{digit}(?![0-9])|MT ?{digit}(?![0-9])"
+        rf"|{roman} ?(?:TEMPO|TIEMPO)|{roman} T(?![A-Z])|(?:{ordinals}) (?:{_HALF_WORD})"
+        rf"|BABAK (?:{digit}|{roman})(?![0-9I])|{characters}"
+    )
+
+
 _PERIODS = (
-    (MatchPeriod.EXTRA_SECOND, r"ET ?2(?![0-9])|2 ?ET|2ND (?:HALF )?(?:OF )?(?:ET|EXTRA TIME)"),
-    (MatchPeriod.EXTRA_TIME, r"ET ?1(?![0-9])|1 ?ET|E\.T\.|ET|EXTRA[ -]?TIME"),
-    (MatchPeriod.FIRST_HALF, r"1ST HALF|FIRST HALF|1 ?H|H ?1(?![0-9])|1ST(?! LEG)|1T|1\. ?HZ"),
-    (MatchPeriod.SECOND_HALF, r"2ND HALF|SECOND HALF|2 ?H|H ?2(?![0-9])|2ND(?! LEG)|2T|2\. ?HZ"),
+    (
+        MatchPeriod.EXTRA_SECOND,
+        r"ET ?2(?![0-9])|2 ?ET|2ND (?:HALF )?(?:OF )?(?:ET|EXTRA TIME)|2°? ?TS",
+    ),
+    (
+        MatchPeriod.EXTRA_TIME,
+        r"ET ?1(?![0-9])|1 ?ET|E\.T\.|ET|EXTRA[ -]?TIME|1°? ?TS|PR[OÓ]RROGA|VERL[AÄ]NGERUNG|PROLONGATIONS?",
+    ),
+    (
+        MatchPeriod.FIRST_HALF,
+        _half_marks(
+            "1", "I", "ST|ER|RE|ERE|ÈRE", "FIRST|PRIMO|PRIMERO?|PRIMEIR[OA]|PREMI[EÈ]RE|ERSTE|[Iİ]LK", "上半场?|前半"
+        )
+        + r"|P\.?T\.?(?=$| ?[0-9])",
+    ),
+    (
+        MatchPeriod.SECOND_HALF,
+        _half_marks(
+            "2", "II", "ND|DO|DA|DE|ÈME", "SECOND[OE]?|SEGUND[OA]|DEUXI[EÈ]ME|ZWEITE|[Iİ]KINCI", "下半场?|[後后]半"
+        )
+        + r"|ZT|S\.?T\.?(?=$| ?[0-9])",
+    ),
 )
 _MARKS = (
     (ClockMark.AFTER_EXTRA_TIME, r"A\.?E\.?T\.?"),
-    (ClockMark.HALF_TIME, r"HT|HALF[ -]?TIME"),
-    (ClockMark.FULL_TIME, r"FT|FULL[ -]?TIME"),
+    (ClockMark.HALF_TIME, r"HT|HALF[ -]?TIME|MI-?TEMPS|MT|INTERVALO|INTERVALLO|DESCANSO|ENTRETIEMPO|HALBZEIT|中场休息"),
+    (ClockMark.FULL_TIME, r"FT|FULL[ -]?TIME|ENDSTAND|FIM DE JOGO|FINAL DEL PARTIDO|MA[CÇ] SONU|全场结束"),
     (ClockMark.PENALTIES, r"PENS|PENALTIES|SHOOT-?OUT"),
 )
+
+_OTHER_SPORT = re.compile(
+    r"(?<![A-Z0-9])(?:Q ?[1-4]|[1-4] ?Q|[1-4]?(?:ST|ND|RD|TH)? ?(?:QTR|QUARTER)|P[1-3]|[1-3](?:ST|ND|RD) PERIOD"
+    r"|[1-4](?:ST|ND|RD|TH) ?& ?(?:[0-9]+|GOAL)|(?:TOP|BOT) ?[0-9]|OVERS|RUN RATE|INNINGS|SET [1-5])(?![A-Z])"
+)
+_LATE_PERIOD = re.compile(r"3RD|4TH")
+
+
+def period_mark(text: str) -> str | None:
+    """Return the text if it is nothing but a period mark, such as `2T` or `1. HZ`."""
+    plain = _plain(text).strip(" .|-()[]")
+    return plain if any(re.fullmatch(words, plain) for _, words in _PERIODS) else None
+
+
+def is_other_sports_mark(text: str, *, alone: bool) -> bool:
+    """Whether a text beside a clock belongs to another sport: quarters, thirds, downs, overs, innings or sets.
+
+    `alone`: the text is a box of its own; `3RD` and `4TH` also occur in captions.
+    """
+    plain = _plain(text)
+    return _OTHER_SPORT.search(plain) is not None or (alone and _LATE_PERIOD.fullmatch(plain) is not None)
+
 
 _SCORE = re.compile(r"(?<![0-9:+])\(? ?[0-9]{1,2} ?- ?[0-9]{1,2} ?\)?(?![0-9:])")
 _STOPPAGE = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3})'? ?\+ ?([0-9]{1,2})(?: ?[:;.] ?[0-5][0-9])?'?(?![0-9:])")
 _OPEN_PLUS = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3})'? ?\+(?! ?[0-9])")
 _SUB_CLOCK = re.compile(r"\+ ?([0-9]{1,2}) ?[:;.] ?([0-5][0-9])(?![0-9])")
 _ADDED = re.compile(r"\+ ?([0-9]{1,2})(?![0-9:;.])")
-_TIME = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3}) ?[:;.] ?([0-5][0-9])(?![0-9]|[:;.,/-][0-9])")
+_TIME = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3}) ?[:;.] ?([0-5][0-9])(?![0-9]|[:;.,/-][0-9]| ?[AP]\.?M\b)")
 _MINUTE = re.compile(r"(?<![0-9:;.,/+-])([0-9]{1,3}) ?(?:'|MIN(?![A-Z]))")
 _BARE = re.compile(r"[0-9]{1,2}|1[0-9]{2}")
 _CONFUSED_TIME = re.compile(
@@ -115,7 +173,7 @@ def scan_clock_text(text: str) -> ScannedText:
 
 def _plain(text: str) -> str:
     """Normalize to compatible forms (full-width digits and colons), capitals and single spaces."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_LENGTH]).translate(_SAME).upper()
+    plain = unicodedata.normalize("NFKC", text[:MAX_LENGTH].translate(_SAME)).translate(_SAME).upper()
     return " ".join(plain.split())
 
 
@@ -133,7 +191,7 @@ def _restore(found: re.Match[str]) -> str:
 def _taken(text: str, table: tuple[tuple[T, str], ...]) -> tuple[str, T | None]:
     """Return the text without the first table entry that occurs in it as separate words, and that entry."""
     for entry, words in table:
-        found = re.search(rf"(?<![A-Z0-9:+'])(?:{words})(?![A-Z])", text)
+        found = re.search(rf"(?<![A-Z0-9:+'])(?:{words})(?![A-ZÀ-Þ])", text)
         if found:
             return f"{text[: found.start()]} # {text[found.end() :]}", entry
     return text, None
@@ -203,14 +261,21 @@ def parse_added_field(text: str) -> int | None:
 
 def parse_stoppage_clock_field(text: str) -> int | None:
     """Whole minutes of stoppage time played, from the sub-clock: 02:36 or +2:36."""
-    found = scan_clock_text(text)
-    times = (*found.sub_clocks, *(time for time in found.times if time.second is not None))
+    times = times_with_seconds(text)
     return _up_to(times[0].minute, MAX_STOPPAGE_MINUTES) if len(times) == 1 else None
 
 
+def times_with_seconds(text: str) -> list[ClockTime]:
+    """Sub-clocks first, then all other times with seconds."""
+    found = scan_clock_text(text)
+    return [time for time in (*found.sub_clocks, *found.times) if time.second is not None]
+
+
 def compute_absolute_minute(clock: MatchClock | None, stoppage: int | None = None) -> int | None:
-    """Minute from kick-off, plus stoppage time if the main clock stops for it."""
-    if clock is None:
+    """Minute from kick-off, plus stoppage time if the main clock stops for it. None for HT, FT and the like: they are
+    shown long after the period's last minute, too.
+    """
+    if clock is None or clock.mark is not None:
         return None
     played = clock.stoppage if stoppage is None else stoppage
     # A main clock that continues past the period's end already includes stoppage time.
@@ -284,5 +349,5 @@ def _since_kick_off(minute: int, period: MatchPeriod | None, *, ends: bool) -> i
     return minute
 
 
-def _up_to(number: int, most: int) -> int | None:
-    return number if 0 <= number <= most else None
+def _up_to(number: int, limit: int) -> int | None:
+    return number if 0 <= number <= limit else None

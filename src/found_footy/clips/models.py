@@ -101,8 +101,10 @@ class FrameReading:
 
     at: float
     """Seconds from the clip's start."""
-    soccer: bool
-    """Whether the frame shows the expected sport: football, or cricket for a wicket."""
+    soccer: bool | None
+    """Whether the frame shows the expected sport: football, or cricket for a wicket. None if it does not tell: a
+    close-up beside a scoreboard, or a frame without colour.
+    """
     screen: bool
     """Whether the frame was filmed from a screen."""
     clock: str | None = None
@@ -117,13 +119,18 @@ class FrameReading:
     """Position of the clock; for cricket, of the score."""
     batting: str | None = None
     """Batting side as displayed; cricket only."""
+    other_sport: str | None = None
+    """Text that only the scoreboard of another sport shows, such as Q3."""
+    video_game: bool = False
+    """Whether the frame shows a video game's menu or controller prompts. A weak sign."""
 
     def to_json(self) -> dict[str, Any]:
         fields = asdict(self)
         fields["teams"] = list(self.teams) if self.teams else None
         fields["score"] = str(self.score) if self.score else None
-        if self.batting is None:
-            del fields["batting"]
+        for name in ("batting", "other_sport", "video_game"):
+            if not fields[name]:
+                del fields[name]
         return fields
 
     @classmethod
@@ -140,6 +147,8 @@ class FrameReading:
             score=parse_score(score) if score else None,
             box=RelativeBox(**box) if box else None,
             batting=fields.get("batting"),
+            other_sport=fields.get("other_sport"),
+            video_game=fields.get("video_game", False),
         )
 
 
@@ -176,6 +185,10 @@ class Expectation:
     score_after: Score | None = None
     wicket: WicketExpectation | None = None
     """Set for a wicket, whose minute is an over and a ball, and which has no scores."""
+    posted_after_minutes: float | None = None
+    """Minutes from the scheduled kick-off to the post. They tell a stoppage-time clock that lost its first digits from
+    the same clock in the first minutes of the match (ADR 26).
+    """
 
     @property
     def names(self) -> tuple[str, str] | None:
@@ -188,6 +201,8 @@ class Expectation:
     def to_json(self) -> dict[str, Any]:
         before, after = self.score_before, self.score_after
         of_wicket = {"innings": self.minute.innings, "wicket": self.wicket.to_json()} if self.wicket else {}
+        posted = self.posted_after_minutes
+        of_post = {"posted_after_minutes": posted} if posted is not None else {}
         return {
             "elapsed": self.minute.elapsed,
             "extra": self.minute.extra,
@@ -196,6 +211,7 @@ class Expectation:
             "score_before": str(before) if before else None,
             "score_after": str(after) if after else None,
             **of_wicket,
+            **of_post,
         }
 
     @classmethod
@@ -208,6 +224,7 @@ class Expectation:
             score_before=parse_score(before) if before else None,
             score_after=parse_score(after) if after else None,
             wicket=WicketExpectation.from_json(fields["wicket"]) if fields.get("wicket") else None,
+            posted_after_minutes=fields.get("posted_after_minutes"),
         )
 
 

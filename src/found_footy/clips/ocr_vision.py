@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,22 +16,26 @@ from found_footy.clips.cricket_scoreboard import parse_overs
 from found_footy.clips.frame_selection import ClipVision
 from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field
 from found_footy.clips.models import FrameReading
-from found_footy.clips.scoreboard import ScoreboardText
+from found_footy.clips.scoreboard import ScoreboardText, is_game_menu
 from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, locate_scoreboard
 from found_footy.fixtures.models import Sport
 from found_footy.media.frame_features import has_colour, is_filmed_screen, pitch_share
 from found_footy.media.models import Frame, RelativeBox, TextLine
-from found_footy.media.ocr import OcrEngine, row_strip, scoreboard_crops
+from found_footy.media.ocr import OcrEngine, closer_crops, row_strip, scoreboard_crops
 
 T = TypeVar("T")
 Pixels = NDArray[np.uint8]
 
 PITCH = 0.30
 """Share of green above which a frame shows a pitch."""
+PERHAPS_PITCH = 0.20
+"""Share of green from which a frame may show a part of a pitch."""
 SOME_PITCH = 0.10
 """Share of green that is sufficient next to a scoreboard."""
 SCOREBOARD = 2
 """Evidence required: a clock and teams, or more."""
+CLOSER_SEARCH = 3
+"""The search that also tries close-ups: nothing was found in the moments before."""
 
 
 class OcrVision:
@@ -58,66 +63,88 @@ class OcrClip:
     def __init__(self, engine: OcrEngine, sport: Sport = Sport.FOOTBALL) -> None:
         self._engine = engine
         self._sport = sport
-        self._place: ScoreboardRegion | None = None
+        self._region: ScoreboardRegion | None = None
+        self._searches = 0
         self._pitch_seen = False
+        self._menu_seen = False
 
     async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
         return await asyncio.to_thread(self.read_frames_now, frames)
 
     def read_frames_now(self, frames: Sequence[Frame]) -> FrameReading:
         middle = len(frames) // 2
-        boards = self._read(frames)
+        self._menu_seen = False
+        boards = self._read_boards(frames)
         # Stoppage time often appears next to a stopped clock, in an area that was empty before: search again.
-        if not any(board.clock for board in boards) or any(self._unfinished(board) for board in boards):
-            self._place = self._search(frames[middle].pixels) or self._place
-            boards = self._read(frames)
-            if self._place is not None:
-                boards[middle] = _completed(boards[middle], self._place.board)
+        if not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards):
+            found = self._search(frames[middle].pixels)
+            if found is not None:
+                self._region = found
+                boards = self._read_boards(frames)
+                boards[middle] = _completed(boards[middle], found.board)
         board, shown = self._agreed_board(boards, middle)
-        greens = [pitch_share(frame.pixels) for frame in frames]
-        self._pitch_seen = self._pitch_seen or max(greens) >= PITCH
         return FrameReading(
             at=frames[shown].seconds,
-            soccer=self._is_soccer(max(greens), board) or not has_colour(frames[middle].pixels),
+            soccer=self._is_soccer(frames, board),
             screen=is_filmed_screen(frames[middle].pixels),
             clock=board.clock,
             added=board.added,
             stoppage_clock=board.stoppage_clock,
             teams=board.teams,
             score=board.score,
-            box=_box(self._place, frames[shown].pixels) if self._place and board != ScoreboardText() else None,
+            box=_box(self._region, frames[shown].pixels) if self._region and board != ScoreboardText() else None,
             batting=board.batting,
+            other_sport=board.other_sport if self._sport is Sport.FOOTBALL else None,
+            video_game=self._menu_seen,
         )
 
     def _search(self, frame: Pixels) -> ScoreboardRegion | None:
-        """Search further if only a clock was found: it may belong to an advertisement."""
-        found: list[ScoreboardRegion] = []
-        for part in scoreboard_crops(frame):
-            place = locate_scoreboard(self._engine.lines(part.image), self._sport)
-            if place is not None:
-                found.append(place.moved(part.left, part.top, part.scale))
-                if place.board.evidence >= SCOREBOARD:
+        """Search further if only a clock was found: it may belong to an advertisement. Small scoreboards are searched
+        for in close-ups, which cost as much again, once per clip and only if nothing was found in two moments.
+        """
+        self._searches += 1
+        best: ScoreboardRegion | None = None
+        crops = chain(scoreboard_crops(frame), closer_crops(frame) if self._searches == CLOSER_SEARCH else ())
+        for part in crops:
+            lines = self._engine.lines(part.image)
+            self._menu_seen = self._menu_seen or any(is_game_menu(line.text) for line in lines)
+            found = locate_scoreboard(lines, self._sport)
+            if found is not None and (best is None or found.board.evidence > best.board.evidence):
+                best = found.moved(part.left, part.top, part.scale)
+                if best.board.evidence >= SCOREBOARD:
                     break
-        return max(found, key=lambda place: place.board.evidence, default=None)
+        return best
 
-    def _read(self, frames: Sequence[Frame]) -> list[ScoreboardText]:
-        place = self._place
-        if place is None:
-            return [ScoreboardText() for _ in frames]
-        read, rows = READERS[self._sport], place.parts or tuple((row,) for row in place.rows)
-        return [read([[self._text(frame.pixels, part) for part in row] for row in rows]) for frame in frames]
+    def _read_boards(self, frames: Sequence[Frame]) -> list[ScoreboardText]:
+        region = self._region
+        return [ScoreboardText() if region is None else self._read_board(frame.pixels, region) for frame in frames]
+
+    def _read_board(self, frame: Pixels, region: ScoreboardRegion) -> ScoreboardText:
+        parse, rows = READERS[self._sport], region.parts or tuple((row,) for row in region.rows)
+        board = parse([[self._text(frame, part) for part in row] for row in rows])
+        if board.clock is None and self._sport is Sport.FOOTBALL:
+            # A row with gaps and crests is sometimes unreadable as a whole; its clock alone is not.
+            alone = parse([[self._text(frame, region.clock_area)]])
+            board = replace(board, clock=alone.clock, stoppage_clock=board.stoppage_clock or alone.stoppage_clock)
+        return board
 
     def _text(self, frame: Pixels, part: TextLine) -> str:
         return self._engine.text(row_strip(frame, part.left, part.top, part.right, part.bottom))
 
-    def _is_soccer(self, green: float, board: ScoreboardText) -> bool:
-        """A close-up with a scoreboard is soccer if the clip has shown a pitch."""
-        if green >= PITCH:
+    def _is_soccer(self, frames: Sequence[Frame], board: ScoreboardText) -> bool | None:
+        """A pitch is soccer; beside a scoreboard, some grass is enough, or a pitch earlier in the clip. None if the
+        frame may show a part of a pitch, has a scoreboard or no colour.
+        """
+        green = max(pitch_share(frame.pixels) for frame in frames)
+        has_board = board.evidence >= SCOREBOARD
+        self._pitch_seen = self._pitch_seen or green >= PITCH
+        if green >= PITCH or (has_board and (green >= SOME_PITCH or self._pitch_seen)):
             return True
-        return board.evidence >= SCOREBOARD and (green >= SOME_PITCH or self._pitch_seen)
+        unclear = green >= PERHAPS_PITCH or has_board or not has_colour(frames[len(frames) // 2].pixels)
+        return None if unclear else False
 
-    def _unfinished(self, board: ScoreboardText) -> bool:
-        return self._sport is Sport.FOOTBALL and _unfinished(board)
+    def _is_unfinished(self, board: ScoreboardText) -> bool:
+        return self._sport is Sport.FOOTBALL and _is_unfinished(board)
 
     def _agreed_board(self, boards: Sequence[ScoreboardText], middle: int) -> tuple[ScoreboardText, int]:
         if self._sport is Sport.FOOTBALL:
@@ -125,27 +152,31 @@ class OcrClip:
         board, shown = _majority_board(boards, middle, _balls)
         if board.clock is None:
             # A score without overs is still useful: it can show a different wicket.
-            score, batting = _most_read(boards, lambda each: each.score), _most_read(boards, lambda each: each.batting)
+            score, batting = (
+                _most_common(boards, lambda each: each.score),
+                _most_common(boards, lambda each: each.batting),
+            )
             board = ScoreboardText(score=score, batting=batting)
         return board, shown
 
 
 def _completed(read: ScoreboardText, found: ScoreboardText) -> ScoreboardText:
     """Fill gaps in the reading from the text found when the region of the same frame was located."""
-    if read.clock is None and read.batting is None:
-        return read
+    if read == ScoreboardText():
+        return found
     return replace(
         read,
-        clock=read.clock or (found.clock if read.score == found.score else None),
+        clock=read.clock or (found.clock if read.score in (None, found.score) else None),
         added=read.added or found.added,
         stoppage_clock=read.stoppage_clock or found.stoppage_clock,
         teams=read.teams or found.teams,
         score=read.score or (found.score if read.teams in (None, found.teams) else None),
         batting=read.batting or found.batting,
+        other_sport=read.other_sport or found.other_sport,
     )
 
 
-def _unfinished(board: ScoreboardText) -> bool:
+def _is_unfinished(board: ScoreboardText) -> bool:
     clock = parse_clock_field(board.clock) if board.clock else None
     standing = clock is not None and clock.second == 0 and clock.stands_at_period_end
     return standing and board.stoppage_clock is None and board.added is None
@@ -157,7 +188,7 @@ def _majority_board(
     """Field-wise majority of the frames, and the index of the frame that shows that clock."""
     order = sorted(range(len(boards)), key=lambda place: abs(place - middle))
     minutes = {place: moment_of(boards[place]) for place in order}
-    minute = _most(value for place in order if (value := minutes[place]) is not None)
+    minute = _mode(value for place in order if (value := minutes[place]) is not None)
     if minute is None:
         return ScoreboardText(), middle
     shown = next(place for place in order if minutes[place] == minute)
@@ -165,11 +196,12 @@ def _majority_board(
     return (
         ScoreboardText(
             clock=boards[shown].clock,
-            added=_most_read(agreeing, lambda board: board.added),
+            added=_most_common(agreeing, lambda board: board.added),
             stoppage_clock=boards[shown].stoppage_clock,
-            teams=_most_read(boards, lambda board: board.teams),
-            score=_most_read(boards, lambda board: board.score),
-            batting=_most_read(boards, lambda board: board.batting),
+            teams=_most_common(boards, lambda board: board.teams),
+            score=_most_common(boards, lambda board: board.score),
+            batting=_most_common(boards, lambda board: board.batting),
+            other_sport=_most_common(boards, lambda board: board.other_sport),
         ),
         shown,
     )
@@ -183,19 +215,19 @@ def _balls(board: ScoreboardText) -> int | None:
     return parse_overs(board.clock) if board.clock else None
 
 
-def _most_read(boards: Sequence[ScoreboardText], field: Callable[[ScoreboardText], T | None]) -> T | None:
-    return _most(value for board in boards if (value := field(board)) is not None)
+def _most_common(boards: Sequence[ScoreboardText], field: Callable[[ScoreboardText], T | None]) -> T | None:
+    return _mode(value for board in boards if (value := field(board)) is not None)
 
 
-def _most(values: Iterable[T]) -> T | None:
+def _mode(values: Iterable[T]) -> T | None:
     """Most frequent value; the first of equals."""
     counted: Counter[Any] = Counter(values)
     return counted.most_common(1)[0][0] if counted else None
 
 
-def _box(place: ScoreboardRegion, frame: Pixels) -> RelativeBox:
+def _box(region: ScoreboardRegion, frame: Pixels) -> RelativeBox:
     height, width = frame.shape[:2]
-    line = place.clock
+    line = region.clock
     return RelativeBox(
         left=max(0.0, line.left / width),
         top=max(0.0, line.top / height),

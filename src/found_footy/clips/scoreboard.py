@@ -7,16 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from found_footy.clips.match_clock import parse_clock_field
+from found_footy.clips.match_clock import is_other_sports_mark, parse_clock_field, period_mark
 from found_footy.fixtures.models import Score
+from found_footy.text import word_set
 
 MAX_GOALS = 20
 MAX_NAME_LENGTH = 3
 """In words."""
 
-_NOISE = frozenset(["LIVE", "HD", "UHD", "SD", "VAR", "GOAL", "GOL", "GOOL", "PEN", "HALF", "TIME", "MIN", "VS", "V"])
-_PERIOD = r"(?:[12]H|H[12]|[12](?:ST|ND)(?: HALF)?|ET[12]?)"
+_NOISE = word_set("LIVE HD UHD SD VAR GOAL GOL GOOL PEN HALF TIME MIN VS V VIVO DIRETO DIRECTO DIRECT DIRETTA CANLI")
+_PERIOD = (
+    r"(?:[12] ?H|H ?[12]|[12](?:ST|ND)(?: HALF)?|ET ?[12]?|[12] ?[.ªº°]? ?(?:T|HZ|HT)|[12][ªº°]"
+    r"|(?<![A-Za-z])[PS]\.?T\.?)"
+)
+"""Marks that OCR joins with the clock; those in a box of their own are found by `period_mark`."""
 _TIME = r"[0-9]{1,3}\s?[:;.]\s?[0-5][0-9](?![0-9])"
+_TIME_OF_DAY = re.compile(r"[0-9]{1,2}\s?[:.]\s?[0-5][0-9]\s?[AP]\.?M\b\.?", re.IGNORECASE)
 _LETTER, _EITHER = "[OQIlSBZ]", "[0-9OQIlSBZ]"
 _MISREAD_TIME = (
     rf"(?<![A-Za-z0-9+:])(?=[0-9]{{0,2}}{_LETTER}|[0-9]+[:;.][0-9]?{_LETTER})"  # at least one letter in it
@@ -29,6 +35,7 @@ _CLOCKS = (
     re.compile(r"(?<![\d:+])\d{1,3}'"),
     re.compile(r"(?<![A-Za-z0-9])(?:HT|FT|AET)(?![A-Za-z0-9])"),
 )
+_LATE_PERIOD = re.compile(rf"(?:3RD|4TH)\s?{_TIME}|{_TIME}\s?(?:3RD|4TH)", re.IGNORECASE)
 _SUB_CLOCK = re.compile(r"\+\s?\d{1,2}\s?[:;.]\s?\d{2}(?!\d)")
 _ADDED = re.compile(r"(?<!\d)\+\s?\d{1,2}'?(?![\d:;.])")
 _AGGREGATE = re.compile(r"\(\s*\d+\s*[-–:]\s*\d+\s*\)?|AGG\.?\s*\d+\s*[-–]\s*\d+|\d+\s*[-–]\s*\d+\s*AGG")
@@ -47,6 +54,8 @@ class ScoreboardText:
     """Indexes of the texts that were used, counted over all rows."""
     batting: str | None = None
     """For cricket, the side next to the score."""
+    other_sport: str | None = None
+    """Text that only the scoreboard of another sport shows."""
 
     @property
     def evidence(self) -> int:
@@ -73,6 +82,7 @@ def parse_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
     rest = [text for _, text in numbered]
     used: set[int] = set()
     times: list[str] = []
+    _take(rest, _TIME_OF_DAY, set())
     for pattern in _CLOCKS:
         times = times or [text for text in _take(rest, pattern, used) if parse_clock_field(text) is not None]
     subs = [text.lstrip("+ ") for text in _take(rest, _SUB_CLOCK, used)]
@@ -80,18 +90,51 @@ def parse_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
     _take(rest, _AGGREGATE, set())
     if len(times) > 1 and not subs:
         times, subs = _main_and_sub(times)
+    clock = times[0].strip() if times else None
+    if clock is not None:
+        clock = _with_period(clock, rest, used)
     by_row: list[list[tuple[int, str]]] = [[] for _ in rows]
     for source, (row, _) in enumerate(numbered):
         by_row[row].append((source, rest[source]))
     teams, score, sources = _sides([_items(row) for row in by_row])
     return ScoreboardText(
-        clock=times[0].strip() if times else None,
+        clock=clock,
         added=added[0].strip() if added else None,
         stoppage_clock=subs[0].strip() if subs else None,
         teams=teams,
         score=score,
         used=frozenset(used | sources),
+        other_sport=next((text for _, text in numbered if _belongs_to_another_sport(text)), None),
     )
+
+
+def _with_period(clock: str, texts: list[str], used: set[int]) -> str:
+    """Put a period mark from a box of its own before the clock, and remove it from the texts."""
+    parsed = parse_clock_field(clock)
+    if parsed is None or parsed.period is not None or parsed.mark is not None:
+        return clock
+    for source, text in enumerate(texts):
+        mark = period_mark(text)
+        if mark is not None:
+            used.add(source)
+            texts[source] = " / "
+            return f"{mark} {clock}"
+    return clock
+
+
+def _belongs_to_another_sport(text: str) -> bool:
+    return is_other_sports_mark(text, alone=True) or _LATE_PERIOD.search(text) is not None
+
+
+_GAME_MENU = re.compile(
+    r"KICK ?TAKER|DIVISION RIVALS|SQUAD BATTLES|ULTIMATE TEAM|FUT CHAMPIONS|WEEKEND LEAGUE|PRO CLUBS|CAREER MODE"
+    r"|EFOOTBALL|(?:LOB|SHORT|THROUGH) PASS|FINESSE SHOT|QUICK SUBS?|SKIP REPLAY"
+)
+
+
+def is_game_menu(text: str) -> bool:
+    """Whether the text belongs to the menus and prompts of a football video game."""
+    return _GAME_MENU.search(text.upper()) is not None
 
 
 def _take(texts: list[str], pattern: re.Pattern[str], used: set[int]) -> list[str]:
@@ -124,7 +167,9 @@ def _items(row: Sequence[tuple[int, str]]) -> list[_Item]:
             if token in _LONE_DIGITS:
                 items.append(_Item(number=str(_LONE_DIGITS[token]), source=source))
             elif token.isdecimal():
-                items.append(_Item(number=token, source=source))
+                # 01 is 0 and 1 read as one number: goals have no leading zero.
+                parts = token if len(token) == 2 and token[0] == "0" else [token]
+                items += [_Item(number=part, source=source) for part in parts]
             elif token in "-–:.":
                 continue
             elif not token[0].isalpha() or token.upper() in _NOISE:

@@ -42,6 +42,13 @@ class ScoreboardRegion:
     parts: tuple[tuple[TextLine, ...], ...] = ()
     """Texts of each row, if they are read separately: 0-36 next to 4.2 must not become 0-364.2."""
 
+    @property
+    def clock_area(self) -> TextLine:
+        """The clock with its margins, to be read without the rest of its row."""
+        side, margin = SIDES * self.clock.height, MARGIN * self.clock.height
+        line = self.clock
+        return TextLine(line.text, line.left - side, line.top - margin, line.right + side, line.bottom + margin)
+
     def moved(self, right: float, down: float, scale: float) -> ScoreboardRegion:
         """Convert from the coordinates of an enlarged crop to those of the whole frame."""
         return ScoreboardRegion(
@@ -103,7 +110,7 @@ def _is_adjacent(one: TextLine, other: TextLine) -> bool:
     if _one_row(one, other):
         return across <= GAP * larger
     between = max(one.top, other.top) - min(one.bottom, other.bottom)
-    return across <= 0 and between <= LINE_GAP * size
+    return across <= size and between <= LINE_GAP * size
 
 
 def _one_row(one: TextLine, other: TextLine) -> bool:

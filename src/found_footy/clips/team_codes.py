@@ -193,6 +193,15 @@ def is_other_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
     return sum(part or 0 for part in straight) < CodeMatch.YES and sum(part or 0 for part in crossed) < CodeMatch.YES
 
 
+def fits_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+    """Whether both sides can stand for the teams in one order, and at least one of them clearly does."""
+    for order in (names, (names[1], names[0])):
+        fits = [match_code(*pair) for pair in zip(letters, order, strict=True)]
+        if CodeMatch.YES in fits and CodeMatch.NO not in fits:
+            return True
+    return False
+
+
 def is_swapped(letters: tuple[str, str], names: tuple[str, str]) -> bool:
     """Whether the away team is on the left, so that the score reads from right to left."""
     straight = [match_code(*pair) for pair in zip(letters, names, strict=True)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from found_footy.clips.cricket_scoreboard import BALLS_PER_OVER, balls_bowled, is_code, parse_overs, possible_wickets
 from found_footy.clips.match_clock import (
@@ -16,38 +18,51 @@ from found_footy.clips.match_clock import (
     parse_added_field,
     parse_clock_field,
     parse_stoppage_clock_field,
+    times_with_seconds,
 )
 from found_footy.clips.models import Expectation, FrameReading, Proof, WicketExpectation
-from found_footy.clips.team_codes import CodeMatch, is_other_match, is_swapped, match_code
+from found_footy.clips.team_codes import CodeMatch, fits_match, is_other_match, is_swapped, match_code
 from found_footy.fixtures.models import Score, Side, Sport
 
 FRACTIONS = (0.25, 0.75, 0.5)
 """Positions of the frames, as shares of the clip's duration; the last is the tie-breaker."""
+MORE_FRACTIONS = (0.1, 0.4, 0.6, 0.9)
+"""Further positions while no scoreboard was found: some clips show it in a part only."""
 MAX_CLOCK_DRIFT_MINUTES = 2
 """Minutes by which the clock can advance within a clip of at most 60 seconds, plus one."""
 MAX_BALL_DRIFT = 3
 """Balls by which a cricket scoreboard can advance within one clip."""
 MIN_CLOCK_CHANGE_SECONDS = 1.2
 """Seconds after which a match clock must have advanced."""
+MIN_BOARD_CHANGE_SECONDS = 2.5
+"""The same for a clock with teams or a score, which slow motion may hold."""
+CLOCK_JITTER_SECONDS = 1.5
+"""Seconds by which the advance of a clock may differ from that of the video: clocks show whole seconds."""
+MIN_GAME_SPEED, MAX_SPEED_RATIO = 2.0, 1.5
+"""A clock that runs this many times faster than the video, at a constant rate, is a video game's."""
 
 
 def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBALL) -> float | None:
     """Position of the next frame to read, or None if there is enough evidence.
 
-    Two frames are enough if they agree. The middle frame decides between two that disagree, and is the last attempt to
-    find a clock if neither has one.
+    Two frames with a scoreboard are enough if they agree. The middle frame decides between two that disagree. Without a
+    scoreboard in three frames, four more are tried.
     """
+    fractions = FRACTIONS + MORE_FRACTIONS
     if len(readings) < 2:
-        return FRACTIONS[len(readings)]
+        return fractions[len(readings)]
+    cricket = sport is Sport.CRICKET
+    moment_of, max_drift = (_ball_with_score, MAX_BALL_DRIFT) if cricket else (minute_of, MAX_CLOCK_DRIFT_MINUTES)
+    found = [reading for reading in readings if moment_of(reading) is not None]
     if len(readings) > 2:
-        return None
-    first, second = readings
-    moment_of, far = (
-        (_ball_with_score, MAX_BALL_DRIFT) if sport is Sport.CRICKET else (minute_of, MAX_CLOCK_DRIFT_MINUTES)
-    )
-    moments = [moment for reading in readings if (moment := moment_of(reading)) is not None]
-    disagree = first.soccer != second.soccer or first.screen != second.screen
-    return FRACTIONS[2] if disagree or not moments or max(moments) - min(moments) > far else None
+        enough = len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
+        return None if enough else fractions[len(readings)]
+    moments = [moment for reading in found if (moment := moment_of(reading)) is not None]
+    unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings)
+    if unclear or not moments or max(moments) - min(moments) > max_drift:
+        return FRACTIONS[2]
+    speeds = clock_speeds(readings)
+    return FRACTIONS[2] if any(speed < 0 or speed > MIN_GAME_SPEED for speed in speeds) else None
 
 
 def minute_of(reading: FrameReading) -> int | None:
@@ -64,36 +79,52 @@ def _ball_with_score(reading: FrameReading) -> int | None:
     return balls_of(reading) if reading.score is not None else None
 
 
-def is_soccer(readings: Sequence[FrameReading]) -> bool | None:
-    """Majority of the frames; None for a tie."""
-    return _majority([reading.soccer for reading in readings])
+def _has_board(reading: FrameReading) -> bool:
+    """Whether the clock belongs to a scoreboard: a bare one may be a time of day."""
+    return reading.teams is not None or reading.score is not None
 
 
 def is_screen(readings: Sequence[FrameReading]) -> bool | None:
-    return _majority([reading.screen for reading in readings])
+    """Majority of the frames; None for a tie."""
+    filmed = sum(reading.screen for reading in readings)
+    return None if 2 * filmed == len(readings) else 2 * filmed > len(readings)
+
+
+def shows_sport(readings: Sequence[FrameReading]) -> bool | None:
+    """True if any frame does, False if none can; None without evidence either way."""
+    if any(reading.soccer for reading in readings):
+        return True
+    return False if readings and all(reading.soccer is False for reading in readings) else None
 
 
 def clip_minute(readings: Sequence[FrameReading]) -> int | None:
     """Minute of a clip without an expectation: the one most frames support, the first of them if they differ."""
-    minutes = [minute for reading in drop_times_of_day(readings) if (minute := minute_of(reading)) is not None]
+    minutes = [minute for reading in drop_stopped_clocks(readings) if (minute := minute_of(reading)) is not None]
     support = [sum(abs(minute - other) <= MAX_CLOCK_DRIFT_MINUTES for other in minutes) for minute in minutes]
     return minutes[support.index(max(support))] if minutes else None
 
 
-def drop_times_of_day(readings: Sequence[FrameReading]) -> list[FrameReading]:
-    """Drop stopped clocks without teams, except at a period's end: they show the time of day in a studio or street."""
+def drop_stopped_clocks(readings: Sequence[FrameReading]) -> list[FrameReading]:
+    """Drop clocks that stand still, except at a period's end. Football's clock never stops: without teams they show the
+    time of day in a studio or street, with teams another sport or a still image.
+    """
     clocks = [clock_of(reading) for reading in readings]
     kept = []
     for reading, clock in zip(readings, clocks, strict=True):
-        bare = clock is not None and clock.second is not None and reading.teams is None and reading.score is None
+        wait = MIN_BOARD_CHANGE_SECONDS if _has_board(reading) else MIN_CLOCK_CHANGE_SECONDS
         others = [
             other
             for later, other in zip(readings, clocks, strict=True)
-            if other is not None and abs(later.at - reading.at) >= MIN_CLOCK_CHANGE_SECONDS
+            if other is not None and abs(later.at - reading.at) >= wait
         ]
-        still = bool(others) and all(other == clock for other in others)
-        at_end = clock is not None and clock.stands_at_period_end
-        kept.append(replace(reading, clock=None, box=None) if bare and still and not at_end else reading)
+        stopped = (
+            clock is not None
+            and clock.second is not None
+            and not clock.stands_at_period_end
+            and bool(others)
+            and all(other == clock for other in others)
+        )
+        kept.append(replace(reading, clock=None, box=None) if stopped else reading)
     return kept
 
 
@@ -105,9 +136,40 @@ def stoppage_of(reading: FrameReading) -> int | None:
     return parse_stoppage_clock_field(reading.stoppage_clock) if reading.stoppage_clock else None
 
 
-def _majority(votes: Sequence[bool]) -> bool | None:
-    yes = sum(votes)
-    return None if 2 * yes == len(votes) else 2 * yes > len(votes)
+def match_second(reading: FrameReading) -> int | None:
+    """Match clock in seconds: 22:41 is 1361, and 45:00 with +2:17 is 2837. None without a clock that shows running
+    seconds.
+    """
+    clock = clock_of(reading)
+    if clock is None or clock.mark is not None:
+        return None
+    if clock.minute in PERIOD_ENDS and not clock.second:
+        texts = (reading.stoppage_clock or "", reading.clock or "")
+        played = [time for text in texts for time in times_with_seconds(text) if time.minute <= MAX_STOPPAGE_MINUTES]
+        return (clock.minute + played[0].minute) * 60 + (played[0].second or 0) if played else None
+    return clock.minute * 60 + clock.second if clock.second is not None else None
+
+
+def clock_speeds(readings: Sequence[FrameReading]) -> list[float]:
+    """Seconds by which the clock advances per second of video, between consecutive readings. A broadcast has 1, or any
+    other value across a cut; clocks that agree with the video to the second count as exactly 1.
+    """
+    timed = [(reading.at, second) for reading in readings if (second := match_second(reading)) is not None]
+    speeds = []
+    for (start, first), (end, second) in pairwise(sorted(timed)):
+        video, clock = end - start, second - first
+        if video >= MIN_CLOCK_CHANGE_SECONDS:
+            speeds.append(1.0 if abs(clock - video) <= CLOCK_JITTER_SECONDS else clock / video)
+    return speeds
+
+
+def is_other_sport(readings: Sequence[FrameReading]) -> bool:
+    """Whether the scoreboard is another sport's: it names quarters, overs or the like, or its clock counts down."""
+    marked = sum(reading.other_sport is not None for reading in readings)
+    clocks = sum(reading.clock is not None for reading in readings)
+    speeds = clock_speeds(readings)
+    counts_down = [speed for speed in speeds if -1.5 < speed < -0.5]
+    return (marked > 0 and 2 * marked >= clocks) or (bool(counts_down) and len(counts_down) == len(speeds))
 
 
 # --- Goals: what the readings prove, compared with the feed.
@@ -115,6 +177,12 @@ def _majority(votes: Sequence[bool]) -> bool | None:
 
 TOLERANCE_MINUTES = 3
 """Minutes. Feeds count started minutes, clips begin before the goal, and replays follow it."""
+PERIOD_STARTS = (45, 90, 105)
+"""Minutes at which a clock that restarts with each period shows 00:00 again."""
+EARLY_MINUTES_PASSED = 30
+"""Minutes after which a post no longer shows a moment from the beginning of the match."""
+LATE_SCORE = 2
+"""Goals that are never scored within the first minutes of a match, for all practical purposes."""
 
 
 class VerificationStatus(StrEnum):
@@ -132,6 +200,9 @@ class VerificationReason(StrEnum):
     NO_CLOCK = "no clock"
     CLOCKS_DISAGREE = "clocks disagree"
     STOPPAGE_UNREAD = "stoppage time unread"
+    PERIOD_UNREAD = "period unread"
+    SPORT_UNCLEAR = "sport unclear"
+    VIDEO_GAME = "video game"
     # Wickets.
     NOT_CRICKET = "not cricket"
     WRONG_OVER = "wrong over"
@@ -145,7 +216,7 @@ class Verification:
     minute: int | None
     """Minute on the deciding frame's clock; for a wicket, the over."""
     reason: VerificationReason | None
-    """None if verified."""
+    """None if verified. On an unverified clip, what prevented the proof."""
     proof: Proof | None
     """None if no frame was read."""
 
@@ -159,45 +230,92 @@ class _Vote(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _FrameVerdict:
-    says: _Vote
-    minute: int | None
+    vote: _Vote
     reading: FrameReading
+    minute: int | None = None
+    reason: VerificationReason | None = None
+    """Of a vote that is open or outside."""
+
+
+_Decision = tuple[VerificationStatus, VerificationReason | None, _FrameVerdict | None]
+
+
+def verify_readings(
+    readings: Sequence[FrameReading], expectation: Expectation, tolerance: int = TOLERANCE_MINUTES
+) -> Verification:
+    """Verdict on a goal or a wicket from the readings alone.
+
+    Pure: the readings of a stored proof (`Proof.readings`) and a corrected expectation give the new verdict, without
+    the file or an engine.
+    """
+    if expectation.wicket is not None:
+        return validate_wicket(readings, expectation)
+    return validate_timestamp(readings, expectation, tolerance)
 
 
 def validate_timestamp(
     readings: Sequence[FrameReading], expectation: Expectation, tolerance: int = TOLERANCE_MINUTES
 ) -> Verification:
     """Verify only on a matching clock; reject only on contradicting evidence. Everything else is unverified."""
-    if is_soccer(readings) is False:
-        return _result(
-            VerificationStatus.REJECTED, VerificationReason.NOT_SOCCER, _first(readings), readings, expectation
-        )
-    if is_screen(readings) is True:
-        return _result(
-            VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first(readings), readings, expectation
-        )
-    judged = [_frame_verdict(reading, expectation, tolerance) for reading in drop_times_of_day(readings)]
-    status, reason, decisive = _decide_by_clock(judged)
-    contradiction = _contradiction(readings, expectation)
-    if contradiction is not None and status is not VerificationStatus.REJECTED:
-        status, reason = VerificationStatus.REJECTED, contradiction
-    return _result(status, reason, decisive, readings, expectation)
+    usable = drop_stopped_clocks(readings)
+    football = _shows_football(usable, expectation)
+    decision: _Decision
+    if is_other_sport(readings) or football is False:
+        decision = VerificationStatus.REJECTED, VerificationReason.NOT_SOCCER, _first(readings)
+    elif is_screen(readings) is True:
+        decision = VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first(readings)
+    else:
+        decision = _decide_by_clock([_frame_verdict(reading, expectation, tolerance) for reading in usable])
+        status, _, decisive = decision
+        if status is not VerificationStatus.REJECTED:
+            contradiction = _contradiction(readings, expectation, status)
+            doubt = _doubt(readings, expectation, football) if status is VerificationStatus.VERIFIED else None
+            if contradiction is not None:
+                decision = *contradiction, decisive
+            elif doubt is not None:
+                decision = VerificationStatus.UNVERIFIED, doubt, decisive
+    return _result(decision, readings, expectation)
 
 
-def _decide_by_clock(
-    judged: Sequence[_FrameVerdict],
-) -> tuple[VerificationStatus, VerificationReason | None, _FrameVerdict | None]:
-    kinds = {kind: [each for each in judged if each.says is kind] for kind in _Vote}
-    fits, outside = kinds[_Vote.FITS], kinds[_Vote.OUTSIDE]
+def _shows_football(readings: Sequence[FrameReading], expectation: Expectation) -> bool | None:
+    """Whether a pitch or the match's own scoreboard is visible. A scoreboard outweighs the colours: close-ups and
+    celebrations show no grass. None without evidence either way.
+    """
+    shown = shows_sport(readings)
+    if shown:
+        return True
+    boards = [reading for reading in readings if clock_of(reading) is not None and _has_board(reading)]
+    if any(_is_match_board(reading, expectation) for reading in boards):
+        return True
+    runs = 1.0 in clock_speeds(readings)
+    if expectation.names is None and expectation.scores is None and runs:
+        # Nothing to compare with: the complete board must be read twice, and its clock must count up.
+        complete = Counter((board.teams, board.score) for board in boards if board.teams and board.score)
+        return True if any(count > 1 for count in complete.values()) else None
+    return None if boards or runs else shown
+
+
+def _is_match_board(reading: FrameReading, expectation: Expectation) -> bool:
+    if expectation.names is not None and reading.teams is not None:
+        return fits_match(reading.teams, expectation.names)
+    return _score_fits(reading, expectation) is True
+
+
+def _decide_by_clock(verdicts: Sequence[_FrameVerdict]) -> _Decision:
+    by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
+    fits, outside, undecided = by_vote[_Vote.FITS], by_vote[_Vote.OUTSIDE], by_vote[_Vote.OPEN]
     if len(fits) > len(outside):
         return VerificationStatus.VERIFIED, None, fits[0]
-    if len(outside) > len(fits):
+    # A bare clock in a single frame may be a misreading or a time of day.
+    certain = len(outside) > 1 or any(_has_board(each.reading) for each in outside)
+    if certain and len(outside) > len(fits) + len(undecided):
         return VerificationStatus.REJECTED, VerificationReason.WRONG_MINUTE, outside[0]
-    if fits:
-        return VerificationStatus.UNVERIFIED, VerificationReason.CLOCKS_DISAGREE, outside[0]
-    if kinds[_Vote.OPEN]:
-        return VerificationStatus.UNVERIFIED, VerificationReason.STOPPAGE_UNREAD, kinds[_Vote.OPEN][0]
-    return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, judged[0] if judged else None
+    if outside:
+        reason = VerificationReason.CLOCKS_DISAGREE if fits or undecided else VerificationReason.WRONG_MINUTE
+        return VerificationStatus.UNVERIFIED, reason, outside[0]
+    if undecided:
+        return VerificationStatus.UNVERIFIED, undecided[0].reason, undecided[0]
+    return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
 
 
 def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: int) -> _FrameVerdict:
@@ -205,27 +323,39 @@ def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: i
     if clock is None:
         # A sub-clock alone is equivalent to a main clock that lost its first digits.
         alone = MatchClock(played) if played is not None else None
-        return _with_missing_digits(alone, reading, expectation, tolerance) or _FrameVerdict(
-            _Vote.NOTHING, None, reading
-        )
+        return _with_missing_digits(alone, reading, expectation, tolerance) or _FrameVerdict(_Vote.NOTHING, reading)
     minute = compute_absolute_minute(clock, played)
-    if minute is not None and abs(minute - expected) <= tolerance:
-        return _FrameVerdict(_Vote.FITS if _same_half(clock, expectation) else _Vote.OUTSIDE, minute, reading)
+    if minute is None:
+        return _FrameVerdict(_Vote.NOTHING, reading)
+    if abs(minute - expected) <= tolerance:
+        return _FrameVerdict(_Vote.FITS if _same_half(clock, expectation) else _Vote.OUTSIDE, reading, minute)
     in_stoppage = clock.minute == expectation.minute.elapsed and bool(expectation.minute.extra)
     if in_stoppage and played is None and clock.stands_at_period_end:
         # The clock shows that stoppage time is running; only the announced minutes limit its length.
         latest = clock.minute + (_added(reading, clock) or 0)
-        return _FrameVerdict(_Vote.FITS if expected - tolerance <= latest else _Vote.OPEN, minute, reading)
-    return _with_missing_digits(clock, reading, expectation, tolerance) or _FrameVerdict(_Vote.OUTSIDE, minute, reading)
+        if expected - tolerance <= latest:
+            return _FrameVerdict(_Vote.FITS, reading, minute)
+        return _FrameVerdict(_Vote.OPEN, reading, minute, VerificationReason.STOPPAGE_UNREAD)
+    corrected = _with_missing_digits(clock, reading, expectation, tolerance)
+    if corrected is not None:
+        return corrected
+    if _may_have_restarted(clock, minute, expectation, tolerance):
+        return _FrameVerdict(_Vote.OPEN, reading, minute, VerificationReason.PERIOD_UNREAD)
+    return _FrameVerdict(_Vote.OUTSIDE, reading, minute)
+
+
+def _may_have_restarted(clock: MatchClock, minute: int, expectation: Expectation, tolerance: int) -> bool:
+    """Whether the clock fits if it restarted with the period, and its period mark is unreadable."""
+    elapsed, expected = expectation.minute.elapsed, expectation.minute.total
+    starts = [start for start in PERIOD_STARTS if start < elapsed]
+    return clock.period is None and any(abs(minute + start - expected) <= tolerance for start in starts)
 
 
 def _with_missing_digits(
     clock: MatchClock | None, reading: FrameReading, expectation: Expectation, tolerance: int
 ) -> _FrameVerdict | None:
-    """Correct 02:36 to 92:36; None if that is impossible.
-
-    The third minute of the match shows the same text, so if the score is known, it must have been read too; the score
-    itself is checked with the other evidence.
+    """Correct 02:36 to 92:36; None if that is impossible. Without proof that it is not the third minute of the match,
+    which shows the same text, the verdict is open.
     """
     goal = expectation.minute
     if clock is None or clock.period is not None or clock.minute > MAX_STOPPAGE_MINUTES:
@@ -236,25 +366,58 @@ def _with_missing_digits(
     corrected = goal.elapsed + clock.minute
     if abs(corrected - goal.total) > tolerance:
         return None
-    supported = expectation.scores is None or reading.score is not None or announced
-    return _FrameVerdict(_Vote.FITS if supported else _Vote.OPEN, corrected if supported else None, reading)
+    fits = _score_fits(reading, expectation)
+    if fits is False:
+        return _FrameVerdict(_Vote.OUTSIDE, reading, clock.minute)
+    late_score = fits is True and reading.score is not None and reading.score.home + reading.score.away >= LATE_SCORE
+    posted = expectation.posted_after_minutes
+    if announced or late_score or (posted is not None and posted >= clock.minute + EARLY_MINUTES_PASSED):
+        return _FrameVerdict(_Vote.FITS, reading, corrected)
+    return _FrameVerdict(_Vote.OPEN, reading, None, VerificationReason.STOPPAGE_UNREAD)
 
 
-def _contradiction(readings: Sequence[FrameReading], expectation: Expectation) -> VerificationReason | None:
-    """Contradiction shared by every readable frame."""
-    names, scores = expectation.names, expectation.scores
-    lettered = [reading.teams for reading in readings if reading.teams is not None]
-    if names is not None and lettered and all(is_other_match(teams, names) for teams in lettered):
-        return VerificationReason.OTHER_TEAMS
-    scored = [reading for reading in readings if reading.score is not None]
-    if scores is None or not scored:
+def _contradiction(
+    readings: Sequence[FrameReading], expectation: Expectation, status: VerificationStatus
+) -> tuple[VerificationStatus, VerificationReason] | None:
+    """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
+
+    Teams reject a clip if they were read twice, or together with a score; letters read once may be a banner's. A score
+    alone never rejects a clip whose clock fits: the feed may be wrong about another goal.
+    """
+    names = expectation.names
+    lettered = [reading for reading in readings if reading.teams is not None]
+    if names is not None and lettered and all(is_other_match(each.teams, names) for each in lettered if each.teams):
+        pairs = Counter(reading.teams for reading in lettered)
+        certain = max(pairs.values()) > 1 or any(reading.score is not None for reading in lettered)
+        teams_status = VerificationStatus.REJECTED if certain else VerificationStatus.UNVERIFIED
+        return teams_status, VerificationReason.OTHER_TEAMS
+    scores = [fits for reading in readings if (fits := _score_fits(reading, expectation)) is not None]
+    if scores and not any(scores):
+        clock_fits = status is VerificationStatus.VERIFIED
+        score_status = VerificationStatus.UNVERIFIED if clock_fits else VerificationStatus.REJECTED
+        return score_status, VerificationReason.OTHER_SCORE
+    return None
+
+
+def _doubt(
+    readings: Sequence[FrameReading], expectation: Expectation, football: bool | None
+) -> VerificationReason | None:
+    """Why a clip whose clock fits is not verified nevertheless."""
+    if football is None:
+        return VerificationReason.SPORT_UNCLEAR
+    speeds = clock_speeds(readings)
+    runs_fast = len(speeds) > 1 and min(speeds) >= MIN_GAME_SPEED and max(speeds) <= MAX_SPEED_RATIO * min(speeds)
+    game = runs_fast or any(reading.video_game for reading in readings)
+    return VerificationReason.VIDEO_GAME if game and expectation.names is not None else None
+
+
+def _score_fits(reading: FrameReading, expectation: Expectation) -> bool | None:
+    """Whether the score is that before or after the goal; None if either side is unknown."""
+    score, scores, names = reading.score, expectation.scores, expectation.names
+    if score is None or scores is None:
         return None
-    for reading in scored:
-        around = names is not None and reading.teams is not None and is_swapped(reading.teams, names)
-        assert reading.score is not None
-        if (Score(reading.score.away, reading.score.home) if around else reading.score) in scores:
-            return None
-    return VerificationReason.OTHER_SCORE
+    swapped = names is not None and reading.teams is not None and is_swapped(reading.teams, names)
+    return (Score(score.away, score.home) if swapped else score) in scores
 
 
 def _same_half(clock: MatchClock, expectation: Expectation) -> bool:
@@ -272,16 +435,11 @@ def _added(reading: FrameReading, clock: MatchClock) -> int | None:
 
 def _first(readings: Sequence[FrameReading]) -> _FrameVerdict:
     reading = next((each for each in readings if each.clock), readings[0])
-    return _FrameVerdict(_Vote.NOTHING, minute_of(reading), reading)
+    return _FrameVerdict(_Vote.NOTHING, reading, minute_of(reading))
 
 
-def _result(
-    status: VerificationStatus,
-    reason: VerificationReason | None,
-    decisive: _FrameVerdict | None,
-    readings: Sequence[FrameReading],
-    expectation: Expectation,
-) -> Verification:
+def _result(decision: _Decision, readings: Sequence[FrameReading], expectation: Expectation) -> Verification:
+    status, reason, decisive = decision
     if decisive is None:
         return Verification(status, None, reason, None)
     proof = Proof(decisive.reading.at, decisive.reading.box, tuple(readings), expectation)
@@ -299,77 +457,61 @@ the clip may show the previous wicket.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _WicketVerdict:
-    says: _Vote
-    reading: FrameReading
-    reason: VerificationReason | None = None
-
-
 def validate_wicket(readings: Sequence[FrameReading], expectation: Expectation) -> Verification:
     """Verify only on matching overs and wickets; reject only on contradicting evidence."""
     wicket = expectation.wicket
     assert wicket is not None
-    if is_soccer(readings) is False:
-        return _wicket_result(
-            VerificationStatus.REJECTED,
-            VerificationReason.NOT_CRICKET,
-            _first_with_score(readings),
-            readings,
-            expectation,
-        )
-    if is_screen(readings) is True:
-        return _wicket_result(
-            VerificationStatus.REJECTED,
-            VerificationReason.FILMED_SCREEN,
-            _first_with_score(readings),
-            readings,
-            expectation,
-        )
-    ball = balls_bowled(expectation.minute.elapsed, expectation.minute.extra or 0)
-    judged = [_wicket_verdict(reading, ball, wicket) for reading in readings]
-    status, reason, decisive = _decide_by_score(judged)
-    contradiction = _wicket_contradiction(readings, expectation, wicket)
-    if contradiction is not None:
-        status, reason = VerificationStatus.REJECTED, contradiction
-    return _wicket_result(status, reason, decisive, readings, expectation)
+    decision: _Decision
+    if shows_sport(readings) is False:
+        decision = VerificationStatus.REJECTED, VerificationReason.NOT_CRICKET, _first_with_score(readings)
+    elif is_screen(readings) is True:
+        decision = VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first_with_score(readings)
+    else:
+        ball = balls_bowled(expectation.minute.elapsed, expectation.minute.extra or 0)
+        decision = _decide_by_score([_wicket_verdict(reading, ball, wicket) for reading in readings])
+        contradiction = _wicket_contradiction(readings, expectation, wicket)
+        if contradiction is not None:
+            decision = VerificationStatus.REJECTED, contradiction, decision[2]
+    return _result(decision, readings, expectation)
 
 
-def _decide_by_score(
-    judged: Sequence[_WicketVerdict],
-) -> tuple[VerificationStatus, VerificationReason | None, FrameReading | None]:
-    kinds = {kind: [each for each in judged if each.says is kind] for kind in _Vote}
-    fits, outside, open_ = kinds[_Vote.FITS], kinds[_Vote.OUTSIDE], kinds[_Vote.OPEN]
+def _decide_by_score(verdicts: Sequence[_FrameVerdict]) -> _Decision:
+    by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
+    fits, outside, undecided = by_vote[_Vote.FITS], by_vote[_Vote.OUTSIDE], by_vote[_Vote.OPEN]
     if fits and not outside:
-        return VerificationStatus.VERIFIED, None, fits[0].reading
-    if len(outside) > len(fits) + len(open_):
-        return VerificationStatus.REJECTED, outside[0].reason, outside[0].reading
+        return VerificationStatus.VERIFIED, None, fits[0]
+    if len(outside) > len(fits) + len(undecided):
+        return VerificationStatus.REJECTED, outside[0].reason, outside[0]
     # Unlike a goal's clock, one contradicting frame is enough to leave the clip unverified: two wickets can fall within
     # three balls.
     if outside:
-        return VerificationStatus.UNVERIFIED, VerificationReason.CLOCKS_DISAGREE, outside[0].reading
-    if open_:
-        return VerificationStatus.UNVERIFIED, open_[0].reason, open_[0].reading
-    return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, judged[0].reading if judged else None
+        return VerificationStatus.UNVERIFIED, VerificationReason.CLOCKS_DISAGREE, outside[0]
+    if undecided:
+        return VerificationStatus.UNVERIFIED, undecided[0].reason, undecided[0]
+    return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
 
 
-def _wicket_verdict(reading: FrameReading, ball: int, wicket: WicketExpectation) -> _WicketVerdict:
-    shown = balls_of(reading)
+def _wicket_verdict(reading: FrameReading, ball: int, wicket: WicketExpectation) -> _FrameVerdict:
+    shown, over = balls_of(reading), _over_of(reading)
     fallen = possible_wickets(reading.score) if reading.score is not None else frozenset()
     if shown is None and not fallen:
-        return _WicketVerdict(_Vote.NOTHING, reading)
+        return _FrameVerdict(_Vote.NOTHING, reading)
     if shown is not None and abs(shown - ball) > TOLERANCE_BALLS:
-        return _WicketVerdict(_Vote.OUTSIDE, reading, VerificationReason.WRONG_OVER)
-    known = {number for number in (wicket.before, wicket.after) if number is not None}
-    if known and fallen and not fallen & known:
-        return _WicketVerdict(_Vote.OUTSIDE, reading, VerificationReason.OTHER_SCORE)
+        return _FrameVerdict(_Vote.OUTSIDE, reading, over, VerificationReason.WRONG_OVER)
+    expected = {number for number in (wicket.before, wicket.after) if number is not None}
+    if expected and fallen and not fallen & expected:
+        return _FrameVerdict(_Vote.OUTSIDE, reading, over, VerificationReason.OTHER_SCORE)
     if shown is None:
-        return _WicketVerdict(_Vote.OPEN, reading, VerificationReason.NO_CLOCK)
+        return _FrameVerdict(_Vote.OPEN, reading, over, VerificationReason.NO_CLOCK)
     if wicket.after in fallen or (wicket.before in fallen and ball - MAX_BALLS_BEFORE <= shown <= ball):
-        return _WicketVerdict(_Vote.FITS, reading)
-    return _WicketVerdict(
-        _Vote.OPEN, reading, VerificationReason.SCORE_UNREAD if not fallen else VerificationReason.CLOCKS_DISAGREE
-    )
+        return _FrameVerdict(_Vote.FITS, reading, over)
+    reason = VerificationReason.SCORE_UNREAD if not fallen else VerificationReason.CLOCKS_DISAGREE
+    return _FrameVerdict(_Vote.OPEN, reading, over, reason)
+
+
+def _over_of(reading: FrameReading) -> int | None:
+    balls = balls_of(reading)
+    return None if balls is None else balls // BALLS_PER_OVER
 
 
 def _wicket_contradiction(
@@ -416,20 +558,6 @@ def _known_codes(pair: tuple[str, str], wicket: WicketExpectation) -> bool:
     return any(letters.casefold() in codes for letters in pair)
 
 
-def _first_with_score(readings: Sequence[FrameReading]) -> FrameReading:
-    return next((each for each in readings if each.score is not None), readings[0])
-
-
-def _wicket_result(
-    status: VerificationStatus,
-    reason: VerificationReason | None,
-    decisive: FrameReading | None,
-    readings: Sequence[FrameReading],
-    expectation: Expectation,
-) -> Verification:
-    if decisive is None:
-        return Verification(status, None, reason, None)
-    shown = balls_of(decisive)
-    over = None if shown is None else shown // BALLS_PER_OVER
-    proof = Proof(decisive.at, decisive.box, tuple(readings), expectation)
-    return Verification(status, over, reason, proof)
+def _first_with_score(readings: Sequence[FrameReading]) -> _FrameVerdict:
+    reading = next((each for each in readings if each.score is not None), readings[0])
+    return _FrameVerdict(_Vote.NOTHING, reading, _over_of(reading))

@@ -84,6 +84,9 @@ SEARCH_WIDTH = 1280
 MAX_ZOOM = 3.0
 REGIONS = ((0.0, 0.23), (0.7, 1.0))
 """Vertical ranges as shares of the height. Most scoreboards are at the top, some, which are taller, at the bottom."""
+HALF_WIDTH = 0.55
+"""Share of the width of a close-up: a scoreboard in the middle is complete in one of the two."""
+CLOSER = 1.5
 ROW_HEIGHT = 48
 """Input height of the recognition model in pixels."""
 BARS_WIDTH = 192
@@ -123,6 +126,19 @@ def scoreboard_crops(frame: Frame) -> list[ImageCrop]:
         lower = max(top + round(end * (bottom - top)), upper + 1)
         parts.append(ImageCrop(resized(frame[upper:lower, left:right], scale), left, upper, scale))
     return parts
+
+
+def closer_crops(frame: Frame) -> list[ImageCrop]:
+    """Return the left and right halves of the regions, enlarged further, for small scoreboards; likeliest first."""
+    crops = []
+    for part in scoreboard_crops(frame):
+        height, width = part.image.shape[:2]
+        left_half, right_start = round(HALF_WIDTH * width), round((1 - HALF_WIDTH) * width)
+        for begin, end in ((0, left_half), (right_start, width)):
+            x0, x1 = part.left + round(begin / part.scale), part.left + round(end / part.scale)
+            area = frame[part.top : part.top + round(height / part.scale), x0:x1]
+            crops.append(ImageCrop(resized(area, part.scale * CLOSER), x0, part.top, part.scale * CLOSER))
+    return crops
 
 
 def row_strip(frame: Frame, left: float, top: float, right: float, bottom: float) -> Frame:

@@ -107,6 +107,7 @@ def test_another_match_has_other_teams_and_last_season_another_score() -> None:
         if spec.kind == "last_season":
             assert shown.teams == goal.codes
             assert not set(shown.scores) & {goal.before, goal.after}
+            assert (shown.verdict, shown.reason) == ("unverified", None)
 
 
 def test_a_replay_shows_no_clock() -> None:

@@ -324,7 +324,7 @@ def test_a_clip_of_another_goal_without_a_clock_may_be_taken_for_this_one() -> N
         ("copy no_clock", "unverified or not soccer"),
         ("replay", "unverified"),
         ("wrong_minute", "wrong minute"),
-        ("last_season", "other match"),
+        ("last_season", "unverified"),
         ("other_match", "other match"),
         ("studio", "not soccer"),
         ("filmed", "filmed screen"),

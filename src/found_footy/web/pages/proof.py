@@ -22,6 +22,12 @@ UNVERIFIED: Mapping[str | None, str] = {
     VerificationReason.NO_CLOCK: "No match clock was readable in the checked frames",
     VerificationReason.CLOCKS_DISAGREE: "The frames show contradicting clocks",
     VerificationReason.SCORE_UNREAD: "The overs match, but the score is unreadable",
+    VerificationReason.PERIOD_UNREAD: "The clock restarts with the half, and its period mark could not be read",
+    VerificationReason.SPORT_UNCLEAR: "The clock fits, but no frame shows the pitch or the match’s own scoreboard",
+    VerificationReason.VIDEO_GAME: "The clock fits, but the clip looks like a video game",
+    VerificationReason.OTHER_TEAMS: "The clock fits, but the teams on the scoreboard are others",
+    VerificationReason.OTHER_SCORE: "The clock fits, but the score is another",
+    VerificationReason.WRONG_MINUTE: "A clock without a scoreboard shows another minute",
     VerificationReason.STOPPAGE_UNREAD: "The clock stands at the end of a half; stoppage time could not be read",
     None: "No frame was readable",
 }
@@ -113,7 +119,7 @@ def score_text(score: Score | None) -> str:
 
 
 def _warnings(reading: FrameReading, sport: str) -> tuple[str, ...]:
-    signs = [] if reading.soccer else [f"no {sport} visible"]
+    signs = [f"no {sport} visible"] if reading.soccer is False else []
     return (*signs, "a filmed screen") if reading.screen else tuple(signs)
 
 

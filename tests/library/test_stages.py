@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from found_footy.library.models import ClipState, SourceState, State
-from found_footy.library.stages import MAX_STAGE_FAILURES, STAGES, ItemKind, LibraryStage, retry_delay, stage_named
+from found_footy.library.stages import (
+    MAX_OUTAGE_FAILURES,
+    MAX_STAGE_FAILURES,
+    STAGES,
+    TIMEOUT,
+    ItemKind,
+    LibraryStage,
+    count_failure,
+    is_outage,
+    retry_delay,
+    stage_named,
+)
 
 WAIT_FOR_PEOPLE = {ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED, ClipState.EDIT_PENDING}
 ENDS = {SourceState.SPLICED, ClipState.ARCHIVED}
@@ -53,3 +64,34 @@ def test_a_stage_is_found_by_its_name() -> None:
 )
 def test_retries_back_off_and_end(failures: int, retryable: bool, expected: timedelta | None) -> None:
     assert retry_delay(failures, retryable) == expected
+
+
+FAILED_AT = datetime(2026, 8, 22, 15, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "retryable", "failed_at", "last_done_at", "expected"),
+    [
+        ("StoreUnavailable", True, None, None, True),
+        ("StoreUnavailable", True, FAILED_AT, None, True),
+        ("StoreUnavailable", True, FAILED_AT, FAILED_AT - MINUTE, True),
+        ("StoreUnavailable", True, FAILED_AT, FAILED_AT + MINUTE, False),  # the stage works for other items
+        ("MediaBroken", False, None, None, False),
+        (TIMEOUT, True, FAILED_AT, None, False),
+    ],
+)
+def test_a_failure_is_due_to_an_outage_unless_the_stage_works_for_others(
+    kind: str, retryable: bool, failed_at: datetime | None, last_done_at: datetime | None, expected: bool
+) -> None:
+    assert is_outage(kind, retryable, failed_at, last_done_at) is expected
+
+
+def test_an_outage_never_reaches_the_limit_of_failures() -> None:
+    failures = 0
+    for _ in range(20):
+        failures = count_failure(failures, outage=True)
+    assert failures == MAX_OUTAGE_FAILURES
+    assert retry_delay(failures, retryable=True) == timedelta(minutes=40)
+    failures = count_failure(count_failure(failures, outage=False), outage=False)
+    assert retry_delay(failures, retryable=True) is None

@@ -19,6 +19,8 @@ from found_footy.library.stages import (
     LibraryStage,
     stage_named,
 )
+from found_footy.operations.models import LibraryStageUse
+from found_footy.operations.store import PostgresOperations
 from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master, pending
 
 SETTLED = NOW + UNDO_FOR
@@ -95,22 +97,70 @@ async def test_a_failure_is_written_down_and_rests(bench: Bench, stage: LibraryS
 
 
 @pytest.mark.parametrize("retryable", [True, False])
-async def test_who_can_never_end_well_waits_for_a_person(bench: Bench, retryable: bool) -> None:
+async def test_an_item_that_fails_while_the_stage_works_for_others_is_parked(bench: Bench, retryable: bool) -> None:
     stage = stage_named("sprites")
-    (clip,) = await bench.cut(cuts=())
-    for _ in range(MAX_STAGE_FAILURES if retryable else 1):
-        assert await bench.library.begin(stage, clip.id, NOW)
-        await bench.library.fail(stage, clip.id, "broken", "MediaBroken", retryable, NOW)
-    assert await work(bench, "sprites", NOW + timedelta(days=9)) == []
+    clip, *others = await bench.cut(frames=400, cuts=range(40, 400, 40))
+    for number in range(MAX_STAGE_FAILURES if retryable else 1):
+        now = NOW + timedelta(hours=number)
+        assert await bench.library.begin(stage, clip.id, now)
+        await bench.library.fail(stage, clip.id, "broken", "MediaBroken", retryable, now)
+        await bench.prepare(others[number], now + timedelta(minutes=1))
+    assert clip.id not in await work(bench, "sprites", NOW + timedelta(days=9))
 
     await bench.library.retry(None, clip.id, NOW)
 
-    assert await work(bench, "sprites") == [clip.id]
+    assert clip.id in await work(bench, "sprites")
     found = await bench.library.clip(clip.id)
     assert (found.failures, found.error, found.state) == (0, "broken", ClipState.SPRITE_FAILED)
     await bench.prepare(clip)
     found = await bench.library.clip(clip.id)
     assert (found.failures, found.error, found.error_kind, found.retry_at) == (0, None, None, None)
+
+
+async def test_an_outage_parks_nothing_and_its_items_are_retried_once_it_is_over(bench: Bench) -> None:
+    stage = stage_named("sprites")
+    one, two, three = await bench.cut()
+    now = NOW
+    for number in range(12):
+        now = NOW + timedelta(hours=number)
+        for clip in (one, two):
+            assert await bench.library.begin(stage, clip.id, now)
+            await bench.library.fail(stage, clip.id, "no connection", "ObjectStoreUnavailable", True, now)
+    soon = now + FIRST_RETRY_DELAY
+    assert await work(bench, "sprites", soon) == [three.id], "both back off"
+    await bench.prepare(three, now + timedelta(minutes=1))
+    assert await work(bench, "sprites", soon - timedelta(seconds=1)) == []
+    assert await work(bench, "sprites", soon) == [one.id, two.id], "the stage works again"
+
+
+@pytest.mark.parametrize(("stage", "expected"), [(None, 2), ("sprites", 1), ("splice", 0)])
+async def test_all_failed_items_are_retried_at_once(bench: Bench, stage: str | None, expected: int) -> None:
+    (clip,) = await bench.cut(cuts=())
+    source_id = await bench.new_source("other")
+    for name, id_ in (("sprites", clip.id), ("download", source_id)):
+        assert await bench.library.begin(stage_named(name), id_, NOW)
+        await bench.library.fail(stage_named(name), id_, "broken", "MediaBroken", False, NOW)
+    assert await bench.library.retry_failed(NOW, stage) == expected
+    assert len(await work(bench, "sprites")) + len(await work(bench, "download")) == expected
+    with pytest.raises(BadRequest, match="choose from download, splice"):
+        await bench.library.retry_failed(NOW, "unknown")
+
+
+async def test_durations_failures_and_backlog_of_stages_are_measured(bench: Bench) -> None:
+    one, two, three = await bench.cut()
+    sprites = stage_named("sprites")
+    for seconds, clip in ((4, one), (8, two)):
+        assert await bench.library.begin(sprites, clip.id, NOW)
+        assert await bench.library.finish(sprites, clip.id, NOW + timedelta(seconds=seconds))
+    assert await bench.library.begin(sprites, three.id, NOW)
+    await bench.library.fail(sprites, three.id, "broken", "MediaBroken", False, NOW)
+    await bench.new_source("other")
+    facts = await PostgresOperations(bench.database).recorded(NOW)
+    stages = {each.stage: each for each in facts.library}
+    assert list(stages) == [each.name for each in STAGES]
+    assert stages["sprites"] == LibraryStageUse("sprites", 0, 0, 0, parked=1, done=2, failed=1, seconds=12.0)
+    assert stages["sprites"].mean_seconds == 6.0
+    assert (stages["download"].waiting, stages["keyframes"].mean_seconds) == (1, None)
 
 
 async def test_failures_of_one_stage_are_not_counted_for_the_next(bench: Bench) -> None:

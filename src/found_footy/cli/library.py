@@ -164,11 +164,18 @@ def retry(
     clip: Annotated[
         int | None, typer.Option(min=1, max=LARGEST_ID, help="Clip whose stage failed, instead of a source.")
     ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All failed sources and clips.")] = False,
+    stage: Annotated[str | None, typer.Option(help="With --all: only failures of this stage, such as sprites.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Retry the failed stage of a source or a clip."""
-    if (source_id is None) == (clip is None):
-        raise typer.BadParameter("give either a source or a clip, not both", param_hint="--clip")
+    """Retry the failed stage of a source or a clip, or all failed stages."""
+    if [source_id is not None, clip is not None, all_].count(True) != 1:
+        raise typer.BadParameter("give one of a source, a clip and --all", param_hint="--all")
+    if stage is not None and not all_:
+        raise typer.BadParameter("needs --all", param_hint="--stage")
+    if all_:
+        _retry_failed(stage, as_json)
+        return
 
     async def body(opened: Opened) -> None:
         await opened.store.retry(source_id, clip, datetime.now(UTC))
@@ -178,6 +185,17 @@ def retry(
         print_json({"source": source_id, "clip": clip, "asked": True})
     else:
         out.print(f"{'clip' if clip else 'source'} {clip or source_id} will be retried")
+
+
+def _retry_failed(stage: str | None, as_json: bool) -> None:
+    async def body(opened: Opened) -> int:
+        return await opened.store.retry_failed(datetime.now(UTC), stage)
+
+    retried = with_library(body)
+    if as_json:
+        print_json({"retried": retried})
+    else:
+        out.print(f"{retried} failed sources and clips will be retried")
 
 
 @library.command()

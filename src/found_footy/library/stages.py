@@ -86,6 +86,11 @@ CLEANUP_STATES = frozenset({_C.REVIEW_ARCHIVED, _C.CLEANING, _C.CLEANING_FAILED}
 
 FIRST_RETRY_DELAY = timedelta(minutes=5)
 MAX_STAGE_FAILURES = 6
+"""After so many failures an item is parked: only a person can retry it."""
+MAX_OUTAGE_FAILURES = MAX_STAGE_FAILURES - 2
+"""An item is not parked during an outage; afterwards it has two more attempts."""
+TIMEOUT = "Timeout"
+"""Error class of a stage that timed out, or whose workers died."""
 
 
 def stage_named(name: str) -> LibraryStage:
@@ -98,6 +103,21 @@ def retry_delay(failures: int, retryable: bool) -> timedelta | None:
     if not retryable or failures >= MAX_STAGE_FAILURES:
         return None
     return FIRST_RETRY_DELAY * (1 << max(0, failures - 1))
+
+
+def is_outage(kind: str, retryable: bool, failed_at: datetime | None, last_done_at: datetime | None) -> bool:
+    """Whether a failure may be due to an outage: no item has passed the stage since this one failed before.
+
+    A timeout is a property of the item.
+    """
+    if not retryable or kind == TIMEOUT:
+        return False
+    return failed_at is None or last_done_at is None or last_done_at <= failed_at
+
+
+def count_failure(failures: int, outage: bool) -> int:
+    """Number of failures of an item after another one."""
+    return max(failures, min(failures + 1, MAX_OUTAGE_FAILURES)) if outage else failures + 1
 
 
 @dataclass(frozen=True, slots=True)

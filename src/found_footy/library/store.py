@@ -34,6 +34,8 @@ from found_footy.library.models import (
 from found_footy.library.review import tiles_between_cuts
 from found_footy.library.stages import (
     CLEANUP_STATES,
+    FAILED,
+    FIRST_RETRY_DELAY,
     STAGES,
     ItemKind,
     Lane,
@@ -41,7 +43,9 @@ from found_footy.library.stages import (
     StageInput,
     StageItem,
     can_take,
+    count_failure,
     failed_stage,
+    is_outage,
     retry_delay,
 )
 from found_footy.library.submissions import MAX_TITLE_LENGTH
@@ -116,6 +120,7 @@ class LibraryStore:
                     {
                         "stages": Jsonb(_stage_rows(kind)),
                         "now": now,
+                        "failed_before": now - FIRST_RETRY_DELAY,
                         "limit": limit,
                         "cleanup": sorted(CLEANUP_STATES),
                     },
@@ -136,7 +141,10 @@ class LibraryStore:
                 return False
             failures = row["failures"] if row["stage"] == stage.name else 0
             is_repeated = row["state"] == stage.working
-            await _move(connection, stage, row, stage.working, now, failures, publish=not is_repeated)
+            await _move(
+                connection, stage, row, stage.working, now, failures, began_at=now, failed_at=row["failed_at"],
+                publish=not is_repeated,
+            )  # fmt: skip
         return True
 
     async def finish(self, stage: LibraryStage, item: int, now: datetime) -> bool:
@@ -146,6 +154,8 @@ class LibraryStore:
             if row is None or row["state"] != stage.working or row["stage"] not in (None, stage.name):
                 return False
             await _move(connection, stage, row, stage.done, now, 0, is_done=True)
+            seconds = (now - (row["began_at"] or now)).total_seconds()
+            await fetch(connection, SQL["stage_done"], {"stage": stage.name, "seconds": seconds, "now": now})
             if stage.done is ClipState.EMBEDDED:
                 await fetch(connection, SQL["note_embedded"], {"id": item})
             if stage.done is SourceState.DOWNLOADED and row["upload_key"] is not None:
@@ -161,14 +171,29 @@ class LibraryStore:
                 return
             if not can_take(stage, _stage_item(stage.item, row), now):
                 return
-            failures = (row["failures"] if row["stage"] == stage.name else 0) + 1
+            (totals,) = await fetch(connection, SQL["stage_failed"], {"stage": stage.name})
+            outage = is_outage(kind, retryable, row["failed_at"], totals["last_done_at"])
+            failures = count_failure(row["failures"] if row["stage"] == stage.name else 0, outage)
             delay = retry_delay(failures, retryable)
             reason: dict[str, Any] = {
                 "error": storable(error, MAX_ERROR_LENGTH),
                 "kind": kind,
                 "retry_at": delay and now + delay,
             }
-            await _move(connection, stage, row, stage.failed, now, failures, **reason)
+            await _move(connection, stage, row, stage.failed, now, failures, failed_at=now, **reason)
+
+    async def retry_failed(self, now: datetime, stage: str | None = None) -> int:
+        """Make all failed items, or those of one stage, available again at once; return their number."""
+        if stage is not None and stage not in {each.name for each in STAGES}:
+            raise BadRequest(f"unknown stage {stage[:40]!r}: choose from {', '.join(each.name for each in STAGES)}")
+        given = {"states": sorted(FAILED), "stage": stage, "now": now}
+        async with self._db.connection() as connection:
+            sources = await fetch(connection, SQL["retry_sources"], given)
+            clips = await fetch(connection, SQL["retry_clips"], given)
+            messages = [source_message(row["id"], row["state"]) for row in sources]
+            messages += [clip_message(row["id"], row["source_id"], row["state"], row["live"]) for row in clips]
+            await append_outbox(connection, messages)
+        return len(messages)
 
     async def retry(self, source_id: int | None, clip_id: int | None, now: datetime) -> None:
         """Make a failed item available again at once. Raises NotFound, EditRefused."""
@@ -185,7 +210,7 @@ class LibraryStore:
             if stage is None:
                 raise EditRefused(f"{kind} {id_} has not failed: it is {state_label(item.state)}")
             reason = {"error": row["error"], "kind": row["error_kind"], "retry_at": now}
-            await _move(connection, stage, row, stage.failed, now, 0, **reason)
+            await _move(connection, stage, row, stage.failed, now, 0, failed_at=row["failed_at"], **reason)
 
     # --- Stage inputs and results.
 
@@ -563,6 +588,8 @@ async def _move(
     error: str | None = None,
     kind: str | None = None,
     retry_at: datetime | None = None,
+    began_at: datetime | None = None,
+    failed_at: datetime | None = None,
 ) -> None:
     given = {
         "id": row["id"],
@@ -572,6 +599,8 @@ async def _move(
         "error": error,
         "kind": kind,
         "retry_at": retry_at,
+        "began_at": began_at,
+        "failed_at": failed_at,
         "now": now,
     }
     await fetch(connection, SQL[f"move_{stage.item}"], given)

@@ -195,15 +195,18 @@ select key from (
 order by key collate "C";
 
 -- name: pending_sources
--- In the state that a stage takes; or begun by it, or failed and due for a retry.
+-- In the state that a stage takes; or begun by it; or failed and due for a retry, which is early once the stage has
+-- worked for another item since, as after an outage.
 select w.stage, w.lane, i.id
 from jsonb_to_recordset(%(stages)s) as w (
     stage text, lane text, of_goals boolean, takes text, working text, failed text)
+left join library_stage_totals t on t.stage = w.stage
 cross join lateral (
     select s.id from library_sources s
     where s.state in (w.takes, w.working, w.failed)
         and (s.state = w.takes or coalesce(s.stage, w.stage) = w.stage)
-        and (s.state <> w.failed or s.retry_at <= %(now)s)
+        and (s.state <> w.failed or s.retry_at <= %(now)s
+            or (s.retry_at is not null and s.failed_at <= %(failed_before)s and s.failed_at < t.last_done_at))
         and (s.kind = 'goal') = w.of_goals
     order by s.id limit %(limit)s) as i;
 
@@ -213,11 +216,13 @@ cross join lateral (
 select w.stage, w.lane, i.id
 from jsonb_to_recordset(%(stages)s) as w (
     stage text, lane text, of_goals boolean, takes text, working text, failed text)
+left join library_stage_totals t on t.stage = w.stage
 cross join lateral (
     select c.id from library_clips c join library_sources s on s.id = c.source_id
     where c.state in (w.takes, w.working, w.failed)
         and (c.state = w.takes or c.stage = w.stage or (c.stage is null and w.takes is not null))
-        and (c.state <> w.failed or c.retry_at <= %(now)s)
+        and (c.state <> w.failed or c.retry_at <= %(now)s
+            or (c.retry_at is not null and c.failed_at <= %(failed_before)s and c.failed_at < t.last_done_at))
         and (c.settles_at is null or c.settles_at <= %(now)s)
         and (c.live or c.state = any(%(cleanup)s))
         and (s.kind = 'goal') = w.of_goals
@@ -238,25 +243,46 @@ select attname as name from pg_attribute
 where attrelid = 'library_embeddings'::regclass and attnum > 0 and not attisdropped;
 
 -- name: lock_source_item
-select id, id as source_id, state, stage, failures, error, error_kind, null::timestamptz as settles_at, true as live,
-    upload_key
+select id, id as source_id, state, stage, began_at, failed_at, failures, error, error_kind,
+    null::timestamptz as settles_at, true as live, upload_key
 from library_sources where id = %(id)s for no key update;
 
 -- name: lock_clip_item
-select id, source_id, state, stage, failures, error, error_kind, settles_at, live, null as upload_key
+select id, source_id, state, stage, began_at, failed_at, failures, error, error_kind, settles_at, live,
+    null as upload_key
 from library_clips where id = %(id)s for no key update;
 
 -- name: move_source
 update library_sources set
     state = %(state)s, stage = %(stage)s, failures = %(failures)s, error = %(error)s, error_kind = %(kind)s,
-    retry_at = %(retry_at)s, progress = null, changed_at = %(now)s
+    retry_at = %(retry_at)s, began_at = %(began_at)s, failed_at = %(failed_at)s, progress = null, changed_at = %(now)s
 where id = %(id)s;
 
 -- name: move_clip
 update library_clips set
     state = %(state)s, stage = %(stage)s, failures = %(failures)s, error = %(error)s, error_kind = %(kind)s,
-    retry_at = %(retry_at)s, changed_at = %(now)s
+    retry_at = %(retry_at)s, began_at = %(began_at)s, failed_at = %(failed_at)s, changed_at = %(now)s
 where id = %(id)s;
+
+-- name: stage_done
+insert into library_stage_totals (stage, done, seconds, last_done_at) values (%(stage)s, 1, %(seconds)s, %(now)s)
+on conflict (stage) do update set done = library_stage_totals.done + 1,
+    seconds = library_stage_totals.seconds + excluded.seconds, last_done_at = excluded.last_done_at;
+
+-- name: stage_failed
+insert into library_stage_totals (stage, failed) values (%(stage)s, 1)
+on conflict (stage) do update set failed = library_stage_totals.failed + 1
+returning last_done_at;
+
+-- name: retry_sources
+update library_sources set failures = 0, retry_at = %(now)s, changed_at = %(now)s
+where state = any(%(states)s) and (%(stage)s::text is null or stage = %(stage)s)
+returning id, state;
+
+-- name: retry_clips
+update library_clips set failures = 0, retry_at = %(now)s, changed_at = %(now)s
+where state = any(%(states)s) and (%(stage)s::text is null or stage = %(stage)s)
+returning id, source_id, state, live;
 
 -- name: note_embedded
 -- Also if no model is enabled: the row tells the clip from clips that were never embedded.

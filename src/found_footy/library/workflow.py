@@ -14,6 +14,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from found_footy.library.stages import (
     STAGES,
+    TIMEOUT,
     FindWorkInput,
     LibraryInput,
     LibraryStage,
@@ -89,7 +90,7 @@ def _failure(order: StageInput, error: ActivityError) -> StageFailure:
         return StageFailure(order.stage, order.item, cause.message, kind, retryable=not cause.non_retryable)
     if isinstance(cause, TimeoutError):
         # The activity timed out, or its worker died at each attempt.
-        return StageFailure(order.stage, order.item, "stage timed out", "Timeout", retryable=True)
+        return StageFailure(order.stage, order.item, "stage timed out", TIMEOUT, retryable=True)
     return StageFailure(order.stage, order.item, str(cause or error), type(cause or error).__name__, retryable=True)
 
 

@@ -124,6 +124,27 @@ class FeedUse:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryStageUse:
+    """Backlog of a library stage, and its runs so far."""
+
+    stage: str
+    waiting: int
+    running: int
+    retrying: int
+    """Failed, with an automatic retry."""
+    parked: int
+    """Failed; only a person can retry them."""
+    done: int
+    failed: int
+    seconds: float
+    """Total duration of the runs that are done."""
+
+    @property
+    def mean_seconds(self) -> float | None:
+        return self.seconds / self.done if self.done else None
+
+
+@dataclass(frozen=True, slots=True)
 class FeedDeclaration:
     """A feed of `config/sources.yaml`, and whether it is polled."""
 
@@ -438,6 +459,8 @@ class DatabaseFacts:
     """Pairings that await a decision."""
     checks: tuple[ServiceCheck, ...] = ()
     """Live checks of services, failing ones first."""
+    library: tuple[LibraryStageUse, ...] = ()
+    """Stages of the clip library, in their order."""
 
     @property
     def feed(self) -> FeedUse | None:

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.fixtures.models import OutboxEvent
 from found_footy.fixtures.store import quota_of
+from found_footy.library.stages import STAGES
 from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
 from found_footy.operations.models import (
@@ -24,6 +25,7 @@ from found_footy.operations.models import (
     HealthState,
     HealthSummary,
     Hour,
+    LibraryStageUse,
     LiveMatch,
     MatchFeed,
     OpenGoal,
@@ -71,6 +73,7 @@ class PostgresOperations:
             doubts = await fetch(connection, SQL["doubts"], {"since": now - DAY, "limit": MOST_DOUBTS})
             (deliveries,) = await fetch(connection, SQL["deliveries"], {"now": now})
             checks = await fetch(connection, CHECK_SQL["checks"], {})
+            library = await fetch(connection, SQL["library_stages"], {"stages": Jsonb(_library_stages())})
             statuses = await fetch(connection, SQL["statuses"], {})
             (totals,) = await fetch(connection, SQL["totals"], {})
         in_work = goals[0]["in_work"] if goals else 0
@@ -84,6 +87,7 @@ class PostgresOperations:
             disputes=tuple(FieldConflict(**row) for row in disputes),
             doubts=tuple(Doubt(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
             checks=tuple(service_check(row) for row in checks),
+            library=tuple(LibraryStageUse(**row) for row in library),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),
@@ -105,6 +109,21 @@ def first_hour(now: datetime) -> datetime:
 async def _lacking(connection: Connection) -> tuple[str, ...]:
     state = await read_schema_state(connection)
     return (*state.missing, *state.unknown, *state.changed)
+
+
+def _library_stages() -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "stage": stage.name,
+            "item": stage.item,
+            # The state `embedded` is the backlog of no stage: few of these clips need to be embedded again.
+            "takes": None if stage.only_outdated_embeddings else stage.takes,
+            "working": stage.working,
+            "failed": stage.failed,
+        }
+        for number, stage in enumerate(STAGES)
+    ]
 
 
 def _goal(row: dict[str, Any]) -> OpenGoal:

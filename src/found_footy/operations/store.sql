@@ -189,3 +189,23 @@ from
     (select count(*) filter (where status = 'verified') as verified,
         count(*) filter (where status <> 'verified') as unverified from videos where state = 'kept') as v,
     outbox_last_position p;
+
+-- name: library_stages
+-- Backlog and totals of each stage of the clip library.
+select w.stage, count(*) filter (where i.state = w.takes) as waiting,
+    count(*) filter (where i.state = w.working) as running,
+    count(*) filter (where i.state = w.failed and i.retry_at is not null) as retrying,
+    count(*) filter (where i.state = w.failed and i.retry_at is null) as parked,
+    coalesce(max(t.done), 0) as done, coalesce(max(t.failed), 0) as failed, coalesce(max(t.seconds), 0) as seconds
+from jsonb_to_recordset(%(stages)s) as w (
+    number int, stage text, item text, takes text, working text, failed text)
+left join library_stage_totals t on t.stage = w.stage
+left join lateral (
+    select s.state, s.retry_at from library_sources s
+    where w.item = 'source' and s.state in (w.takes, w.working, w.failed)
+        and (s.state = w.takes or s.stage = w.stage)
+    union all
+    select c.state, c.retry_at from library_clips c
+    where w.item = 'clip' and c.state in (w.takes, w.working, w.failed)
+        and (c.state = w.takes or c.stage = w.stage)) as i on true
+group by w.number, w.stage order by w.number;

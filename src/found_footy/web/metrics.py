@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter as Counting
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, disable_created_metrics
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from found_footy.operations.metrics import feed_families
-from found_footy.operations.models import DatabaseFacts, HealthReport, SystemGrade, TemporalState
+from found_footy.operations.models import DatabaseFacts, HealthReport, LibraryStageUse, SystemGrade, TemporalState
 from found_footy.web.services import ServicesDep
 
 router = APIRouter(tags=["health"])
@@ -159,7 +159,20 @@ def _recorded(recorded: DatabaseFacts, now: datetime, news_read: int | None) -> 
     sent = recorded.deliveries
     states = {"waiting": sent.waiting, "delivered": sent.delivered, "dead": sent.dead, "cancelled": sent.cancelled}
     yield _gauge("footy_deliveries", "Messages to subscribers.", "state", states)
+    yield from _library(recorded.library)
     yield _plain("footy_subscriptions_paused", "Subscriptions that get nothing for the time being.", sent.paused)
+
+
+def _library(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:
+    backlog = GaugeMetricFamily("footy_library_backlog", "Items of library stages.", labels=("stage", "state"))
+    failures = CounterMetricFamily("footy_library_stage_failures", "Failed runs of library stages.", labels=("stage",))
+    seconds = SummaryMetricFamily("footy_library_stage_seconds", "Durations of library stages.", labels=("stage",))
+    for each in stages:
+        for state in ("waiting", "running", "retrying", "parked"):
+            backlog.add_metric((each.stage, state), getattr(each, state))
+        failures.add_metric((each.stage,), each.failed)
+        seconds.add_metric((each.stage,), each.done, each.seconds)
+    yield from (backlog, failures, seconds)
 
 
 def _temporal(temporal: TemporalState) -> Iterator[Metric]:

@@ -63,7 +63,9 @@ create table library_sources (
     error_kind text,
     failures int not null default 0,
     retry_at timestamptz,
-    stage text,              -- the one that is at work, or that failed
+    stage text,              -- the running or failed one
+    began_at timestamptz,    -- of the running stage
+    failed_at timestamptz,   -- last failure of the stage; null once it is done
     submitted_by text not null default '',
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now(),
@@ -99,6 +101,16 @@ create table library_scenes (
     cuts int[] not null,
     found_at timestamptz not null default now(),
     primary key (file_md5, detector)
+);
+
+-- Runs of each stage, for metrics, and to tell an outage from a failing item: if the stage works for others since an item
+-- failed, it is the item.
+create table library_stage_totals (
+    stage text primary key,
+    done bigint not null default 0,
+    failed bigint not null default 0,
+    seconds double precision not null default 0,  -- of the runs that are done
+    last_done_at timestamptz
 );
 
 create table library_actions (
@@ -143,7 +155,9 @@ create table library_clips (
     error_kind text,
     failures int not null default 0,
     retry_at timestamptz,
-    stage text,              -- the one that is at work, or that failed: two of them work in the state `embedding`
+    stage text,              -- the running or failed one: two stages use the state `embedding`
+    began_at timestamptz,    -- of the running stage
+    failed_at timestamptz,   -- last failure of the stage; null once it is done
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now(),
     -- No two clips share a frame. The source is part of the number: an index of pairs would need btree_gist.

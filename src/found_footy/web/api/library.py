@@ -268,6 +268,22 @@ async def retry_clips(services: ServicesDep, clip_id: ClipId, _: Editor) -> Resp
     return Response(body, 202, {"Cache-Control": "no-store"}, media_type="application/json")
 
 
+@router.post(
+    "/library/retry",
+    status_code=202,
+    response_model=models.LibraryRetried,
+    responses=error_responses(400, role=Role.EDITOR),
+    summary="Retry all failed items",
+)
+async def retry_failed(
+    services: ServicesDep,
+    _: Editor,
+    stage: Annotated[str | None, Query(max_length=40, pattern=PRINTABLE, description="Only of this stage.")] = None,
+) -> models.LibraryRetried:
+    """Sources and clips whose stage failed, now, ignoring backoff and attempt limit."""
+    return models.LibraryRetried(retried=await services.library.store.retry_failed(services.now(), stage))
+
+
 # --- Library moments as API documents.
 
 

@@ -48,6 +48,10 @@ SearchResponse = Annotated[FixtureResults | GoalResults | VideoResults, Field(di
 # --- Requests about library sources, and removal. `found_footy.library.views` has the other responses.
 
 
+class LibraryRetried(Document):
+    retried: int = Field(description="Number of sources and clips.")
+
+
 class SourceRemoved(Document):
     source: int
     deleted: bool = Field(description="Whether the source was deleted: it had no clips.")

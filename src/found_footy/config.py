@@ -342,10 +342,8 @@ class Settings(FeedSettings, LibrarySettings):
         (), description="host:port of servers at private addresses that may be requested, such as a simulator."
     )
 
-    search_attempts: int = Field(10, ge=1, le=60, description="Searches per goal.")
-    search_attempts_most: int = Field(
-        15, ge=1, le=60, description="Searches per goal, including those without any response."
-    )
+    search_attempts: int = Field(10, ge=1, le=60, description="Searches per goal that each source has to answer.")
+    search_attempts_most: int = Field(15, ge=1, le=60, description="Searches per goal in total, answered or not.")
     search_seconds: float = Field(60, gt=0, le=3600, description="Time between the starts of two searches.")
     search_gap_seconds: float = Field(
         10, ge=0, le=600, description="Minimum time between the end of a search and the next."

@@ -43,6 +43,7 @@ def event(**fields: Any) -> dict[str, Any]:
         "_download_complete": False,
         "_search_query": None,
         "_searches": [],
+        "_search_sources": {},
         "_discovered_videos": [],
         "_s3_videos": [],
         "_attributions": [],
@@ -284,6 +285,14 @@ def test_no_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> N
                 "_s3_videos": [clip()],
             },
             "searching 4/10 · 5 found · 1 downloading · 1 checking · 1 duplicate · 1 wrong minute · 1 verified",
+        ),
+        (
+            BEGUN
+            | {
+                "_searches": [search()] * 5,
+                "_search_sources": {"x": {"answered": 1, "failed": 4}, "bluesky": {"answered": 5, "failed": 0}},
+            },
+            "searching 5/10 (x 1/10) · 0 found",
         ),
         (
             DONE | {"_discovered_videos": [candidate("kept")], "_s3_videos": [clip(timestamp_verified=False)]},

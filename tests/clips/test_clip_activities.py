@@ -23,13 +23,22 @@ from found_footy.clips.models import (
     staging_key,
 )
 from found_footy.discovery.activities import AliasActivities
-from found_footy.discovery.models import CloseRequest, NameKind, SearchAttempt, TeamName, TeamRef
+from found_footy.discovery.models import (
+    CloseRequest,
+    NameKind,
+    SearchAttempt,
+    SearchProgress,
+    TeamName,
+    TeamRef,
+    WorkflowRef,
+)
 from found_footy.errors import (
     CandidateRejected,
     DownloadUnavailable,
     KnowledgeError,
     ObjectMissing,
     SourceLoggedOut,
+    SourceRateLimited,
     VisionUnavailable,
 )
 from found_footy.fixtures.store import FixtureStore
@@ -81,7 +90,7 @@ async def test_one_sources_failure_is_kept_and_the_others_go_on(system: ClipSyst
         ScriptedSource("bluesky", post("a")),
     ]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
-    assert (answer.answered, answer.keys) == (1, ["bluesky:a"])
+    assert answer.keys == ["bluesky:a"]
     (search,) = (await system.store.event(GOAL))["_searches"]
     assert search["sources"]["bluesky"] == {"found": 1}
     assert search["sources"]["x"]["error"] == {"class": "SourceLoggedOut", "message": "log in again"}
@@ -92,16 +101,44 @@ async def test_a_post_that_two_sources_find_is_one_candidate_and_counts_for_both
     same = post("1", source="x")
     system.sources = [ScriptedSource("fxtwitter", same), ScriptedSource("x", same, post("2", source="x"))]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
-    assert (answer.answered, answer.posts, sorted(answer.keys)) == (2, 2, ["x:1", "x:2"])
+    assert (answer.posts, sorted(answer.keys)) == (2, ["x:1", "x:2"])
     (search,) = (await system.store.event(GOAL))["_searches"]
     assert search["sources"] == {"fxtwitter": {"found": 1}, "x": {"found": 2}}
 
 
-async def test_when_no_source_answers_that_is_not_the_same_as_nothing_found(system: ClipSystem) -> None:
-    system.sources = [ScriptedSource("x", error=SourceLoggedOut("log in again"))]
-    assert (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).answered == 0
-    system.sources = [ScriptedSource("x")]
-    assert (await system.call(system.search.search_sources, SearchAttempt(GOAL, 2))).answered == 1
+async def test_each_source_has_its_own_ten_answered_searches(system: ClipSystem) -> None:
+    """A failed search does not count, and a source that has answered ten is not asked while another catches up."""
+    x, bluesky = ScriptedSource("x", error=SourceRateLimited("wait")), ScriptedSource("bluesky")
+    system.sources = [x, bluesky]
+    complete = []
+    for attempt in range(1, 14):
+        x.error = SourceRateLimited("wait") if attempt <= 3 else None
+        complete.append((await system.call(system.search.search_sources, SearchAttempt(GOAL, attempt))).complete)
+    assert complete == [False] * 12 + [True]
+    assert (len(x.asked), len(bluesky.asked)) == (13, 10)
+    event = await system.store.event(GOAL)
+    assert event["_search_sources"] == {"x": {"answered": 10, "failed": 3}, "bluesky": {"answered": 10, "failed": 0}}
+
+
+async def test_a_repeated_search_attempt_counts_once(system: ClipSystem) -> None:
+    system.sources = [ScriptedSource("bluesky")]
+    for attempt in (1, 2, 2, 2, 3):
+        await system.call(system.search.search_sources, SearchAttempt(GOAL, attempt))
+    assert await system.clips.search_progress(GOAL) == SearchProgress(3, {"bluesky": 3})
+
+
+async def test_a_search_without_sources_ends_after_the_planned_attempts(system: ClipSystem) -> None:
+    outcomes = [await system.call(system.search.search_sources, SearchAttempt(GOAL, n)) for n in (1, 9, 10)]
+    assert [each.complete for each in outcomes] == [False, False, True]
+
+
+async def test_a_restarted_search_is_planned_after_the_attempts_that_ran(system: ClipSystem) -> None:
+    system.sources = [ScriptedSource("bluesky")]
+    for attempt in (1, 2):
+        await system.call(system.search.search_sources, SearchAttempt(GOAL, attempt))
+    check = await system.call(system.search.set_monitor_complete, WorkflowRef(GOAL, f"search-{GOAL}"))
+    assert check.plan is not None
+    assert check.plan.attempts_made == 2
 
 
 async def test_all_sources_are_asked_for_the_scorer_and_his_team(system: ClipSystem) -> None:

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from found_footy.clips.activities import UploadActivities
-from found_footy.clips.models import PoolRef, RejectionReason, SettleRequest
+from found_footy.clips.models import PoolRef, RejectionReason, SettleRequest, download_workflow_id
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.discovery.models import SourceReport
@@ -84,6 +84,7 @@ async def test_a_search_that_is_repeated_takes_the_same_posts(clips: ClipStore) 
 
 async def test_a_post_is_taken_once(clips: ClipStore) -> None:
     await record_search(clips, 1, post("a"))
+    await clips.register_download(GOAL, download_workflow_id(GOAL, 1))
     assert await record_search(clips, 2, post("a"), post("b")) == ["bluesky:b"]
 
 
@@ -93,10 +94,21 @@ async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_o
     posts = [post("long", 30), post("short", 5), post("shorter", 4)]
     await clips.save_search(GOAL, 1, QUERY, [], posts, NOW)
     assert list(await clips.take_candidates(GOAL, 1, selecting(max_posts=1))) == ["bluesky:long"]
+    await clips.register_download(GOAL, download_workflow_id(GOAL, 1))
     assert list(await clips.take_candidates(GOAL, 2, selecting(max_posts=1))) == ["bluesky:short"]
+    await clips.register_download(GOAL, download_workflow_id(GOAL, 2))
     assert list(await clips.take_candidates(GOAL, 3, selecting(NOW + timedelta(minutes=4)))) == []
     candidates = {each["key"]: each for each in (await store.event(GOAL))["_discovered_videos"]}
     assert (candidates["bluesky:shorter"]["state"], candidates["bluesky:shorter"]["loss"]) == ("lost", "passed over")
+
+
+async def test_posts_of_an_attempt_without_a_download_belong_to_the_next_one(clips: ClipStore) -> None:
+    """The search activity took them and then failed, so no download knows them. Their age does not matter."""
+    assert await record_search(clips, 1, post("a"), post("b")) == ["bluesky:a", "bluesky:b"]
+    assert await record_search(clips, 2, post("c")) == ["bluesky:a", "bluesky:b", "bluesky:c"]
+    await clips.register_download(GOAL, download_workflow_id(GOAL, 2))
+    late = selecting(NOW + timedelta(minutes=4))
+    assert list(await clips.take_candidates(GOAL, 3, late)) == []
 
 
 async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: ClipStore, store: FixtureStore) -> None:

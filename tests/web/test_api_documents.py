@@ -50,6 +50,7 @@ LEFT_OUT = {
     "_search_workflows",
     "_download_workflows",
     "_searches",
+    "_search_sources",
     "_discovered_videos",
 }
 

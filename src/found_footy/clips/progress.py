@@ -17,7 +17,7 @@ def progress_line(event: Document, attempts: int) -> str:
     if not event["_monitor_complete"] or event["_removed"]:
         return ""
     candidates = event["_discovered_videos"]
-    parts = [] if event["_download_complete"] else [f"searching {len(event['_searches'])}/{attempts}"]
+    parts = [] if event["_download_complete"] else [_searching(event, attempts)]
     parts.append(f"{len(candidates)} found")
     states = Counter(each["state"] for each in candidates)
     parts += [f"{states[name]} {name}" for name in ("downloading", "checking") if states[name]]
@@ -33,6 +33,21 @@ def progress_line(event: Document, attempts: int) -> str:
     if unverified:
         parts.append(f"{unverified} unverified")
     return " · ".join(parts)
+
+
+def _searching(event: Document, attempts: int) -> str:
+    """`searching 4/10`, with the sources that have answered less: `searching 4/10 (x 1/10)`."""
+    made = len(event["_searches"])
+    progress = source_progress(event, attempts)
+    most = max((answered for answered, _ in progress.values()), default=0)
+    behind = [f"{source} {answered}/{required}" for source, (answered, required) in progress.items() if answered < most]
+    return f"searching {made}/{max(attempts, made)}" + (f" ({', '.join(behind)})" if behind else "")
+
+
+def source_progress(event: Document, attempts: int) -> dict[str, tuple[int, int]]:
+    """Answered and required searches of each source."""
+    counts = event["_search_sources"]
+    return {source: (count["answered"], max(attempts, count["answered"])) for source, count in sorted(counts.items())}
 
 
 def why_no_clip(event: Document) -> str:

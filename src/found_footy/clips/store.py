@@ -15,7 +15,7 @@ from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
 from found_footy.clips.models import Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
 from found_footy.clips.verification import Verification, VerificationStatus
-from found_footy.discovery.models import Post, SourceReport, TargetGoal, TeamRef
+from found_footy.discovery.models import Post, SearchProgress, SourceReport, TargetGoal, TeamRef
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.selection import PendingPost, Selection
 from found_footy.errors import LinkEnded, NotFound
@@ -188,25 +188,35 @@ class ClipStore:
                     connection, [OutboxEvent("goal.searched", row["fixture_id"], event_id, summary) for row in goal]
                 )
 
+    async def search_progress(self, event_id: str, before: int | None = None) -> SearchProgress:
+        """Return the searches made so far, or those before an attempt."""
+        row = (await self._db.fetch(SQL["search_progress"], id=event_id, before=before))[0]
+        return SearchProgress(row["attempts"], row["answered"])
+
     async def take_candidates(
         self, event_id: str, attempt: int, select: Callable[[Sequence[PendingPost]], Selection]
     ) -> Sequence[str]:
-        """Return the posts that this attempt downloads. Idempotent: a repeated attempt returns the same posts."""
+        """Return the posts that this attempt downloads. Idempotent: a repeated attempt returns the same posts.
+
+        They include the posts of earlier attempts that have no download, because the search failed after taking them.
+        """
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock_goal"], {"id": event_id})
             mine = {"id": event_id, "attempt": attempt}
             taken = [row["key"] for row in await fetch(connection, SQL["candidates_of_attempt"], mine)]
             if taken:
                 return taken
+            abandoned = [row["key"] for row in await fetch(connection, SQL["abandoned_candidates"], mine)]
             pending = [PendingPost(**row) for row in await fetch(connection, SQL["pending_posts"], {"id": event_id})]
             selection = select(pending)
-            if selection.selected:
-                await fetch(connection, SQL["take_candidates"], mine | {"keys": list(selection.selected)})
+            keys = [*abandoned, *selection.selected]
+            if keys:
+                await fetch(connection, SQL["take_candidates"], mine | {"keys": keys})
             if selection.too_old:
                 await _reject_candidates(
                     connection, event_id, selection.too_old, RejectionReason.PASSED_OVER, "longer ones were taken"
                 )
-            return selection.selected
+            return keys
 
     # --- Download.
 

@@ -38,6 +38,28 @@ from jsonb_to_recordset(%(rows)s) as r (
 order by r.key
 on conflict do nothing;
 
+-- name: search_progress
+select coalesce(max(attempt), 0) as attempts, coalesce((
+    select jsonb_object_agg(source, number) from (
+        select source, count(*) as number from searches
+        where event_id = %(id)s and error_kind is null and (%(before)s::int is null or attempt < %(before)s)
+        group by source) as each), '{}') as answered
+from (
+    select attempt from searches where event_id = %(id)s
+    union all
+    select attempt from candidates where event_id = %(id)s) as made
+where %(before)s::int is null or attempt < %(before)s;
+
+-- name: abandoned_candidates
+-- Posts of earlier attempts whose download never started.
+select c.key from candidates c
+where c.event_id = %(id)s and c.attempt < %(attempt)s and c.md5 is null and c.rejection_reason is null
+  and not exists (
+    select from event_workflows w
+    where w.event_id = c.event_id and w.kind = 'download'
+      and w.workflow_id = 'download-' || c.event_id || '-' || c.attempt)
+order by c.key;
+
 -- name: candidates_of_attempt
 select key from candidates where event_id = %(id)s and attempt = %(attempt)s order by key;
 

@@ -24,6 +24,7 @@ from found_footy.discovery.models import (
     SearchAttempt,
     SearchOutcome,
     SearchPlan,
+    SearchProgress,
     SourceReport,
     TargetGoal,
     TeamList,
@@ -95,7 +96,9 @@ class AliasActivities:
 @dataclass(frozen=True, slots=True)
 class SearchRules:
     attempts: int = 10
+    """Searches that each source has to answer."""
     max_attempts: int = 15
+    """Searches in total, answered or not."""
     every: timedelta = timedelta(seconds=60)
     gap: timedelta = timedelta(seconds=10)
     source_timeout: timedelta = timedelta(seconds=20)
@@ -104,11 +107,11 @@ class SearchRules:
     """Time limit of a download, excluding vision checks."""
     selection: SelectionRules = field(default_factory=SelectionRules)
 
-    def plan(self, goal: TargetGoal) -> SearchPlan:
+    def plan(self, goal: TargetGoal, progress: SearchProgress) -> SearchPlan:
         league = goal.league
         return SearchPlan(
-            attempts=self.attempts,
             max_attempts=self.max_attempts,
+            attempts_made=progress.attempts,
             seconds=self.every.total_seconds(),
             gap_seconds=self.gap.total_seconds(),
             patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
@@ -118,6 +121,14 @@ class SearchRules:
                 for team in (goal.home, goal.away)
                 if goal.sport is Sport.FOOTBALL
             ],
+        )
+
+    def is_complete(self, attempt: int, before: SearchProgress, reports: Sequence[SourceReport]) -> bool:
+        """Whether every source has answered `attempts` searches. Without sources, every search counts as answered."""
+        if not reports:
+            return attempt >= self.attempts
+        return all(
+            before.answered.get(report.source, 0) + (report.error is None) >= self.attempts for report in reports
         )
 
 
@@ -152,7 +163,8 @@ class SearchActivities:
             # The event was withdrawn before the search started, so there is no work to wait for.
             await self._clips.close(order.event_id, "the goal was withdrawn")
             return GoalCheck(False)
-        return GoalCheck(True, self._rules.plan(await self._clips.goal(order.event_id)))
+        progress = await self._clips.search_progress(order.event_id)
+        return GoalCheck(True, self._rules.plan(await self._clips.goal(order.event_id), progress))
 
     @activity.defn
     async def search_sources(self, order: SearchAttempt) -> SearchOutcome:
@@ -161,7 +173,12 @@ class SearchActivities:
             return SearchOutcome(confirmed=False)
         rules, now = self._rules, self._now()
         query = build_query(goal)
-        answers = await asyncio.gather(*(self._ask(source, query, now) for source in self._sources))
+        before = await self._clips.search_progress(order.event_id, before=order.attempt)
+        # A source that has answered often enough is not asked again while others catch up.
+        sources = [source for source in self._sources if before.answered.get(source.name, 0) < rules.attempts]
+        if self._sources and not sources:
+            return SearchOutcome(confirmed=True, complete=True)
+        answers = await asyncio.gather(*(self._ask(source, query, now) for source in sources))
         # `x` and `fxtwitter` may return the same post, which is one candidate.
         posts_found = list({post.key: post for _, found in answers for post in found}.values())
         posts = [post for post in posts_found if is_recent(post.posted_at, now, rules.selection)]
@@ -183,8 +200,7 @@ class SearchActivities:
         )
         return SearchOutcome(
             confirmed=True,
-            # Without any source, repeating the search is pointless, so it counts as answered.
-            answered=sum(report.error is None for report in reports) if reports else 1,
+            complete=rules.is_complete(order.attempt, before, reports),
             posts=len(posts),
             keys=list(keys),
             download_seconds=(rules.vision_patience + rules.download_time).total_seconds(),

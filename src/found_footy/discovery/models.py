@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -161,12 +162,23 @@ class TeamRef:
     country: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SearchProgress:
+    """Searches made for a goal so far, by any run of its workflow."""
+
+    attempts: int = 0
+    """The highest attempt that ran."""
+    answered: Mapping[str, int] = field(default_factory=dict)
+    """Number of searches that each source answered, with or without results."""
+
+
 @dataclass(frozen=True)
 class SearchPlan:
     """Search schedule, from the settings of the worker that starts the search."""
 
-    attempts: int
     max_attempts: int
+    attempts_made: int
+    """Attempts of an earlier run of the workflow; this one continues after them."""
     seconds: float
     """Interval between the starts of two searches."""
     gap_seconds: float
@@ -208,8 +220,8 @@ class SearchAttempt:
 @dataclass(frozen=True)
 class SearchOutcome:
     confirmed: bool
-    answered: int = 0
-    """Sources that responded, with or without results."""
+    complete: bool = False
+    """Whether every source has answered as often as required, so that no further search is necessary."""
     posts: int = 0
     keys: list[str] = field(default_factory=list)
     """Posts to download."""

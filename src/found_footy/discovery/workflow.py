@@ -95,18 +95,19 @@ class SearchWorkflow:
             workflow.logger.warning("could not resolve the aliases of %s", team.name)
 
     async def _search(self, event_id: str, plan: SearchPlan) -> int:
-        """Search until `attempts` searches were answered or `max_attempts` were made. Return the number made."""
-        attempt = answered = 0
-        while answered < plan.attempts and attempt < plan.max_attempts:
+        """Search until every source has answered often enough or `max_attempts` were made. Return the number made."""
+        attempt = plan.attempts_made
+        while attempt < plan.max_attempts:
             attempt += 1
             began = workflow.now()
             found = await self._attempt(event_id, attempt)
             if not found.confirmed:
                 break
-            answered += bool(found.answered)
             if found.keys:
                 await self._download(event_id, attempt, found)
-            if answered < plan.attempts and attempt < plan.max_attempts:
+            if found.complete:
+                break
+            if attempt < plan.max_attempts:
                 passed = (workflow.now() - began).total_seconds()
                 await asyncio.sleep(max(plan.gap_seconds, plan.seconds - passed))
         return attempt

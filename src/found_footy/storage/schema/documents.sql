@@ -43,6 +43,15 @@ create or replace function searches_of(event text) returns jsonb language sql st
         from searches where event_id = event group by attempt) as each
 $$;
 
+-- Answered and failed searches per source.
+create or replace function search_sources_of(event text) returns jsonb language sql stable as $$
+    select coalesce(jsonb_object_agg(source, jsonb_build_object('answered', answered, 'failed', failed)), '{}')
+    from (
+        select source, count(*) filter (where error_kind is null) as answered,
+            count(*) filter (where error_kind is not null) as failed
+        from searches where event_id = event group by source) as each
+$$;
+
 create or replace function candidates_of(event text) returns jsonb language sql stable as $$
     select coalesce(jsonb_agg(jsonb_build_object(
         'key', c.key,
@@ -150,6 +159,7 @@ create or replace function event_document(e events) returns jsonb language sql s
         '_twitter_aliases', to_jsonb(e.aliases),
         '_search_query', e.search_query,
         '_searches', searches_of(e.id),
+        '_search_sources', search_sources_of(e.id),
         '_discovered_videos', candidates_of(e.id)
     ) || jsonb_build_object(
         '_feeds', to_jsonb(e.feeds),

@@ -15,7 +15,14 @@ from starlette.responses import HTMLResponse, Response
 
 from found_footy.clips.alignment import AlignedBy, ClipAlignment, ClipFacts, ClipOffset
 from found_footy.clips.models import Proof
-from found_footy.clips.progress import RejectionCount, count_rejections, progress_line, source_failures, why_no_clip
+from found_footy.clips.progress import (
+    RejectionCount,
+    count_rejections,
+    progress_line,
+    source_failures,
+    source_progress,
+    why_no_clip,
+)
 from found_footy.errors import NotFound
 from found_footy.fixtures.models import WICKET
 from found_footy.web.pages.match_format import MatchPhase, StatusBadge, how_out, match_phase, ordinal, status_badge
@@ -171,6 +178,8 @@ class GoalPageView:
     """Number of posts not shown."""
     rejections: tuple[RejectionCount, ...]
     searches: tuple[SearchView, ...]
+    sources: tuple[tuple[str, int, int], ...]
+    """Source, searches that it answered, and searches required of it."""
     query: str | None
     failures: tuple[tuple[str, int, str], ...]
     """Source, number of failures, and the last error."""
@@ -252,6 +261,9 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules
         left_out=max(0, len(used) - MAX_POSTS) + max(0, len(rejected) - MAX_POSTS),
         rejections=count_rejections(post.rejection for post in rejected if post.rejection is not None),
         searches=tuple(_search(each) for each in event["_searches"]),
+        sources=tuple(
+            (source_name(source), *counts) for source, counts in source_progress(event, rules.search_attempts).items()
+        ),
         query=event["_search_query"],
         failures=tuple((source_name(source), times, said) for source, (times, said) in source_failures(event).items()),
         history=tuple((change["at"], _change(change["changed"])) for change in event["_attributions"]),

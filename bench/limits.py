@@ -21,8 +21,8 @@ from bench.table import table
 from found_footy.feeds.models import RateLimits
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.storage.limits import ACQUIRE_LEASE, LeaseSemaphore, RateLimit, take_token
 from found_footy.storage.redis import RedisCache, Word
-from found_footy.storage.semaphore import ACQUIRE_LEASE, LeaseSemaphore, RateLimit, take_token
 
 LIMITS = (RateLimits(8, 0.0, 1), RateLimits(8, 0.01, 10), RateLimits(2, 0.05, 1))
 ALONE, PROCESSES, EACH, HOLD_SECONDS = 500, 4, 50, 0.02

@@ -96,7 +96,7 @@ def test_names_of_classes_and_modules_are_words_of_the_field() -> None:
 
 def test_one_module_has_the_distributed_semaphore() -> None:
     assert [where for name, where in classes().items() if name.endswith("Semaphore")] == [
-        ["found_footy/storage/semaphore.py"]
+        ["found_footy/storage/limits.py"]
     ]
 
 

@@ -15,7 +15,7 @@ from footy_simulator.crex import CrexSiteState, crex_routes
 from footy_simulator.x import XSiteState, x_routes
 from found_footy.browser.service import BrowserService
 from found_footy.runtime.http_server import HttpServer
-from found_footy.storage.source_limits import SourceLimits
+from found_footy.storage.limits import SourceLimits
 from tests.browser.simulated import Searched, SimulatedX, cricket_match, options
 
 Opens = Callable[..., AbstractAsyncContextManager[Searched]]

@@ -21,8 +21,8 @@ from found_footy.browser.models import BrowserOptions
 from found_footy.browser.service import BrowserService
 from found_footy.browser.x_search import FoundPost, SearchOrder, reset_time
 from found_footy.errors import SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.storage.limits import CallBudget, Cooldown, LocalSourceLimits, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.source_limits import CallBudget, Cooldown, LocalSourceLimits, RedisSourceLimits, SourceLimits
 from tests.browser.conftest import Opens
 from tests.browser.simulated import SimulatedX, post
 

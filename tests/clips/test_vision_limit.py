@@ -58,7 +58,8 @@ class FakeVisionServer:
         try:
             await asyncio.wait_for(reader.read(), 0.1)  # ends early if the caller was killed
         except TimeoutError:
-            writer.write(b"more" if self.calls < CALLS else b"")
+            finished = self.calls >= CALLS and self.busy.is_set()
+            writer.write(b"" if finished else b"more")
         finally:
             self.open -= 1
             writer.close()

@@ -17,7 +17,7 @@ from footy_simulator.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from footy_simulator.scenario import RedditService
 from found_footy.discovery.reddit import ALL_WAYS, Reddit
 from found_footy.discovery.reddit_reader import RedditKeys, WayName
-from found_footy.discovery.shared_cache import SharedCache
+from found_footy.storage.limits import SourceLimits
 from tests.discovery.places import NOW, Said, posted
 from tests.discovery.serving import serving
 
@@ -41,12 +41,12 @@ class Site:
         ways: Sequence[WayName] = ALL_WAYS,
         *,
         keys: RedditKeys | None = None,
-        shared: SharedCache | None = None,
+        limits: SourceLimits | None = None,
         **more: Any,
     ) -> Reddit:
         hosts = [self.url.removeprefix("http://")]
         given = {"timeout": 5.0, "fresh_seconds": 15.0, "now": lambda: NOW, "extra_hosts": hosts, **more}
-        source = Reddit(self.url, "soccer", ways=ways, keys=keys, oauth_url=self.url, shared=shared, **given)
+        source = Reddit(self.url, "soccer", ways=ways, keys=keys, oauth_url=self.url, limits=limits, **given)
         self.sources.append(source)
         return source
 

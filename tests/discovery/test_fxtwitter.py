@@ -26,9 +26,8 @@ from found_footy.discovery.fxtwitter import CANARY_WORD, FxTwitter, cooldown_len
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceRateLimited, SourceUnavailable
+from found_footy.storage.limits import LocalSourceLimits, RateLimit, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import RateLimit
-from found_footy.storage.source_limits import LocalSourceLimits, RedisSourceLimits, SourceLimits
 from tests.discovery.places import NO_MATCHES, NOW, QUERY, SINCE, Said, posted, snowflake
 from tests.discovery.serving import serving
 from tests.discovery.shared import RawServer, Reply, Request, json_reply

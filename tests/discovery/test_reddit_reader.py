@@ -16,10 +16,9 @@ from footy_simulator.clip_hosts import clip_host_link
 from footy_simulator.reddit import TOKEN
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import WayName
-from found_footy.discovery.shared_cache import LocalCache
 from found_footy.errors import CacheUnavailable, SourceRateLimited, SourceUnavailable
+from found_footy.storage.limits import LocalSourceLimits, RedisSourceLimits
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.shared_cache import RedisSharedCache
 from tests.discovery.places import NOW, QUERY, SINCE, Said
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.serving import free_port
@@ -30,16 +29,16 @@ WORKERS, SEARCHES = 4, 10
 
 
 @pytest.fixture
-def shared(cache: RedisCache) -> RedisSharedCache:
-    return RedisSharedCache(cache, "reddit")
+def limits(cache: RedisCache) -> RedisSourceLimits:
+    return RedisSourceLimits(cache, "reddit")
 
 
 @pytest.fixture
-async def reddit_at(shared: RedisSharedCache) -> AsyncIterator[Callable[..., Reddit]]:
+async def reddit_at(limits: RedisSourceLimits) -> AsyncIterator[Callable[..., Reddit]]:
     made: list[Reddit] = []
 
     def make(url: str, **options: Any) -> Reddit:
-        given = {"timeout": 5.0, "shared": shared, "now": lambda: NOW, **options}
+        given = {"timeout": 5.0, "limits": limits, "now": lambda: NOW, **options}
         made.append(Reddit(url, "soccer", oauth_url=url, **given))
         return made[-1]
 
@@ -49,22 +48,22 @@ async def reddit_at(shared: RedisSharedCache) -> AsyncIterator[Callable[..., Red
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_parallel_searches_of_all_workers_cost_one_request(way: WayName, shared: RedisSharedCache) -> None:
+async def test_parallel_searches_of_all_workers_cost_one_request(way: WayName, limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
-        workers = [site.source([way], keys=KEYS, shared=shared) for _ in range(WORKERS)]
+        workers = [site.source([way], keys=KEYS, limits=limits) for _ in range(WORKERS)]
         searches = [worker.search(QUERY, SINCE) for worker in workers for _ in range(SEARCHES)]
         found = await asyncio.gather(*searches)
         assert [len(posts) for posts in found] == [1] * WORKERS * SEARCHES
         assert len([path for path in site.asked if "access_token" not in path]) == 1
 
 
-async def test_a_listing_is_read_again_when_it_is_no_longer_fresh(shared: RedisSharedCache) -> None:
+async def test_a_listing_is_read_again_when_it_is_no_longer_fresh(limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
-        first, second = (site.source(["fragment"], shared=shared, comment_threads=0) for _ in range(2))
+        first, second = (site.source(["fragment"], limits=limits, comment_threads=0) for _ in range(2))
         await first.search(QUERY, SINCE)
         await second.search(QUERY, SINCE)
         assert len(site.asked) == 1
-        await shared.release("fresh:soccer")
+        await limits.release("fresh:soccer")
         await second.search(QUERY, SINCE)
         await first.search(QUERY, SINCE)
         assert len(site.asked) == 2
@@ -82,24 +81,24 @@ POST = (
 
 @pytest.mark.parametrize("limit", LIMITS)
 async def test_a_limit_in_the_headers_binds_every_worker(
-    limit: str, shared: RedisSharedCache, reddit_at: Callable[..., Reddit]
+    limit: str, limits: RedisSourceLimits, reddit_at: Callable[..., Reddit]
 ) -> None:
     async with RawServer(Reply(POST, headers=LIMITS[limit])) as server:
         first = reddit_at(server.url, ways=["fragment"])
         second = reddit_at(server.url, ways=["fragment"])
         assert len(await first.search(QUERY, SINCE)) == 1
-        await shared.release("fresh:soccer")
+        await limits.release("fresh:soccer")
         assert len(await second.search(QUERY, SINCE)) == 1, "the last listing serves while none may be asked for"
         assert len(server.requests) == 1
-        await shared.release("listing:soccer")
+        await limits.release("listing:soccer")
         with pytest.raises(SourceRateLimited, match=r"next request in (39|40) s"):
             await second.search(QUERY, SINCE)
         assert len(server.requests) == 1
 
 
-async def test_a_refusal_met_by_one_worker_is_known_to_all(shared: RedisSharedCache) -> None:
+async def test_a_refusal_met_by_one_worker_is_known_to_all(limits: RedisSourceLimits) -> None:
     async with reddit_site(fragment="blocked", atom="limited") as site:
-        first, second = site.source(shared=shared), site.source(shared=shared)
+        first, second = site.source(limits=limits), site.source(limits=limits)
         for source in (first, second, first):
             with pytest.raises(SourceRateLimited):
                 await source.search(QUERY, SINCE)
@@ -118,19 +117,19 @@ async def test_a_failure_is_not_repeated_by_everybody_who_waits(
 
 
 async def test_with_atom_alone_there_is_one_request_a_minute_and_every_search_is_answered(
-    shared: RedisSharedCache,
+    limits: RedisSourceLimits,
 ) -> None:
     async with reddit_site(fragment="blocked") as site:
-        source = site.source(shared=shared)
+        source = site.source(limits=limits)
         for _ in range(5):
             assert len(await source.search(QUERY, SINCE)) == 1
-            await shared.release("fresh:soccer")
+            await limits.release("fresh:soccer")
         assert site.listings() == ["/svc/shreddit/community-more-posts/new/", "/r/soccer/new/.rss"]
-        assert 50 < await shared.acquire("gate:atom", 1) <= 60
+        assert 50 < await limits.hold("gate:atom", 1) <= 60
 
 
 async def test_a_search_that_is_cancelled_leaves_the_way_free(
-    shared: RedisSharedCache, reddit_at: Callable[..., Reddit]
+    limits: RedisSourceLimits, reddit_at: Callable[..., Reddit]
 ) -> None:
     async with RawServer(Reply(held=True)) as server:
         source = reddit_at(server.url, timeout=60.0)
@@ -141,39 +140,39 @@ async def test_a_search_that_is_cancelled_leaves_the_way_free(
         search.cancel()
         with pytest.raises(asyncio.CancelledError):
             await search
-        assert await shared.acquire("reading:soccer", 1) == 0
+        assert await limits.hold("reading:soccer", 1) == 0
 
 
-async def test_a_worker_that_was_killed_while_reading_does_not_stop_the_others(shared: RedisSharedCache) -> None:
+async def test_a_worker_that_was_killed_while_reading_does_not_stop_the_others(limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
-        source = site.source(shared=shared, timeout=0.4, comment_threads=0)
-        await shared.acquire("reading:soccer", 60)
+        source = site.source(limits=limits, timeout=0.4, comment_threads=0)
+        await limits.hold("reading:soccer", 60)
         with pytest.raises(SourceUnavailable, match="another worker"):
             await source.search(QUERY, SINCE)
-        await shared.release("reading:soccer")
+        await limits.release("reading:soccer")
         await source.search(QUERY, SINCE)
-        await shared.release("fresh:soccer")
-        await shared.acquire("reading:soccer", 60)
+        await limits.release("fresh:soccer")
+        await limits.hold("reading:soccer", 60)
         assert len(await source.search(QUERY, SINCE)) == 1, "the last listing serves"
         assert len(site.asked) == 1
 
 
-async def test_what_another_version_left_in_redis_is_read_again(shared: RedisSharedCache) -> None:
+async def test_what_another_version_left_in_redis_is_read_again(limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
-        source = site.source(shared=shared)
+        source = site.source(limits=limits)
         for value in (b"[]", b"{", b'{"way": "atom", "label": "x", "posts": [{"other": 1}]}'):
-            await shared.put("listing:soccer", value, 60)
-            await shared.put("fresh:soccer", b"1", 60)
-            await shared.put("comments:p0", value, 60)
+            await limits.put("listing:soccer", value, 60)
+            await limits.put("fresh:soccer", b"1", 60)
+            await limits.put("comments:p0", value, 60)
             assert len(await source.search(QUERY, SINCE)) == 1
-            await shared.release("gate:fragment")
+            await limits.release("gate:fragment")
         assert len(site.listings()) == 3
 
 
 async def test_while_redis_is_away_each_worker_reads_for_itself_and_keeps_to_the_limits() -> None:
     away = RedisCache(f"redis://127.0.0.1:{free_port()}")
     async with reddit_site() as site:
-        first, second = (site.source(shared=RedisSharedCache(away, "reddit")) for _ in range(2))
+        first, second = (site.source(limits=RedisSourceLimits(away, "reddit")) for _ in range(2))
         for source in (first, first, second, second):
             assert len(await source.search(QUERY, SINCE)) == 1
         assert len(site.listings()) == 2
@@ -187,11 +186,11 @@ async def test_while_redis_is_away_each_worker_reads_for_itself_and_keeps_to_the
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: WayName) -> None:
-    cache = LocalCache()
+    cache = LocalSourceLimits()
     async with reddit_site([GOAL, Said("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)], atom_per_window=3) as site:
         mirror = site.comment_on(1)
         site.comment_on(0)
-        source = site.source([way], keys=KEYS, shared=cache)
+        source = site.source([way], keys=KEYS, limits=cache)
         (post,) = await source.search(QUERY, SINCE)
         assert post.id == "p1"
         for gate in ("gate", "remaining"):  # as if the next minute had come
@@ -206,34 +205,34 @@ async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: WayN
         assert len([path for path in site.asked if "comments" in path]) == 1
 
 
-async def test_a_thread_is_read_once_for_all_workers_and_again_only_after_a_while(shared: RedisSharedCache) -> None:
+async def test_a_thread_is_read_once_for_all_workers_and_again_only_after_a_while(limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
         site.comment_on(0)
-        workers = [site.source(["fragment"], shared=shared) for _ in range(WORKERS)]
+        workers = [site.source(["fragment"], limits=limits) for _ in range(WORKERS)]
         await workers[0].search(QUERY, SINCE)
-        await shared.release("gate:fragment")
+        await limits.release("gate:fragment")
         for _ in range(3):
             found = await asyncio.gather(*(worker.search(QUERY, SINCE) for worker in workers))
         assert {len(posts) for posts in found} == {2}
         assert len([path for path in site.asked if "comments" in path]) == 1
-        assert 140 < await shared.acquire("comments-read:p0", 1) <= 150
+        assert 140 < await limits.hold("comments-read:p0", 1) <= 150
 
 
-async def test_comments_leave_the_last_requests_of_a_window_to_the_listings(shared: RedisSharedCache) -> None:
+async def test_comments_leave_the_last_requests_of_a_window_to_the_listings(limits: RedisSourceLimits) -> None:
     async with reddit_site(fragment_per_window=15) as site:
         site.comment_on(0)
-        source = site.source(["fragment"], shared=shared)
+        source = site.source(["fragment"], limits=limits)
         for _ in range(3):
             await source.search(QUERY, SINCE)
-            await shared.release("gate:fragment")
+            await limits.release("gate:fragment")
         assert not [path for path in site.asked if "comments" in path]
 
 
 async def test_comments_can_be_switched_off() -> None:
-    cache = LocalCache()
+    cache = LocalSourceLimits()
     async with reddit_site() as site:
         site.comment_on(0)
-        source = site.source(["fragment"], shared=cache, comment_threads=0)
+        source = site.source(["fragment"], limits=cache, comment_threads=0)
         for _ in range(2):
             assert len(await source.search(QUERY, SINCE)) == 1
             await cache.release("gate:fragment")
@@ -242,7 +241,7 @@ async def test_comments_can_be_switched_off() -> None:
 
 @pytest.mark.parametrize("status", [403, 404, 429, 500, 200])
 async def test_a_thread_that_cannot_be_read_does_not_cost_the_posts(
-    status: int, reddit_at: Callable[..., Reddit], shared: RedisSharedCache, caplog: pytest.LogCaptureFixture
+    status: int, reddit_at: Callable[..., Reddit], limits: RedisSourceLimits, caplog: pytest.LogCaptureFixture
 ) -> None:
     def answer(request: Any) -> Reply:
         return Reply(b"<html></html>", status) if "comments" in request.path else Reply(POST)
@@ -251,7 +250,7 @@ async def test_a_thread_that_cannot_be_read_does_not_cost_the_posts(
         source = reddit_at(server.url, ways=["fragment"])
         for _ in range(3):
             assert len(await source.search(QUERY, SINCE)) == 1
-            await shared.release("gate:fragment")
+            await limits.release("gate:fragment")
         paths = [request.path for request in server.requests]
         assert len([path for path in paths if "comments" in path]) == 1
     assert "reddit_comments_failed" in {getattr(record, "action", "") for record in caplog.records}
@@ -274,7 +273,7 @@ COMMENTS = """<shreddit-comment-tree>
 
 
 async def test_of_the_comments_links_only_those_that_promise_a_clip_are_taken(
-    reddit_at: Callable[..., Reddit], shared: RedisSharedCache
+    reddit_at: Callable[..., Reddit], limits: RedisSourceLimits
 ) -> None:
     def answer(request: Any) -> Reply:
         return Reply(COMMENTS.encode()) if "comments" in request.path else Reply(POST)
@@ -282,7 +281,7 @@ async def test_of_the_comments_links_only_those_that_promise_a_clip_are_taken(
     async with RawServer(answer) as server:
         source = reddit_at(server.url, ways=["fragment"])
         await source.search(QUERY, SINCE)
-        await shared.release("gate:fragment")
+        await limits.release("gate:fragment")
         found = {post.id: post.media_url for post in await source.search(QUERY, SINCE)}
     assert found == {
         "abc": "https://streamin.one/v/x",
@@ -292,7 +291,7 @@ async def test_of_the_comments_links_only_those_that_promise_a_clip_are_taken(
 
 
 async def test_a_thread_gives_a_bounded_number_of_links(
-    reddit_at: Callable[..., Reddit], shared: RedisSharedCache
+    reddit_at: Callable[..., Reddit], limits: RedisSourceLimits
 ) -> None:
     one = (
         '<shreddit-comment thingId="t1_c{0}" created="2026-08-22T14:58:40.000000+0000">'
@@ -306,13 +305,13 @@ async def test_a_thread_gives_a_bounded_number_of_links(
     async with RawServer(answer) as server:
         source = reddit_at(server.url, ways=["fragment"])
         await source.search(QUERY, SINCE)
-        await shared.release("gate:fragment")
+        await limits.release("gate:fragment")
         assert len(await source.search(QUERY, SINCE)) == 11
 
 
-async def test_no_token_reaches_redis(cache: RedisCache, shared: RedisSharedCache) -> None:
+async def test_no_token_reaches_redis(cache: RedisCache, limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
-        source = site.source(["oauth"], keys=KEYS, shared=shared)
+        source = site.source(["oauth"], keys=KEYS, limits=limits)
         await source.search(QUERY, SINCE)
         keys = await cache.run("KEYS", cache.key("*"))
         values = [await cache.run("GET", key) for key in keys]

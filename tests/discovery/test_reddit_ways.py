@@ -26,7 +26,6 @@ from footy_simulator.reddit import BLOCKED, CHALLENGE, CLIENT_SECRET, TOKEN
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import RedditKeys, WayName
-from found_footy.discovery.shared_cache import LocalCache
 from found_footy.errors import (
     SourceBlocked,
     SourceChanged,
@@ -37,6 +36,7 @@ from found_footy.errors import (
 )
 from found_footy.fixtures.models import Sport
 from found_footy.runtime.http_exchanges import record_exchanges
+from found_footy.storage.limits import LocalSourceLimits
 from tests.discovery.places import NOW, QUERY, SINCE, Said
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.shared import RawServer, Reply, json_reply
@@ -280,14 +280,14 @@ async def test_a_post_of_the_fragment_with_a_wrong_field_does_not_cost_the_other
 async def test_both_sports_share_one_atom_request() -> None:
     # `r/a+b` combines subreddits [jacobhl3ca/nospoilerscores].
     cricket = SearchQuery(("Kohli",), ("India",), sport=Sport.CRICKET)
-    shared = LocalCache()
+    limits = LocalSourceLimits()
     async with reddit_site([GOAL, Said("India: Kohli b Zampa", ago=10)], atom_per_window=2) as site:
-        source = site.source(["atom"], shared=shared)
+        source = site.source(["atom"], limits=limits)
         assert len(await source.search(QUERY, SINCE)) == 1
         with pytest.raises(SourceRateLimited, match=r"next request in \d\d s"):
             # Nobody had asked for cricket a moment ago, and the next request is a minute away.
             await source.search(cricket, SINCE)
-        await shared.release("gate:atom")
+        await limits.release("gate:atom")
         assert len(await source.search(cricket, SINCE)) == 1
         assert len(await source.search(QUERY, SINCE)) == 1
         assert site.asked == ["/r/soccer/new/.rss", "/r/Cricket+soccer/new/.rss"]

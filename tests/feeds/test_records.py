@@ -12,8 +12,8 @@ from found_footy.errors import FeedUnavailable
 from found_footy.feeds.cache import MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, new_record
+from found_footy.storage.limits import LeaseSemaphore
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore
 
 NOW = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
 RULES = MonitoringRules()

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from found_footy.storage.limits import ACQUIRE_LEASE, LeaseSemaphore, RateLimit
 from found_footy.storage.redis import RedisCache, Word
-from found_footy.storage.semaphore import ACQUIRE_LEASE, LeaseSemaphore, RateLimit
 
 
 class WatchedRedis(RedisCache):

@@ -19,8 +19,8 @@ from found_footy.feeds.snapshot import encode_payload
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.runtime.engine import free_port
+from found_footy.storage.limits import LeaseSemaphore
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore
 
 NOW = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
 SECRET = "p%40ss"

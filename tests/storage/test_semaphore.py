@@ -9,8 +9,8 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from found_footy.errors import CacheUnavailable, PermitTimeout
+from found_footy.storage.limits import LeaseSemaphore, RateLimit
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore, RateLimit
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from found_footy.storage.limits import LeaseSemaphore, take_token
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore, take_token
 
 WORKER = Path(__file__).with_name("semaphore_worker.py")
 INTERVAL, BURST = 0.004, 5

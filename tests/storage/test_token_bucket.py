@@ -8,8 +8,8 @@ import uuid
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from found_footy.storage.limits import ACQUIRE_LEASE, take_token
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import ACQUIRE_LEASE, take_token
 
 
 def starts(arrivals: list[int], interval: int, burst: int) -> list[int]:

@@ -35,7 +35,7 @@ from found_footy.errors import (
     SourceUnavailable,
 )
 from found_footy.runtime.http_server import HttpServer
-from found_footy.storage.source_limits import Cooldown, SourceLimits
+from found_footy.storage.limits import Cooldown, SourceLimits
 
 Search = Callable[[SearchOrder], Awaitable[list[FoundPost]]]
 

@@ -21,7 +21,7 @@ from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
     from found_footy.browser.models import BrowserOptions
-    from found_footy.storage.source_limits import SourceLimits
+    from found_footy.storage.limits import SourceLimits
 
 X_WINDOW = timedelta(minutes=15)
 ANSWER_SECONDS = 5.0
@@ -61,8 +61,8 @@ def browser_options(settings: Settings) -> BrowserOptions:
 @asynccontextmanager
 async def open_x_limits(settings: Settings) -> AsyncIterator[SourceLimits]:
     """Open the search budget of the X account, shared through Redis, or kept in a file without Redis."""
+    from found_footy.storage.limits import CallBudget, LocalSourceLimits, RedisSourceLimits
     from found_footy.storage.redis import RedisCache
-    from found_footy.storage.source_limits import CallBudget, LocalSourceLimits, RedisSourceLimits
 
     budget = CallBudget(settings.x_calls, X_WINDOW)
     folder = settings.data_dir.absolute() / "browser"

@@ -60,9 +60,9 @@ from found_footy.media.processor import MediaProcessor
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import record_exchanges
+from found_footy.storage.limits import LeaseSemaphore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore
 
 if TYPE_CHECKING:
     from found_footy.clips.downloader import Downloader

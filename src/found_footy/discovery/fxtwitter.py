@@ -29,7 +29,7 @@ from found_footy.discovery.sources import (
 from found_footy.discovery.x import x_post
 from found_footy.errors import SourceChanged, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.http import HttpResponse
-from found_footy.storage.source_limits import Cooldown, LocalSourceLimits, SourceLimits
+from found_footy.storage.limits import Cooldown, LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
 
 SOURCE = "fxtwitter"
@@ -49,7 +49,7 @@ COOLDOWN = timedelta(seconds=60)
 """Pause after a 429 without a usable Retry-After: the window of the documented limit."""
 MAX_COOLDOWN = timedelta(minutes=15)
 
-_UP, _DOWN = "up", "down"
+_UP, _DOWN = b"up", b"down"
 
 
 class FxTwitter:
@@ -113,17 +113,17 @@ class FxTwitter:
             raise _limited(cooldown)
         results = results_of(answer)
         if results:
-            await self._limits.remember("canary", _UP, CANARY_SECONDS)
+            await self._limits.put("canary", _UP, CANARY_SECONDS)
         return results
 
     async def _require_canary(self) -> None:
         """Raise SourceUnavailable if even a common word finds nothing (FxEmbed#2303)."""
         async with self._testing:
-            state = await self._limits.recall("canary")
+            state = await self._limits.get("canary")
             if state is None:
                 state = _UP if await self._results(CANARY_WORD) else _DOWN
                 if state == _DOWN:
-                    await self._limits.remember("canary", _DOWN, CANARY_FAILURE_SECONDS)
+                    await self._limits.put("canary", _DOWN, CANARY_FAILURE_SECONDS)
         if state != _UP:
             raise SourceUnavailable(_down())
 

@@ -28,9 +28,9 @@ from found_footy.discovery.reddit_reader import (
     WayName,
     at,
 )
-from found_footy.discovery.shared_cache import CacheWithFallback, LocalCache, SharedCache
 from found_footy.discovery.sources import newest_first
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Sport
+from found_footy.storage.limits import LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
 
 LONGEST_TITLE = 300
@@ -174,7 +174,7 @@ _MIRROR = re.compile(r"\b(?:mirrors?|alt(?:ernat\w+)?|angles?|aa|replays?|goal|c
 
 
 class Reddit:
-    """Implements `SocialSource`. With `shared`, all workers share one cache and its limits."""
+    """Implements `SocialSource`. Workers with the same `limits` share responses."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Reddit:
         ways: Sequence[WayName] = ALL_WAYS,
         keys: RedditKeys | None = None,
         oauth_url: str = "https://oauth.reddit.com",
-        shared: SharedCache | None = None,
+        limits: SourceLimits | None = None,
         fresh_seconds: float = 15.0,
         comment_threads: int = 2,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -202,7 +202,7 @@ class Reddit:
         each = timeout / max(1, len(used))
         self._reader = RedditReader(
             [self._way(way, base_url, oauth_url, keys, each) for way in used],
-            LocalCache() if shared is None else CacheWithFallback(shared),
+            limits or LocalSourceLimits(),
             subreddits=list(self._subreddits.values()),
             timeout=timeout,
             fresh_seconds=fresh_seconds,

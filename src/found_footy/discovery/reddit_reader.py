@@ -26,7 +26,6 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-from found_footy.discovery.shared_cache import SharedCache
 from found_footy.discovery.sources import (
     BadPost,
     field,
@@ -47,6 +46,7 @@ from found_footy.errors import (
     SourceUnavailable,
 )
 from found_footy.runtime.http import HttpResponse
+from found_footy.storage.limits import SourceLimits
 from found_footy.text import clean_text
 
 SOURCE = "reddit"
@@ -654,7 +654,7 @@ class RedditReader:
     def __init__(
         self,
         ways: Sequence[RedditWay],
-        shared: SharedCache,
+        limits: SourceLimits,
         *,
         subreddits: Sequence[str],
         timeout: float,
@@ -662,7 +662,7 @@ class RedditReader:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._ways = tuple(ways)
-        self._shared = shared
+        self._limits = limits
         self._timeout = timeout
         self._patience = timeout / 4
         self._fresh_seconds = fresh_seconds
@@ -679,13 +679,13 @@ class RedditReader:
 
         Raises a SourceError with the failure of each way.
         """
-        await self._shared.put(f"wanted:{subreddit}", b"1", WANTED_SECONDS)
+        await self._limits.put(f"wanted:{subreddit}", b"1", WANTED_SECONDS)
         async with self._locks[subreddit]:
             if not refresh and (fresh := await self._fresh(subreddit)):
                 return fresh
             clock = asyncio.get_running_loop().time
             deadline = clock() + self._timeout / 2
-            while await self._shared.acquire(f"reading:{subreddit}", self._timeout * 2) > 0:
+            while await self._limits.hold(f"reading:{subreddit}", self._timeout * 2) > 0:
                 if clock() > deadline:
                     # The reading worker was killed, or its request is slow.
                     if known := await self.known(subreddit):
@@ -700,15 +700,15 @@ class RedditReader:
                     return fresh
                 return await self._read(subreddit)
             finally:
-                await self._shared.release(f"reading:{subreddit}")
+                await self._limits.release(f"reading:{subreddit}")
 
     async def known(self, subreddit: str) -> Listing | None:
         """Return the last listing without sending a request."""
-        kept = await self._shared.get(f"listing:{subreddit}")
+        kept = await self._limits.get(f"listing:{subreddit}")
         return None if kept is None else _listing_from(kept)
 
     async def known_comments(self, post_id: str) -> list[RedditComment]:
-        kept = await self._shared.get(f"comments:{post_id}")
+        kept = await self._limits.get(f"comments:{post_id}")
         with suppress(ValueError, KeyError, TypeError):  # written by another version
             return [] if kept is None else comments_from_json(json.loads(kept))
         return []
@@ -719,10 +719,10 @@ class RedditReader:
         Comments are optional: reading them never waits, and a failure is logged instead of failing the search.
         """
         again = self._fresh_seconds * READS_PER_COMMENT_READ
-        if await self._shared.get(f"comments-read:{post.id}") is not None:
+        if await self._limits.get(f"comments-read:{post.id}") is not None:
             return
         way = await self._way_for_comments()
-        if way is None or await self._shared.acquire(f"comments-read:{post.id}", again) > 0:
+        if way is None or await self._limits.hold(f"comments-read:{post.id}", again) > 0:
             return
         try:
             comments = await self._request(
@@ -734,10 +734,10 @@ class RedditReader:
                 extra={"action": "reddit_comments_failed", "source": "reddit", "way": way.name, "error": error.kind},
             )
             return
-        await self._shared.put(f"comments:{post.id}", dumped(as_json(comments)), COMMENTS_KEPT_SECONDS)
+        await self._limits.put(f"comments:{post.id}", dumped(as_json(comments)), COMMENTS_KEPT_SECONDS)
 
     async def _fresh(self, subreddit: str) -> Listing | None:
-        return await self.known(subreddit) if await self._shared.get(f"fresh:{subreddit}") else None
+        return await self.known(subreddit) if await self._limits.get(f"fresh:{subreddit}") else None
 
     async def _read(self, subreddit: str) -> Listing:
         failures: list[tuple[str, SourceError]] = []
@@ -770,23 +770,23 @@ class RedditReader:
         listings = {name: Listing(way.name, way.label, _posts_of(name, subreddits, posts)) for name in subreddits}
         for name, listing in listings.items():
             kept = {"way": listing.way, "label": listing.label, "posts": as_json(listing.posts)}
-            await self._shared.put(f"listing:{name}", dumped(kept), KEPT_SECONDS)
-            await self._shared.put(f"fresh:{name}", b"1", self._fresh_seconds)
+            await self._limits.put(f"listing:{name}", dumped(kept), KEPT_SECONDS)
+            await self._limits.put(f"fresh:{name}", b"1", self._fresh_seconds)
         return listings[subreddit]
 
     async def _together(self, way: RedditWay, subreddit: str) -> list[str]:
         others = [name for name in self._subreddits if way.combines and name != subreddit]
-        return [subreddit] + [name for name in others if await self._shared.get(f"wanted:{name}") is not None]
+        return [subreddit] + [name for name in others if await self._limits.get(f"wanted:{name}") is not None]
 
     async def _pass_gate(self, way: RedditWay) -> SourceError | None:
         """Return None if the way may send a request, after a short wait if necessary; otherwise the reason."""
-        wait = await self._shared.acquire(f"gate:{way.name}", way.spacing)
-        if 0 < wait <= self._patience and await self._shared.get(f"refused:{way.name}") is None:
+        wait = await self._limits.hold(f"gate:{way.name}", way.spacing)
+        if 0 < wait <= self._patience and await self._limits.get(f"refused:{way.name}") is None:
             await asyncio.sleep(wait)
-            wait = await self._shared.acquire(f"gate:{way.name}", way.spacing)
+            wait = await self._limits.hold(f"gate:{way.name}", way.spacing)
         if wait <= 0:
             return None
-        refused = await self._shared.get(f"refused:{way.name}")
+        refused = await self._limits.get(f"refused:{way.name}")
         if refused is None:
             return SourceRateLimited(f"next request in {wait:.0f} s")
         what = json.loads(refused)
@@ -796,17 +796,17 @@ class RedditReader:
         """Return the first way that is not refused, if it has a request to spare."""
         for way in self._ways:
             refused = f"refused:{way.name}", f"refused:comments:{way.name}"
-            if any([await self._shared.get(key) is not None for key in refused]):
+            if any([await self._limits.get(key) is not None for key in refused]):
                 continue
-            left = await self._shared.get(f"remaining:{way.name}")
+            left = await self._limits.get(f"remaining:{way.name}")
             if left is not None and float(left) < COMMENT_RESERVE:
                 return None
             spacing = max(way.comment_spacing, self._fresh_seconds / LISTINGS_PER_COMMENTS)
-            if await self._shared.get(f"gate:comments:{way.name}") is not None:
+            if await self._limits.get(f"gate:comments:{way.name}") is not None:
                 return None
-            if await self._shared.acquire(f"gate:{way.name}", way.spacing) > 0:
+            if await self._limits.hold(f"gate:{way.name}", way.spacing) > 0:
                 return None
-            return way if await self._shared.acquire(f"gate:comments:{way.name}", spacing) <= 0 else None
+            return way if await self._limits.hold(f"gate:comments:{way.name}", spacing) <= 0 else None
         return None
 
     async def _request(
@@ -826,21 +826,21 @@ class RedditReader:
             answer = await ask()
             stated = stated_limit(answer, now=self._now())
             if stated.remaining is not None and stated.window > 0:
-                await self._shared.put(
+                await self._limits.put(
                     f"remaining:{way.name}", str(stated.remaining).encode(), min(stated.window, MAX_PAUSE_SECONDS)
                 )
             if stated.pause > 0:
-                await self._shared.extend(f"gate:{way.name}", min(stated.pause, MAX_PAUSE_SECONDS))
+                await self._limits.extend(f"gate:{way.name}", min(stated.pause, MAX_PAUSE_SECONDS))
             # Parsing large pages would block the event loop.
             return await asyncio.to_thread(read, answer)
         except SourceError as error:
             seconds = min(self._cool_down(error, stated), MAX_PAUSE_SECONDS)
             if whole_way or isinstance(error, SourceRateLimited):
                 what = {"kind": error.kind, "message": str(error)}
-                await self._shared.put(f"refused:{way.name}", dumped(what), seconds)
-                await self._shared.extend(f"gate:{way.name}", seconds)
+                await self._limits.put(f"refused:{way.name}", dumped(what), seconds)
+                await self._limits.extend(f"gate:{way.name}", seconds)
             else:
-                await self._shared.put(f"refused:comments:{way.name}", str(error).encode(), seconds)
+                await self._limits.put(f"refused:comments:{way.name}", str(error).encode(), seconds)
             if isinstance(error, SourceRateLimited):
                 raise SourceRateLimited(f"{error}; next request in {seconds:.0f} s") from None
             raise

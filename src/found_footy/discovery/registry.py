@@ -17,10 +17,8 @@ from found_footy.discovery.sources import SocialSource
 from found_footy.discovery.wikidata import Wikidata, is_contact
 from found_footy.discovery.x import XSource
 from found_footy.runtime.clock import utc_now
+from found_footy.storage.limits import LocalSourceLimits, RateLimit, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import RateLimit
-from found_footy.storage.shared_cache import RedisSharedCache
-from found_footy.storage.source_limits import LocalSourceLimits, RedisSourceLimits, SourceLimits
 
 
 def fxtwitter_limits(settings: Settings, cache: RedisCache | None) -> SourceLimits:
@@ -73,7 +71,7 @@ def _build_reddit(settings: Settings, cache: RedisCache | None) -> Reddit:
         ways=settings.reddit_ways,
         keys=_reddit_keys(settings),
         oauth_url=settings.reddit_oauth_url,
-        shared=None if cache is None else RedisSharedCache(cache, "reddit"),
+        limits=None if cache is None else RedisSourceLimits(cache, "reddit", fallback=LocalSourceLimits()),
         fresh_seconds=settings.reddit_fresh_seconds,
         comment_threads=settings.reddit_comment_threads,
         now=utc_now,

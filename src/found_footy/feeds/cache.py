@@ -28,8 +28,8 @@ from found_footy.feeds.poll_state import is_paused, resume
 from found_footy.feeds.scheduling import PollPace
 from found_footy.fixtures.models import PHASES, MatchMinute, Team
 from found_footy.storage import redis as read
+from found_footy.storage.limits import LeaseSemaphore
 from found_footy.storage.redis import Command, RedisCache, Word, chunks, load_script
-from found_footy.storage.semaphore import LeaseSemaphore
 
 COUNT_ANSWERS = load_script(__package__, "count_answers")
 EXPECT_MATCHES = load_script(__package__, "expect_matches")

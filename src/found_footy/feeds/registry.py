@@ -27,8 +27,8 @@ from found_footy.recordings.playback import recording_feed
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.retry import RetryRules
 from found_footy.storage import redis as read
+from found_footy.storage.limits import LeaseSemaphore, RateLimit
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.semaphore import LeaseSemaphore, RateLimit
 
 CONFIG = "domain_config"
 

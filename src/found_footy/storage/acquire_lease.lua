@@ -56,7 +56,7 @@ if strict then
   wait = math.max(0, began + lease - now)
 end
 
--- The rule of `take_token` in semaphore.py, with one token set aside for each waiter ahead.
+-- The rule of `take_token` in limits.py, with one token set aside for each waiter ahead.
 local full_at = now
 if interval > 0 then
   local capacity = burst * interval

@@ -28,7 +28,7 @@ from found_footy.errors import (
 from found_footy.library.models import SourceKind, Submission, upload_key
 from found_footy.library.submissions import title_from_filename, validate_facts, validate_title, validate_url
 from found_footy.media.processor import MediaProcessor
-from found_footy.storage.semaphore import take_token
+from found_footy.storage.limits import take_token
 from found_footy.web.files import ConcurrencyLimit
 from found_footy.web.services import WebServices
 

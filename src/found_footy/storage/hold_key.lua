@@ -1,0 +1,8 @@
+-- Hold a key. Returns 0 if it is held now, otherwise the milliseconds until it expires.
+-- KEYS: key    ARGV: milliseconds, extend (1: prolong another holder's time, never shorten it; 0: only if it is free)
+local left = redis.call('PTTL', KEYS[1])
+if left > 0 and (ARGV[2] == '0' or left >= tonumber(ARGV[1])) then
+  return left
+end
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 0

@@ -128,7 +128,8 @@ class FrameReading:
         fields = asdict(self)
         fields["teams"] = list(self.teams) if self.teams else None
         fields["score"] = str(self.score) if self.score else None
-        for name in ("batting", "other_sport", "video_game"):
+        fields["soccer"], fields["soccer_unclear"] = bool(self.soccer), self.soccer is None
+        for name in ("batting", "other_sport", "video_game", "soccer_unclear"):
             if not fields[name]:
                 del fields[name]
         return fields
@@ -138,7 +139,7 @@ class FrameReading:
         teams, score, box = fields["teams"], fields["score"], fields["box"]
         return cls(
             at=fields["at"],
-            soccer=fields["soccer"],
+            soccer=None if fields.get("soccer_unclear") else fields["soccer"],
             screen=fields["screen"],
             clock=fields["clock"],
             added=fields["added"],

@@ -138,40 +138,31 @@ def commands(group: Any = GROUP, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", command
 
 
-def test_commands_have_a_section_with_an_example() -> None:
-    examples, contents = code_blocks(COMMANDS_PAGE, "console"), section(COMMANDS_PAGE, "# Commands")
-    wrong = []
-    for name, _ in commands():
-        if f"footy {name}" not in section(COMMANDS_PAGE, f"## footy {name}"):
-            wrong.append(f"{name}: not named in its section")
-        if not any(f"footy {name}" in block for block in examples):
-            wrong.append(f"{name}: no example")
-        if f"[`{name}`](#footy-{name.replace(' ', '-')})" not in contents:
-            wrong.append(f"{name}: not in the contents")
+def test_every_command_is_listed_with_help_for_each_option() -> None:
+    page = text_of(COMMANDS_PAGE)
+    wrong = [name for name, _ in commands() if f"`{name}`" not in page]
+    for name, command in commands():
+        if not command.help:
+            wrong.append(f"{name}: no help")
+        wrong += [f"{name} {each.name}: no help" for each in command.params if not each.help and each.name != "help"]
     assert wrong == []
 
 
-def test_options_and_arguments_are_documented_with_their_defaults() -> None:
+def test_examples_of_commands_use_existing_options() -> None:
+    known = {
+        name: {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        for name, command in commands()
+    }
     wrong = []
-    for name, command in commands():
-        text = section(COMMANDS_PAGE, f"## footy {name}")
-        documented = {row[0] for row in table_rows(text) if row[0].startswith("--")}
-        options = {each.opts[0] for each in command.params if each.param_type_name == "option"}
-        wrong += [f"{name} {option}: does not exist" for option in sorted(documented - options)]
-        for parameter in command.params:
-            is_option = parameter.param_type_name == "option"
-            shown = parameter.opts[0] if is_option else parameter.name.upper()
-            row = row_of(text, shown)
-            if row is None and shown == "--json":
-                continue  # described once for all commands
-            if row is None:
-                wrong.append(f"{name} {shown}: not documented")
-            elif not is_option and (row[1] == "required") is not bool(parameter.required):
-                wrong.append(f"{name} {shown}: required or not")
-            elif is_option and parameter.default not in (None, []):
-                default = "off" if parameter.default is False else str(parameter.default)
-                wrong += [] if row[1] == default else [f"{name} {shown}: the default is {default}"]
-    wrong += [each.opts[0] for each in GROUP.params if f"`{each.opts[0]}`" not in text_of(COMMANDS_PAGE)]
+    for page in pages():
+        for line in re.findall(r"\$ (?:\S+=\S+ |\S+/)*footy ([a-z].*)", "\n".join(code_blocks(page, "console"))):
+            words = line.partition(" #")[0].split()
+            name = next((" ".join(words[:size]) for size in (2, 1) if " ".join(words[:size]) in known), None)
+            options = {word.partition("=")[0] for word in words if word.startswith("--")}
+            if name is None and words[0] not in ("feeds", "follow", "library", "browser"):
+                wrong.append(f"{page.name}: unknown command: footy {line}")
+            elif name is not None and options - known[name] - {"--help"}:
+                wrong.append(f"{page.name}: unknown option: footy {line}")
     assert wrong == []
 
 

@@ -450,8 +450,8 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
         objects = await opened(aclosing(build_objects(settings)))
         media = await opened(aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)))
         outbox = await opened(OutboxReader(url))
-        listeners, heartbeat = raise_file_limit(settings.stream_clients), settings.stream_heartbeat_seconds
-        live = await opened(Hub(outbox, most_listeners=listeners, heartbeat_seconds=heartbeat))
+        clients, heartbeat = raise_file_limit(settings.stream_clients), settings.stream_heartbeat_seconds
+        live = await opened(Hub(outbox, max_clients=clients, heartbeat_seconds=heartbeat))
         readers = ReadPool(url)
         await readers.open()
         stack.push_async_callback(readers.close)

@@ -159,7 +159,7 @@ async def system(
 async def test_a_recovery_whose_watchdog_is_killed_in_the_middle_is_ended_by_the_next(
     system: System, browser: tuple[Browser, str]
 ) -> None:
-    await system.silence(100)
+    await system.staleness(100)
     first = await system.watchdog()
     async with asyncio.timeout(90):
         await browser[0].asked.wait()
@@ -186,7 +186,7 @@ async def test_when_the_one_that_judges_is_killed_another_one_goes_on_at_once(
     browser[0].may_go_on.set()
     both = [await system.watchdog(), await system.watchdog()]
     await system.until(HealthGrade.HEALTHY)
-    await system.silence(100)
+    await system.staleness(100)
     await system.until(HealthGrade.RECOVERING)
     await steps_done(system, 1)
     first = await leader(system, both)

@@ -111,7 +111,7 @@ def judged(engines: Engines, ages: list[float], when: datetime | None = None) ->
 # --- feeds
 
 
-def test_feeds_are_listed_with_what_they_lack(footy: Footy, engines: Engines) -> None:
+def test_feeds_list_shows_missing_configuration(footy: Footy, engines: Engines) -> None:
     listed = footy("feeds", "list", "--json", **engines)
     assert listed.code == 0, listed.err
     feeds = {each["feed"]: each for each in json.loads(listed.out)}
@@ -127,7 +127,7 @@ def test_feeds_are_listed_with_what_they_lack(footy: Footy, engines: Engines) ->
     assert "API_FOOTBALL_KEY" in words
 
 
-def test_a_feed_is_switched_and_given_back_to_the_file(footy: Footy, engines: Engines) -> None:
+def test_a_feed_is_switched_and_reset_to_the_file(footy: Footy, engines: Engines) -> None:
     for command, on, switched in (("on", True, True), ("auto", False, None)):
         done = footy("feeds", command, "spare", "--json", **engines)
         assert done.code == 0, done.err
@@ -137,13 +137,13 @@ def test_a_feed_is_switched_and_given_back_to_the_file(footy: Footy, engines: En
     assert "off espn  espn, precedence 80, set by hand (feeds file: on)" in words
 
 
-def test_a_feed_that_is_not_declared_cannot_be_switched(footy: Footy, engines: Engines) -> None:
+def test_an_undeclared_feed_cannot_be_switched(footy: Footy, engines: Engines) -> None:
     ended = footy("feeds", "off", "esp", "--json", **engines)
     assert (ended.code, ended.error()["class"]) == (3, "NotFound")
     assert "api_football, espn, spare" in ended.error()["message"]
 
 
-def test_without_a_cache_switching_fails_and_says_so(footy: Footy, engines: Engines) -> None:
+def test_switching_fails_without_redis(footy: Footy, engines: Engines) -> None:
     ended = footy("feeds", "off", "espn", "--json", **(engines | {"REDIS_URL": "redis://:hidden@127.0.0.1:9/0"}))
     assert (ended.code, ended.error()["class"]) == (4, "CacheUnavailable")
     assert "hidden" not in ended.err
@@ -168,7 +168,7 @@ def joined(engines: Engines) -> list[tuple[int, int]]:
         return connection.execute("select feed_id, fixture_id from listings where feed_id = 77").fetchall()
 
 
-def test_a_doubtful_pairing_is_shown_and_confirmed(footy: Footy, engines: Engines) -> None:
+def test_an_uncertain_pairing_is_listed_and_confirmed(footy: Footy, engines: Engines) -> None:
     doubt(engines)
     shown = footy("feeds", "pairings", **engines)
     assert shown.code == 0, shown.err
@@ -179,7 +179,7 @@ def test_a_doubtful_pairing_is_shown_and_confirmed(footy: Footy, engines: Engine
     assert (done.code, joined(engines)) == (0, [(77, 5)]), done.err
 
 
-def test_a_doubtful_pairing_is_denied_and_asked_about_no_more(footy: Footy, engines: Engines) -> None:
+def test_a_rejected_pairing_is_not_listed_again(footy: Footy, engines: Engines) -> None:
     doubt(engines)
     (row,) = json.loads(footy("feeds", "pairings", "--json", **engines).out)
     assert (row["feed_id"], row["fixture_id"], row["home_name"]) == (77, 5, "Home 5")
@@ -191,13 +191,13 @@ def test_a_doubtful_pairing_is_denied_and_asked_about_no_more(footy: Footy, engi
 # --- health
 
 
-def test_health_before_anybody_judged_is_not_good(footy: Footy, engines: Engines) -> None:
+def test_health_without_a_check_is_not_healthy(footy: Footy, engines: Engines) -> None:
     ended = footy("health", **engines)
     assert ended.code == 6, ended.err
     assert "No health check yet. Is `footy watchdog` running?" in ended.out
 
 
-def test_health_tells_the_grade_each_feed_and_what_is_old(footy: Footy, engines: Engines) -> None:
+def test_health_shows_grade_feeds_and_stale_matches(footy: Footy, engines: Engines) -> None:
     follow(
         engines, [5, 6], age=75, failures_in_a_row=5, error="FeedUnavailable: [bold]no", state=MonitoringState.PAUSED
     )
@@ -218,7 +218,7 @@ def test_health_tells_the_grade_each_feed_and_what_is_old(footy: Footy, engines:
     assert [each["fixture_id"] for each in report["stale"]] == [5, 6]
 
 
-def test_health_that_fails_says_so_with_its_exit_code_and_tells_the_recoveries(footy: Footy, engines: Engines) -> None:
+def test_failing_health_sets_the_exit_code_and_lists_recoveries(footy: Footy, engines: Engines) -> None:
     judged(engines, [95.0])
     entry = Recovery("r1", now(), RecoveryAction.SOFT_RESTART, "no feed", outcome=RecoveryOutcome.FAILED, seconds=3.21)
     with_health(engines["DATABASE_URL"], lambda health: health.add_recovery(entry))
@@ -233,7 +233,7 @@ def test_health_without_engines_is_an_error(footy: Footy) -> None:
     assert (ended.code, ended.error()["class"]) == (4, "EngineError")
 
 
-def test_watching_prints_lines_where_there_is_no_terminal_and_ends_with_ctrl_c(
+def test_watch_prints_lines_without_a_terminal_until_ctrl_c(
     environment: dict[str, str], engines: Engines, tmp_path: Path
 ) -> None:
     judged(engines, [75.0])
@@ -246,7 +246,7 @@ def test_watching_prints_lines_where_there_is_no_terminal_and_ends_with_ctrl_c(
         assert process.wait(20) == 0
 
 
-def test_whoever_watches_goes_on_watching_while_the_database_is_away(
+def test_watch_continues_while_the_database_is_unavailable(
     environment: dict[str, str], engines: Engines, tmp_path: Path
 ) -> None:
     """In a terminal, through a pseudo-terminal."""
@@ -270,12 +270,12 @@ def test_whoever_watches_goes_on_watching_while_the_database_is_away(
 # --- recycle and watchdog
 
 
-def test_only_known_parts_are_started_anew(footy: Footy) -> None:
+def test_recycle_accepts_known_parts_only(footy: Footy) -> None:
     ended = footy("recycle", "universe")
     assert (ended.code, "invalid value 'universe': expected one of browser, poller" in ended.words) == (2, True)
 
 
-def test_recycle_tells_each_step_and_the_audit_log_who_wanted_it(footy: Footy, engines: Engines) -> None:
+def test_recycle_prints_each_step_and_audits_the_operator(footy: Footy, engines: Engines) -> None:
     ended = footy("recycle", "poller", **engines, TEMPORAL_ADDRESS="127.0.0.1:9")
     assert ended.code == 6, ended.err
     assert "✓ workers: no workers run here" in ended.out
@@ -285,9 +285,7 @@ def test_recycle_tells_each_step_and_the_audit_log_who_wanted_it(footy: Footy, e
     assert "footy recycle" in entry.trigger
 
 
-def test_the_watchdog_judges_until_it_is_told_to_stop(
-    environment: dict[str, str], engines: Engines, tmp_path: Path
-) -> None:
+def test_the_watchdog_checks_until_stopped(environment: dict[str, str], engines: Engines, tmp_path: Path) -> None:
     settings = engines | {"TEMPORAL_ADDRESS": "127.0.0.1:9", "FOOTY_HEALTH_SECONDS": "0.2"}
     follow(engines, [5])
     with subprocess.Popen(

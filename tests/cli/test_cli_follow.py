@@ -56,7 +56,7 @@ def test_names_are_added_removed_and_reset(at: None) -> None:
     assert listed()["changes"] == []
 
 
-def test_an_add_without_a_running_system_says_how_to_fetch_the_matches(at: None) -> None:
+def test_add_without_temporal_explains_how_to_ingest(at: None) -> None:
     done = footy("add", "MLS")
     assert done.exit_code == 0
     assert "following MLS" in done.stdout
@@ -72,18 +72,18 @@ def test_the_list_shows_regions_teams_and_costs(at: None) -> None:
     assert "no limit stated" in words
 
 
-def test_without_a_command_the_list_is_shown(at: None) -> None:
+def test_the_default_command_is_list(at: None) -> None:
     assert footy().stdout == footy("list").stdout
 
 
-def test_a_typing_error_is_refused_with_a_suggestion(at: None) -> None:
+def test_an_unknown_name_is_rejected_with_a_suggestion(at: None) -> None:
     done = footy("add", "Premier Leage")
     assert isinstance(done.exception, FollowUnknown)
     assert "did you mean Premier League?" in str(done.exception)
     assert EXIT_CODES[FollowUnknown] == 2
 
 
-def test_all_known_names_are_listed_without_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_names_are_listed_without_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     words = footy("list", "--known").stdout
@@ -93,7 +93,7 @@ def test_all_known_names_are_listed_without_a_database(tmp_path: Path, monkeypat
     assert len(document["teams"]) == 50
 
 
-def test_without_a_running_system_nothing_can_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_need_a_running_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.setenv("FOOTY_DATA_DIR", str(tmp_path / "data"))

@@ -45,7 +45,7 @@ def inside(engines: dict[str, str], do: Callable[[LibraryStore, ThreadedObjectSt
     return asyncio.run(body())
 
 
-def test_a_file_and_an_address_are_handed_in_and_listed(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
+def test_files_and_urls_are_submitted_and_listed(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "cup final.mp4").write_bytes(b"a film")
     ended = footy("submit", "cup final.mp4", "--player", "Ana", **engines)
     assert (ended.code, ended.err) == (0, "")
@@ -81,7 +81,7 @@ def test_a_file_and_an_address_are_handed_in_and_listed(footy: Footy, engines: d
         ("x" * 300, BadRequest, "cannot read"),
     ],
 )
-def test_a_file_that_cannot_be_taken_says_why(
+def test_an_invalid_file_is_rejected_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, kind: type[FootyError], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -91,15 +91,13 @@ def test_a_file_that_cannot_be_taken_says_why(
         size_of(Path(what), 1_000_000)
 
 
-def test_an_address_that_may_not_be_asked_says_why(footy: Footy, engines: dict[str, str]) -> None:
+def test_a_forbidden_url_is_rejected_with_a_reason(footy: Footy, engines: dict[str, str]) -> None:
     ended = footy("submit", "http://127.0.0.1/a.mp4", "--json", **engines)
     assert (ended.code, ended.error()["class"]) == (1, "BadRequest")
     assert footy("library", "list", **engines).out.startswith("no sources")
 
 
-def test_a_source_is_shown_with_its_clips_and_what_failed_is_tried_again(
-    footy: Footy, engines: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_source_is_shown_with_its_clips_and_retried(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
     now = datetime.now(UTC)
     inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), title="Two \x1b[31mscenes", now=now))
     ended = footy("library", "show", "1", **engines)
@@ -127,7 +125,7 @@ def test_a_source_is_shown_with_its_clips_and_what_failed_is_tried_again(
     assert inside(engines, work) == [2]
 
 
-def test_a_source_is_removed_by_who_is_sure(footy: Footy, engines: dict[str, str]) -> None:
+def test_removing_a_source_needs_confirmation(footy: Footy, engines: dict[str, str]) -> None:
     now = datetime.now(UTC)
     inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=now))
     asked = footy("library", "remove", "1", **engines)
@@ -142,7 +140,7 @@ def test_a_source_is_removed_by_who_is_sure(footy: Footy, engines: dict[str, str
     assert footy("library", "remove", "2", "--yes", **engines).code == 3
 
 
-def test_rows_and_objects_are_compared_both_ways(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
+def test_scrub_compares_rows_and_objects(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
     assert "nothing to delete" in footy("library", "leftovers", **engines).out
     filmed: Filmed = inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=datetime.now(UTC)))
     (tmp_path / "stray").write_bytes(b"nobody knows me")

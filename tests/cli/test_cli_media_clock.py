@@ -137,15 +137,15 @@ def test_the_proof_is_an_image(tmp_path: Path, command: list[str]) -> None:
         ["verify", "clip.mp4", "--elapsed", "60", "--score-before", "one"],
     ],
 )
-def test_wrong_options_are_refused(arguments: list[str]) -> None:
+def test_invalid_options_are_rejected(arguments: list[str]) -> None:
     called(*arguments, code=2)
 
 
-def test_a_proof_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_an_unwritable_proof_path_is_rejected(tmp_path: Path) -> None:
     called("clock", "clip.mp4", "--save-proof", str(tmp_path / "no" / "proof.png"), code=2)
 
 
-def test_nobody_there_is_an_error_and_no_answer() -> None:
+def test_an_unavailable_vision_server_is_an_error() -> None:
     with patch.object(media, "open_vision", lambda: FixedVision(None)):
         result = CliRunner().invoke(media.media, ["clock", "clip.mp4", "--json"])
     assert isinstance(result.exception, VisionUnavailable)

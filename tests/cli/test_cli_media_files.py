@@ -38,7 +38,7 @@ def answer(*arguments: object) -> Any:
     return json.loads(result.stdout)
 
 
-def test_probe_tells_what_the_file_is(clips: Path) -> None:
+def test_probe_prints_the_properties(clips: Path) -> None:
     told = answer("probe", clips / "whole.mp4")
     assert (told["width"], told["height"], told["fps"], told["duration"], told["codec"]) == (320, 180, 25, 6, "h264")
     words = run("probe", clips / "whole.mp4").stdout
@@ -61,17 +61,17 @@ def test_hash_is_the_text_form(clips: Path) -> None:
         ("whole", "other", {"duplicate": False, "offset_seconds": None, "matched_frames": 0, "keep": None}),
     ],
 )
-def test_compare_says_the_same_or_not_and_which_to_keep(clips: Path, a: str, b: str, expected: dict[str, Any]) -> None:
+def test_compare_reports_duplicates_and_the_copy_to_keep(clips: Path, a: str, b: str, expected: dict[str, Any]) -> None:
     assert answer("compare", clips / f"{a}.mp4", clips / f"{b}.mp4") == expected
 
 
-def test_compare_in_words(clips: Path) -> None:
+def test_compare_prints_text(clips: Path) -> None:
     same = run("compare", clips / "part.mp4", clips / "whole.mp4").stdout.replace("\n", "")
     assert "same moment: the first starts at +1.00 s of the second; 24 frames match; keep" in same
     assert run("compare", clips / "whole.mp4", clips / "other.mp4").stdout == "different\n"
 
 
-def test_duplicates_lists_all_pairs_the_groups_and_what_cannot_be_read(clips: Path) -> None:
+def test_duplicates_lists_pairs_groups_and_unreadable_files(clips: Path) -> None:
     whole, part, other, wrong = (str(clips / f"{name}.mp4") for name in ("whole", "part", "other", "wrong"))
     told = answer("duplicates", clips)
     assert list(told) == ["pairs", "groups", "errors"]
@@ -86,7 +86,7 @@ def test_duplicates_lists_all_pairs_the_groups_and_what_cannot_be_read(clips: Pa
     assert [(each["file"], each["class"]) for each in told["errors"]] == [(wrong, "NotAVideo")]
 
 
-def test_duplicates_in_words_names_the_one_to_keep(clips: Path, tmp_path: Path) -> None:
+def test_duplicates_prints_the_copy_to_keep(clips: Path, tmp_path: Path) -> None:
     for name in ("whole", "part"):
         shutil.copy(clips / f"{name}.mp4", tmp_path)
     words = run("duplicates", tmp_path / "whole.mp4", tmp_path / "part.mp4").stdout.replace("\n", " ")
@@ -94,7 +94,7 @@ def test_duplicates_in_words_names_the_one_to_keep(clips: Path, tmp_path: Path) 
     assert "2 files, 1 groups of duplicates, 0 unreadable" in words
 
 
-def test_a_file_that_is_named_twice_is_read_once(clips: Path) -> None:
+def test_a_file_given_twice_is_read_once(clips: Path) -> None:
     assert answer("duplicates", clips / "whole.mp4", clips / "whole.mp4") == {"pairs": [], "groups": [], "errors": []}
 
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_named_twice_is_read_once(clips: Path) -> None:
         (["probe", "cut.mp4"], MediaBroken),
     ],
 )
-def test_errors_are_those_of_the_project(clips: Path, arguments: list[str], kind: type[Exception]) -> None:
+def test_media_errors_are_footy_errors(clips: Path, arguments: list[str], kind: type[Exception]) -> None:
     (clips / "cut.mp4").write_bytes((clips / "whole.mp4").read_bytes()[:5000])
     try:
         command, *files = arguments

@@ -19,14 +19,14 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("films") / "film.mp4", pictures)
 
 
-def test_the_json_holds_the_rate_and_the_cuts_and_nothing_else(footy: Footy, film: Path) -> None:
+def test_scenes_json_has_rate_and_cuts(footy: Footy, film: Path) -> None:
     ended = footy("media", "scenes", str(film), "--least", "0.4", "--json")
     assert ended.code == 0
     assert json.loads(ended.out) == {"fps": 25.0, "cuts": [30, 42]}
     assert ended.err == ""
 
 
-def test_the_table_lists_the_scenes(footy: Footy, film: Path) -> None:
+def test_scenes_prints_a_table(footy: Footy, film: Path) -> None:
     ended = footy("media", "scenes", str(film), "--least", "0.4")
     rows = [line.split() for line in ended.out.splitlines()]
     assert rows == [
@@ -37,14 +37,14 @@ def test_the_table_lists_the_scenes(footy: Footy, film: Path) -> None:
     ]
 
 
-def test_by_default_no_scene_is_shorter_than_six_tenths_of_a_second(footy: Footy, film: Path) -> None:
+def test_scenes_have_a_minimum_length_by_default(footy: Footy, film: Path) -> None:
     found = json.loads(footy("media", "scenes", str(film), "--json").out)["cuts"]
     assert len(found) == 1
     assert set(found) < {30, 42}
 
 
 @pytest.mark.parametrize(("content", "kind"), [(None, "NotFound"), (b"", "NotAVideo"), (b"no video", "NotAVideo")])
-def test_a_wrong_file_is_named_with_its_class(footy: Footy, tmp_path: Path, content: bytes | None, kind: str) -> None:
+def test_scenes_reports_an_invalid_file(footy: Footy, tmp_path: Path, content: bytes | None, kind: str) -> None:
     path = tmp_path / "wrong.mp4"
     if content is not None:
         path.write_bytes(content)
@@ -55,7 +55,7 @@ def test_a_wrong_file_is_named_with_its_class(footy: Footy, tmp_path: Path, cont
 
 
 @pytest.mark.parametrize("least", ["-1", "61", "soon"])
-def test_a_least_that_makes_no_sense_is_refused(footy: Footy, film: Path, least: str) -> None:
+def test_an_invalid_minimum_length_is_rejected(footy: Footy, film: Path, least: str) -> None:
     ended = footy("media", "scenes", str(film), "--least", least)
     assert ended.code == 2
     assert "--least" in ended.words

@@ -37,7 +37,7 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
     return {"DATABASE_URL": database_url, "FOOTY_DATA_DIR": str(tmp_path)}
 
 
-def test_recording_is_on_for_all_and_can_be_switched(footy: Footy, recorded: dict[str, str]) -> None:
+def test_recording_is_switched_for_all_or_single_fixtures(footy: Footy, recorded: dict[str, str]) -> None:
     words = footy("record", "list", **recorded).out
     assert "recording every match" in words
     assert "Liverpool - Manchester City" in words
@@ -49,15 +49,15 @@ def test_recording_is_on_for_all_and_can_be_switched(footy: Footy, recorded: dic
 
 
 @pytest.mark.parametrize("words", [["on"], ["on", "5000", "--all"]])
-def test_what_cannot_be_meant_is_refused(footy: Footy, recorded: dict[str, str], words: list[str]) -> None:
+def test_ambiguous_arguments_are_rejected(footy: Footy, recorded: dict[str, str], words: list[str]) -> None:
     assert footy("record", *words, **recorded).code == 2
 
 
-def test_a_fixture_that_is_not_known_is_not_found(footy: Footy, recorded: dict[str, str]) -> None:
+def test_an_unknown_fixture_is_not_found(footy: Footy, recorded: dict[str, str]) -> None:
     assert footy("record", "export", "6000", "/dev/null", **recorded).code == 3
 
 
-def test_a_match_that_is_on_is_exported_as_far_as_it_is(footy: Footy, recorded: dict[str, str], tmp_path: Path) -> None:
+def test_a_live_match_is_exported_as_recorded_so_far(footy: Footy, recorded: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl.gz"
     ended = footy("record", "export", "5000", str(path), **recorded)
     assert ended.code == 0, ended.err

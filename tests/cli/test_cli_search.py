@@ -50,21 +50,21 @@ def shelved(database_url: str, tmp_path: Path) -> Shelved:
     return asyncio.run(fill())
 
 
-def test_words_print_a_line_for_each_moment(footy: Footy, shelved: Shelved) -> None:
+def test_a_text_search_prints_one_line_per_moment(footy: Footy, shelved: Shelved) -> None:
     done = footy("search", "nun", "penalty", DATABASE_URL=shelved.url)
     assert done.code == 0, done.err
     assert "90+3' " in done.out
     assert f"copies: {shelved.nunez[0]}" in done.out or f"copies: {shelved.salah[0]}" in done.out
 
 
-def test_json_is_the_document_of_the_api(footy: Footy, shelved: Shelved) -> None:
+def test_json_output_equals_the_api_document(footy: Footy, shelved: Shelved) -> None:
     done = footy("search", "salah", "--verified", "--json", DATABASE_URL=shelved.url)
     found = json.loads(done.out)
     assert {each["clip"]["id"] for each in found["items"]} <= {*shelved.salah, *shelved.nunez}
     assert (found["total"], found["next"], found["model"]) == (2, None, None)
 
 
-def test_likeness_goes_by_a_clip_a_picture_or_a_film(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
+def test_similarity_search_takes_a_clip_an_image_or_a_video(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
     (tmp_path / "shot.jpg").write_bytes(jpeg(compressed(drawn(2))))
     write(tmp_path / "film.mp4", [drawn(2)] * 10, 25.0)
     for like, expected in ((str(shelved.salah[0]), shelved.nunez[0]), ("shot.jpg", shelved.salah[1]),
@@ -74,7 +74,7 @@ def test_likeness_goes_by_a_clip_a_picture_or_a_film(footy: Footy, shelved: Shel
         assert json.loads(done.out)["items"][0]["clip"]["id"] == expected
 
 
-def test_nothing_found_is_said_and_is_no_failure(footy: Footy, shelved: Shelved) -> None:
+def test_an_empty_result_is_not_an_error(footy: Footy, shelved: Shelved) -> None:
     done = footy("search", "nobody", DATABASE_URL=shelved.url)
     assert (done.code, done.out.strip()) == (0, "nothing found")
 
@@ -88,7 +88,7 @@ def test_nothing_found_is_said_and_is_no_failure(footy: Footy, shelved: Shelved)
         (("--from", "yesterday"), 2, "YYYY-MM-DD"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
+def test_invalid_search_arguments_are_rejected(
     footy: Footy, shelved: Shelved, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     done = footy("search", *arguments, DATABASE_URL=shelved.url)
@@ -96,14 +96,14 @@ def test_what_cannot_be_asked_is_refused(
     assert words in done.words
 
 
-def test_a_file_that_is_no_picture_is_refused(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_image_is_rejected(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
     (tmp_path / "notes.jpg").write_text("no picture")
     done = footy("search", "--like", "notes.jpg", "--json", DATABASE_URL=shelved.url)
     assert done.code == 1
     assert done.error()["class"] == "NotAVideo"
 
 
-def test_a_goal_that_was_withdrawn_is_told_as_one() -> None:
+def test_a_withdrawn_goal_is_marked() -> None:
     facts = {"player": "E. Haaland", "minute": "31'", "home": "A", "away": "B", "score": "0–1", "withdrawn": True}
     clip = ClipResult(7, 1, 0, 100, Fraction(25), ClipState.EMBEDDED, "a title", facts=facts)
     assert line(MomentResult(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"

@@ -10,7 +10,7 @@ from found_footy.access.models import parse_token
 from tests.cli.conftest import Footy
 
 
-def test_a_token_is_made_listed_and_revoked(footy: Footy, database_url: str) -> None:
+def test_a_token_is_created_listed_and_revoked(footy: Footy, database_url: str) -> None:
     settings = {"DATABASE_URL": database_url}
     made = footy("token", "create", "--name", "Desk ü", "--role", "editor", "--days", "30", "--json", **settings)
     assert made.code == 0, made.err
@@ -36,12 +36,12 @@ def test_a_token_is_made_listed_and_revoked(footy: Footy, database_url: str) -> 
     assert "revoked" in words
 
 
-def test_a_token_that_is_not_there_cannot_be_revoked(footy: Footy, database_url: str) -> None:
+def test_an_unknown_token_cannot_be_revoked(footy: Footy, database_url: str) -> None:
     ended = footy("token", "revoke", "nonsense", "--json", DATABASE_URL=database_url)
     assert (ended.code, ended.out, ended.error()["class"]) == (3, "", "NotFound")
 
 
-def test_an_empty_list_says_how_to_make_one(footy: Footy, database_url: str) -> None:
+def test_an_empty_token_list_explains_how_to_create_one(footy: Footy, database_url: str) -> None:
     assert "footy token create" in footy("token", "list", DATABASE_URL=database_url).out
 
 
@@ -57,13 +57,13 @@ def test_an_empty_list_says_how_to_make_one(footy: Footy, database_url: str) -> 
         (["revoke"], "id"),
     ],
 )
-def test_wrong_usage_ends_with_2(footy: Footy, arguments: list[str], words: str) -> None:
+def test_wrong_token_usage_exits_with_2(footy: Footy, arguments: list[str], words: str) -> None:
     ended = footy("token", *arguments)
     assert (ended.code, ended.out) == (2, "")
     assert words.lower() in ended.words.lower()
 
 
 @pytest.mark.parametrize("command", [("list",), ("revoke", "abcd1234"), ("create", "--name", "x", "--role", "reader")])
-def test_without_engines_the_error_is_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+def test_errors_are_json_with_json_output(footy: Footy, command: tuple[str, ...]) -> None:
     ended = footy("token", *command, "--json")
     assert (ended.code, ended.out, ended.error()["class"]) == (4, "", "EngineError")

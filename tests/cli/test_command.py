@@ -57,7 +57,7 @@ NOBODY_ANSWERS = dict.fromkeys(
 HAVE_JSON = [("ingest",), ("fixtures",), ("fixture", "1"), ("goal", "1_40_306_Goal_1")]
 
 
-def test_the_commands_are_these() -> None:
+def test_the_command_list_is_complete() -> None:
     assert COMMANDS == [
         "clips",
         "demo",
@@ -81,7 +81,7 @@ def test_the_commands_are_these() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_help_even_with_wrong_settings(footy: Footy, command: str) -> None:
+def test_every_command_has_help_despite_invalid_settings(footy: Footy, command: str) -> None:
     ended = footy(command, "--help", FOOTY_WORKERS="none")
     assert (ended.code, ended.err) == (0, "")
     assert f"Usage: footy {command}" in ended.out
@@ -111,7 +111,7 @@ def test_help_imports_no_heavy_module(environment: dict[str, str]) -> None:
     assert done.stdout.splitlines()[-1] == ""
 
 
-def test_a_reading_command_imports_neither_temporal_nor_media(environment: dict[str, str], database_url: str) -> None:
+def test_reading_commands_import_neither_temporal_nor_media(environment: dict[str, str], database_url: str) -> None:
     code = PROGRAM.replace("main()\n", "main()\n    raise SystemExit\n")
     heavy = ",".join(name for name in HEAVY if name != "psycopg")
     program = f"import sys; sys.argv[1:] = ['token', 'list', '--json']\n{code}".replace("sys.argv[-1]", repr(heavy))
@@ -130,7 +130,7 @@ def test_the_installed_program_uses_exit_codes_and_streams(environment: dict[str
     assert json.loads(done.stderr)["error"]["class"] == "EngineError"
 
 
-def test_help_names_every_command_even_with_wrong_settings(footy: Footy) -> None:
+def test_help_lists_every_command_despite_invalid_settings(footy: Footy) -> None:
     ended = footy("-h", FOOTY_WORKERS="none")
     assert (ended.code, ended.err) == (0, "")
     assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
@@ -145,7 +145,7 @@ def test_help_names_every_command_even_with_wrong_settings(footy: Footy) -> None
     ]
 
 
-def test_version_is_shown_even_with_wrong_settings(footy: Footy) -> None:
+def test_version_is_shown_despite_invalid_settings(footy: Footy) -> None:
     ended = footy("--version", FOOTY_WORKERS="none")
     assert (ended.code, ended.out, ended.err) == (0, f"found-footy {version('found-footy')}\n", "")
 
@@ -167,21 +167,21 @@ def test_version_is_shown_even_with_wrong_settings(footy: Footy) -> None:
         (["simulate", "--port", "65536"], "--port"),
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_what_is_wrong(footy: Footy, arguments: list[str], words: str) -> None:
+def test_wrong_usage_exits_with_2_and_a_message(footy: Footy, arguments: list[str], words: str) -> None:
     ended = footy(*arguments)
     assert (ended.code, ended.out) == (2, "")
     assert words.lower() in ended.words.lower()
     assert "Traceback" not in ended.err
 
 
-def test_a_wrong_date_of_fixtures_is_wrong_usage_also_without_engines(footy: Footy) -> None:
+def test_an_invalid_date_is_wrong_usage_without_engines(footy: Footy) -> None:
     ended = footy("fixtures", "--date", "nonsense")
     assert ended.code == 2
     assert "invalid date 'nonsense'" in ended.words
 
 
 @pytest.mark.parametrize("command", NEED_SETTINGS, ids=lambda command: command[0])
-def test_a_wrong_setting_ends_with_2_before_anything_is_started(
+def test_an_invalid_setting_exits_with_2_before_starting(
     footy: Footy, command: tuple[str, ...], tmp_path: Path
 ) -> None:
     ended = footy(*command, FOOTY_WORKERS="none")
@@ -193,7 +193,7 @@ def test_a_wrong_setting_ends_with_2_before_anything_is_started(
 
 
 @pytest.mark.parametrize("command", [*HAVE_JSON, ("doctor",), ("demo",)], ids=lambda command: command[0])
-def test_a_wrong_setting_is_told_as_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+def test_an_invalid_setting_is_reported_as_json(footy: Footy, command: tuple[str, ...]) -> None:
     ended = footy(*command, "--json", FOOTY_WORKERS="none")
     assert (ended.code, ended.out) == (2, "")
     error = ended.error()
@@ -203,7 +203,7 @@ def test_a_wrong_setting_is_told_as_json_where_json_is_asked_for(footy: Footy, c
 
 
 @pytest.mark.parametrize("command", NEED_ENGINES, ids=lambda command: command[0])
-def test_without_engines_the_command_ends_with_4_and_says_how_to_start_them(
+def test_without_engines_the_command_exits_with_4_and_a_hint(
     footy: Footy, command: tuple[str, ...], tmp_path: Path
 ) -> None:
     ended = footy(*command)
@@ -217,7 +217,7 @@ def test_without_engines_the_command_ends_with_4_and_says_how_to_start_them(
 
 
 @pytest.mark.parametrize("command", HAVE_JSON, ids=lambda command: command[0])
-def test_without_engines_the_error_is_json_where_json_is_asked_for(footy: Footy, command: tuple[str, ...]) -> None:
+def test_errors_are_json_with_json_output(footy: Footy, command: tuple[str, ...]) -> None:
     ended = footy(*command, "--json")
     assert (ended.code, ended.out) == (4, "")
     error = ended.error()
@@ -227,7 +227,7 @@ def test_without_engines_the_error_is_json_where_json_is_asked_for(footy: Footy,
 
 
 @pytest.mark.parametrize("command", ["demo", "simulate"])
-def test_a_scenario_that_is_not_there_ends_with_2_and_names_those_that_are(
+def test_an_unknown_scenario_exits_with_2_and_lists_the_bundled_ones(
     footy: Footy, command: str, tmp_path: Path
 ) -> None:
     ended = footy(command, "--scenario", "nofile.yaml")
@@ -237,7 +237,7 @@ def test_a_scenario_that_is_not_there_ends_with_2_and_names_those_that_are(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_scenario_is_told_as_json_where_json_is_asked_for(footy: Footy, tmp_path: Path) -> None:
+def test_an_invalid_scenario_is_reported_as_json(footy: Footy, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text("title: Wrong\nmatches: [{id: none}]\n")
     ended = footy("demo", "--scenario", "wrong.yaml", "--json")
     assert (ended.code, ended.out) == (2, "")
@@ -246,7 +246,7 @@ def test_a_wrong_scenario_is_told_as_json_where_json_is_asked_for(footy: Footy, 
     assert "wrong.yaml: matches[0].id" in error["message"]
 
 
-def test_the_settings_of_an_env_file_hold_for_the_command(footy: Footy, tmp_path: Path) -> None:
+def test_settings_are_read_from_the_env_file(footy: Footy, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FOOTY_POL_SECONDS=5\n")
     ended = footy("fixtures")
     assert ended.code == 2
@@ -321,14 +321,14 @@ def test_doctor_writes_a_report(footy: Footy, tmp_path: Path, words: tuple[str, 
     assert "FOOTY_REDDIT_URL" in text
 
 
-def test_doctor_writes_no_file_without_being_asked(footy: Footy, tmp_path: Path) -> None:
+def test_doctor_writes_a_file_only_with_report(footy: Footy, tmp_path: Path) -> None:
     ended = footy("doctor", "mine.md", **NOBODY_ANSWERS)
     assert ended.code == 2
     assert "--report" in ended.words
     assert list(tmp_path.iterdir()) == []
 
 
-def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Footy, tmp_path: Path) -> None:
+def test_doctor_reports_an_unwritable_data_folder(footy: Footy, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ended = footy("doctor", "--json", FOOTY_DATA_DIR=str(tmp_path / "file"))
     assert ended.code == 6
@@ -338,7 +338,7 @@ def test_doctor_says_which_folder_to_change_where_it_cannot_be_written(footy: Fo
 
 
 @pytest.mark.parametrize(("key", "state", "code"), [("right", "ok", 0), ("wrong", "failed", 6)])
-async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: int) -> None:
+async def test_doctor_live_checks_the_api_key(footy: Footy, key: str, state: str, code: int) -> None:
     async with Simulator(load_scenario("quick"), key="right") as simulator:
         places = ("API_FOOTBALL", "WIKIDATA", "WIKIDATA_SPARQL", "FXTWITTER", "REDDIT")
         names = [f"FOOTY_{place}_URL" for place in places]
@@ -351,7 +351,7 @@ async def test_doctor_tries_the_key(footy: Footy, key: str, state: str, code: in
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_simulate_serves_until_it_is_told_to_stop(environment: dict[str, str], number: signal.Signals) -> None:
+async def test_simulate_serves_until_stopped(environment: dict[str, str], number: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         FOOTY,
         "simulate",

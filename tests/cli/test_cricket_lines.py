@@ -24,12 +24,12 @@ def innings(batting: str, runs_: int, wickets: int) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_score_is_runs_and_wickets(played: list[dict[str, Any]], line: str) -> None:
+def test_cricket_scores_have_runs_and_wickets(played: list[dict[str, Any]], line: str) -> None:
     document = {"sport": "cricket", "innings": played, "goals": {"home": 3, "away": 1}}
     assert runs(document) == score(document) == line
 
 
-def test_a_moment_is_an_over_and_a_ball() -> None:
+def test_cricket_times_have_overs_and_balls() -> None:
     assert minute({"elapsed": 12, "extra": 3, "innings": 2}) == "12.3"
     assert minute({"elapsed": 12, "extra": None, "innings": 1}) == "12.0"
     assert overs({"elapsed": 0, "extra": 1}) == "0.1"
@@ -43,11 +43,11 @@ def test_a_moment_is_an_over_and_a_ball() -> None:
         ({"short": "ABD", "elapsed": None, "extra": None}, "ABD"),
     ],
 )
-def test_the_clock_of_a_match(status: dict[str, Any], line: str) -> None:
+def test_the_match_clock_is_formatted(status: dict[str, Any], line: str) -> None:
     assert clock({"sport": "cricket", "fixture": {"status": status}}) == line
 
 
-def test_football_is_none() -> None:
+def test_football_is_not_cricket() -> None:
     assert is_cricket({"sport": "cricket"})
     assert not is_cricket({"sport": "football"})
     assert not is_cricket({})

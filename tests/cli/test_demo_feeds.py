@@ -25,7 +25,7 @@ LEAGUES = ["eng.1", "esp.1", "ger.1", "fra.1", "ita.1", "uefa.champions"]
         ("quick", True, ["api_football", "crex", "espn"]),
     ],
 )
-def test_the_file_declares_the_feeds_of_the_scenario(
+def test_the_sources_file_declares_the_feeds_of_the_scenario(
     name: str, browser: bool, feeds: list[str], tmp_path: Path
 ) -> None:
     sources = load_sources(write_sources(tmp_path / "demo", load_scenario(name), URL, browser=browser))
@@ -35,7 +35,7 @@ def test_the_file_declares_the_feeds_of_the_scenario(
     assert all(source.enabled for source in sources)
 
 
-def test_espn_is_asked_for_the_leagues_of_the_scenario(tmp_path: Path) -> None:
+def test_espn_polls_the_leagues_of_the_scenario(tmp_path: Path) -> None:
     *_, espn = load_sources(write_sources(tmp_path, load_scenario("matchday"), URL, browser=True))
     assert list(espn.metadata["leagues"]) == LEAGUES
 
@@ -45,12 +45,12 @@ def without_espn() -> Scenario:
     return whole.model_copy(update={"feeds": whole.feeds.model_copy(update={"espn": None})})
 
 
-def test_a_scenario_of_one_feed_declares_one(tmp_path: Path) -> None:
+def test_a_scenario_with_one_feed_declares_one(tmp_path: Path) -> None:
     (only,) = load_sources(write_sources(tmp_path, without_espn(), URL, browser=True))
     assert only.id == "api_football"
 
 
-async def test_the_demo_points_at_its_own_file(tmp_path: Path) -> None:
+async def test_the_demo_uses_its_own_sources_file(tmp_path: Path) -> None:
     async with Simulator(load_scenario("quick").football) as simulator:
         settings = demo_settings(Settings(_env_file=None, data_dir=tmp_path), simulator)
         assert settings.feed == "api_football"
@@ -60,7 +60,7 @@ async def test_the_demo_points_at_its_own_file(tmp_path: Path) -> None:
     assert [source.id for source in load_sources(settings.feeds_file)] == ["api_football", "espn"]
 
 
-async def test_a_system_elsewhere_is_told_where_the_file_is(tmp_path: Path) -> None:
+async def test_simulate_prints_the_path_of_the_sources_file(tmp_path: Path) -> None:
     async with Simulator(load_scenario("quick").football) as simulator:
         plain, whole = simulator_environment(simulator), simulator_environment(simulator, tmp_path)
     assert plain["FOOTY_FEED"] == "api_football"

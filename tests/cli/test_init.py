@@ -32,7 +32,7 @@ def init(*options: str, answers: str = "") -> Result:
     return CliRunner().invoke(app, ["init", "--no-check", *options], input=answers, catch_exceptions=False)
 
 
-def test_with_yes_nothing_is_asked_and_the_defaults_are_written(folder: Path) -> None:
+def test_yes_writes_the_defaults_without_questions(folder: Path) -> None:
     done = init("--yes")
     assert done.exit_code == 0, done.output
     written = dotenv_values(folder / ".env")
@@ -46,7 +46,7 @@ def test_with_yes_nothing_is_asked_and_the_defaults_are_written(folder: Path) ->
     assert "Start with `footy up`." in done.output
 
 
-def test_answers_are_written_and_become_the_settings(folder: Path) -> None:
+def test_answers_are_written_as_settings(folder: Path) -> None:
     answers = [
         "Premier League, Real Madrid",
         "key-123",
@@ -70,14 +70,14 @@ def test_answers_are_written_and_become_the_settings(folder: Path) -> None:
     assert settings.data_dir == Path("data")
 
 
-def test_a_wrong_answer_is_explained_and_asked_again(folder: Path) -> None:
+def test_an_invalid_answer_is_explained_and_asked_again(folder: Path) -> None:
     done = init(answers="Premier Leage\nPremier League\n\nreddit\n\n\n")
     assert done.exit_code == 0, done.output
     assert "did you mean Premier League?" in done.output
     assert load_settings().follow == ("Premier League",)
 
 
-def test_other_lines_of_the_file_stay(folder: Path) -> None:
+def test_other_lines_of_the_env_file_are_kept(folder: Path) -> None:
     (folder / ".env").write_text("# mine\nLOG_FORMAT=pretty\nFOOTY_FOLLOW=top5\n")
     assert init("--yes").exit_code == 0
     text = (folder / ".env").read_text()
@@ -85,7 +85,7 @@ def test_other_lines_of_the_file_stay(folder: Path) -> None:
     assert dotenv_values(folder / ".env")["FOOTY_FOLLOW"] == "top5", "what was chosen before is the default"
 
 
-def test_without_a_terminal_it_says_how_to_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_init_suggests_yes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("found_footy.cli.init.is_terminal", lambda: False)
     with pytest.raises(SettingsError, match="--yes"):
         init()

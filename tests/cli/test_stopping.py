@@ -33,7 +33,9 @@ run(body, when_stopped=0)
         ("import time; time.sleep(600)", 1, EXIT_NOT_STOPPED),
     ],
 )
-def test_it_ends_in_time(number: signal.Signals, then: str, timeout: int, code: int) -> None:
+def test_a_process_exits_in_time_after_the_stop_signal(
+    number: signal.Signals, then: str, timeout: int, code: int
+) -> None:
     program = PROGRAM.format(then=then, timeout=timeout)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

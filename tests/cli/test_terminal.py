@@ -113,7 +113,7 @@ def printed(what: RenderableType, *, terminal: bool = False) -> str:
         ({"_removed": True, "_debounce_complete": True, "_download_complete": True}, "withdrawn"),
     ],
 )
-def test_the_state_of_a_goal(fields: dict[str, Any], state: str) -> None:
+def test_goal_state_follows_the_event(fields: dict[str, Any], state: str) -> None:
     assert goal_state(event(**fields), 3) == state
     assert printed(goal_line(event(**fields), 3)).rstrip().endswith(state)
 
@@ -128,7 +128,7 @@ def test_the_state_of_a_goal(fields: dict[str, Any], state: str) -> None:
         ({"player": {"id": None, "name": None}}, "12' 1–0 scorer unknown seen 2/3"),
     ],
 )
-def test_the_line_of_a_goal(fields: dict[str, Any], line: str) -> None:
+def test_a_goal_is_one_line(fields: dict[str, Any], line: str) -> None:
     assert printed(goal_line(event(**fields), 3)).strip() == line
 
 
@@ -147,7 +147,7 @@ def test_the_line_of_a_goal(fields: dict[str, Any], line: str) -> None:
         ({"error": {"class": "FeedSchemaError", "message": "x", "at": AT}}, ["last poll failed: FeedSchemaError"]),
     ],
 )
-def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
+def test_fixtures_are_listed_with_their_goals(fields: dict[str, Any], parts: list[str]) -> None:
     text = printed(fixtures_view([document(**fields)], 3))
     for part in parts:
         assert part in text
@@ -167,13 +167,13 @@ def test_the_list_of_fixtures(fields: dict[str, Any], parts: list[str]) -> None:
         ({"player": {"id": None, "name": None}}, "12'\xa0?\xa02/3"),
     ],
 )
-def test_a_goal_in_the_matchdays_table(fields: dict[str, Any], chip: str) -> None:
+def test_the_matchday_table_shows_each_goal(fields: dict[str, Any], chip: str) -> None:
     text = printed(matchday_table([document(events=[event(**fields)])], 3, 10))
     assert chip in text
     assert "Liverpool – Manchester City" in text
 
 
-def test_the_page_of_a_fixture() -> None:
+def test_fixture_view_shows_league_clock_and_goals() -> None:
     error = {"class": "FeedUnavailable", "message": "did not answer", "at": AT}
     assert printed(fixture_view(document(error=error), 3)).splitlines() == [
         "Liverpool 1–0 Manchester City",
@@ -186,7 +186,7 @@ def test_the_page_of_a_fixture() -> None:
     assert printed(fixture_view(document(events=[], last_poll_at=None), 3)).splitlines()[-1] == "no goals"
 
 
-def test_the_page_of_a_goal() -> None:
+def test_goal_view_shows_scores_and_searches() -> None:
     changed = {"player": {"from": None, "to": "Mohamed Salah"}, "minute": {"from": "11'", "to": "12'"}}
     withdrawn = {"_removed": True, "_removed_at": AT, "_removed_reason": "the feed no longer lists it (VAR)"}
     page = goal(_stable_at=AT, _attributions=[{"at": AT, "changed": changed}], **withdrawn)
@@ -199,7 +199,7 @@ def test_the_page_of_a_goal() -> None:
     ]
 
 
-def test_the_page_of_a_goal_with_clips_explains_every_post() -> None:
+def test_goal_view_explains_every_post() -> None:
     page = goal(
         _debounce_complete=True,
         _stable_at=AT,
@@ -262,7 +262,7 @@ DONE = BEGUN | {"_download_complete": True}
         ),
     ],
 )
-def test_no_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> None:
+def test_a_missing_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> None:
     assert why_no_clip(event(**fields)) == sentence
 
 
@@ -301,11 +301,11 @@ def test_no_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> N
         (DONE | {"_removed": True}, ""),
     ],
 )
-def test_the_way_of_a_goal(fields: dict[str, Any], steps: str) -> None:
+def test_progress_line_summarizes_searches_and_candidates(fields: dict[str, Any], steps: str) -> None:
     assert progress_line(event(**fields), 10) == steps
 
 
-def test_the_list_of_clips() -> None:
+def test_clips_are_listed_by_goal() -> None:
     names = {"home": "Liverpool", "away": "Manchester City", "player": None, "minute": 90, "extra": 3}
     assert "Liverpool – Manchester City 90+3' ?     1  ✓ 12'" in printed(clips_view([clip(**names)]))
 
@@ -342,7 +342,7 @@ def named(name: str) -> list[RenderableType]:
     ["[red]", "[/]", "[/red]", "[bold]FC[/bold]", "[link=http://example.invalid]", "\\", "[", "a\\[b", ":soccer:"],
 )
 @pytest.mark.parametrize("terminal", [False, True])
-def test_markup_in_a_name_is_printed_as_it_is(name: str, terminal: bool) -> None:
+def test_markup_in_names_is_not_interpreted(name: str, terminal: bool) -> None:
     for each in named(name):
         assert name in printed(each, terminal=terminal)
 
@@ -373,7 +373,7 @@ def test_markup_in_a_name_is_printed_as_it_is(name: str, terminal: bool) -> None
         "\ud800",
     ],
 )
-def test_a_hostile_name_does_not_command_the_terminal(attack: str) -> None:
+def test_control_sequences_in_names_are_removed(attack: str) -> None:
     hostile = set(attack) - set(map(chr, range(0x20, 0x7F)))
     assert hostile
     for each, harmless in zip(named(f"A{attack}B"), named(f"A{printable(attack)}B"), strict=True):
@@ -388,7 +388,7 @@ def test_a_hostile_name_does_not_command_the_terminal(attack: str) -> None:
 @pytest.mark.parametrize(
     "name", ["1. FC Köln", "محمد صلاح", "ソン・フンミン", "Ħamrun Spartans", "O'Neil – Jr.", "⚽ FC"]
 )
-def test_names_in_any_script_stay_as_they_are(name: str) -> None:
+def test_names_in_any_script_are_unchanged(name: str) -> None:
     assert printable(name) == name
     for each in named(name):
         assert name in printed(each)

@@ -103,7 +103,7 @@ class StreamServer:
 
 @asynccontextmanager
 async def stream_server(database_url: str, folder: Path, **options: Any) -> AsyncIterator[StreamServer]:
-    options = {"most_listeners": 100, "heartbeat_seconds": 15.0} | options
+    options = {"max_clients": 100, "heartbeat_seconds": 15.0} | options
     limits = httpx.Limits(max_connections=None)
     async with (
         open_web(settings_for(database_url, folder)) as services,

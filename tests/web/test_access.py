@@ -30,7 +30,7 @@ async def closed(copy: WorldCopy, **more: object) -> AsyncIterator[httpx.AsyncCl
 # --- tokens
 
 
-async def test_reading_needs_a_token_where_the_setting_says_so(small_world: WorldCopy) -> None:
+async def test_reading_needs_a_token_if_configured(small_world: WorldCopy) -> None:
     reader = await make_token(small_world.store, Role.READER)
     async with closed(small_world) as web:
         refused = await web.get(CLOSED)
@@ -47,7 +47,9 @@ async def test_reading_needs_a_token_where_the_setting_says_so(small_world: Worl
         ("x" * 20_000, "unknown token"),
     ],
 )
-async def test_a_wrong_token_is_refused_also_where_none_is_needed(web: httpx.AsyncClient, sent: str, said: str) -> None:
+async def test_an_invalid_token_is_rejected_even_if_none_is_needed(
+    web: httpx.AsyncClient, sent: str, said: str
+) -> None:
     answer = await web.get(CLOSED, headers=[(b"authorization", b"Bearer " + sent.encode("latin-1"))])
     assert (answer.status_code, said in answer.json()["error"]["message"]) == (401, True)
 
@@ -55,7 +57,7 @@ async def test_a_wrong_token_is_refused_also_where_none_is_needed(web: httpx.Asy
 @pytest.mark.parametrize(
     ("more", "said"), [({"revoked": True}, "was revoked"), ({"holds": timedelta(0)}, "has expired")]
 )
-async def test_who_knows_the_secret_hears_why_a_token_holds_no_longer(
+async def test_the_owner_of_a_token_learns_why_it_is_invalid(
     small_world: WorldCopy, web: httpx.AsyncClient, more: dict[str, bool], said: str
 ) -> None:
     token = await make_token(small_world.store, Role.OPERATOR, **more)  # type: ignore[arg-type]
@@ -64,11 +66,11 @@ async def test_who_knows_the_secret_hears_why_a_token_holds_no_longer(
     assert "unknown token" in (await web.get(CLOSED, headers=bearer(guessed))).json()["error"]["message"]
 
 
-async def test_other_ways_of_authorisation_are_somebody_elses(web: httpx.AsyncClient) -> None:
+async def test_other_authorization_schemes_are_ignored(web: httpx.AsyncClient) -> None:
     assert (await web.get(CLOSED, headers={"authorization": "Basic YTpi"})).status_code == 200
 
 
-async def test_the_use_of_a_token_is_noted(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
+async def test_the_last_use_of_a_token_is_stored(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
     token = await make_token(small_world.store, Role.READER)
     parsed = parse_token(token)
     assert parsed is not None
@@ -79,7 +81,7 @@ async def test_the_use_of_a_token_is_noted(small_world: WorldCopy, web: httpx.As
     assert found.last_used_at == NOW
 
 
-async def test_a_revoked_token_is_refused_at_once_and_its_logins_with_it(small_world: WorldCopy) -> None:
+async def test_revoking_a_token_ends_its_sessions_at_once(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     parsed = parse_token(token)
     assert parsed is not None
@@ -94,7 +96,7 @@ async def test_a_revoked_token_is_refused_at_once_and_its_logins_with_it(small_w
 # --- wrong tokens
 
 
-async def test_after_too_many_wrong_tokens_none_is_tried_any_more(small_world: WorldCopy) -> None:
+async def test_too_many_invalid_tokens_block_the_address(small_world: WorldCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     async with closed(small_world, login_failures=3) as web:
         for _ in range(2):
@@ -106,7 +108,7 @@ async def test_after_too_many_wrong_tokens_none_is_tried_any_more(small_world: W
         assert "footy_session" not in web.cookies
 
 
-async def test_wrong_tokens_of_programs_count_as_well_and_the_right_ones_stay_right(small_world: WorldCopy) -> None:
+async def test_invalid_api_tokens_count_and_valid_ones_keep_working(small_world: WorldCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     async with closed(small_world, login_failures=3) as web:
         answers = [(await web.get(CLOSED, headers=bearer("wrong"))).status_code for _ in range(5)]
@@ -119,7 +121,7 @@ async def test_wrong_tokens_of_programs_count_as_well_and_the_right_ones_stay_ri
     assert row["number"] == 3, "no more is written than is counted"
 
 
-async def test_failures_are_forgotten_after_a_quarter_of_an_hour(small_world: WorldCopy) -> None:
+async def test_login_failures_expire_after_15_minutes(small_world: WorldCopy) -> None:
     access = TokenStore(small_world.store.database)
     early = NOW - timedelta(minutes=16)
     for _ in range(10):
@@ -135,7 +137,7 @@ async def test_failures_are_forgotten_after_a_quarter_of_an_hour(small_world: Wo
 # --- logins
 
 
-async def test_a_login_leads_back_and_its_cookie_is_for_the_browser_alone(
+async def test_login_redirects_back_and_sets_an_http_only_cookie(
     small_world: WorldCopy, web: httpx.AsyncClient
 ) -> None:
     token = await make_token(small_world.store, Role.EDITOR, name="Dina & Co <b>")
@@ -152,7 +154,7 @@ async def test_a_login_leads_back_and_its_cookie_is_for_the_browser_alone(
     ("more", "headers"),
     [({"public_url": "https://goals.example"}, {}), ({}, {"x-forwarded-proto": "https"})],
 )
-async def test_the_cookie_goes_over_https_only_where_there_is_https(
+async def test_the_session_cookie_is_secure_with_https(
     small_world: WorldCopy, more: dict[str, object], headers: dict[str, str]
 ) -> None:
     token = await make_token(small_world.store, Role.READER)
@@ -161,7 +163,7 @@ async def test_the_cookie_goes_over_https_only_where_there_is_https(
     assert "Secure" in answer.headers["set-cookie"]
 
 
-async def test_a_login_gives_a_new_cookie_whatever_the_browser_brought(small_world: WorldCopy) -> None:
+async def test_login_always_creates_a_new_session(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     planted = "ab" * 32
     async with closed(small_world) as web:
@@ -174,7 +176,7 @@ async def test_a_login_gives_a_new_cookie_whatever_the_browser_brought(small_wor
         assert (await web.get(CLOSED, headers={"cookie": f"footy_session={fresh}"})).status_code == 401, "it is over"
 
 
-async def test_a_login_ends_by_itself(small_world: WorldCopy) -> None:
+async def test_a_session_expires(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -198,13 +200,13 @@ async def test_a_login_ends_by_itself(small_world: WorldCopy) -> None:
         "ab" * 32 + "; footy_session=",
     ],
 )
-async def test_a_cookie_that_is_none_of_ours_is_nobody(web: httpx.AsyncClient, cookie: str) -> None:
+async def test_an_invalid_session_cookie_is_anonymous(web: httpx.AsyncClient, cookie: str) -> None:
     headers = {"cookie": f"footy_session={cookie}"}
     assert (await web.get(CLOSED, headers=headers)).status_code == 200
     assert (await web.post("/api/v1/anything", headers=headers)).status_code == 401
 
 
-async def test_a_page_that_needs_a_login_leads_to_it_and_a_program_is_told(small_world: WorldCopy) -> None:
+async def test_pages_redirect_to_login_and_the_api_returns_401(small_world: WorldCopy) -> None:
     async with closed(small_world) as web:
         page = await web.get("/day/2026-08-22?x=1&y=2", headers=PAGE)
         assert page.status_code == 303
@@ -215,7 +217,7 @@ async def test_a_page_that_needs_a_login_leads_to_it_and_a_program_is_told(small
         assert (await web.get("/api/v1/dates", headers=PAGE)).status_code == 401
 
 
-async def test_the_login_page_says_what_is_wrong_and_never_shows_the_token(web: httpx.AsyncClient) -> None:
+async def test_the_login_page_shows_the_error_but_not_the_token(web: httpx.AsyncClient) -> None:
     answer = await web.post("/login", data={"token": '"><script>', "back": "//evil.example"}, headers=PAGE)
     assert answer.status_code == 401
     assert "Unknown token." in answer.text
@@ -223,7 +225,7 @@ async def test_the_login_page_says_what_is_wrong_and_never_shows_the_token(web: 
     assert '"><script>' not in answer.text
 
 
-async def test_the_login_never_leads_back_to_itself(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
+async def test_login_never_redirects_to_itself(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
     answer = await log_in(web, await make_token(small_world.store, Role.READER), back="/login?back=/login")
     assert answer.headers["location"] == "/"
 
@@ -231,9 +233,7 @@ async def test_the_login_never_leads_back_to_itself(small_world: WorldCopy, web:
 # --- forms
 
 
-async def test_whoever_is_logged_in_logs_out_with_the_mark_of_the_form(
-    small_world: WorldCopy, web: httpx.AsyncClient
-) -> None:
+async def test_logout_needs_the_csrf_token(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
     await log_in(web, await make_token(small_world.store, Role.EDITOR, name="Dina <b>"))
     for data in ({"x": ""}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "ü"}):
         refused = await web.post("/logout", data=data, headers=PAGE)
@@ -251,12 +251,12 @@ async def test_whoever_is_logged_in_logs_out_with_the_mark_of_the_form(
 
 @pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}])
 @pytest.mark.parametrize("path", ["/login", "/logout", "/preferences"])
-async def test_forms_from_elsewhere_are_refused(web: httpx.AsyncClient, path: str, headers: dict[str, str]) -> None:
+async def test_cross_origin_forms_are_refused(web: httpx.AsyncClient, path: str, headers: dict[str, str]) -> None:
     answer = await web.post(path, data={"token": "x"}, headers=headers)
     assert (answer.status_code, answer.json()["error"]["class"]) == (403, "NotAllowed")
 
 
-async def test_an_answer_to_who_had_to_show_a_token_is_for_them_alone(small_world: WorldCopy) -> None:
+async def test_authenticated_responses_are_not_shared_by_caches(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     async with closed(small_world) as web:
         answer = await web.get("/static/footy.css", headers=bearer(token))

@@ -93,7 +93,7 @@ async def test_a_feed_is_switched_without_a_restart(desk: Desk) -> None:
     assert (auto.json()["on"], auto.json()["state"]) == (False, "auto")
 
 
-async def test_a_file_that_cannot_be_read_stops_no_page(
+async def test_an_unreadable_feeds_file_does_not_break_pages(
     small_world: WorldCopy, valkey_server: str, tmp_path: Path
 ) -> None:
     settings = with_cache(small_world.settings, valkey_server, tmp_path)
@@ -117,7 +117,7 @@ async def test_a_file_that_cannot_be_read_stops_no_page(
         ("/admin/feeds/espn", [], 422),
     ],
 )
-async def test_what_is_no_switch_is_refused(desk: Desk, path: str, body: object, status: int) -> None:
+async def test_invalid_feed_switches_are_rejected(desk: Desk, path: str, body: object, status: int) -> None:
     assert (await desk.web.put(path, json=body, headers=desk.operator)).status_code == status
 
 
@@ -132,22 +132,22 @@ async def test_a_pairing_is_decided_once(desk: Desk, small_world: WorldCopy) -> 
 
 
 @pytest.mark.parametrize("change", [{"feed_id": -1}, {"feed_id": 2**63}, {"same": "perhaps"}, {"feed": ""}])
-async def test_what_is_no_pairing_is_refused(desk: Desk, change: dict[str, object]) -> None:
+async def test_invalid_pairings_are_rejected(desk: Desk, change: dict[str, object]) -> None:
     wish = {"feed": "espn", "feed_id": 4017002, "fixture_id": 7002, "same": True, **change}
     assert (await desk.web.post("/admin/pairings", json=wish, headers=desk.operator)).status_code == 422
 
 
-async def test_starting_anew_is_done_and_written_down(desk: Desk) -> None:
+async def test_recycling_runs_and_is_audited(desk: Desk) -> None:
     done = await desk.web.post("/admin/recycle", json={"what": "poller"}, headers=desk.operator)
     assert (done.status_code, done.json()["action"]) == (202, "manual_trigger")
-    assert desk.recoverer.asked == [(RecoveryAction.SOFT_RESTART, "asked for by somebody")]
+    assert desk.recoverer.asked == [(RecoveryAction.SOFT_RESTART, "requested by somebody")]
     none = await desk.web.post("/admin/recycle", json={"what": "browser"}, headers=desk.operator)
     assert (none.status_code, none.json()["error"]["class"]) == (404, "NotFound")
     wrong = await desk.web.post("/admin/recycle", json={"what": "everything"}, headers=desk.operator)
     assert wrong.status_code == 422
 
 
-async def test_the_page_has_the_same_for_people(desk: Desk, small_world: WorldCopy) -> None:
+async def test_the_operations_page_offers_the_same_actions(desk: Desk, small_world: WorldCopy) -> None:
     plain = (await desk.web.get("/operations", headers=PAGE)).text
     assert "Unconfirmed pairings" in plain
     assert 'action="/operations/' not in plain
@@ -174,6 +174,6 @@ async def test_the_page_has_the_same_for_people(desk: Desk, small_world: WorldCo
         ("/operations/recycle", {"what": "the world"}),
     ],
 )
-async def test_forms_that_make_no_sense_are_refused(desk: Desk, path: str, form: dict[str, str]) -> None:
+async def test_invalid_operator_forms_are_rejected(desk: Desk, path: str, form: dict[str, str]) -> None:
     answer = await desk.web.post(path, data=form, headers=desk.operator)
     assert (answer.status_code, answer.json()["error"]["class"]) == (400, "BadRequest")

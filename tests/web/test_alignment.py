@@ -54,9 +54,7 @@ def read(at: float, text: str | None, stoppage: str | None = None) -> FrameReadi
         (None, "02:17", None),
     ],
 )
-def test_the_second_of_the_match_that_a_picture_shows(
-    text: str | None, stoppage: str | None, second: int | None
-) -> None:
+def test_a_reading_is_converted_to_match_seconds(text: str | None, stoppage: str | None, second: int | None) -> None:
     assert match_second(read(1.0, text, stoppage)) == second
 
 
@@ -74,7 +72,9 @@ def test_the_second_of_the_match_that_a_picture_shows(
     ],
     ids=["nothing", "no clock", "one", "agree", "nearly", "contradict", "two against one", "a replay stands still"],
 )
-def test_where_in_the_match_a_clip_begins(readings: list[tuple[float, str | None]], start: float | None) -> None:
+def test_the_start_of_a_clip_follows_from_its_readings(
+    readings: list[tuple[float, str | None]], start: float | None
+) -> None:
     assert start_by_clock([read(at, text) for at, text in readings]) == start
 
 
@@ -109,7 +109,7 @@ def test_where_in_the_match_a_clip_begins(readings: list[tuple[float, str | None
         "only with each other",
     ],
 )
-def test_clips_are_aligned_by_pictures_else_by_the_clock(
+def test_clips_are_aligned_by_fingerprint_else_by_clock(
     pairs: list[DuplicatePair], starts: dict[str, float], expected: dict[str, ClipOffset]
 ) -> None:
     assert by_pairs_and_clocks(["a", "b", "c"], pairs, starts) == expected
@@ -119,7 +119,7 @@ def facts(name: str, moment: str, start: float = 0.0, *readings: FrameReading) -
     return ClipFacts(name, fingerprint(moment, start), readings)
 
 
-def test_real_fingerprints_and_readings_come_together() -> None:
+def test_fingerprints_and_readings_are_combined() -> None:
     found = align(
         [
             facts("best", "broadcast", 5.0, read(1.0, "22:41")),
@@ -142,7 +142,7 @@ def test_real_fingerprints_and_readings_come_together() -> None:
     assert found["other camera"].offset == (1.0 + 3.0) - 2.0
 
 
-def test_no_clips_and_one_clip_are_no_problem() -> None:
+def test_zero_or_one_clip_needs_no_alignment() -> None:
     assert align([]) == {}
     assert align([facts("only", "broadcast")]) == {"only": REFERENCE}
 
@@ -156,7 +156,7 @@ class Links:
         return {"a": fingerprint("x"), "b": fingerprint("x", 2.0)}
 
 
-async def test_clips_are_compared_once_and_again_when_another_one_comes() -> None:
+async def test_alignment_is_cached_until_a_clip_is_added() -> None:
     links = Links()
     clips = ClipAlignment(links.fingerprints)
     a, b = ClipFacts("a"), ClipFacts("b")

@@ -55,7 +55,7 @@ LEFT_OUT = {
 }
 
 
-async def test_whole_documents_are_those_of_the_store(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_api_documents_equal_the_store(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     for goal in GOALS:
         answer = (await web.get(f"/api/v1/events/{goal}")).json()
         stored = json.loads(json.dumps(await small_world.store.event(goal)))
@@ -83,7 +83,7 @@ def without_age(match: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in match.items() if name not in ("heard_at", "age_seconds", "stale")}
 
 
-async def test_a_match_under_way_tells_how_old_its_news_are(
+async def test_live_matches_have_the_age_of_their_data(
     server: tuple[str, WebServices], small_world: WorldCopy, web: httpx.AsyncClient
 ) -> None:
     told = {each["_id"]: each for each in (await web.get("/api/v1/fixtures")).json()["items"]}
@@ -99,9 +99,7 @@ async def test_a_match_under_way_tells_how_old_its_news_are(
     assert [each["stale"] for each in found] == [False]
 
 
-async def test_lists_hold_the_same_without_searches_posts_and_workflows(
-    web: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_lists_omit_searches_posts_and_workflows(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     listed = (await web.get("/api/v1/fixtures")).json()["items"]
     assert [each["_id"] for each in listed] == [7006, 7001, 7002, 7003, 7005, 7007, 7004]
     for each in listed:
@@ -130,7 +128,7 @@ SHAPES: list[tuple[str, Any]] = [
 ]
 
 
-async def test_real_answers_have_the_shape_that_the_schema_says(site: httpx.AsyncClient) -> None:
+async def test_responses_match_the_schema(site: httpx.AsyncClient) -> None:
     videos = (await site.get("/api/v1/videos")).json()["items"]
     merged = [copy["id"] for video in videos for copy in video["copies"]]
     assert merged
@@ -157,7 +155,7 @@ def names(given: Any, understood: Any, place: str = "") -> set[str]:
     return set()
 
 
-async def test_a_reader_who_has_it_gets_nothing_again_until_it_changes(
+async def test_unchanged_responses_return_304(
     web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: WorldCopy
 ) -> None:
     for path in ("/api/v1/fixtures?date=2026-08-22", f"/api/v1/events/{NUNEZ}", "/api/v1/losses"):
@@ -173,7 +171,7 @@ async def test_a_reader_who_has_it_gets_nothing_again_until_it_changes(
     assert [each["attempt"] for each in changed.json()["_searches"]] == [1, 2]
 
 
-async def test_larger_answers_are_packed_for_those_who_can_unpack_them(site: httpx.AsyncClient) -> None:
+async def test_large_responses_are_gzipped_if_accepted(site: httpx.AsyncClient) -> None:
     path = "/api/v1/fixtures"
     plain = await site.get(path, headers={"accept-encoding": "identity"})
     packed = await site.get(path, headers={"accept-encoding": "gzip"})
@@ -186,7 +184,7 @@ async def test_larger_answers_are_packed_for_those_who_can_unpack_them(site: htt
     assert "content-encoding" not in small.headers
 
 
-async def test_with_a_token_needed_no_cache_on_the_way_may_keep_an_answer(small_world: WorldCopy) -> None:
+async def test_with_token_access_responses_are_private(small_world: WorldCopy) -> None:
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     headers = bearer(await make_token(small_world.store, Role.READER))
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:

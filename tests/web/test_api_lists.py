@@ -49,7 +49,7 @@ async def test_days_have_counts_of_matches_goals_and_clips(site: httpx.AsyncClie
     }
 
 
-async def test_matches_are_found_by_day_stage_competition_and_team(site: httpx.AsyncClient) -> None:
+async def test_matches_are_filtered_by_day_stage_competition_and_team(site: httpx.AsyncClient) -> None:
     for query, wanted in [
         ("date=2026-08-21", {7006}),
         ("date=2026-08-22", {7001, 7002, 7003, 7004, 7005, CRICKET}),
@@ -71,7 +71,7 @@ async def test_matches_are_found_by_day_stage_competition_and_team(site: httpx.A
         assert await items(site, f"fixtures?{query}", "_id") == wanted, query
 
 
-async def test_goals_are_found_by_status_match_team_scorer_and_minute(site: httpx.AsyncClient) -> None:
+async def test_goals_are_filtered_by_status_match_team_scorer_and_minute(site: httpx.AsyncClient) -> None:
     for query, wanted in [
         ("status=complete", {SALAH, NO_CLIP}),
         ("status=withdrawn", {WITHDRAWN}),
@@ -122,7 +122,7 @@ async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small
     assert "withdrawn" in answer.json()["error"]["message"]
 
 
-async def test_clips_are_found_by_goal_match_and_what_their_clock_proves(site: httpx.AsyncClient) -> None:
+async def test_clips_are_filtered_by_goal_match_and_verification(site: httpx.AsyncClient) -> None:
     of_salah = (await site.get(f"/api/v1/videos?event={SALAH}")).json()["items"]
     assert {(each["rank"], each["timestamp_verified"]) for each in of_salah} == {(1, True), (2, True), (3, False)}
     assert {each["event_id"] for each in of_salah} == {SALAH}
@@ -146,7 +146,7 @@ async def test_clips_are_found_by_goal_match_and_what_their_clock_proves(site: h
     }
 
 
-async def test_losses_are_counted_by_class_and_by_the_hour(site: httpx.AsyncClient) -> None:
+async def test_rejections_are_counted_by_reason_and_hour(site: httpx.AsyncClient) -> None:
     answer = (await site.get("/api/v1/losses?until=2026-08-23&fixture=7003")).json()
     assert answer["losses"] == [{"loss": "gone", "posts": 1}, {"loss": "too short", "posts": 1}]
     assert answer["goals"] == {"certain": 1, "with_clips": 0, "searching": 0, "nothing_posted": 0, "all_lost": 1}
@@ -156,7 +156,7 @@ async def test_losses_are_counted_by_class_and_by_the_hour(site: httpx.AsyncClie
     ]
 
 
-async def test_a_goal_that_nobody_posted_is_counted_by_itself(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_goal_without_posts_is_counted_separately(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     await small_world.world.clips.close(HAALAND, "over")
     quiet = match(7100, PREMIER, LIVERPOOL, CITY)
     await small_world.world.add(quiet)
@@ -169,7 +169,7 @@ async def test_a_goal_that_nobody_posted_is_counted_by_itself(web: httpx.AsyncCl
     assert answer["losses"] == []
 
 
-async def test_what_is_added_meanwhile_shifts_no_page(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_new_items_do_not_shift_pages(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     first = (await web.get("/api/v1/fixtures?limit=3")).json()
     early = match(7200, PREMIER, Team(1, "A"), Team(2, "B"), status="NS", kickoff=KICKOFF - timedelta(days=1))
     late = match(7201, PREMIER, Team(1, "A"), Team(2, "B"), status="NS", kickoff=KICKOFF + timedelta(hours=9))
@@ -191,11 +191,11 @@ async def test_what_is_added_meanwhile_shifts_no_page(web: httpx.AsyncClient, sm
         ("1. FC", Named(words="1. FC")),
     ],
 )
-def test_somebody_is_asked_for_by_number_or_by_name(text: str | None, meant: Named) -> None:
+def test_names_and_ids_are_both_accepted(text: str | None, meant: Named) -> None:
     assert named(text) == meant
 
 
-def test_the_narrower_of_two_spans_of_days_wins() -> None:
+def test_the_narrower_of_two_date_ranges_applies() -> None:
     day = KICKOFF.date()
     whole = days(day, day - timedelta(days=3), day + timedelta(days=3))
     assert (whole["since"], whole["until"]) == (KICKOFF.replace(hour=0), KICKOFF.replace(day=23, hour=0))
@@ -207,12 +207,12 @@ def test_the_narrower_of_two_spans_of_days_wins() -> None:
     ("since", "until", "hours"),
     [(None, None, 24), (NOW - timedelta(hours=2), None, 2), (None, NOW - timedelta(days=3), 24), (NOW, None, 1 / 3600)],
 )
-def test_losses_are_of_the_last_day_unless_told_otherwise(since: object, until: object, hours: float) -> None:
+def test_rejections_default_to_the_last_day(since: object, until: object, hours: float) -> None:
     first, last = period(since, until, NOW)  # type: ignore[arg-type]
     assert last - first == timedelta(hours=hours)
 
 
-def test_losses_of_a_span_that_is_turned_round_or_too_long_are_refused() -> None:
+def test_reversed_or_too_long_periods_are_rejected() -> None:
     for since, until in [(NOW, NOW), (NOW, NOW - timedelta(days=1)), (NOW - timedelta(days=32), NOW)]:
         with pytest.raises(BadRequest):
             period(since, until, NOW)

@@ -185,7 +185,7 @@ async def status_of(web: httpx.AsyncClient, name: str, headers: dict[str, str]) 
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "token"])
-async def test_each_route_is_for_whom_the_table_says(small_world: WorldCopy, closed: bool) -> None:
+async def test_each_route_requires_the_role_in_the_table(small_world: WorldCopy, closed: bool) -> None:
     store = small_world.store
     visitors: dict[str, tuple[Role | None, dict[str, str]]] = {"nobody": (None, {})}
     for role in Role:
@@ -221,7 +221,7 @@ def _never_asks(name: str) -> bool:
 CHANGES = [name for name, (needs, _) in TABLE.items() if needs is not None and not name.startswith("GET ")]
 
 
-async def test_what_changes_something_needs_the_mark_of_the_login(small_world: WorldCopy) -> None:
+async def test_every_change_needs_the_csrf_token(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, OPERATOR)
     async with open_web(small_world.settings) as services:
         server = HttpServer(create_app(replace(services, now=lambda: NOW)), grace_seconds=1)

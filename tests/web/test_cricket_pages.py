@@ -20,7 +20,7 @@ from tests.web.test_feeds import GOAL
 PAGE = {"accept": "text/html"}
 
 
-async def test_the_page_of_a_wicket_speaks_of_a_wicket(site: httpx.AsyncClient) -> None:
+async def test_the_goal_page_of_a_wicket_uses_cricket_terms(site: httpx.AsyncClient) -> None:
     page = (await site.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)).text
     assert "<title>Travis Head 2.4 ov · India – Australia" in page
     assert 'Travis Head <span class="minute">2.4 ov</span>' in page
@@ -34,13 +34,13 @@ async def test_the_page_of_a_wicket_speaks_of_a_wicket(site: httpx.AsyncClient) 
     ).replace("data-goal", "")
 
 
-async def test_of_a_hidden_wicket_nothing_is_told(site: httpx.AsyncClient) -> None:
+async def test_a_hidden_wicket_reveals_nothing(site: httpx.AsyncClient) -> None:
     page = (await site.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE | {"cookie": "spoilers=hidden"})).text
     assert "A wicket in India – Australia" in page
     assert [word for word in ("Travis Head", "Bumrah", "2.4 ov", "1st") if word in page] == []
 
 
-async def test_a_withdrawn_wicket_says_so(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_withdrawn_wicket_is_marked(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     without = (WICKETS[0], WICKETS[2])
     await small_world.world.poll(t20(KICKOFF, *without), times=3, at=NOW)
     page = await web.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)
@@ -53,7 +53,7 @@ async def test_a_withdrawn_wicket_says_so(web: httpx.AsyncClient, small_world: W
 @pytest.mark.parametrize(
     ("innings", "taken", "told"), [(1, 3, ("3rd", "1st")), (2, 10, ("10th", "2nd")), (4, 14, ("out", "4th"))]
 )
-async def test_the_number_of_a_wicket_is_told_where_it_is_known(
+async def test_the_wicket_number_is_shown_if_known(
     small_world: WorldCopy, innings: int, taken: int, told: tuple[str, str]
 ) -> None:
     event: dict[str, Any] = await small_world.store.event(WICKET_OF_HEAD)
@@ -62,7 +62,7 @@ async def test_the_number_of_a_wicket_is_told_where_it_is_known(
     assert (page.wicket, page.innings, page.noun) == (*told, "wicket")
 
 
-async def test_wickets_are_found_and_counted_as_such(site: httpx.AsyncClient) -> None:
+async def test_wickets_are_searchable(site: httpx.AsyncClient) -> None:
     page = (await site.get("/search?q=head&sport=cricket", headers=PAGE)).text
     assert "1 wicket" in page
     assert '<b class="number">2.4 ov</b>' in page
@@ -75,7 +75,7 @@ async def test_wickets_are_found_and_counted_as_such(site: httpx.AsyncClient) ->
     assert "Mohamed Salah" in strange.text
 
 
-async def test_the_documents_of_cricket_have_innings(site: httpx.AsyncClient) -> None:
+async def test_cricket_documents_have_innings(site: httpx.AsyncClient) -> None:
     told = (await site.get("/api/v1/fixtures/7007")).json()
     assert (told["sport"], told["venue"], told["toss"]) == (
         "cricket",
@@ -92,7 +92,7 @@ async def test_the_documents_of_cricket_have_innings(site: httpx.AsyncClient) ->
     assert (head["_fixture"]["sport"], head["type"], head["detail"]) == ("cricket", "Wicket", "Bowled")
 
 
-def test_a_feed_of_a_wicket_tells_no_score_that_is_none() -> None:
+def test_the_atom_feed_of_a_wicket_has_no_score() -> None:
     wicket = replace(GOAL, minute=MatchMinute(2, 4, 2), player="Travis Head")
     assert title(wicket, scores=True) == "Home – Away: Travis Head is out, 2.4 ov"
     assert title(wicket, scores=False) == "Home – Away: a wicket, 2.4 ov"

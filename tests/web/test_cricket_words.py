@@ -43,12 +43,12 @@ TEST = [innings(1, "home", 245, 10, 80, 2), innings(2, "away", 301, 7, 90), inni
         (TEST, "away", "301/7", "(90 ov)"),
     ],
 )
-def test_a_score_is_told_by_innings(played: list[Any], side: str, runs: str, overs: str) -> None:
+def test_a_cricket_score_is_shown_by_innings(played: list[Any], side: str, runs: str, overs: str) -> None:
     assert innings_score(played, side) == (runs, overs)
 
 
 @pytest.mark.parametrize(("played", "side"), [([], None), ([FIRST], None), ([FIRST, CHASE], "away"), (TEST, "home")])
-def test_who_bats(played: list[Any], side: str | None) -> None:
+def test_batting_side_is_known_during_an_innings(played: list[Any], side: str | None) -> None:
     assert batting(played) == side
 
 
@@ -66,14 +66,14 @@ def test_who_bats(played: list[Any], side: str | None) -> None:
         ("something new", None, "out"),
     ],
 )
-def test_how_somebody_got_out(kind: str, bowler: str | None, said: str) -> None:
+def test_dismissals_have_texts(kind: str, bowler: str | None, said: str) -> None:
     assert how_out(kind, bowler) == said
 
 
 @pytest.mark.parametrize(
     ("number", "said"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (21, "21st")]
 )
-def test_wickets_are_counted_in_words(number: int, said: str) -> None:
+def test_wickets_have_ordinals(number: int, said: str) -> None:
     assert ordinal(number) == said
 
 
@@ -87,7 +87,7 @@ def test_wickets_are_counted_in_words(number: int, said: str) -> None:
         ({}, [], 20),
     ],
 )
-def test_the_room_of_an_innings_on_the_line(details: dict[str, str], played: list[Any], overs: int) -> None:
+def test_an_innings_has_a_length_on_the_timeline(details: dict[str, str], played: list[Any], overs: int) -> None:
     assert innings_overs(details, played) == overs
 
 
@@ -103,12 +103,12 @@ def test_the_room_of_an_innings_on_the_line(details: dict[str, str], played: lis
         ((5, 0, 0), 4, 75.0),  # a super over stands in the last stretch
     ],
 )
-def test_each_ball_has_its_place_on_the_line(at: tuple[int, int, int | None], count: int, percent: float) -> None:
+def test_each_ball_has_a_position_on_the_timeline(at: tuple[int, int, int | None], count: int, percent: float) -> None:
     assert innings_percent(*at, count=count, overs=20) == percent
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_the_sheet_marks_where_an_innings_ends(count: int) -> None:
+def test_the_css_marks_the_end_of_an_innings(count: int) -> None:
     sheet = (STATIC / "matchday.css").read_text()
     (rule,) = [line for line in sheet.splitlines() if f".line.innings-{count} " in line]
     for number in range(1, count):
@@ -127,7 +127,7 @@ def test_the_sheet_marks_where_an_innings_ends(count: int) -> None:
         ("NR", "No result"),
     ],
 )
-def test_a_break_is_told_in_words_and_is_not_the_end(status: str, said: str) -> None:
+def test_a_break_has_a_text_and_is_not_the_end(status: str, said: str) -> None:
     assert clock_text(status, "active", 12, 3, "cricket") == said
     assert status in STATUS_TEXT
     over = status in ("RESULT", "NR")

@@ -41,7 +41,7 @@ LIMIT = timedelta(seconds=90)
 
 
 def chips(system: Measurement) -> dict[str, tuple[str, str]]:
-    return {chip.feed: (chip.state, chip.words) for chip in feed_chips(a_match(), system, LIMIT)}
+    return {chip.feed: (chip.state, chip.text) for chip in feed_chips(a_match(), system, LIMIT)}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def chips(system: Measurement) -> dict[str, tuple[str, str]]:
         (a_record(999, "espn", 20), ("unknown", "no request yet")),
     ],
 )
-def test_how_a_match_does_at_a_feed(espn: Any, told: tuple[str, str]) -> None:
+def test_a_feed_chip_shows_the_state_of_a_match(espn: Any, told: tuple[str, str]) -> None:
     system = measured(cached=cached(records=(a_record(), espn)))
     assert chips(system) == {"api_football": ("ok", "12 s"), "espn": told}
 
@@ -67,7 +67,7 @@ def test_a_feed_that_is_off_is_not_late() -> None:
     assert chips(measured(cached=None))["espn"] == ("unknown", "unknown")
 
 
-def test_the_most_trusted_feed_stands_first() -> None:
+def test_the_feed_with_the_highest_precedence_comes_first() -> None:
     assert [chip.feed for chip in feed_chips(a_match(), measured(), LIMIT)] == ["api_football", "espn"]
     turned = measured(declared=declared(precedence=200))
     assert [chip.feed for chip in feed_chips(a_match(), turned, LIMIT)] == ["espn", "api_football"]
@@ -89,34 +89,34 @@ def test_the_most_trusted_feed_stands_first() -> None:
         (measured(declared=None), ("ok", "ok", None, "")),
     ],
 )
-def test_how_a_feed_does(system: Measurement, espn: tuple[str, str, str | None, str]) -> None:
+def test_a_feed_row_shows_the_state_of_a_feed(system: Measurement, espn: tuple[str, str, str | None, str]) -> None:
     (row,) = [row for row in feed_rows(system) if row.feed == "espn"]
-    assert (row.state, row.word, row.switch, row.problem) == espn
+    assert (row.state, row.label, row.switch, row.problem) == espn
 
 
-def test_a_feeds_row_counts_its_answers_and_its_quota() -> None:
+def test_a_feed_row_shows_success_ratio_and_quota() -> None:
     football, espn, crex = feed_rows(measured())
-    assert (football.answers, football.quota_width, football.matches) == ("40 of 40 requests succeeded", 93.5, 3)
-    assert (espn.quota_width, crex.asked, crex.answers) == (None, "no request yet", "")
+    assert (football.success_ratio, football.quota_width, football.matches) == ("40 of 40 requests succeeded", 93.5, 3)
+    assert (espn.quota_width, crex.last_request, crex.success_ratio) == (None, "no request yet", "")
 
 
-def test_paused_matches_say_when_they_are_tried_again() -> None:
+def test_paused_matches_show_the_next_attempt() -> None:
     records = (a_record(), paused(), paused(9, paused_until=ago(seconds=1)), paused(10, paused_until=None, title=""))
     rows = paused_rows(measured(cached=cached(records=records)))
-    assert [(row.again, row.title) for row in rows] == [
+    assert [(row.next_attempt, row.title) for row in rows] == [
         ("at the next poll", "Liverpool – Manchester City"),
         ("at the next poll", "espn_10"),
         ("in 80 s", "Liverpool – Manchester City"),
     ]
 
 
-def test_what_was_said_of_a_hidden_match_stays_hidden() -> None:
+def test_values_of_a_hidden_match_are_hidden() -> None:
     system = measured(recorded=recorded(disputes=(a_dispute(),)))
     (shown,) = conflict_rows(system, HealthLimits(), lambda _: False)
-    assert shown.said == (("api_football", "2–1", True), ("espn", "1–1", False))
-    assert (shown.goes_on, shown.lasted, shown.polls) == (True, "4 min", 8)
+    assert shown.values == (("api_football", "2–1", True), ("espn", "1–1", False))
+    assert (shown.is_ongoing, shown.duration_text, shown.polls) == (True, "4 min", 8)
     (hidden,) = conflict_rows(system, HealthLimits(), lambda _: True)
-    assert {said for _, said, _ in hidden.said} == {"hidden"}
+    assert {said for _, said, _ in hidden.values} == {"hidden"}
 
 
 @pytest.mark.parametrize(
@@ -132,15 +132,15 @@ def test_what_was_said_of_a_hidden_match_stays_hidden() -> None:
         (12.5, "12.5"),
     ],
 )
-def test_a_feeds_words_are_short(value: Any, said: str) -> None:
+def test_feed_values_are_truncated(value: Any, said: str) -> None:
     assert format_value(value) == said
 
 
-def test_a_recovery_says_what_was_seen_and_done() -> None:
+def test_a_recovery_row_shows_observations_and_steps() -> None:
     row = recovery_row(a_recovery())
     assert row.facts == (("grade", "failing", "healthy"), ("oldest", "2 min", "8 s"), ("median", "96 s", "4 s"))
     assert row.steps == (("workers", True, "2 workers were restarted"),)
-    assert (row.action, row.outcome, row.took, row.healthy) == (
+    assert (row.action, row.outcome, row.duration, row.healthy_after) == (
         "poller restarted",
         "success",
         "4.2 s",
@@ -149,10 +149,10 @@ def test_a_recovery_says_what_was_seen_and_done() -> None:
     running = recovery_row(
         a_recovery(action=RecoveryAction.BROWSER_RECYCLE, outcome=None, seconds=None, healthy_at=None, after={})
     )
-    assert (running.outcome, running.took, running.facts[0]) == ("under way", "", ("grade", "failing", "–"))
+    assert (running.outcome, running.duration, running.facts[0]) == ("running", "", ("grade", "failing", "–"))
 
 
-def test_a_recovery_of_another_shape_breaks_nothing() -> None:
+def test_an_unknown_recovery_format_is_tolerated() -> None:
     odd = a_recovery(before={"freshness": "old", "x": [1]}, after={"attempts": [7, {"steps": "none"}]})
     assert (recovery_row(odd).facts, recovery_row(odd).steps) == ((("freshness", "old", "–"),), ())
 
@@ -160,7 +160,7 @@ def test_a_recovery_of_another_shape_breaks_nothing() -> None:
 # --- the plot
 
 
-def test_a_time_of_one_grade_is_one_block_and_a_gap_stays_one() -> None:
+def test_periods_of_one_grade_are_merged_and_gaps_are_kept() -> None:
     plot = health_plot(made_spans(), NOW, 60, 120)
     assert [block.grade for block in plot.blocks] == [
         "healthy", "healthy", "degraded", "failing", "recovering", "healthy",
@@ -170,29 +170,29 @@ def test_a_time_of_one_grade_is_one_block_and_a_gap_stays_one() -> None:
     assert plot.blocks[-1].x + plot.blocks[-1].width <= WIDTH + 1
 
 
-def test_lines_stop_where_nobody_judged_and_stay_inside() -> None:
+def test_plot_lines_stop_at_gaps_and_stay_inside() -> None:
     plot = health_plot(made_spans(), NOW, 60, 120)
     assert {line.name: line.path.count("M") for line in plot.lines} == {"max": 2, "p95": 2, "median": 2}
     for line in plot.lines:
         heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", line.path)]
         assert 0 <= min(heights) <= max(heights) <= 100
-    assert [line.said for line in plot.thresholds] == ["failing at 2 min", "degraded at 60 s"]
+    assert [line.text for line in plot.thresholds] == ["failing at 2 min", "degraded at 60 s"]
     assert plot.thresholds[0].y < plot.thresholds[1].y
 
 
-def test_nothing_judged_is_an_empty_plot_that_says_so() -> None:
+def test_without_checks_the_plot_is_empty_with_a_text() -> None:
     plot = health_plot((), NOW, 60, 120)
-    assert (plot.blocks, plot.said) == ((), "No health data for the last 6 hours")
+    assert (plot.blocks, plot.text) == ((), "No health data for the last 6 hours")
     assert all(line.path == "" for line in plot.lines)
 
 
-def test_one_judgement_is_seen_as_well() -> None:
+def test_a_single_check_is_visible() -> None:
     plot = health_plot((HealthSpan(NOW, HealthGrade.FAILING, 1, 2, 3),), NOW, 60, 120)
     assert plot.blocks[0].width >= 1
     assert "L" in plot.lines[0].path
 
 
-def test_judgements_of_some_minutes_are_one_and_the_worst_counts() -> None:
+def test_checks_are_grouped_by_the_worst_grade() -> None:
     def sample(seconds: float, grade: HealthGrade, age: float) -> HealthSample:
         return HealthSample(NOW + timedelta(seconds=seconds), grade, age, age, age, 3, 0.0)
 
@@ -218,6 +218,6 @@ def test_judgements_of_some_minutes_are_one_and_the_worst_counts() -> None:
         ({"processes": True}, 0, {}),
     ],
 )
-def test_the_browser_is_believed_only_its_numbers(facts: Any, processes: int, recycles: dict[str, int]) -> None:
+def test_only_numbers_are_taken_from_the_browser(facts: Any, processes: int, recycles: dict[str, int]) -> None:
     seen = browser_seen(facts)
     assert (seen.processes, seen.recycles) == (processes, recycles)

@@ -60,15 +60,13 @@ def said(entry: ET.Element) -> tuple[str, str]:
         ("competition/78", set()),  # a match without a clip
     ],
 )
-async def test_a_feed_has_the_goals_that_have_clips(site: httpx.AsyncClient, path: str, goals: set[str]) -> None:
+async def test_a_feed_lists_goals_with_clips(site: httpx.AsyncClient, path: str, goals: set[str]) -> None:
     answer = await site.get(f"/feeds/{path}.atom")
     assert answer.headers["content-type"] == "application/atom+xml"
     assert set(entries(answer.content)) == goals
 
 
-async def test_an_entry_leads_to_the_goal_its_best_clip_and_its_picture(
-    web: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_an_entry_links_goal_clip_and_poster(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     entry = entries((await web.get("/feeds/all.atom")).content)[SALAH]
     best = (await small_world.store.event(SALAH))["_s3_videos"][0]
     base = str(web.base_url).rstrip("/")
@@ -82,7 +80,7 @@ async def test_an_entry_leads_to_the_goal_its_best_clip_and_its_picture(
     assert said(entry) == ("Liverpool 1–0 Manchester City: Mohamed Salah 23'", summary)
 
 
-async def test_a_withdrawn_goal_says_so_and_has_no_clips_any_more(site: httpx.AsyncClient) -> None:
+async def test_a_withdrawn_goal_is_marked_and_has_no_clips(site: httpx.AsyncClient) -> None:
     entry = entries((await site.get("/feeds/all.atom")).content)[WITHDRAWN]
     assert list(links(entry)) == ["text/html"]
     words = said(entry)
@@ -90,7 +88,7 @@ async def test_a_withdrawn_goal_says_so_and_has_no_clips_any_more(site: httpx.As
     assert "no longer lists it (VAR)" in words[1]
 
 
-async def test_without_scores_there_are_no_scores_scorers_or_pictures(site: httpx.AsyncClient) -> None:
+async def test_without_scores_an_entry_reveals_nothing(site: httpx.AsyncClient) -> None:
     answer = await site.get("/feeds/all.atom?scores=no")
     found = entries(answer.content)
     assert said(found[SALAH])[0] == "Liverpool – Manchester City: a goal, 23'"
@@ -100,7 +98,7 @@ async def test_without_scores_there_are_no_scores_scorers_or_pictures(site: http
         assert spoiler not in answer.text
 
 
-async def test_words_of_strangers_stay_words(site: httpx.AsyncClient) -> None:
+async def test_hostile_names_stay_text(site: httpx.AsyncClient) -> None:
     answer = await site.get("/feeds/team/999001.atom")
     root = ET.fromstring(answer.content)
     assert "<script>" not in answer.text
@@ -121,12 +119,12 @@ async def test_words_of_strangers_stay_words(site: httpx.AsyncClient) -> None:
         ("nothing", 404),
     ],
 )
-async def test_what_is_not_there_is_an_error_and_no_empty_feed(site: httpx.AsyncClient, path: str, status: int) -> None:
+async def test_an_unknown_feed_is_not_found(site: httpx.AsyncClient, path: str, status: int) -> None:
     answer = await site.get(f"/feeds/{path}.atom")
     assert (answer.status_code, set(answer.json())) == (status, {"error"})
 
 
-async def test_an_unchanged_feed_is_not_sent_again(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_an_unchanged_feed_returns_304(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     first = await web.get("/feeds/all.atom")
     tag, date = first.headers["etag"], first.headers["last-modified"]
 
@@ -144,7 +142,7 @@ async def test_an_unchanged_feed_is_not_sent_again(web: httpx.AsyncClient, small
     assert said(entry)[1].startswith("2 clips, ")
 
 
-async def test_links_carry_the_address_that_others_know(small_world: WorldCopy) -> None:
+async def test_links_use_the_public_url(small_world: WorldCopy) -> None:
     settings = small_world.settings.model_copy(update={"public_url": "https://goals.example/footy/"})
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
         content = (await client.get("/feeds/all.atom?scores=no")).content
@@ -154,7 +152,7 @@ async def test_links_carry_the_address_that_others_know(small_world: WorldCopy) 
     assert itself.get("href") == "https://goals.example/footy/feeds/all.atom?scores=no"
 
 
-async def test_only_the_newest_are_told(server: tuple[str, WebServices]) -> None:
+async def test_only_the_newest_goals_are_listed(server: tuple[str, WebServices]) -> None:
     assert len(await server[1].notifications.atom_goals(None, None, 2)) == 2
     assert len(await server[1].notifications.atom_goals("team", 40, 1)) == 1
 
@@ -166,18 +164,18 @@ GOAL = AtomGoal(
 
 
 @given(st.text(max_size=400), st.text(max_size=400), st.text(max_size=100), st.booleans())
-def test_a_feed_is_well_formed_whatever_the_names_are(name: str, reason: str, goal_id: str, scores: bool) -> None:
+def test_a_feed_is_well_formed_with_hostile_names(name: str, reason: str, goal_id: str, scores: bool) -> None:
     goal = replace(GOAL, id=goal_id, home=name, player=name or None, league=name, withdrawn=reason or None)
     root = ET.fromstring(render_atom(AtomFeed("/feeds/all.atom", name, [goal], scores), "http://127.0.0.1:8000"))
     assert len(root.findall(f"{ATOM}entry")) == 1
     assert root.findtext(f"{ATOM}updated") == "2026-08-22T15:31:00.000Z"
 
 
-def test_a_goal_without_a_scorer_names_its_team() -> None:
+def test_an_entry_without_a_scorer_names_the_team() -> None:
     assert title(replace(GOAL, player=None), scores=True) == "Home 1–0 Away: Home 90+3'"
 
 
-def test_a_feed_without_goals_is_the_same_each_time() -> None:
+def test_an_empty_feed_is_stable() -> None:
     empty = AtomFeed("/feeds/team/1.atom", "Goals", [])
     assert render_atom(empty, "http://a") == render_atom(empty, "http://a")
     assert b"1970-01-01T00:00:00.000Z" in render_atom(empty, "http://a")

@@ -61,7 +61,7 @@ async def keep(site: Site, seconds_ago: float, **payload: Any) -> None:
 
 
 @pytest.mark.parametrize(("age", "stale"), [(10, False), (45, False), (46, True), (4000, True)])
-async def test_the_last_snapshot_is_served_with_its_age(site: Site, age: float, stale: bool) -> None:
+async def test_the_latest_snapshot_is_returned_with_its_age(site: Site, age: float, stale: bool) -> None:
     await keep(site, age)
     answer = await site.web.get("/api/v1/fixtures/7001/snapshot")
     told = answer.json()
@@ -71,7 +71,7 @@ async def test_the_last_snapshot_is_served_with_its_age(site: Site, age: float, 
     assert (len(told["checksum"]), told["provenance"]["score"]["source"]) == (64, "espn")
 
 
-async def test_what_changed_since_a_number_is_told(site: Site) -> None:
+async def test_a_delta_has_the_changes_since_a_sequence_number(site: Site) -> None:
     await keep(site, 40)
     await keep(site, 20, score={"team_a": {"goals": 2}}, venue="Anfield")
     told = (await site.web.get("/api/v1/fixtures/7001/snapshot?since=1")).json()
@@ -87,9 +87,9 @@ async def test_what_changed_since_a_number_is_told(site: Site) -> None:
     assert (lost["_diff_type"], lost["venue"], "raw" in lost) == ("initial", "Anfield", False)
 
 
-async def test_nothing_kept_and_nobody_there_are_different_answers(site: Site, small_world: WorldCopy) -> None:
+async def test_a_missing_snapshot_and_a_missing_cache_are_different_errors(site: Site, small_world: WorldCopy) -> None:
     assert (await site.web.get("/api/v1/fixtures/7001/snapshot")).json()["error"]["message"] == (
-        "no snapshot of fixture 7001 is kept"
+        "no snapshot of fixture 7001"
     )
     assert (await site.web.get("/api/v1/fixtures/1/snapshot")).json()["error"]["message"] == "there is no fixture 1"
     for since in ("-1", "x", "9" * 30):
@@ -99,7 +99,7 @@ async def test_nothing_kept_and_nobody_there_are_different_answers(site: Site, s
     assert (none.status_code, none.json()["error"]["class"]) == (503, "CacheUnavailable")
 
 
-async def test_a_cache_that_is_away_is_said_and_the_rest_is_told(small_world: WorldCopy) -> None:
+async def test_without_the_cache_the_rest_is_returned(small_world: WorldCopy) -> None:
     nowhere = {"redis_url": SecretStr("redis://:secret-word@127.0.0.1:9/0")}
     settings = small_world.settings.model_copy(update=nowhere)
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url, timeout=30) as web:
@@ -114,7 +114,7 @@ async def test_a_cache_that_is_away_is_said_and_the_rest_is_told(small_world: Wo
     assert "Redis is unreachable" in page.text
 
 
-async def test_for_each_field_one_can_ask_who_said_it(site: Site) -> None:
+async def test_provenance_lists_the_source_of_each_field(site: Site) -> None:
     await site.records.save([a_record(heard_seconds=12), paused(4017001)])
     told = (await site.web.get("/api/v1/fixtures/7001/feeds")).json()
     score = told["fields"]["score"]
@@ -130,7 +130,9 @@ async def test_for_each_field_one_can_ask_who_said_it(site: Site) -> None:
     assert (told["stale"], told["age_seconds"] > 4000) == (True, True)
 
 
-async def test_the_page_of_a_match_says_who_said_what(web: httpx.AsyncClient, server: tuple[str, WebServices]) -> None:
+async def test_the_provenance_page_lists_sources_and_conflicts(
+    web: httpx.AsyncClient, server: tuple[str, WebServices]
+) -> None:
     page = (await web.get("/operations/match/7001", headers={"accept": "text/html"})).text
     assert "Which feed" not in page
     assert "espn: 1–1" in page

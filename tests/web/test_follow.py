@@ -46,7 +46,7 @@ def followed(document: Any) -> set[str]:
 # --- the page
 
 
-async def test_anybody_sees_what_is_followed_and_only_operators_can_change_it(site: httpx.AsyncClient) -> None:
+async def test_everyone_sees_the_follow_list_and_operators_change_it(site: httpx.AsyncClient) -> None:
     text = (await site.get("/follow", headers=PAGE)).text
     assert 'href="/follow" aria-current="page"' in text
     assert "Premier League" in text
@@ -74,7 +74,7 @@ async def test_a_preset_is_switched_off_as_a_whole(page: httpx.AsyncClient) -> N
     assert 'name="remove" value="champions-league" aria-pressed="true"' in text
 
 
-async def test_names_are_typed_and_a_mistake_keeps_them(page: httpx.AsyncClient) -> None:
+async def test_names_are_entered_and_kept_after_an_error(page: httpx.AsyncClient) -> None:
     wrong = await send(page, names="Levante, Premier Leage <b>")
     assert wrong.status_code == 400
     assert "did you mean Premier League?" in wrong.text
@@ -89,7 +89,7 @@ async def test_names_are_typed_and_a_mistake_keeps_them(page: httpx.AsyncClient)
     assert (await send(page, names=" , ")).status_code == 400
 
 
-async def test_all_changes_are_dropped_at_once(page: httpx.AsyncClient) -> None:
+async def test_all_changes_are_reset_at_once(page: httpx.AsyncClient) -> None:
     await send(page, add="mls")
     await send(page, remove="serie-a")
     assert (await send(page, reset="yes")).headers["location"] == "/follow?done=reset"
@@ -98,9 +98,7 @@ async def test_all_changes_are_dropped_at_once(page: httpx.AsyncClient) -> None:
     assert 'name="remove" value="serie-a"' in text
 
 
-async def test_a_form_without_the_mark_of_the_login_changes_nothing(
-    page: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_a_form_without_the_csrf_token_changes_nothing(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     assert (await page.post("/follow", data={"add": "mls"})).status_code == 403
     assert await FollowStore(small_world.store.database).changes() == []
 
@@ -108,7 +106,7 @@ async def test_a_form_without_the_mark_of_the_login_changes_nothing(
 # --- the API
 
 
-async def test_the_api_shows_the_list_with_its_costs_and_the_next_match(site: httpx.AsyncClient) -> None:
+async def test_the_api_returns_list_costs_and_next_match(site: httpx.AsyncClient) -> None:
     document = (await site.get(API)).json()
     assert document["setting"] == ["top5", "european-cups", "tournaments"]
     assert {"premier-league", "champions-league", "world-cup"} <= followed(document)
@@ -139,7 +137,7 @@ async def test_the_api_follows_unfollows_and_resets(api: httpx.AsyncClient) -> N
         ({"names": ["MLS"], "more": 1}, 422),
     ],
 )
-async def test_a_wrong_request_is_refused(api: httpx.AsyncClient, body: dict[str, Any], status: int) -> None:
+async def test_an_invalid_request_is_rejected(api: httpx.AsyncClient, body: dict[str, Any], status: int) -> None:
     answer = await api.post(API, json=body)
     assert answer.status_code == status
     if status == 400:
@@ -148,7 +146,7 @@ async def test_a_wrong_request_is_refused(api: httpx.AsyncClient, body: dict[str
         assert "did you mean Premier League?" in error["message"]
 
 
-async def test_an_add_starts_an_ingest_where_temporal_answers(
+async def test_adding_starts_an_ingest_if_temporal_responds(
     server: tuple[str, WebServices], small_world: WorldCopy
 ) -> None:
     services = server[1]

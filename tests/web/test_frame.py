@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 
-async def test_a_page_that_is_not_there_says_so_to_people_and_to_programs(site: httpx.AsyncClient) -> None:
+async def test_an_unknown_path_returns_html_or_json(site: httpx.AsyncClient) -> None:
     page = await site.get("/nowhere", headers={"accept": "text/html"})
     assert (page.status_code, "Not Found" in page.text) == (404, True)
     answer = await site.get("/api/v1/nowhere", headers={"accept": "text/html"})
@@ -13,7 +13,7 @@ async def test_a_page_that_is_not_there_says_so_to_people_and_to_programs(site: 
     assert answer.json()["error"]["class"] == "NotFound"
 
 
-async def test_preferences_lead_back_to_these_pages_only(web: httpx.AsyncClient) -> None:
+async def test_preferences_redirect_to_own_pages_only(web: httpx.AsyncClient) -> None:
     for back, leads_to in [
         ("/day/2026-08-22?x=1", "/day/2026-08-22?x=1"),
         ("//evil.example", "/"),

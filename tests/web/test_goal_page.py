@@ -44,7 +44,7 @@ async def videos(world: WorldCopy, event_id: str) -> list[dict[str, str]]:
     return found
 
 
-async def test_the_page_tells_what_happened(site: httpx.AsyncClient) -> None:
+async def test_the_goal_page_shows_the_goal(site: httpx.AsyncClient) -> None:
     answer = await site.get(f"/g/{SALAH}")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "private, no-cache"
@@ -54,7 +54,7 @@ async def test_the_page_tells_what_happened(site: httpx.AsyncClient) -> None:
     assert '<a href="/day/2026-08-22#match-7001">' in answer.text
 
 
-async def test_without_scripts_each_copy_is_a_link(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_each_copy_is_a_link_without_scripts(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     names = [video["id"] for video in await videos(small_world, SALAH)]
     assert re.findall(r'href="/v/(\w+)" data-copy="(\w+)" data-rank="(\d)"', html) == [
@@ -84,7 +84,7 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-async def test_nothing_on_the_page_needs_more_than_its_policy_allows(site: httpx.AsyncClient) -> None:
+async def test_the_goal_page_complies_with_the_csp(site: httpx.AsyncClient) -> None:
     for event_id in (SALAH, NO_CLIP, WITHDRAWN, HOSTILE_GOAL):
         for tag, attributes in Elements((await site.get(f"/g/{event_id}")).text).found:
             assert not [name for name in attributes if name == "style" or name.startswith("on")]
@@ -94,7 +94,7 @@ async def test_nothing_on_the_page_needs_more_than_its_policy_allows(site: httpx
                 assert (attributes.get(name) or "/").startswith("/"), "everything comes from here"
 
 
-async def test_the_proof_stands_beside_what_was_expected(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_the_proof_is_shown_next_to_the_expectation(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     best, _, plain = await videos(small_world, SALAH)
     proof = html.partition(f'data-proof="{best["id"]}"')[2].partition("</details>")[0]
@@ -113,7 +113,7 @@ async def test_the_proof_stands_beside_what_was_expected(web: httpx.AsyncClient,
     assert "<rect" not in unproved
 
 
-async def test_sources_merged_copies_and_searches_are_told(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_sources_merged_copies_and_searches_are_shown(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     said = text_of(html)
     (merged,) = (await videos(small_world, SALAH))[0]["copies"]
@@ -126,7 +126,7 @@ async def test_sources_merged_copies_and_searches_are_told(web: httpx.AsyncClien
     assert "6 found · 3 duplicates · 2 verified · 1 unverified" in said
 
 
-async def test_a_goal_that_is_still_searched_says_how_far_it_is(site: httpx.AsyncClient) -> None:
+async def test_a_running_search_shows_its_progress(site: httpx.AsyncClient) -> None:
     assert "searching 2/10" in text_of((await site.get(f"/g/{HAALAND}")).text)
     said = text_of((await site.get(f"/g/{NUNEZ}")).text)
     assert "No clip yet The search is running." in said
@@ -136,7 +136,7 @@ async def test_a_goal_that_is_still_searched_says_how_far_it_is(site: httpx.Asyn
     assert "seen 2/3" in said
 
 
-async def test_no_clip_is_explained_by_class(site: httpx.AsyncClient) -> None:
+async def test_a_missing_clip_is_explained_by_reason(site: httpx.AsyncClient) -> None:
     answer = await site.get(f"/g/{NO_CLIP}")
     said = text_of(answer.text)
     assert answer.status_code == 200
@@ -147,7 +147,7 @@ async def test_no_clip_is_explained_by_class(site: httpx.AsyncClient) -> None:
     assert "<video" not in answer.text
 
 
-async def test_who_was_named_when_is_told(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_attribution_changes_are_shown(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute(
             "insert into event_attributions (event_id, poll_id, at, changed) values (%s, 'p', now(), %s::jsonb)",
@@ -159,7 +159,7 @@ async def test_who_was_named_when_is_told(web: httpx.AsyncClient, small_world: W
 # --- ends
 
 
-async def test_a_withdrawn_goal_has_a_page_that_says_so_and_no_clips(site: httpx.AsyncClient) -> None:
+async def test_a_withdrawn_goal_page_has_no_clips(site: httpx.AsyncClient) -> None:
     for path in (f"/g/{WITHDRAWN}", f"/g/{WITHDRAWN}/fragment?part=copies"):
         answer = await site.get(path)
         assert answer.status_code == 410
@@ -169,7 +169,7 @@ async def test_a_withdrawn_goal_has_a_page_that_says_so_and_no_clips(site: httpx
         assert "/v/" not in answer.text
 
 
-async def test_goals_that_never_were_are_not_found(site: httpx.AsyncClient) -> None:
+async def test_unknown_goals_are_not_found(site: httpx.AsyncClient) -> None:
     for name in ("7001_40_306_Goal_9", "x" * 500, "%00", "..%2f..", "<script>", "7001%0a", "ÄÖÜ"):
         for path in (f"/g/{name}", f"/g/{name}/fragment"):
             assert (await site.get(path, headers={"accept": "text/html"})).status_code == 404
@@ -178,7 +178,7 @@ async def test_goals_that_never_were_are_not_found(site: httpx.AsyncClient) -> N
 # --- fragments
 
 
-async def test_each_part_can_be_drawn_by_itself(site: httpx.AsyncClient) -> None:
+async def test_each_part_is_available_as_a_fragment(site: httpx.AsyncClient) -> None:
     whole = await site.get(f"/g/{SALAH}/fragment")
     assert (whole.status_code, "<html" in whole.text) == (200, False)
     assert set(re.findall(r'data-part="(\w+)"', whole.text)) == {"head", "player", "copies", "proofs", "more"}
@@ -206,9 +206,7 @@ async def test_a_hostile_post_stays_text(site: httpx.AsyncClient) -> None:
         assert len(html) < 60_000
 
 
-async def test_a_link_that_is_none_to_the_web_is_not_shown_as_one(
-    web: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_only_http_links_are_shown_as_links(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute("update candidates set url = 'javascript:alert(1)' where event_id = %s", (SALAH,))
     assert "javascript:" not in (await web.get(f"/g/{SALAH}")).text
@@ -217,7 +215,7 @@ async def test_a_link_that_is_none_to_the_web_is_not_shown_as_one(
 # --- what other sites show
 
 
-async def test_a_shared_link_shows_a_picture_and_the_score(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_shared_link_has_a_preview_image_and_the_score(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     best = (await videos(small_world, SALAH))[0]["id"]
     base = str(web.base_url).rstrip("/")
@@ -234,7 +232,7 @@ async def test_a_shared_link_shows_a_picture_and_the_score(web: httpx.AsyncClien
     assert len(hostile["og:title"]) <= 140
 
 
-async def test_the_address_that_others_know_is_the_one_that_is_shared(small_world: WorldCopy) -> None:
+async def test_shared_links_use_the_public_url(small_world: WorldCopy) -> None:
     settings = small_world.settings.model_copy(update={"public_url": "https://footy.example/"})
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
         found = tags((await client.get(f"/g/{SALAH}")).text)
@@ -246,7 +244,7 @@ async def test_the_address_that_others_know_is_the_one_that_is_shared(small_worl
 
 
 @pytest.mark.parametrize("event_id", [SALAH, HAALAND, WITHDRAWN])
-async def test_nothing_tells_the_result_to_who_hides_it(site: httpx.AsyncClient, event_id: str) -> None:
+async def test_a_hidden_goal_page_reveals_nothing(site: httpx.AsyncClient, event_id: str) -> None:
     answer = await site.get(f"/g/{event_id}", headers=HIDDEN)
     assert answer.status_code == 200
     html = answer.text
@@ -271,7 +269,7 @@ async def test_nothing_tells_the_result_to_who_hides_it(site: httpx.AsyncClient,
     assert (fragment.status_code, fragment.content) == (204, b"")
 
 
-async def test_a_match_that_was_opened_is_shown(web: httpx.AsyncClient) -> None:
+async def test_an_opened_match_is_shown(web: httpx.AsyncClient) -> None:
     html = (await web.get(f"/g/{SALAH}", headers=HIDDEN)).text
     assert '<input type="hidden" name="open" value="7001">' in html
     form = {"open": "7001", "back": f"/g/{SALAH}"}
@@ -284,7 +282,7 @@ async def test_a_match_that_was_opened_is_shown(web: httpx.AsyncClient) -> None:
 # --- drawn once for everybody
 
 
-async def test_a_page_that_was_drawn_before_tells_what_has_happened_since(
+async def test_a_cached_page_is_rebuilt_after_a_change(
     web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: WorldCopy
 ) -> None:
     while server[1].live.position is None:  # a page says from which position on it wants to hear

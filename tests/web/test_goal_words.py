@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -18,6 +19,7 @@ from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejection
 from found_footy.clips.verification import VerificationReason
 from found_footy.fixtures.models import MatchMinute, Score, Side
 from found_footy.media.models import RelativeBox
+from found_footy.web.files import StoredFile, content_disposition
 from found_footy.web.pages.goal import safe_url
 from found_footy.web.pages.proof import UNVERIFIED, proof_view, reading_text
 
@@ -42,12 +44,12 @@ def video(verified: bool = True, reason: str | None = None, width: int = 1280, h
         ({}, "nothing readable"),
     ],
 )
-def test_what_was_read_in_words(more: dict[str, Any], said: str) -> None:
+def test_readings_have_texts(more: dict[str, Any], said: str) -> None:
     assert reading_text(reading(**more)) == said
 
 
 @pytest.mark.parametrize("reason", [each for each in UNVERIFIED if each is not None])
-def test_every_reason_for_an_unverified_clip_has_its_words(reason: VerificationReason) -> None:
+def test_every_unverified_reason_has_a_text(reason: VerificationReason) -> None:
     shown = proof_view(video(False, reason), Proof(1.0, None, (reading(),), EXPECTED), 3)
     assert shown.verification == f"{UNVERIFIED[reason]}."
     assert shown.box is shown.zoom is None
@@ -59,7 +61,7 @@ def test_a_proof_without_names_and_scores_compares_the_clock_only() -> None:
     assert proof_view(video(), proof, 5).read == (("Clock", "22:41", "45+2' ± 5 min"),)
 
 
-def test_what_speaks_against_a_picture_is_told() -> None:
+def test_warnings_of_a_frame_are_shown() -> None:
     proof = Proof(1.0, None, (reading(soccer=False, screen=True), reading(3.0)), EXPECTED)
     first, second = proof_view(video(False, VerificationReason.NO_CLOCK), proof, 3).pictures
     assert (first.warnings, first.decided) == (("no football visible", "a filmed screen"), True)
@@ -79,7 +81,7 @@ def test_what_speaks_against_a_picture_is_told() -> None:
         (RelativeBox(0.4, 0.1, 0.6, 0.2), (4000, 40)),
     ],
 )
-def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: RelativeBox, shape: tuple[int, int]) -> None:
+def test_box_and_zoom_stay_inside_the_frame(box: RelativeBox, shape: tuple[int, int]) -> None:
     shown = proof_view(video(width=shape[0], height=shape[1]), Proof(1.0, box, (reading(),), EXPECTED), 3)
     height = 1000 * shape[1] / shape[0]
     for drawn in (shown.box, shown.zoom):
@@ -90,7 +92,7 @@ def test_a_box_and_its_enlargement_stay_inside_of_the_picture(box: RelativeBox, 
     assert shown.zoom.width > 0
 
 
-def test_every_loss_has_a_meaning() -> None:
+def test_every_rejection_reason_has_a_meaning() -> None:
     assert set(MEANINGS) == set(RejectionReason)
     assert count_rejections(["gone", "too short", "gone", "of the future"]) == (
         RejectionCount("gone", 2, MEANINGS["gone"]),
@@ -116,7 +118,7 @@ def test_every_loss_has_a_meaning() -> None:
         ("", False),
     ],
 )
-def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
+def test_only_http_urls_are_links(url: str, shown: bool) -> None:
     assert (safe_url(url) is not None) is shown
 
 
@@ -132,12 +134,14 @@ def test_only_addresses_of_the_web_are_links(url: str, shown: bool) -> None:
         ("x" * 500, "A", "x" * 80, "x" * 80),
     ],
 )
-def test_a_file_has_one_name_on_every_system(player: str | None, home: str, name: str, plain: str) -> None:
+def test_file_names_are_valid_on_every_system(player: str | None, home: str, name: str, plain: str) -> None:
     link = PublishedVideo("0" * 16, "e", 1, "0" * 32, 1, 1.0, 0.0, None, player, MatchMinute(23), home, "B")
-    assert (link.file_name, link.plain_file_name) == (name, plain)
+    file = StoredFile(link.key, link.md5, "video/mp4", link.file_name)
+    expected = f"attachment; filename=\"{plain}.mp4\"; filename*=UTF-8''{quote(name)}.mp4"
+    assert content_disposition(file, download=True) == expected
 
 
-def test_a_wickets_proof_compares_the_over_the_side_and_the_wickets() -> None:
+def test_a_wicket_proof_compares_over_side_and_wickets() -> None:
     wicket = WicketExpectation(Side.AWAY, 2, 3, "IND", "AUS")
     expected = Expectation(MatchMinute(12, 3, 2), "India", "Australia", wicket=wicket)
     read = reading(clock="12.3", score=Score(95, 3), batting="AUS", soccer=False)

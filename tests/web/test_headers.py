@@ -25,7 +25,7 @@ POLICY = (
 
 
 @pytest.mark.parametrize("path", ["/login", "/nowhere", "/api/v1/nowhere", "/static/footy.css", "/api/v1/openapi.json"])
-async def test_every_answer_carries_the_headers(site: httpx.AsyncClient, path: str) -> None:
+async def test_every_response_has_the_security_headers(site: httpx.AsyncClient, path: str) -> None:
     answer = await site.get(path, headers=PAGE)
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -50,11 +50,11 @@ async def test_every_answer_carries_the_headers(site: httpx.AsyncClient, path: s
         (WebRules(media_origin="https://s3.example"), b"content-security-policy", b"media-src 'self';"),
     ],
 )
-def test_settings_that_change_a_header(rules: WebRules, name: bytes, said: bytes) -> None:
+def test_settings_change_headers(rules: WebRules, name: bytes, said: bytes) -> None:
     assert said in dict(security_headers(rules))[name]
 
 
-def test_no_policy_allows_inline_script() -> None:
+def test_no_csp_allows_inline_script() -> None:
     assert "unsafe" not in content_security_policy("https://s3.example")
 
 
@@ -62,7 +62,7 @@ def test_no_policy_allows_inline_script() -> None:
     ("host", "status"),
     [("127.0.0.1", 200), ("localhost:1234", 200), ("[::1]", 200), ("evil.example", 400), ("", 400), ("a b", 400)],
 )
-async def test_a_foreign_name_for_this_server_is_refused(site: httpx.AsyncClient, host: str, status: int) -> None:
+async def test_an_unknown_host_header_is_refused(site: httpx.AsyncClient, host: str, status: int) -> None:
     assert (await site.get("/login", headers={"host": host})).status_code == status
 
 
@@ -71,7 +71,7 @@ async def test_a_large_body_is_refused_before_it_is_read(web: httpx.AsyncClient)
     assert (answer.status_code, answer.json()["error"]["class"]) == (413, "BadRequest")
 
 
-async def test_a_body_that_hides_its_length_is_counted() -> None:
+async def test_a_chunked_body_is_counted() -> None:
     async def reads_everything(scope: Scope, receive: Receive, send: Send) -> None:
         while (await receive())["more_body"]:
             pass
@@ -89,7 +89,7 @@ async def test_a_body_that_hides_its_length_is_counted() -> None:
     assert refused.value.status_code == 413
 
 
-async def test_a_form_that_hides_its_length_is_refused(web: httpx.AsyncClient) -> None:
+async def test_a_chunked_form_over_the_limit_is_refused(web: httpx.AsyncClient) -> None:
     async def long() -> AsyncIterator[bytes]:
         for _ in range(20):
             yield b"back=" + b"x" * 16384

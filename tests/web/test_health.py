@@ -42,7 +42,7 @@ from tests.web.test_operations import showing
 # --- over HTTP
 
 
-async def test_a_server_that_runs_is_live_and_ready(site: httpx.AsyncClient) -> None:
+async def test_a_running_server_is_live_and_ready(site: httpx.AsyncClient) -> None:
     assert (await site.get("/health/live")).json() == {"live": True}
     for _ in range(100):  # live updates begin in a moment of their own
         ready = await site.get("/health/ready")
@@ -54,7 +54,7 @@ async def test_a_server_that_runs_is_live_and_ready(site: httpx.AsyncClient) -> 
     assert ready.headers["cache-control"] == "no-store"
 
 
-async def test_the_grade_is_the_verdict_of_the_operations_page(small_world: WorldCopy) -> None:
+async def test_health_and_the_operations_page_have_the_same_grade(small_world: WorldCopy) -> None:
     for system, status, grade in [
         (measured(), 200, "ok"),
         (measured(disk=Disk(9, 100)), 200, "degraded"),
@@ -71,7 +71,7 @@ async def test_the_grade_is_the_verdict_of_the_operations_page(small_world: Worl
         }
 
 
-async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
+async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
     operator = await make_token(small_world.store, Role.OPERATOR)
     editor = await make_token(small_world.store, Role.EDITOR)
     async with showing(measured(disk=Disk(9, 100)), small_world.settings, web_host="0.0.0.0") as web:
@@ -83,7 +83,7 @@ async def test_only_operators_hear_the_reasons(small_world: WorldCopy) -> None:
     assert (reason["kind"], "Make room" in reason["advice"]) == ("disk", True)
 
 
-async def test_without_a_database_it_lives_and_says_what_is_wrong(
+async def test_without_a_database_the_server_is_live_but_not_ready(
     small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("operations.probe.ANSWER_SECONDS", "web.auth.SESSION_TIMEOUT_SECONDS"):
@@ -115,7 +115,7 @@ class Asked:
     hangs: set[str] = field(default_factory=set)
     times: dict[str, int] = field(default_factory=dict)
     position: int | None = 900
-    listeners: int = 3
+    clients: int = 3
 
     async def _answer(self, name: str) -> None:
         self.times[name] = self.times.get(name, 0) + 1
@@ -183,7 +183,7 @@ async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
             task.cancel()
 
 
-async def test_what_answers_is_ok() -> None:
+async def test_responding_engines_are_ok() -> None:
     found = await probe_of(Asked()).measure(NOW)
     assert [(engine.name, engine.state) for engine in found.engines] == [
         ("database", "ok"),
@@ -206,7 +206,7 @@ async def test_what_answers_is_ok() -> None:
         ("browser", SourceChanged("refused")),
     ],
 )
-async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception) -> None:
+async def test_failures_are_part_of_the_measurement(name: str, error: Exception) -> None:
     found = await probe_of(Asked(fails={name: error})).measure(NOW)
     states = {engine.name: (engine.state, engine.detail) for engine in found.engines}
     assert states.pop(name) == ("failed", "refused")
@@ -215,7 +215,7 @@ async def test_what_fails_is_part_of_the_measurement(name: str, error: Exception
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["database", "object store", "cache", "browser"])
-async def test_what_hangs_is_not_waited_for(name: str) -> None:
+async def test_a_hanging_engine_does_not_block_the_measurement(name: str) -> None:
     found = await probe_of(Asked(hangs={name})).measure(NOW)
     (engine,) = [engine for engine in found.engines if engine.name == name]
     assert (engine.state, engine.said) == ("failed", "no answer within 0.05 s")
@@ -223,13 +223,13 @@ async def test_what_hangs_is_not_waited_for(name: str) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("asked", [Asked(hangs={"feeds", "health"}), Asked(fails={"feeds": SettingsError("wrong")})])
-async def test_feeds_that_nobody_can_name_are_not_known(asked: Asked) -> None:
+async def test_without_a_feeds_file_declared_feeds_are_unknown(asked: Asked) -> None:
     found = await probe_of(asked).measure(NOW)
     assert found.declared is None
     assert found.cached is not None
 
 
-async def test_what_this_system_has_not_is_off() -> None:
+async def test_unused_engines_are_off() -> None:
     asked = Asked()
     found = await SystemProbe(asked, asked, cast(ObjectStore, asked), cast(Hub, asked)).measure(NOW)
     states = {engine.name: engine.state for engine in found.engines}
@@ -238,7 +238,7 @@ async def test_what_this_system_has_not_is_off() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> None:
+async def test_a_hanging_object_store_gets_one_request() -> None:
     asked = Asked(hangs={"object store"})
     watch = probe_of(asked, fresh_seconds=0)
     for _ in range(3):
@@ -250,7 +250,7 @@ async def test_an_object_store_that_hangs_is_asked_once_however_many_look() -> N
     }
 
 
-async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
+async def test_concurrent_requests_share_one_measurement() -> None:
     asked = Asked()
     watch = probe_of(asked)
     await asyncio.gather(*(watch.measure(NOW) for _ in range(50)))
@@ -259,5 +259,5 @@ async def test_who_looks_at_the_same_time_shares_one_measurement() -> None:
     assert len(asked.times) == 7
 
 
-async def test_live_updates_that_have_not_begun_keep_it_from_being_ready() -> None:
+async def test_the_server_is_not_ready_before_the_outbox_is_read() -> None:
     assert await probe_of(Asked(position=None)).readiness() == ["live updates have not started"]

@@ -14,9 +14,7 @@ from tests.support.web_world import SALAH
 DAY = "/day/2026-08-22"
 
 
-async def test_a_reader_who_has_the_page_gets_it_again_only_when_it_changed(
-    web: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_an_unchanged_page_returns_304(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     first = await web.get(DAY, headers=PAGE)
     assert (await web.get(DAY, headers={**PAGE, "if-none-match": first.headers["etag"]})).status_code == 304
     assert {"cookie", "accept-encoding"} <= {each.strip().lower() for each in first.headers["vary"].split(",")}
@@ -28,7 +26,7 @@ async def test_a_reader_who_has_the_page_gets_it_again_only_when_it_changed(
     assert "Somebody Else" in changed.text
 
 
-async def test_everybody_gets_the_page_that_they_chose(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_the_page_cache_depends_on_preferences(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     while (await web.get("/health/ready")).status_code != 200:
         await asyncio.sleep(0.05)  # until the news have their positions, which a page carries
     plain = (await web.get(DAY, headers=PAGE)).text

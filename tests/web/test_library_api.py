@@ -35,7 +35,7 @@ async def items(library: Library, path: str) -> list[int]:
     return [each["id"] for each in answer.json()["items"]]
 
 
-async def test_sources_are_listed_the_newest_first_and_by_their_filters(library: Library) -> None:
+async def test_sources_are_listed_newest_first_and_filtered(library: Library) -> None:
     first, whole = library.first.source_id, library.whole.source_id
     for query, found in {
         "": [whole, first],
@@ -51,7 +51,7 @@ async def test_sources_are_listed_the_newest_first_and_by_their_filters(library:
         assert await items(library, f"sources{query}") == found, query
 
 
-async def test_clips_are_listed_by_their_filters(library: Library) -> None:
+async def test_clips_are_filtered(library: Library) -> None:
     clips, whole = [*library.first.clips], library.whole.clips[0]
     await library.services.library.review.decide(ActionKind.APPROVE, [clips[1]], WHO)
     for query, found in {
@@ -64,7 +64,7 @@ async def test_clips_are_listed_by_their_filters(library: Library) -> None:
         assert await items(library, f"clips{query}") == found, query
 
 
-async def test_pages_of_a_list_follow_each_other_and_cursors_are_of_their_list(library: Library) -> None:
+async def test_lists_are_paginated_and_cursors_belong_to_one_list(library: Library) -> None:
     seen, cursor = [], ""
     while cursor is not None:
         page = (
@@ -79,7 +79,7 @@ async def test_pages_of_a_list_follow_each_other_and_cursors_are_of_their_list(l
         assert (answer.status_code, answer.json()["error"]["class"]) == (400, "BadRequest")
 
 
-async def test_documents_have_the_shape_that_the_schema_says(library: Library) -> None:
+async def test_library_documents_match_the_schema(library: Library) -> None:
     store, review = library.services.library.store, library.services.library.review
     clip = library.whole.clips[0]
     await store.save_keyframes(clip, [Keyframe(0, 6, "25%", 640, 360), Keyframe(1, 12, "sharpest", 640, 360)])
@@ -125,7 +125,7 @@ async def new_source(library: Library, **more: str) -> int:
     return made
 
 
-async def test_a_clip_that_was_just_edited_has_the_sheet_of_the_one_before_it(library: Library) -> None:
+async def test_an_edited_clip_has_the_previous_sprite_sheet(library: Library) -> None:
     one, other = library.first.clips[:2]
     merged = await library.services.library.review.merge(one, other, WHO)
     document = (await library.web.get(f"/api/v1/clips/{merged.made[0]}")).json()
@@ -138,7 +138,7 @@ async def test_a_clip_that_was_just_edited_has_the_sheet_of_the_one_before_it(li
     assert [(each["first"], each["end"]) for each in tiles] == [(0, 50), (50, 60), (60, 75), (75, 100)]
 
 
-async def test_an_answer_that_is_known_is_not_sent_again(library: Library) -> None:
+async def test_unchanged_library_responses_return_304(library: Library) -> None:
     for path in ("sources", "clips", f"sources/{library.first.source_id}", f"clips/{library.whole.clips[0]}"):
         answer = await library.web.get(f"/api/v1/{path}")
         known = {"if-none-match": answer.headers["etag"]}
@@ -150,7 +150,7 @@ async def test_an_answer_that_is_known_is_not_sent_again(library: Library) -> No
     }
 
 
-async def test_what_is_not_there_says_so(library: Library) -> None:
+async def test_unknown_ids_are_not_found(library: Library) -> None:
     for path in ("sources/999", "clips/999", f"sources/{2**63 - 1}"):
         answer = await library.web.get(f"/api/v1/{path}")
         assert (answer.status_code, answer.json()["error"]["class"]) == (404, "NotFound")
@@ -161,7 +161,7 @@ async def test_what_is_not_there_says_so(library: Library) -> None:
 # --- handing in
 
 
-async def test_an_address_becomes_a_source_that_waits(library: Library) -> None:
+async def test_a_submitted_url_becomes_a_new_source(library: Library) -> None:
     made = await new_source(library, title="  Cup\u202e final\n ", player="Ana", minute="90+3")
     document = (await library.web.get(f"/api/v1/sources/{made}")).json()
     assert (document["kind"], document["state"], document["title"]) == ("url", "new", "Cup final")
@@ -172,7 +172,7 @@ async def test_an_address_becomes_a_source_that_waits(library: Library) -> None:
     assert untitled["title"] == "films.example/…/a.mp4"
 
 
-async def test_an_address_that_may_not_be_asked_is_refused_with_the_reason(library: Library) -> None:
+async def test_a_forbidden_url_is_rejected_with_a_reason(library: Library) -> None:
     """The table of addresses is in tests/library/test_submitting.py."""
     for url, said in {
         "http://169.254.169.254/latest": "address is not public",
@@ -202,7 +202,7 @@ ORDERS = [
 ]
 
 
-async def test_an_order_that_makes_no_sense_is_refused(library: Library) -> None:
+async def test_an_invalid_submission_is_rejected(library: Library) -> None:
     for body, kind, status in ORDERS:
         headers = {**library.editor, "content-type": kind}
         answer = await library.web.post("/api/v1/sources", content=body, headers=headers)
@@ -211,7 +211,7 @@ async def test_an_order_that_makes_no_sense_is_refused(library: Library) -> None
     assert len(await items(library, "sources")) == 2
 
 
-async def test_a_film_is_taken_piece_by_piece_and_waits_under_its_key(library: Library, small_world: WorldCopy) -> None:
+async def test_an_upload_is_streamed_and_stored_under_its_key(library: Library, small_world: WorldCopy) -> None:
     content = bytes(range(256)) * 12_000  # larger than any other body may be
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -233,7 +233,7 @@ async def test_a_film_is_taken_piece_by_piece_and_waits_under_its_key(library: L
     assert await small_world.world.objects.read(source.upload_key) == content
 
 
-async def test_a_film_beyond_the_bound_is_refused_and_leaves_nothing(small_world: WorldCopy) -> None:
+async def test_a_too_large_upload_is_refused_and_leaves_nothing(small_world: WorldCopy) -> None:
     token = await make_token(small_world.store, Role.EDITOR)
     settings = small_world.settings.model_copy(update={"source_mb": 1})
     headers = {**bearer(token), "content-type": "application/octet-stream"}
@@ -253,7 +253,7 @@ async def test_a_film_beyond_the_bound_is_refused_and_leaves_nothing(small_world
     assert [each.key async for each in small_world.world.objects.list("library/")] == []
 
 
-async def test_whoever_hangs_up_in_the_middle_leaves_nothing(library: Library, small_world: WorldCopy) -> None:
+async def test_an_interrupted_upload_leaves_nothing(library: Library, small_world: WorldCopy) -> None:
     before = await items(library, "sources")
     url = httpx.URL(str(library.web.base_url))
     _, writer = await asyncio.open_connection(url.host, url.port)
@@ -269,7 +269,7 @@ async def test_whoever_hangs_up_in_the_middle_leaves_nothing(library: Library, s
 # --- trying again
 
 
-async def test_what_has_failed_is_tried_again_when_an_editor_asks(library: Library) -> None:
+async def test_an_editor_retries_a_failed_stage(library: Library) -> None:
     store, made = library.services.library.store, await new_source(library)
     assert await store.begin(stage_named("download"), made, NOW)
     await store.fail(stage_named("download"), made, "no such page", "CandidateRejected", False, NOW)
@@ -291,7 +291,7 @@ async def test_what_has_failed_is_tried_again_when_an_editor_asks(library: Libra
 # --- removing
 
 
-async def test_a_source_is_removed_by_an_editor_and_comes_back_by_undo(library: Library) -> None:
+async def test_removing_a_source_can_be_undone(library: Library) -> None:
     path = f"/api/v1/sources/{library.first.source_id}"
     assert (await library.web.delete(path)).status_code == 401
     answer = await library.web.delete(path, headers=library.editor)
@@ -309,7 +309,7 @@ async def test_a_source_is_removed_by_an_editor_and_comes_back_by_undo(library: 
     assert (await library.web.delete(gone, headers=library.editor)).status_code == 404
 
 
-async def test_a_source_that_is_worked_on_cannot_be_removed(library: Library) -> None:
+async def test_a_source_in_progress_cannot_be_removed(library: Library) -> None:
     made = await new_source(library)
     assert await library.services.library.store.begin(stage_named("download"), made, NOW)
     answer = await library.web.delete(f"/api/v1/sources/{made}", headers=library.editor)

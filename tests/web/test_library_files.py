@@ -25,7 +25,7 @@ async def stored(world: WorldCopy, key: str) -> bytes:
     return await world.world.objects.read(key)
 
 
-async def test_films_and_sheets_are_those_of_the_store(library: Library, small_world: WorldCopy) -> None:
+async def test_videos_and_sprite_sheets_are_served(library: Library, small_world: WorldCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[1]
     for path, key, kind in [
         (f"/s/{source}.mp4", master_key(source), "video/mp4"),
@@ -48,7 +48,7 @@ async def test_films_and_sheets_are_those_of_the_store(library: Library, small_w
         assert (beyond.status_code, beyond.headers["content-range"]) == (416, f"bytes */{len(content)}")
 
 
-async def test_only_an_address_that_names_the_content_is_kept_for_good(library: Library) -> None:
+async def test_only_versioned_urls_are_immutable(library: Library) -> None:
     document = (await library.web.get(f"/api/v1/clips/{library.first.clips[0]}")).json()
     for path in (document["file"], document["film"], document["sheet"]["url"]):
         answer = await library.web.get(path)
@@ -61,13 +61,13 @@ async def test_only_an_address_that_names_the_content_is_kept_for_good(library: 
         assert (known.status_code, known.content) == (304, b"")
 
 
-async def test_a_film_is_saved_under_its_title(library: Library) -> None:
+async def test_a_download_is_named_after_the_title(library: Library) -> None:
     answer = await library.web.head(f"/s/{library.whole.source_id}.mp4?download=1")
     said = answer.headers["content-disposition"]
-    assert said == "attachment; filename=\"d 10.mp4\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%201%3A0.mp4"
+    assert said == "attachment; filename=\"odz 10.mp4\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%201%3A0.mp4"
 
 
-async def test_keyframes_are_those_of_the_store(library: Library, small_world: WorldCopy) -> None:
+async def test_keyframes_are_served(library: Library, small_world: WorldCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[0]
     await library.services.library.store.save_keyframes(clip, [Keyframe(0, 12, "50%", 640, 360)])
     await put(small_world.world.objects, keyframe_key(source, clip, 0), b"a picture")
@@ -77,7 +77,7 @@ async def test_keyframes_are_those_of_the_store(library: Library, small_world: W
         assert (await library.web.get(path)).status_code == 404
 
 
-async def test_what_has_no_file_yet_says_where_its_frames_are(library: Library) -> None:
+async def test_a_clip_without_a_file_refers_to_its_source(library: Library) -> None:
     split = await library.services.library.review.split(library.first.clips[0], 10, WHO)
     answer = await library.web.get(f"/c/{split.made[1]}.mp4")
     assert (answer.status_code, answer.json()["error"]["class"]) == (404, "NotFound")
@@ -87,7 +87,7 @@ async def test_what_has_no_file_yet_says_where_its_frames_are(library: Library) 
     assert (await library.web.get(f"/c/{split.made[1]}.webp")).status_code == 404
 
 
-async def test_what_was_archived_is_gone(library: Library) -> None:
+async def test_an_archived_clip_is_gone(library: Library) -> None:
     store, clip = library.services.library.store, library.first.clips[0]
     done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
     assert (await library.web.get(f"/c/{clip}.mp4")).status_code == 200  # it can still be undone
@@ -97,7 +97,7 @@ async def test_what_was_archived_is_gone(library: Library) -> None:
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded")
 
 
-async def test_a_film_goes_with_its_last_clip_and_says_so(library: Library) -> None:
+async def test_a_source_without_clips_is_gone(library: Library) -> None:
     store, source, (clip,) = library.services.library.store, library.whole.source_id, library.whole.clips
     done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
     assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
@@ -116,9 +116,7 @@ async def test_a_film_goes_with_its_last_clip_and_says_so(library: Library) -> N
     assert "<video" not in page
 
 
-async def test_a_file_that_the_rows_name_and_nobody_finds_is_a_failure(
-    library: Library, small_world: WorldCopy
-) -> None:
+async def test_a_missing_file_is_an_internal_error(library: Library, small_world: WorldCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[0]
     await small_world.world.objects.delete([master_key(source), clip_file_key(source, clip)])
     for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4"):
@@ -126,7 +124,7 @@ async def test_a_file_that_the_rows_name_and_nobody_finds_is_a_failure(
         assert (answer.status_code, answer.json()["error"]["class"]) == (503, "ObjectStoreError")
 
 
-async def test_a_source_without_a_film_says_how_far_it_is(library: Library) -> None:
+async def test_a_source_without_a_video_reports_its_state(library: Library) -> None:
     order = {"url": "https://films.example/a"}
     made = (await library.web.post("/api/v1/sources", json=order, headers=library.editor)).json()["id"]
     answer = await library.web.get(f"/s/{made}.mp4")
@@ -137,11 +135,11 @@ async def test_a_source_without_a_film_says_how_far_it_is(library: Library) -> N
 @pytest.mark.parametrize(
     "path", ["/c/0.mp4", "/c/x.mp4", f"/c/{2**63}.mp4", "/c/1-9999999.jpg", "/s/-1.mp4", "/c/..%2f1.mp4", "/s/1.mp3"]
 )
-async def test_a_number_that_is_none_is_refused(web: httpx.AsyncClient, path: str) -> None:
+async def test_an_invalid_id_is_rejected(web: httpx.AsyncClient, path: str) -> None:
     assert (await web.get(path)).status_code in (404, 422)
 
 
-async def test_files_need_a_token_where_reading_needs_one(small_world: WorldCopy) -> None:
+async def test_files_need_a_token_if_reading_does(small_world: WorldCopy) -> None:
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, services), httpx.AsyncClient(base_url=server.url) as web:
         library = await filled_library(services, web, small_world)

@@ -49,14 +49,14 @@ async def failed_source(library: Library, title: str = "Gone", kind: str = "Cand
     return made
 
 
-async def test_an_empty_library_says_how_something_comes_into_it(web: httpx.AsyncClient) -> None:
+async def test_an_empty_library_explains_how_to_add_videos(web: httpx.AsyncClient) -> None:
     text = (await web.get("/library", headers=PAGE)).text
     assert "The library is empty" in text
     assert "footy submit" in text
     assert 'name="url"' not in text  # that is for editors
 
 
-async def test_sources_are_shown_with_their_state_in_words_and_their_clips_counted(library: Library) -> None:
+async def test_sources_show_state_and_clip_counts(library: Library) -> None:
     await failed_source(library)
     store = library.services.library.store
     work = await store.submit(Submission(SourceKind.URL, "At work", {}, url="https://films.example/b"), NOW)
@@ -88,7 +88,7 @@ async def test_older_sources_are_on_the_next_page(library: Library) -> None:
     assert answer.status_code == 400
 
 
-async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
+async def test_the_source_page_shows_its_tiles(library: Library) -> None:
     await library.services.library.review.decide(ActionKind.APPROVE, [library.first.clips[1]], WHO)
     text = await page(library, f"/library/sources/{library.first.source_id}")
     assert [int(each) for each in re.findall(r'data-clip="(\d+)"', text)] == list(library.first.clips)
@@ -103,7 +103,7 @@ async def test_the_page_of_a_source_shows_its_tiles(library: Library) -> None:
     assert "key=secret" in await page(library, f"/library/sources/{other}")
 
 
-async def test_the_page_of_a_clip_shows_what_plays_and_what_is_like_it(library: Library) -> None:
+async def test_the_clip_page_shows_the_video_and_likely_copies(library: Library) -> None:
     clips, store = library.first.clips, library.services.library.store
     await store.save_duplicates(clips[0], [library.whole.clips[0]])
     text = await page(library, f"/library/clips/{clips[0]}")
@@ -135,7 +135,7 @@ async def test_hidden_results_stay_hidden(library: Library) -> None:
     assert "Łódź 1:0" in await page(library, "/library")
 
 
-async def test_an_editor_hands_in_an_address(library: Library) -> None:
+async def test_an_editor_submits_a_url(library: Library) -> None:
     await log_in(library.web, library.token)
     answer = await send(library, "/library", url="http://10.0.0.1/a", title="Mine")
     assert answer.status_code == 400
@@ -148,7 +148,7 @@ async def test_an_editor_hands_in_an_address(library: Library) -> None:
     assert "waiting for download" in text
 
 
-async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library) -> None:
+async def test_an_editor_retries_archives_and_undoes(library: Library) -> None:
     await log_in(library.web, library.token)
     store, made, clip = library.services.library.store, await failed_source(library), library.first.clips[0]
     answer = await send(library, f"/library/sources/{made}", do="retry")
@@ -170,7 +170,7 @@ async def test_an_editor_tries_again_archives_and_takes_it_back(library: Library
     assert (await send(library, f"/library/sources/{made}", do="dance")).status_code == 400
 
 
-async def test_what_people_say_of_copies_is_remembered(library: Library) -> None:
+async def test_verdicts_on_copies_are_stored(library: Library) -> None:
     await log_in(library.web, library.token)
     one, other = library.first.clips[0], library.whole.clips[0]
     await library.services.library.store.save_duplicates(one, [other])
@@ -180,7 +180,7 @@ async def test_what_people_say_of_copies_is_remembered(library: Library) -> None
         assert [(each["id"], each["same"], each["said_by"]) for each in document["copies"]] == [(one, same, "Ada")]
 
 
-async def test_hostile_words_are_only_words(library: Library) -> None:
+async def test_hostile_text_is_escaped(library: Library) -> None:
     made = await failed_source(library, title=HOSTILE, kind="<b>Bold</b>")
     for path in ("/library", f"/library/sources/{made}"):
         text = await page(library, path)
@@ -189,7 +189,7 @@ async def test_hostile_words_are_only_words(library: Library) -> None:
         assert "&lt;script&gt;" in text
 
 
-async def test_pages_are_in_the_navigation_of_whoever_may_use_them(library: Library) -> None:
+async def test_the_navigation_lists_permitted_pages(library: Library) -> None:
     text = await page(library, "/library")
     assert 'href="/library" aria-current="page"' in text
     assert 'href="/review"' not in text
@@ -197,13 +197,13 @@ async def test_pages_are_in_the_navigation_of_whoever_may_use_them(library: Libr
     assert '<a href="/review">Review</a>' in await page(library, "/library")
 
 
-async def test_what_is_not_there_says_so(library: Library) -> None:
+async def test_unknown_ids_are_not_found(library: Library) -> None:
     for path in ("/library/sources/999", "/library/clips/999", "/library/clips/999/fragment"):
         answer = await library.web.get(path, headers=PAGE)
         assert (answer.status_code, "Not Found" in answer.text) == (404, True)
 
 
-async def test_an_editor_who_is_sure_removes_a_source_and_takes_it_back(library: Library) -> None:
+async def test_an_editor_removes_a_source_and_undoes_it(library: Library) -> None:
     own = f"/library/sources/{library.first.source_id}"
     assert 'value="remove"' not in await page(library, own)
     await log_in(library.web, library.token)
@@ -222,7 +222,7 @@ async def test_an_editor_who_is_sure_removes_a_source_and_takes_it_back(library:
     assert {clip.state for clip in clips} == {"pending_review"}
 
 
-async def test_a_source_that_failed_is_removed_for_good(library: Library) -> None:
+async def test_a_failed_source_is_deleted(library: Library) -> None:
     made = await failed_source(library)
     await log_in(library.web, library.token)
     answer = await send(library, f"/library/sources/{made}", do="remove", sure="yes")
@@ -230,7 +230,7 @@ async def test_a_source_that_failed_is_removed_for_good(library: Library) -> Non
     assert (await library.web.get(f"/library/sources/{made}", headers=PAGE)).status_code == 404
 
 
-async def test_a_film_of_more_clips_than_are_shown_says_so(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_truncated_clip_list_shows_the_total(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     own = library.first.source_id
     assert ">4 clips</h2>" in await page(library, f"/library/sources/{own}")
     monkeypatch.setattr(views, "MAX_TILES", 3)
@@ -242,7 +242,7 @@ async def test_a_film_of_more_clips_than_are_shown_says_so(library: Library, mon
     assert "3 of 4 clips shown" in told.getvalue()
 
 
-async def test_any_two_clips_can_be_called_the_same_and_the_word_can_be_withdrawn(library: Library) -> None:
+async def test_a_verdict_on_two_clips_can_be_cleared(library: Library) -> None:
     one, other = library.first.clips[0], library.first.clips[2]
     own = f"/library/clips/{one}"
     assert "Clip number" not in await page(library, own)

@@ -50,14 +50,14 @@ async def found(site: Site, **params: object) -> list[tuple[int, list[int]]]:
     return [(each["clip"]["id"], [copy["id"] for copy in each["copies"]]) for each in answer.json()["items"]]
 
 
-async def test_words_find_moments_with_their_copies(site: Site) -> None:
+async def test_a_text_search_returns_moments_with_copies(site: Site) -> None:
     assert sorted(await found(site, q="salah")) == [(site.salah[0], site.nunez), (site.salah[1], [])]
     assert await found(site, q="penalty") == [(site.salah[0], site.nunez)]
     assert await found(site, q="rain") == [(site.waiting, [])]
     assert await found(site, q="nobody") == []
 
 
-async def test_a_clip_is_described_with_what_is_known_and_where_it_is(site: Site) -> None:
+async def test_a_clip_document_has_facts_and_position(site: Site) -> None:
     answer = (await site.web.get(API, params={"q": "salah 90+3", "limit": 1})).json()
     assert (answer["total"], answer["next"], answer["model"], answer["lacking"]) == (2, 1, None, None)
     clip = answer["items"][0]["clip"]
@@ -69,7 +69,7 @@ async def test_a_clip_is_described_with_what_is_known_and_where_it_is(site: Site
     assert later["items"][0]["clip"]["id"] != clip["id"]
 
 
-async def test_clips_like_one_leave_it_out_and_may_be_filtered(site: Site) -> None:
+async def test_a_similarity_search_excludes_the_clip_and_filters(site: Site) -> None:
     answer = (await site.web.get(API, params={"like": site.salah[0]})).json()
     assert [each["clip"]["id"] for each in answer["items"]] == [*site.nunez, site.salah[1]]
     assert answer["items"][0]["likeness"] > 0.99
@@ -79,7 +79,7 @@ async def test_clips_like_one_leave_it_out_and_may_be_filtered(site: Site) -> No
 
 
 @pytest.mark.parametrize("change", [cropped, mirrored, compressed])
-async def test_a_picture_finds_its_clip_again(site: Site, change: Callable[[Picture], Picture]) -> None:
+async def test_a_picture_finds_its_clip(site: Site, change: Callable[[Picture], Picture]) -> None:
     headers = {**site.editor, "content-type": "image/jpeg"}
     answer = await site.web.post(API, content=jpeg(change(drawn(2))), headers=headers)
     assert answer.status_code == 200, answer.text
@@ -88,7 +88,7 @@ async def test_a_picture_finds_its_clip_again(site: Site, change: Callable[[Pict
     assert [each["clip"]["id"] for each in filtered.json()["items"]] == site.nunez
 
 
-async def test_like_what_is_not_there_is_not_found_and_says_why(site: Site) -> None:
+async def test_similarity_to_an_unknown_clip_is_not_found(site: Site) -> None:
     missing = await site.web.get(API, params={"like": 999})
     assert (missing.status_code, missing.json()["error"]["message"]) == (404, "clip 999 not found")
     waiting = await site.web.get(API, params={"like": site.waiting})
@@ -108,19 +108,19 @@ async def test_like_what_is_not_there_is_not_found_and_says_why(site: Site) -> N
     ],
     ids=["nothing", "text", "a JPEG of nothing", "a playlist", "a form", "JSON"],
 )
-async def test_what_is_no_picture_is_refused_with_words(site: Site, content: bytes, kind: str) -> None:
+async def test_an_invalid_picture_is_rejected(site: Site, content: bytes, kind: str) -> None:
     answer = await site.web.post(API, content=content, headers={**site.editor, "content-type": kind})
     assert answer.status_code == 400, answer.text
     assert answer.json()["error"]["class"] == "BadRequest"
 
 
-async def test_a_picture_that_is_too_large_is_refused(site: Site) -> None:
+async def test_a_too_large_picture_is_rejected(site: Site) -> None:
     content = b"\xff\xd8" + bytes(asking.MAX_PICTURE_BYTES + 10)
     answer = await site.web.post(API, content=content, headers={**site.editor, "content-type": "image/jpeg"})
     assert answer.status_code in (400, 413)
 
 
-async def test_too_many_pictures_from_one_place_have_to_wait(site: Site) -> None:
+async def test_pictures_are_rate_limited_per_address(site: Site) -> None:
     headers = {**site.editor, "content-type": "image/jpeg"}
     answers = [await site.web.post(API, content=b"none", headers=headers) for _ in range(asking.BURST + 4)]
     refused = [answer for answer in answers if answer.status_code == 429]
@@ -133,12 +133,12 @@ async def test_too_many_pictures_from_one_place_have_to_wait(site: Site) -> None
     ["like=0", "like=x", "like=99999999999999999999", "limit=0", "limit=101", "offset=-1", "place=gone", "q=%00",
      "from=0001-01-01", "verified=maybe", "kind=" + "x" * 101],
 )  # fmt: skip
-async def test_what_cannot_be_understood_is_refused(site: Site, query: str) -> None:
+async def test_invalid_parameters_are_rejected(site: Site, query: str) -> None:
     assert (await site.web.get(f"{API}?{query}")).status_code == 422
 
 
 @pytest.mark.parametrize(
     ("q", "number"), [("a & b | !c:*", 0), ("%27%3B--", 0), ("9" * 200, 0), ("'", 3), ("🙂", 3), ("\u202e", 3)]
 )
-async def test_strange_words_break_nothing_and_signs_are_no_words(site: Site, q: str, number: int) -> None:
+async def test_hostile_words_are_harmless(site: Site, q: str, number: int) -> None:
     assert len(await found(site, q=q)) == number

@@ -50,7 +50,7 @@ async def results(site: Site, query: str) -> str:
     return page.text
 
 
-async def test_the_library_is_one_of_the_kinds_and_shows_moments(site: Site) -> None:
+async def test_the_search_page_shows_library_moments(site: Site) -> None:
     page = (await site.web.get("/search?kind=library&q=salah")).text
     assert 'value="library" checked' in page
     assert "2 moments" in page
@@ -61,7 +61,7 @@ async def test_the_library_is_one_of_the_kinds_and_shows_moments(site: Site) -> 
     assert f'href="/search?like={site.clips[1]}"' in page
 
 
-async def test_clips_like_one_are_shown_with_their_likeness(site: Site) -> None:
+async def test_similar_clips_show_their_similarity(site: Site) -> None:
     page = (await site.web.get(f"/search?like={site.clips[0]}")).text
     assert f"2 moments like clip {site.clips[0]}" in page
     assert re.search(r"100% alike|99% alike", page)
@@ -69,7 +69,7 @@ async def test_clips_like_one_are_shown_with_their_likeness(site: Site) -> None:
     assert f'data-clip="{site.clips[0]}"' not in page
 
 
-async def test_what_stands_in_the_way_is_told_and_is_not_nothing_found(site: Site) -> None:
+async def test_an_unavailable_search_differs_from_an_empty_result(site: Site) -> None:
     waiting = await results(site, f"like={site.waiting}")
     assert "is not embedded yet: it is waiting for review." in waiting
     assert "Library search is unavailable" in waiting
@@ -80,13 +80,13 @@ async def test_what_stands_in_the_way_is_told_and_is_not_nothing_found(site: Sit
     assert "No results for" in nothing
 
 
-async def test_filters_narrow_the_library(site: Site) -> None:
+async def test_filters_narrow_the_library_search(site: Site) -> None:
     assert "data-clip" in await results(site, "kind=library&q=salah&goal=normal&place=library&minute=90%2B3")
     for wish in ("goal=penalty", "place=skipped", "team=arsenal", "minute=12", "from=2026-08-23", "sport=cricket"):
         assert "No clips found" in await results(site, f"kind=library&q=salah&{wish}"), wish
 
 
-async def test_a_hidden_match_stands_once_and_tells_nothing(site: Site) -> None:
+async def test_a_hidden_match_is_listed_once_and_reveals_nothing(site: Site) -> None:
     site.web.cookies.set("spoilers", "hidden")
     shown = await results(site, "kind=library&q=salah")
     assert shown.count("shows the result") == 1
@@ -95,14 +95,14 @@ async def test_a_hidden_match_stands_once_and_tells_nothing(site: Site) -> None:
         assert secret not in re.sub(r'name="back" value="[^"]*"', "", shown), secret
 
 
-async def test_what_a_stranger_wrote_stays_text(site: Site) -> None:
+async def test_hostile_titles_stay_text(site: Site) -> None:
     shown = await results(site, "kind=library&place=review")
     assert "&lt;script&gt;" in shown
     assert "<script>alert" not in shown
     assert "\u202e" not in shown
 
 
-async def test_a_picture_finds_clips_and_what_is_none_is_refused(site: Site) -> None:
+async def test_a_picture_search_rejects_other_files(site: Site) -> None:
     headers = {**site.editor, "content-type": "image/jpeg"}
     page = await site.web.post("/search/picture?q=salah", content=jpeg(drawn(2)), headers=headers)
     assert page.status_code == 200
@@ -114,17 +114,17 @@ async def test_a_picture_finds_clips_and_what_is_none_is_refused(site: Site) -> 
     assert wrong.status_code == 400
 
 
-async def test_strange_fields_are_never_a_fault(site: Site) -> None:
+async def test_invalid_fields_cause_no_error(site: Site) -> None:
     for query in ("like=-1", "like=%00", "like=" + "9" * 90, "kind=library&skip=abc", "kind=library&skip=9999",
                   "kind=library&place=x&goal=%3Cb%3E&team=%27"):  # fmt: skip
         assert (await site.web.get(f"/search?{query}")).status_code == 200, query
 
 
-def test_a_link_with_a_clip_means_the_library_and_a_chosen_kind_wins() -> None:
+def test_a_like_link_searches_the_library_unless_a_kind_is_chosen() -> None:
     linked = search_form({"like": "12"})
     assert linked.library is not None
     assert (linked.fields["kind"], linked.library.like) == ("library", 12)
     chosen = search_form({"like": "12", "kind": "fixtures", "team": "x"})
     assert chosen.library is None
     assert (chosen.fields["kind"], chosen.fields["like"], chosen.fields["team"]) == ("fixtures", "", "")
-    assert search_form({"kind": "library", "minute": "45 2"}).library.wanted.text.minutes == ("45+2",)  # type: ignore[union-attr]
+    assert search_form({"kind": "library", "minute": "45 2"}).library.filters.text.minutes == ("45+2",)  # type: ignore[union-attr]

@@ -15,8 +15,8 @@ from found_footy.web.pages.library_views import (
     format_length,
     format_size,
     format_timecode,
-    sheet_picture,
     state_counts,
+    thumbnail,
 )
 
 
@@ -26,7 +26,7 @@ def test_each_state_is_in_one_group() -> None:
     assert set(SOURCE_TONES) == set(SourceState)
 
 
-def test_clips_are_counted_by_what_they_are_to_people() -> None:
+def test_clips_are_counted_by_group() -> None:
     found = state_counts({"pending_review": 3, "archived": 1, "cleaning": 2, "embedded": 0})
     assert [(each.name, each.number) for each in found] == [("review", 3), ("archived", 3)]
 
@@ -42,11 +42,11 @@ def test_clips_are_counted_by_what_they_are_to_people() -> None:
         (7384.05, "2:03:04", "2:03:04.0"),
     ],
 )
-def test_lengths_and_places_are_written_as_players_do(seconds: float, length: str, place: str) -> None:
+def test_durations_and_positions_are_formatted_as_in_players(seconds: float, length: str, place: str) -> None:
     assert (format_length(seconds), format_timecode(seconds)) == (length, place)
 
 
-def test_sizes_are_in_the_larger_unit_from_a_thousand_on() -> None:
+def test_sizes_switch_units_at_a_thousand() -> None:
     assert (format_size(400_000), format_size(2_340_000_000)) == ("0.4 MB", "2.3 GB")
 
 
@@ -60,7 +60,7 @@ def test_sizes_are_in_the_larger_unit_from_a_thousand_on() -> None:
         ("annotations", "log"),
     ],
 )
-def test_each_failure_comes_with_something_to_do(kind: str, said: str) -> None:
+def test_each_failure_has_advice(kind: str, said: str) -> None:
     assert said in advice_for(kind)
 
 
@@ -82,14 +82,14 @@ SHEET = Sheet(
         (None, 480, 0),
     ],
 )
-def test_a_picture_is_found_by_the_frame_that_it_shows(frame: int | None, left: int, top: int) -> None:
-    found = sheet_picture(SHEET, frame)
+def test_a_thumbnail_is_found_by_frame(frame: int | None, left: int, top: int) -> None:
+    found = thumbnail(SHEET, frame)
     assert found is not None
     assert (found.left, found.top, found.sheet_width, found.sheet_height) == (left, top, 640, 270)
 
 
-def test_without_a_sheet_there_is_no_picture() -> None:
-    assert sheet_picture(None, 7) is None
+def test_without_a_sheet_there_is_no_thumbnail() -> None:
+    assert thumbnail(None, 7) is None
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,6 @@ def test_without_a_sheet_there_is_no_picture() -> None:
         ({"kind": "goal"}, LibraryFilter("", "goal"), "/library?kind=goal"),
     ],
 )
-def test_filters_are_what_can_be_chosen(query: dict[str, str], filters: LibraryFilter, address: str) -> None:
+def test_invalid_filters_are_ignored(query: dict[str, str], filters: LibraryFilter, address: str) -> None:
     assert (library_filter(query), library_filter(query).address()) == (filters, address)
     assert filters.is_empty is (address == "/library")

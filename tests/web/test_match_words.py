@@ -46,13 +46,13 @@ NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
         ("NEW?", "active", 3, None, "NEW?"),
     ],
 )
-def test_the_clock_speaks_as_people_do(
+def test_clock_texts_are_readable(
     status: str, stage: str, elapsed: int | None, extra: int | None, said: str | None
 ) -> None:
     assert clock_text(status, stage, elapsed, extra) == said
 
 
-def test_every_status_has_words_and_a_standing() -> None:
+def test_every_status_has_a_text_and_a_phase() -> None:
     for status in PHASES:
         assert status == "NS" or clock_text(status, "active", None, None) not in (None, "")
         assert match_phase(status, "active") in MatchPhase
@@ -72,7 +72,7 @@ def test_every_status_has_words_and_a_standing() -> None:
         ("2H", "completed", "finished"),
     ],
 )
-def test_the_standing_tells_no_result(status: str, stage: str, told: str) -> None:
+def test_the_phase_reveals_no_result(status: str, stage: str, told: str) -> None:
     assert match_phase(status, stage) == told
 
 
@@ -96,19 +96,19 @@ def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours
         ("staging", "NS", None, ""),
     ],
 )
-def test_a_match_that_should_be_followed_says_how_old_its_news_are(
+def test_a_polled_match_shows_the_age_of_its_data(
     stage: str, status: str, silent_seconds: int | None, said: str
 ) -> None:
     news = freshness_of(a_match(stage, status, silent_seconds), NOW, stale_seconds=45)
-    assert (news.words, news.stale) == (said, bool(said))
+    assert (news.text, news.stale) == (said, bool(said))
 
 
-def test_a_match_that_has_not_begun_is_not_missed() -> None:
+def test_a_match_before_kickoff_is_not_stale() -> None:
     news = freshness_of(a_match("active", "NS", None, kickoff_hours=-0.2), NOW, stale_seconds=45)
-    assert (news.words, news.age_seconds, news.since) == ("", None, None)
+    assert (news.text, news.age_seconds, news.since) == ("", None, None)
 
 
-def test_a_word_from_the_future_is_new() -> None:
+def test_an_update_from_the_future_is_fresh() -> None:
     assert freshness_of(a_match("active", "2H", -30), NOW, stale_seconds=45).age_seconds == 0
 
 
@@ -116,7 +116,7 @@ def test_a_word_from_the_future_is_new() -> None:
     ("seconds", "said"),
     [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 days")],
 )
-def test_spans_are_never_said_longer_than_they_are(seconds: int, said: str) -> None:
+def test_durations_are_rounded_down(seconds: int, said: str) -> None:
     assert short_duration(timedelta(seconds=seconds)) == said
 
 
@@ -135,7 +135,7 @@ def test_spans_are_never_said_longer_than_they_are(seconds: int, said: str) -> N
         ("withdrawn", 3, 2, 0, StatusBadge("withdrawn", "withdrawn")),
     ],
 )
-def test_a_chip_says_where_a_goal_stands(
+def test_a_badge_shows_the_status_of_a_goal(
     status: str, seen: int, searches: int, clips: int, expected: StatusBadge
 ) -> None:
     assert status_badge(status, seen=seen, debounce=3, searches=searches, attempts=10, clips=clips) == expected
@@ -158,20 +158,22 @@ def test_a_chip_says_where_a_goal_stands(
         (-1, None, False, 0.0),
     ],
 )
-def test_each_minute_has_its_place_on_the_line(elapsed: int, extra: int | None, long: bool, percent: float) -> None:
-    assert time_line.timeline_percent(elapsed, extra, long=long) == percent
+def test_each_minute_has_a_position_on_the_timeline(
+    elapsed: int, extra: int | None, long: bool, percent: float
+) -> None:
+    assert time_line.timeline_percent(elapsed, extra, extra_time=long) == percent
 
 
-def test_the_sheet_and_the_script_count_as_the_line_does() -> None:
+def test_css_and_script_agree_with_the_timeline() -> None:
     sheet = (STATIC / "matchday.css").read_text()
     for mark in (
         time_line.half_time_percent(),
-        time_line.half_time_percent(long=True),
-        time_line.full_time_percent(long=True),
+        time_line.half_time_percent(extra_time=True),
+        time_line.full_time_percent(extra_time=True),
     ):
         assert f"var(--mark) {mark}% /" in sheet
     script = (STATIC / "matchday.js").read_text()
-    parts = re.search(r"const PARTS = \[(.*)\];", script)
+    parts = re.search(r"const PERIODS = \[(.*)\];", script)
     assert parts is not None
     numbers = [int(number) for number in re.findall(r"\d+", parts[1])]
     assert numbers == [number for part in time_line.PARTS for number in part]

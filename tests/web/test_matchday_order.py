@@ -49,7 +49,7 @@ def view(given: dict[str, Any], *, hidden: bool = False) -> MatchCardView:
     return match_card_view(given, hidden=hidden, now=NOW, rules=WebRules())
 
 
-def test_what_is_under_way_stands_first_and_the_rest_by_kick_off() -> None:
+def test_live_matches_come_first_then_by_kickoff() -> None:
     early, late = NOW - timedelta(hours=5), NOW + timedelta(hours=3)
     matches = [
         view(row(1, "FT", kickoff=early)),
@@ -66,7 +66,7 @@ def test_what_is_under_way_stands_first_and_the_rest_by_kick_off() -> None:
     ]
 
 
-def test_competitions_of_the_same_name_stay_apart() -> None:
+def test_competitions_of_the_same_name_stay_separate() -> None:
     matches = [view(row(1, league_id=1, country="Italy")), view(row(2, league_id=2, country="Brazil"))]
     assert [(group.country, len(group.matches)) for group in group_by_competition(matches)] == [
         ("Brazil", 1),
@@ -74,12 +74,12 @@ def test_competitions_of_the_same_name_stay_apart() -> None:
     ]
 
 
-def test_a_round_is_named_where_all_matches_are_of_it() -> None:
+def test_a_shared_round_is_named() -> None:
     assert group_by_competition([view(row(1)), view(row(2))])[0].round == "Round 1"
     assert group_by_competition([view(row(1)), view(row(2, round="Round 2"))])[0].round is None
 
 
-def test_the_order_is_the_same_whether_scores_are_hidden_or_not() -> None:
+def test_the_order_does_not_depend_on_hidden_scores() -> None:
     rows = [row(number, status) for number, status in enumerate(["FT", "2H", "PEN", "AET", "HT", "NS"])]
     rows[2]["goals"] = [goal()]
     shown, hidden = (
@@ -90,7 +90,7 @@ def test_the_order_is_the_same_whether_scores_are_hidden_or_not() -> None:
 
 
 @pytest.mark.parametrize(("show", "ids"), [("all", [1, 2, 3, 4]), ("live", [2, 4]), ("clips", [3])])
-def test_filters_never_tell_what_is_hidden(show: Show, ids: list[int]) -> None:
+def test_filters_reveal_nothing_hidden(show: Show, ids: list[int]) -> None:
     matches = [
         view(row(1)),
         view(row(2, "2H")),
@@ -109,7 +109,7 @@ def test_the_nearest_day_with_matches_is_shown(before: int | None, after: int | 
     assert nearest_day(DAY, *days) == date(2026, 8, expected)
 
 
-def test_the_strip_has_three_days_on_each_side() -> None:
+def test_the_day_tabs_cover_three_days_on_each_side() -> None:
     made = day_tabs(DAY, {DAY: 5, date(2026, 8, 25): 2})
     assert [(tab.day.day, tab.matches) for tab in made] == [
         (19, 0), (20, 0), (21, 0), (22, 5), (23, 0), (24, 0), (25, 2),
@@ -122,24 +122,24 @@ def test_days_near_today_have_names(days: int, word: str | None) -> None:
     assert relative_day(DAY + timedelta(days=days), DAY) == word
 
 
-def test_a_goal_is_seen_with_its_best_clip() -> None:
+def test_a_goal_card_shows_the_best_clip() -> None:
     (seen,) = view(row(1, goals=[goal(kind="Own Goal", elapsed=45, extra=2, player=None)])).goals
     assert (seen.minute, seen.note, seen.player, seen.video) == ("45+2'", "o.g.", None, "0123456789abcdef")
     assert (seen.length, seen.verified, seen.badge.text) == ("1:12", True, "1 clip")
 
 
-def test_extra_time_makes_the_line_longer() -> None:
-    assert view(row(1, "AET")).line == "long"
-    assert view(row(1, "FT", goals=[goal(elapsed=112)])).line == "long"
-    assert view(row(1, "FT", goals=[goal(elapsed=90, extra=9)])).line == ""
+def test_extra_time_extends_the_timeline() -> None:
+    assert view(row(1, "AET")).timeline == "long"
+    assert view(row(1, "FT", goals=[goal(elapsed=112)])).timeline == "long"
+    assert view(row(1, "FT", goals=[goal(elapsed=90, extra=9)])).timeline == ""
 
 
-def test_half_time_stands_where_the_mark_is() -> None:
+def test_half_time_is_at_the_mark() -> None:
     assert view(row(1, "HT", elapsed=45)).progress == 48.5
     assert view(row(1, "FT", elapsed=90)).progress is None
 
 
-def test_a_hidden_match_is_empty_but_for_who_plays_and_when() -> None:
+def test_a_hidden_card_shows_only_teams_and_kickoff() -> None:
     told = row(1, "PEN", goals=[goal()], home_goals=3, home_penalties=4, away_penalties=3, error_kind="FeedRejected",
                error_message="score 3-2 is odd")  # fmt: skip
     hidden = view(told, hidden=True)
@@ -150,6 +150,6 @@ def test_a_hidden_match_is_empty_but_for_who_plays_and_when() -> None:
     assert hidden.note == "feed error"
 
 
-def test_a_match_that_went_back_to_waiting_keeps_its_goals_hidden() -> None:
+def test_a_match_back_in_staging_keeps_its_goals_hidden() -> None:
     hidden = view(row(1, "PST", goals=[goal()]), hidden=True)
     assert (hidden.hidden, hidden.goals, hidden.clock) == (False, (), "Postponed")

@@ -42,7 +42,7 @@ async def test_a_day_shows_each_match_with_its_goals(site: httpx.AsyncClient) ->
     assert '<p class="clock">67&#39;</p>' in liverpool
     assert "<b>2</b><i>–</i><b>1</b>" in liverpool
     assert liverpool.count("<circle") == 3
-    assert 'data-standing="live"' in liverpool
+    assert 'data-phase="live"' in liverpool
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ async def test_a_day_shows_each_match_with_its_goals(site: httpx.AsyncClient) ->
         (NO_CLIP, ["no clip", "Harry Kane"]),
     ],
 )
-async def test_each_goal_says_where_it_stands(site: httpx.AsyncClient, event_id: str, words: list[str]) -> None:
+async def test_each_goal_shows_its_status(site: httpx.AsyncClient, event_id: str, words: list[str]) -> None:
     goal = goal_in((await site.get("/day/2026-08-22")).text, event_id)
     assert [word for word in words if word not in goal] == []
 
 
-async def test_posters_have_a_size_and_lead_to_the_clip(site: httpx.AsyncClient) -> None:
+async def test_posters_have_a_size_and_link_to_the_clip(site: httpx.AsyncClient) -> None:
     goal = goal_in((await site.get("/")).text, SALAH)
     picture = re.search(r'<a class="shot" href="/v/([0-9a-f]{16})"><img src="/v/\1/poster.jpg\?w=320"[^>]*>', goal)
     assert picture is not None
     assert 'width="320" height="180" loading="lazy"' in picture[0]
 
 
-async def test_a_fragment_is_the_card_of_the_page(site: httpx.AsyncClient) -> None:
+async def test_a_fragment_equals_the_card_on_the_page(site: httpx.AsyncClient) -> None:
     page, fragment = await site.get("/"), await site.get("/fragments/match/7001")
     assert fragment.text.strip() == card(page.text, 7001)
     assert fragment.headers["cache-control"] == "private, no-cache"
@@ -80,7 +80,7 @@ async def test_a_fragment_is_the_card_of_the_page(site: httpx.AsyncClient) -> No
     ("/day/today", 404), ("/day/0001-01-01", 404), ("/day/9999-12-31", 404), ("/day/2026-8-2", 404),
     ("/day/%D9%A2%D9%A0%D9%A2%D9%A6-08-22", 404), ("/day/%00", 404), ("/?show=nothing", 422),
 ])  # fmt: skip
-async def test_what_is_no_day_and_no_match_is_said_to_be_none(site: httpx.AsyncClient, path: str, status: int) -> None:
+async def test_invalid_days_and_matches_are_not_found(site: httpx.AsyncClient, path: str, status: int) -> None:
     answer = await site.get(path, headers=PEOPLE)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
 
@@ -93,13 +93,13 @@ async def test_what_is_no_day_and_no_match_is_said_to_be_none(site: httpx.AsyncC
         ("clips", ["7005", "7001"]),
     ],
 )
-async def test_filters_are_links_that_need_no_script(site: httpx.AsyncClient, show: str, ids: list[str]) -> None:
+async def test_filters_work_without_scripts(site: httpx.AsyncClient, show: str, ids: list[str]) -> None:
     page = await site.get("/day/2026-08-22", params={"show": show})
     assert order(page.text) == ids
     assert page.text.count('aria-current="true"') == 1
 
 
-async def test_days_lead_to_the_next_ones_that_have_matches(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_days_link_to_neighbouring_days_with_matches(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     later = match(8001, LIGA, Team(1, "A"), Team(2, "B"), status="NS", kickoff=NOW + timedelta(days=9))
     await small_world.world.add(later, stage=FixtureStage.STAGING)
     page = (await web.get("/")).text
@@ -112,7 +112,7 @@ async def test_days_lead_to_the_next_ones_that_have_matches(web: httpx.AsyncClie
     assert "/day/2026-08-31" in empty
 
 
-async def test_without_matches_today_the_nearest_day_is_shown_and_said(small_world: WorldCopy) -> None:
+async def test_without_matches_today_the_nearest_day_is_shown_with_a_notice(small_world: WorldCopy) -> None:
     async with (
         served(small_world.settings, now=NOW + timedelta(days=5)) as (server, _),
         httpx.AsyncClient(base_url=server.url) as client,
@@ -122,7 +122,7 @@ async def test_without_matches_today_the_nearest_day_is_shown_and_said(small_wor
     assert "Saturday, 22 August" in page
 
 
-async def test_without_any_matches_it_says_how_they_come(
+async def test_without_matches_the_page_explains_when_they_are_fetched(
     database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     async with (
@@ -134,7 +134,7 @@ async def test_without_any_matches_it_says_how_they_come(
     assert "footy ingest" in page.text
 
 
-async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
+async def test_a_match_without_feed_data_is_marked(
     server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy
 ) -> None:
     async with small_world.store.database.connection() as connection:
@@ -144,8 +144,8 @@ async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
             "update fixtures set error_kind = 'FeedRejected', error_message = 'no <b>such</b> thing' where id = 7002"
         )
     page = (await web.get("/")).text
-    assert '<p class="silence" data-stale>stale · 4 min</p>' in card(page, 7001)
-    assert '<p class="silence" data-stale hidden></p>' in card(page, 7002)
+    assert '<p class="staleness" data-stale>stale · 4 min</p>' in card(page, 7001)
+    assert '<p class="staleness" data-stale hidden></p>' in card(page, 7002)
     assert "feed error: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
     assert "data-stale" not in card(page, 7003)
     heard = (await web.get("/fragments/heard/2026-08-22")).json()
@@ -155,7 +155,7 @@ async def test_a_feed_that_says_nothing_is_said_to_say_nothing(
     assert (await web.get("/fragments/heard/2026-13-01")).status_code == 404
 
 
-async def test_a_match_of_cricket_speaks_of_runs_overs_and_wickets(site: httpx.AsyncClient) -> None:
+async def test_a_cricket_card_shows_runs_overs_and_wickets(site: httpx.AsyncClient) -> None:
     html = card((await site.get("/")).text, 7007)
     assert '<p class="clock">12.3 ov</p>' in html
     assert "<b>187/5 <small>(20 ov)</small></b>" in html
@@ -186,9 +186,7 @@ async def test_hostile_names_stay_text(site: httpx.AsyncClient) -> None:
         assert "&lt;script&gt;" in html
 
 
-async def test_without_any_match_the_page_shows_what_is_followed_and_what_is_on(
-    database_url: str, tmp_path: Path
-) -> None:
+async def test_without_matches_the_page_shows_the_setup(database_url: str, tmp_path: Path) -> None:
     settings = settings_for(database_url, tmp_path, follow=("top5", "Ajax"), sources=("reddit", "bluesky"))
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
         page = (await web.get("/", headers=PEOPLE)).text

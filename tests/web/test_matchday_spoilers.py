@@ -13,7 +13,7 @@ TELLING = ("Salah", "Haaland", "Núñez", "Kane", "Romero", "Goal_1", "/v/", "/g
            "FT", "class=\"score\"", "<svg class=\"line\"", "<circle", "withdrawn")  # fmt: skip
 
 
-async def test_hidden_matches_tell_nothing(site: httpx.AsyncClient) -> None:
+async def test_hidden_matches_reveal_nothing(site: httpx.AsyncClient) -> None:
     for path in ("/", "/day/2026-08-22", "/day/2026-08-22?show=live", "/fragments/match/7001", "/fragments/match/7003"):
         html = (await site.get(path, headers=HIDDEN)).text
         body = html[html.find("<main") if "<main" in html else 0 :]
@@ -25,7 +25,7 @@ async def test_hidden_matches_tell_nothing(site: httpx.AsyncClient) -> None:
     assert "score hidden" not in card(page, 7004)
 
 
-async def test_a_hidden_match_looks_the_same_however_it_stands(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_hidden_match_looks_the_same_whatever_the_score(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
     before = (await web.get("/fragments/match/7001", headers=HIDDEN)).text
     async with small_world.store.database.connection() as connection:
         await connection.execute("update fixtures set status = 'P', home_goals = 4, home_penalties = 2 where id = 7001")
@@ -33,7 +33,7 @@ async def test_a_hidden_match_looks_the_same_however_it_stands(web: httpx.AsyncC
     assert (await web.get("/fragments/match/7001", headers=HIDDEN)).text == before
 
 
-async def test_an_opened_match_is_shown_while_the_others_stay_hidden(web: httpx.AsyncClient) -> None:
+async def test_an_opened_match_is_shown_while_others_stay_hidden(web: httpx.AsyncClient) -> None:
     answer = await web.post("/preferences", data={"open": "7001", "back": "/day/2026-08-22#match-7001"}, headers=HIDDEN)
     assert answer.headers["location"] == "/day/2026-08-22#match-7001"
     page = (await web.get("/", headers=OPENED)).text

@@ -31,7 +31,7 @@ def values(text: str, name: str) -> dict[tuple[str, ...], float]:
     return found
 
 
-async def test_every_figure_is_documented(small_world: WorldCopy) -> None:
+async def test_every_metric_is_documented(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         await web.get("/health/live")
         text = (await web.get("/metrics")).text
@@ -55,7 +55,7 @@ async def test_requests_are_counted_by_their_route(web: httpx.AsyncClient) -> No
     assert not any("PROPFIND" in labels or "nowhere" in "".join(labels) for labels in counted)
 
 
-async def test_refused_requests_are_counted_as_well(web: httpx.AsyncClient) -> None:
+async def test_refused_requests_are_counted_too(web: httpx.AsyncClient) -> None:
     await web.post("/api/v1/anything")
     await web.get("/login", headers={"authorization": "Bearer wrong"})
     counted = values((await web.get("/metrics")).text, "footy_http_requests_total")
@@ -63,7 +63,7 @@ async def test_refused_requests_are_counted_as_well(web: httpx.AsyncClient) -> N
     assert counted[("GET", "other", "401")] == 1
 
 
-async def test_figures_of_the_small_world(site: httpx.AsyncClient) -> None:
+async def test_metrics_of_a_populated_system(site: httpx.AsyncClient) -> None:
     text = (await site.get("/metrics")).text
     assert values(text, "footy_goals")[("complete",)] == 2
     assert values(text, "footy_clips") == {("verified",): 5, ("unverified",): 1}
@@ -73,7 +73,7 @@ async def test_figures_of_the_small_world(site: httpx.AsyncClient) -> None:
     assert values(text, "footy_news_lag") == {(): 0}
 
 
-async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -> None:
+async def test_metrics_need_a_token_if_reading_does(small_world: WorldCopy) -> None:
     reader = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -81,13 +81,13 @@ async def test_figures_need_a_token_where_reading_does(small_world: WorldCopy) -
         assert (await web.get("/metrics", headers=bearer(reader))).status_code == 200
 
 
-def test_what_does_not_answer_has_no_figures() -> None:
+def test_unavailable_engines_have_no_metrics() -> None:
     nothing = measured(recorded=None, temporal=None, health=None, cached=None, declared=None, browser=None)
     names = {metric.name for metric in families(assess(nothing, HealthLimits()))}
     assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
 
 
-def test_queues_and_workers() -> None:
+def test_queues_and_workers_are_measured() -> None:
     system = measured(temporal=temporal(queues=(a_queue(backlog=7, age=12), a_queue("activity"))))
     found = {metric.name: metric for metric in families(assess(system, HealthLimits()))}
     assert [sample.value for sample in found["footy_queue_backlog"].samples] == [7, 0]
@@ -95,9 +95,9 @@ def test_queues_and_workers() -> None:
     assert [sample.value for sample in found["footy_workers"].samples] == [1, 1]
 
 
-def test_two_applications_count_apart() -> None:
+def test_two_applications_have_separate_counters() -> None:
     one, other = WebMetrics(), WebMetrics()
-    one.note("/", "GET", 200, 0.01)
+    one.observe("/", "GET", 200, 0.01)
     counts = [
         sum(
             len(metric.samples)
@@ -109,7 +109,7 @@ def test_two_applications_count_apart() -> None:
     assert counts == [1, 0]
 
 
-async def test_figures_of_the_feeds(small_world: WorldCopy) -> None:
+async def test_feed_metrics_follow_the_measurement(small_world: WorldCopy) -> None:
     async with showing(measured(cached=cached(records=(a_record(), paused()))), small_world.settings) as web:
         text = (await web.get("/metrics")).text
     assert values(text, "scraper_queue_depth") == {("live",): 3, ("imminent",): 2, ("completed",): 0}
@@ -139,7 +139,7 @@ async def test_figures_of_the_feeds(small_world: WorldCopy) -> None:
     assert values(text, "footy_paused_matches") == {(): 1}
 
 
-def test_a_cache_that_has_just_begun_has_empty_figures() -> None:
+def test_an_empty_cache_has_empty_metrics() -> None:
     empty = measured(cached=CacheFacts())
     found = {metric.name: metric for metric in families(assess(empty, HealthLimits()))}
     assert [sample.value for sample in found["scraper_freshness_seconds"].samples] == [0] * 7

@@ -121,38 +121,38 @@ ADDITIONS: list[Change] = [
 
 
 @pytest.mark.parametrize(("told", "change"), BREAKS)
-def test_a_change_that_breaks_readers_is_found(told: str, change: Change) -> None:
+def test_breaking_api_changes_are_detected(told: str, change: Change) -> None:
     changed = copy.deepcopy(SMALL)
     change(changed)
     assert any(told in each for each in breaks(SMALL, changed)), breaks(SMALL, changed)
 
 
 @pytest.mark.parametrize("change", ADDITIONS)
-def test_what_is_only_added_breaks_nobody(change: Change) -> None:
+def test_additions_are_not_breaking(change: Change) -> None:
     changed = copy.deepcopy(SMALL)
     change(changed)
     assert breaks(SMALL, changed) == []
 
 
-def test_the_committed_description_is_that_of_the_routes() -> None:
+def test_the_committed_openapi_document_is_current() -> None:
     assert CURRENT.read_text(encoding="utf-8") == document_json(), (
         "the routes have changed: python -m found_footy.web.openapi > docs/reference/openapi.json"
     )
 
 
-def test_every_status_and_class_of_failure_is_documented() -> None:
+def test_every_error_status_and_class_is_documented() -> None:
     text = text_of(REFERENCE / "api.md")
     missing = [kind.__name__ for kind, status in STATUSES.items() if f"| {status} | `{kind.__name__}` |" not in text]
     assert missing == []
 
 
-def test_nothing_was_taken_from_what_was_released() -> None:
+def test_nothing_released_was_removed() -> None:
     """With a release, `docs/reference/openapi.json` is copied to `tests/web/openapi_released.json`."""
     released, current = (json.loads(path.read_text(encoding="utf-8")) for path in (RELEASED, CURRENT))
     assert breaks(released, current) == []
 
 
-async def test_the_description_is_served_and_shown(site: httpx.AsyncClient) -> None:
+async def test_the_openapi_document_is_served_and_rendered(site: httpx.AsyncClient) -> None:
     served = await site.get("/api/v1/openapi.json")
     assert served.json() == json.loads(document_json())
     page = await site.get("/docs", headers={"accept": "text/html"})

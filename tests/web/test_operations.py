@@ -53,7 +53,7 @@ async def showing(found: Measurement, settings: Settings, **rules: Any) -> Async
 # --- of a real database
 
 
-async def test_what_the_database_knows(small_world: WorldCopy) -> None:
+async def test_database_facts_are_read(small_world: WorldCopy) -> None:
     found = await PostgresOperations(small_world.store.database).recorded(NOW)
     assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005, 7007]
     goals = {goal.event_id: goal for goal in found.goals}
@@ -68,7 +68,7 @@ async def test_what_the_database_knows(small_world: WorldCopy) -> None:
     assert (found.lacking, found.clips) == ((), {"verified": 5, "unverified": 1})
 
 
-async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: WorldCopy) -> None:
+async def test_hours_are_in_utc_in_any_database_time_zone(small_world: WorldCopy) -> None:
     database = small_world.store.database
     async with database.connection() as connection:
         row = await (await connection.execute("select current_database() as name")).fetchone()
@@ -82,7 +82,7 @@ async def test_hours_are_hours_in_utc_wherever_the_database_stands(small_world: 
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
 
 
-async def test_the_failures_of_a_source_count_since_its_last_answer(small_world: WorldCopy) -> None:
+async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldCopy) -> None:
     world = small_world.world
     for attempt in range(2, 5):
         await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
@@ -92,7 +92,7 @@ async def test_the_failures_of_a_source_count_since_its_last_answer(small_world:
     assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
 
 
-async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy) -> None:
+async def test_a_failing_feed_is_reported_with_its_quota(small_world: WorldCopy) -> None:
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     await small_world.store.save_feed_state("api_football", None, NOW, FeedUnavailable("refused"))
     found = await PostgresOperations(small_world.store.database).recorded(NOW)
@@ -102,7 +102,7 @@ async def test_a_feed_that_fails_is_known_with_its_quota(small_world: WorldCopy)
     assert found.feed.quota == Quota(NOW, 100, 40)
 
 
-async def test_the_page_shows_the_small_world(site: httpx.AsyncClient) -> None:
+async def test_the_operations_page_shows_a_populated_system(site: httpx.AsyncClient) -> None:
     page = await site.get("/operations", headers=PAGE)
     assert page.status_code == 200
     assert "problems" in page.text
@@ -119,7 +119,7 @@ async def test_the_page_shows_the_small_world(site: httpx.AsyncClient) -> None:
 # --- of what was measured
 
 
-async def test_the_json_says_what_the_page_says(small_world: WorldCopy) -> None:
+async def test_page_and_json_agree(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         document = (await web.get("/api/v1/operations")).json()
     assert (document["grade"], document["verdict"], document["findings"]) == ("ok", "No problems", [])
@@ -133,7 +133,7 @@ async def test_the_json_says_what_the_page_says(small_world: WorldCopy) -> None:
     assert [goal["status"] for goal in document["recorded"]["goals"]] == ["watching", "validating", "extracting"]
 
 
-async def test_engines_that_are_away_are_shown_as_such(small_world: WorldCopy) -> None:
+async def test_unavailable_engines_are_shown(small_world: WorldCopy) -> None:
     engines = (
         EngineStatus("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
         EngineStatus("temporal", "failed", "EngineError", "no answer within 2 s"),
@@ -159,7 +159,7 @@ async def test_engines_that_are_away_are_shown_as_such(small_world: WorldCopy) -
         ({"web_host": "0.0.0.0"}, Role.OPERATOR, True),
     ],
 )
-async def test_machines_are_named_to_operators_only(
+async def test_host_names_are_shown_to_operators_only(
     small_world: WorldCopy, rules: dict[str, Any], role: Role | None, told: bool
 ) -> None:
     headers = bearer(await make_token(small_world.store, role)) if role else {}
@@ -184,7 +184,7 @@ async def test_hidden_results_stay_hidden(small_world: WorldCopy) -> None:
             assert "Salah" in opened.text
 
 
-async def test_strangers_words_stay_words(small_world: WorldCopy) -> None:
+async def test_hostile_text_is_escaped_on_the_operations_page(small_world: WorldCopy) -> None:
     match = a_match(home=HOSTILE, away="\u202ex", error_kind="FeedSchemaError", error_message=HOSTILE * 100)
     goal = a_goal(player=HOSTILE, home=HOSTILE, states={HOSTILE: 3}, unanswered=5)
     found = measured(recorded=recorded(matches=(match,), goals=(goal,)))
@@ -196,7 +196,7 @@ async def test_strangers_words_stay_words(small_world: WorldCopy) -> None:
     assert len(page) < 60_000
 
 
-async def test_the_page_needs_no_inline_script_or_style(small_world: WorldCopy) -> None:
+async def test_the_operations_page_complies_with_the_csp(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         page = (await web.get("/operations", headers=PAGE)).text
     assert " style=" not in page
@@ -204,7 +204,7 @@ async def test_the_page_needs_no_inline_script_or_style(small_world: WorldCopy) 
     assert page.count("<script") == page.count('<script type="module" src=')
 
 
-async def test_what_the_database_knows_of_the_feeds(small_world: WorldCopy) -> None:
+async def test_database_facts_of_feeds_are_read(small_world: WorldCopy) -> None:
     await small_world.store.save_feed_state("espn", None, NOW, FeedUnavailable("refused"))
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     found = await PostgresOperations(small_world.store.database).recorded(NOW)
@@ -219,7 +219,7 @@ async def test_what_the_database_knows_of_the_feeds(small_world: WorldCopy) -> N
     assert (later.disputes, later.doubts) == ((), ())
 
 
-async def test_the_page_shows_the_feeds(small_world: WorldCopy) -> None:
+async def test_the_operations_page_shows_the_feeds(small_world: WorldCopy) -> None:
     found = measured(
         recorded=recorded(disputes=(a_dispute(),), doubts=(a_doubt(home=HOSTILE, reasons=(HOSTILE,)),)),
         cached=cached(records=(a_record(), paused(title=HOSTILE, error=HOSTILE))),
@@ -240,7 +240,7 @@ async def test_the_page_shows_the_feeds(small_world: WorldCopy) -> None:
     assert told["recorded"]["feed"]["feed"] in ("api_football", "espn")
 
 
-async def test_live_checks_are_shown_with_their_state_and_what_to_do(small_world: WorldCopy) -> None:
+async def test_live_checks_are_shown_with_state_and_advice(small_world: WorldCopy) -> None:
     checks = (a_check(ok=False), a_check())
     async with showing(measured(recorded=recorded(checks=checks)), small_world.settings) as web:
         page = " ".join((await web.get("/operations/fragment", headers=PAGE)).text.split())

@@ -27,7 +27,7 @@ PUBLIC = "https://goals.example"
         ({"origin": "file://127.0.0.1:8000"}, False),
     ],
 )
-def test_forms_are_taken_from_our_own_pages_only(headers: dict[str, str], expected: bool) -> None:
+def test_forms_are_accepted_from_own_pages_only(headers: dict[str, str], expected: bool) -> None:
     assert is_same_origin({"host": "127.0.0.1:8000", **headers}, PUBLIC) is expected
 
 
@@ -46,7 +46,7 @@ def test_forms_are_taken_from_our_own_pages_only(headers: dict[str, str], expect
         ("user@localhost", None),
     ],
 )
-def test_the_name_in_a_host_header(header: str, name: str | None) -> None:
+def test_the_host_name_is_parsed_from_the_host_header(header: str, name: str | None) -> None:
     assert host_name(header) == name
 
 
@@ -65,7 +65,7 @@ def test_the_name_in_a_host_header(header: str, name: str | None) -> None:
         ("desk.lan:8000", "desk.lan", True),
     ],
 )
-def test_a_server_on_loopback_goes_by_its_own_names_only(header: str | None, bound: str, known: bool) -> None:
+def test_a_loopback_server_accepts_its_own_names_only(header: str | None, bound: str, known: bool) -> None:
     assert is_known_host(header, bound, PUBLIC) is known
 
 
@@ -82,5 +82,5 @@ def test_a_server_on_loopback_goes_by_its_own_names_only(header: str | None, bou
         ("", "/"),
     ],
 )
-def test_a_login_leads_back_to_these_pages_only(path: str, leads_to: str) -> None:
+def test_redirects_stay_on_this_site(path: str, leads_to: str) -> None:
     assert safe_redirect_path(path) == leads_to

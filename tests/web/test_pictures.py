@@ -41,7 +41,7 @@ async def keys(world: WorldCopy) -> list[str]:
     return sorted([stored.key async for stored in world.world.objects.list(f"7001/{SALAH}/")])
 
 
-async def test_a_poster_is_made_on_demand_in_all_sizes_and_kept(
+async def test_a_poster_is_made_on_demand_in_all_sizes_and_stored(
     server: tuple[str, WebServices], small_world: WorldCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, services = server
@@ -79,7 +79,7 @@ async def test_a_poster_is_made_on_demand_in_all_sizes_and_kept(
         assert calls == 1
 
 
-async def test_a_merged_video_has_the_poster_of_the_one_that_stays(
+async def test_a_merged_video_redirects_to_the_winners_poster(
     web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
 ) -> None:
     (copy,) = (await small_world.store.event(SALAH))["_s3_videos"][0]["copies"]
@@ -88,7 +88,7 @@ async def test_a_merged_video_has_the_poster_of_the_one_that_stays(
     assert answer.headers["location"].startswith(f"/v/{best['id']}/poster.jpg?w=320")
 
 
-async def test_a_proof_shows_only_moments_that_somebody_looked_at(
+async def test_proof_frames_are_limited_to_checked_ones(
     web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
 ) -> None:
     path = f"/v/{best['id']}/proof.jpg"
@@ -103,7 +103,7 @@ async def test_a_proof_shows_only_moments_that_somebody_looked_at(
     assert proofs == [f"7001/{SALAH}/{best['md5']}.proof-{at}.jpg" for at in (1000, 3000)]
 
 
-async def test_a_picture_of_a_file_that_is_missing_is_a_failure_of_ours(
+async def test_a_poster_of_a_missing_file_is_an_internal_error(
     web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
 ) -> None:
     await small_world.world.objects.delete([clip_key(7001, SALAH, best["md5"])])
@@ -149,13 +149,13 @@ async def maker(small_world: WorldCopy, tmp_path: Path) -> tuple[ThumbnailServic
     return ThumbnailService(small_world.world.objects, decoder), decoder  # type: ignore[arg-type]
 
 
-async def test_two_at_once_and_the_line_has_an_end(
+async def test_decoding_is_limited_and_the_queue_is_bounded(
     maker: tuple[ThumbnailService, Decoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
     monkeypatch.setattr(picture_making, "MAX_WAITING", 6)
     asked = [asyncio.create_task(making.poster(link(number % 6), 320)) for number in range(12)]
-    while decoder.busy < 2 or len(making._making) < 6:
+    while decoder.busy < 2 or len(making._running) < 6:
         await asyncio.sleep(0)
     with pytest.raises(StreamFull):
         await making.poster(link(7), 320)
@@ -166,7 +166,7 @@ async def test_two_at_once_and_the_line_has_an_end(
     assert (await making.poster(link(7), 320))[:2] == b"\xff\xd8"
 
 
-async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
+async def test_failed_decoding_has_a_cooldown(
     maker: tuple[ThumbnailService, Decoder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
@@ -184,7 +184,7 @@ async def test_what_cannot_be_decoded_is_not_tried_by_everybody_who_asks(
     assert await making.poster(link(1), 320), "one day it is tried again"
 
 
-async def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
+async def test_a_poster_that_cannot_be_stored_is_still_served(
     maker: tuple[ThumbnailService, Decoder], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
@@ -208,11 +208,11 @@ DIM = (SCENE // 12).astype(np.uint8)
     ("pictures", "place"),
     [([SCENE, BLACK], 0), ([BLACK, WHITE, SCENE], 2), ([BLACK, DIM, BLACK], 1), ([BLACK, BLACK], 0), ([DIM, SCENE], 1)],
 )
-def test_a_poster_is_the_first_picture_that_shows_something(pictures: list[Frame], place: int) -> None:
+def test_the_poster_is_the_first_frame_with_content(pictures: list[Frame], place: int) -> None:
     assert best_poster(pictures) == place  # type: ignore[arg-type]
 
 
-def test_pictures_lie_beside_their_clip_and_are_known_by_it() -> None:
+def test_thumbnail_keys_are_next_to_the_clip() -> None:
     md5 = "ab" * 16
     clip, poster, proof = (
         clip_key(1, "1_2_3_Goal_1", md5),

@@ -49,7 +49,7 @@ IGNORED = [
 
 
 @pytest.mark.parametrize(("asked", "start", "end"), SATISFIABLE)
-def test_a_single_range_names_its_bytes(asked: str, start: int, end: int) -> None:
+def test_a_single_range_selects_its_bytes(asked: str, start: int, end: int) -> None:
     assert parse_range(asked, SIZE) == ByteRange(start, end)
 
 
@@ -60,11 +60,11 @@ def test_a_range_past_the_end_cannot_be_satisfied(asked: str) -> None:
 
 
 @pytest.mark.parametrize("asked", [None, *IGNORED])
-def test_anything_else_asks_for_the_whole(asked: str | None) -> None:
+def test_malformed_ranges_select_the_whole_file(asked: str | None) -> None:
     assert parse_range(asked, SIZE) is None
 
 
-def test_nothing_of_an_empty_file_can_be_sent() -> None:
+def test_no_range_of_an_empty_file_is_satisfiable() -> None:
     for asked in ("bytes=0-", "bytes=0-0", "bytes=-5"):
         with pytest.raises(Unsatisfiable):
             parse_range(asked, 0)
@@ -88,7 +88,7 @@ def test_nothing_of_an_empty_file_can_be_sent() -> None:
         ('"' + "a" * 10_000, False),
     ],
 )
-def test_the_version_that_a_reader_has(header: str | None, known: bool) -> None:
+def test_etag_matching(header: str | None, known: bool) -> None:
     assert etag_matches('"a"', header) is known
 
 
@@ -96,5 +96,5 @@ def test_the_version_that_a_reader_has(header: str | None, known: bool) -> None:
     ("header", "holds"),
     [(None, True), ('"a"', True), ('W/"a"', False), ('"b"', False), ("Sat, 22 Aug 2026 15:30:00 GMT", False)],
 )
-def test_a_range_holds_only_for_the_very_same_version(header: str | None, holds: bool) -> None:
+def test_if_range_matches_the_same_version_only(header: str | None, holds: bool) -> None:
     assert if_range_matches(header, '"a"') is holds

@@ -28,7 +28,7 @@ async def readers(database_url: str) -> AsyncIterator[ReadPool]:
     await opened.close()
 
 
-async def test_the_version_changes_with_every_commit_and_not_with_reads(readers: ReadPool, database_url: str) -> None:
+async def test_the_snapshot_version_changes_with_commits_only(readers: ReadPool, database_url: str) -> None:
     reading = DocumentReader(readers, 45)
     before = await reading.version()
     async with await psycopg.AsyncConnection.connect(database_url) as writer:
@@ -47,7 +47,7 @@ async def test_the_version_changes_with_every_commit_and_not_with_reads(readers:
         assert row == (None,)
 
 
-async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_came(readers: ReadPool) -> None:
+async def test_concurrent_version_reads_share_a_later_query(readers: ReadPool) -> None:
     asked: list[asyncio.Event] = []
 
     class Counting:
@@ -74,9 +74,7 @@ async def test_those_who_ask_at_once_share_a_question_that_is_asked_after_they_c
     assert {await each for each in late} == {"2"}
 
 
-async def test_connections_that_died_are_replaced_without_anybody_noticing(
-    readers: ReadPool, database_url: str
-) -> None:
+async def test_broken_connections_are_replaced(readers: ReadPool, database_url: str) -> None:
     reading = DocumentReader(readers, 45)
     await asyncio.gather(*(readers.fetch(FIXTURES_SQL["version"]) for _ in range(4)))
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as killer:
@@ -88,7 +86,7 @@ async def test_connections_that_died_are_replaced_without_anybody_noticing(
     assert await reading.page(DATES, {}, None, 10, NOW) == []
 
 
-async def test_readers_change_nothing_and_do_not_wait_for_ever(readers: ReadPool) -> None:
+async def test_read_connections_are_read_only_with_a_timeout(readers: ReadPool) -> None:
     async with readers._pool.connection() as connection:
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
             await connection.execute(MATCH, [1])
@@ -96,7 +94,7 @@ async def test_readers_change_nothing_and_do_not_wait_for_ever(readers: ReadPool
         assert row == {"statement_timeout": "10s"}
 
 
-async def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unavailable_database_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("found_footy.storage.read_pool.POOL_TIMEOUT_SECONDS", 0.2)
     away = ReadPool("postgresql://nobody:secret@127.0.0.1:1/nothing")
     await away.open()

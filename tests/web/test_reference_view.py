@@ -46,7 +46,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def test_routes_stand_by_topic_and_known_topics_first() -> None:
+def test_operations_are_grouped_with_known_tags_first() -> None:
     made = operation_groups(DOCUMENT)
     assert [topic.name for topic in made] == ["matches", "zebras"]
     (operation,) = made[1].operations
@@ -73,7 +73,7 @@ def test_routes_stand_by_topic_and_known_topics_first() -> None:
         ({}, "anything"),
     ],
 )
-def test_a_kind_is_told_in_a_few_words(schema: dict[str, Any], words: str) -> None:
+def test_types_have_short_texts(schema: dict[str, Any], words: str) -> None:
     assert type_text(schema, DOCUMENT) == words
 
 
@@ -90,15 +90,15 @@ def test_a_kind_is_told_in_a_few_words(schema: dict[str, Any], words: str) -> No
         ({}, None),
     ],
 )
-def test_an_example_has_the_shape(schema: dict[str, Any], value: Any) -> None:
+def test_an_example_follows_the_schema(schema: dict[str, Any], value: Any) -> None:
     assert example(schema, DOCUMENT) == value
 
 
-def test_code_is_marked_and_everything_else_escaped() -> None:
+def test_code_is_marked_and_text_escaped() -> None:
     assert with_code("`a<b` & c") == "<code>a&lt;b</code> &amp; c"
     assert with_code("") == ""
 
 
-def test_every_failure_has_a_meaning() -> None:
+def test_every_error_has_a_meaning() -> None:
     assert all(said for _, _, said, _ in documented_errors())
     assert [status for status, *_ in documented_errors()] == sorted(status for status, *_ in documented_errors())

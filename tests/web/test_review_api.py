@@ -55,7 +55,7 @@ async def act(who: httpx.AsyncClient, status: int = 200, **wish: Any) -> Any:
     return answer.json()
 
 
-async def test_no_clip_lies_before_two_reviewers(
+async def test_no_clip_is_claimed_by_two_reviewers(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
@@ -75,7 +75,7 @@ async def test_two_windows_of_one_token_are_two_reviewers(filmed: Filmed, ana: h
     assert await queue(ana) == list(filmed.clips[2:])
 
 
-async def test_nobody_can_release_what_lies_before_somebody_else(
+async def test_claims_are_released_by_their_holder_only(
     filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     assert await queue(ana, 4) == list(filmed.clips)
@@ -83,7 +83,7 @@ async def test_nobody_can_release_what_lies_before_somebody_else(
     assert await queue(ben, 4) == []
 
 
-async def test_a_look_has_all_that_a_page_shows(filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_a_snapshot_has_everything_the_page_shows(filmed: Filmed, ana: httpx.AsyncClient) -> None:
     look = (await ana.get("queue", params={"most": 1})).json()
     first = look["clips"][0]
     assert [clip["id"] for clip in look["clips"]] == list(filmed.clips)
@@ -100,7 +100,7 @@ async def test_a_look_has_all_that_a_page_shows(filmed: Filmed, ana: httpx.Async
     ("kind", "after"),
     [("approve", "review_approved"), ("skip", "review_skipped"), ("archive", "review_archived")],
 )
-async def test_a_decision_holds_at_once_and_undo_restores_what_was(
+async def test_a_decision_is_immediate_and_undoable(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, kind: str, after: str
 ) -> None:
     rows = await site.library.clips_of(filmed.source_id)
@@ -116,7 +116,7 @@ async def test_a_decision_holds_at_once_and_undo_restores_what_was(
     assert free == rows
 
 
-async def test_a_split_shows_its_halves_with_the_pictures_of_the_clip_before_them(
+async def test_a_split_shows_its_halves_with_the_previous_sheet(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient
 ) -> None:
     two = filmed.clips[1]
@@ -134,7 +134,7 @@ async def test_a_split_shows_its_halves_with_the_pictures_of_the_clip_before_the
     assert await site.tiles(filmed) == BEFORE
 
 
-async def test_a_merged_clip_has_the_pictures_of_both_parts(
+async def test_a_merged_clip_has_the_sheets_of_both_parts(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient
 ) -> None:
     one, two, three, _ = filmed.clips
@@ -154,7 +154,7 @@ async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: Filmed,
     assert [state for _, _, state in await site.tiles(filmed)][:2] == ["review_approved"] * 2
 
 
-async def test_what_cannot_be_done_is_refused_with_a_reason_and_changes_nothing(
+async def test_impossible_actions_are_refused_and_change_nothing(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
@@ -185,7 +185,7 @@ async def test_what_cannot_be_done_is_refused_with_a_reason_and_changes_nothing(
     assert (await ana.get("actions")).json()["items"] == []
 
 
-async def test_of_two_who_split_one_clip_at_once_one_is_told_why_not(
+async def test_of_two_concurrent_splits_one_is_refused(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     two = filmed.clips[1]
@@ -199,9 +199,7 @@ async def test_of_two_who_split_one_clip_at_once_one_is_told_why_not(
     assert len(await site.tiles(filmed)) == 5
 
 
-async def test_an_undo_after_its_time_or_a_second_time_is_refused(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient
-) -> None:
+async def test_a_late_or_repeated_undo_is_refused(site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient) -> None:
     assert "nothing to undo" in (await ana.post("undo", json={})).json()["error"]["message"]
     action = (await act(ana, kind="archive", clips=[filmed.clips[0]]))["action"]["id"]
     site.ahead = timedelta(seconds=61)
@@ -213,7 +211,7 @@ async def test_an_undo_after_its_time_or_a_second_time_is_refused(
     assert (await ana.post("undo", json={"action": 999999})).status_code == 404
 
 
-async def test_the_answer_to_an_action_brings_the_next_clips_along(
+async def test_the_response_to_an_action_includes_the_next_clips(
     filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
@@ -227,7 +225,9 @@ async def test_the_answer_to_an_action_brings_the_next_clips_along(
     await act(ana, 422, kind="approve", clips=[one], most=51)
 
 
-async def test_everybody_sees_what_was_done(filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient) -> None:
+async def test_recent_actions_are_visible_to_all_editors(
+    filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+) -> None:
     first = (await act(ana, kind="approve", clips=[filmed.clips[0]]))["action"]["id"]
     await act(ben, kind="skip", clips=[filmed.clips[1]])
     told = (await ben.get("actions")).json()
@@ -240,7 +240,7 @@ async def test_everybody_sees_what_was_done(filmed: Filmed, ana: httpx.AsyncClie
     assert [each["by"] for each in (await ben.get("actions", params={"most": 1})).json()["items"]] == ["Ben"]
 
 
-async def test_what_people_say_of_copies_is_remembered(
+async def test_verdicts_on_copies_are_stored(
     site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, *_ = filmed.clips
@@ -259,13 +259,13 @@ async def test_what_people_say_of_copies_is_remembered(
     assert (await ben.post("verdicts", json={"one": one, "other": 999999, "same": True})).status_code == 404
 
 
-async def test_a_window_has_a_plain_name(ana: httpx.AsyncClient) -> None:
+async def test_an_invalid_window_name_is_rejected(ana: httpx.AsyncClient) -> None:
     for window in ("", "a b", "x" * 41, "ü", "a:b"):
         answer = await ana.get("queue", headers={b"x-review-window": window.encode()})
         assert answer.status_code == 422, window
 
 
-async def test_words_of_strangers_are_cut_and_cleaned(site: ReviewSite, ana: httpx.AsyncClient) -> None:
+async def test_untrusted_texts_are_cleaned_and_truncated(site: ReviewSite, ana: httpx.AsyncClient) -> None:
     facts = {"player": "\u202eevil\u202c" * 500, "kickoff": "nonsense", "home": {"not": "text"}, "verified": "maybe"}
     await site.film((1.0, 1.0), title="<b>\u202etitle</b>" + "x" * 1000, facts=facts)
     (source,) = (await ana.get("queue")).json()["sources"]
@@ -274,7 +274,7 @@ async def test_words_of_strangers_are_cut_and_cleaned(site: ReviewSite, ana: htt
     assert [fact["name"] for fact in source["facts"]] == ["Scorer", "Submitted by"]
 
 
-async def test_of_a_clip_that_was_split_one_sees_what_lies_there_now(filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_a_split_clip_is_replaced_by_its_parts(filmed: Filmed, ana: httpx.AsyncClient) -> None:
     await act(ana, kind="split", clips=[filmed.clips[0]], at=10)
     look = (await ana.get(f"clips/{filmed.clips[0]}")).json()
     assert [clip["first"] for clip in look["clips"]] == [0, 10, 25, 50, 75]

@@ -51,7 +51,7 @@ def clip(id_: int, first: int, end: int, state: ClipState = PENDING, **more: Any
         (clip(5, 0, 20, ClipState.ARCHIVED), (), []),
     ],
 )
-def test_a_clip_shows_its_own_pictures_or_those_of_what_it_was_made_of(
+def test_a_clip_shows_its_own_or_its_predecessors_sheets(
     of: LibraryClip, others: Sequence[LibraryClip], sheets: list[int]
 ) -> None:
     assert [sheet.url for sheet in sheets_of(of, others)] == [f"/c/{id_}.webp" for id_ in sheets]
@@ -66,7 +66,7 @@ def test_a_clip_shows_its_own_pictures_or_those_of_what_it_was_made_of(
         (clip(4, 50, 90, ClipState.ARCHIVED, sprite=None), None),
     ],
 )
-def test_a_clip_without_a_file_is_played_out_of_its_source(of: LibraryClip, film: tuple[str, int] | None) -> None:
+def test_a_clip_without_a_file_plays_from_its_source(of: LibraryClip, film: tuple[str, int] | None) -> None:
     found = film_of(of)
     assert (None if found is None else (found.url, found.first)) == film
 
@@ -75,7 +75,7 @@ def test_a_clip_without_a_file_is_played_out_of_its_source(of: LibraryClip, film
     ("by", "seconds", "is_claimed"),
     [(None, None, None), ("token:one", 1, "me"), ("token:two", 1, "other"), ("token:two", 0, None)],
 )
-def test_a_claim_holds_for_its_time(by: str | None, seconds: int | None, is_claimed: str | None) -> None:
+def test_a_claim_expires(by: str | None, seconds: int | None, is_claimed: str | None) -> None:
     until = None if seconds is None else NOW + timedelta(seconds=seconds)
     assert claimed(clip(1, 0, 50, claimed_by=by, claimed_until=until), WHO) == is_claimed
 
@@ -91,7 +91,7 @@ def test_a_claim_holds_for_its_time(by: str | None, seconds: int | None, is_clai
         ({"kickoff": "soon", "player": None, "score": [1, 0], "verified": 1}, {}),
     ],
 )
-def test_facts_are_shown_as_far_as_they_are_known(facts: dict[str, Any], shown_facts: dict[str, str]) -> None:
+def test_known_facts_are_shown(facts: dict[str, Any], shown_facts: dict[str, str]) -> None:
     source = SourceVideo(1, SourceKind.GOAL, SourceState.SPLICED, "A goal", facts)
     assert {fact.name: fact.value for fact in facts_of(source)} == shown_facts
 
@@ -102,14 +102,12 @@ def test_each_state_is_counted_once() -> None:
     assert shown.count_groups({ClipState.SPLICED: 2, EDITED: 1})[1][2] == 3
 
 
-def test_each_key_does_one_thing() -> None:
+def test_each_key_has_one_action() -> None:
     keys = [key for _, deeds in shown.HELP for deed in deeds for key in deed.keys]
     assert len(keys) == len(set(keys))
 
 
-async def test_the_page_is_for_editors_and_shows_the_counts_before_any_script(
-    database_url: str, tmp_path: Path
-) -> None:
+async def test_the_review_page_is_for_editors_and_renders_counts(database_url: str, tmp_path: Path) -> None:
     async with review_site(database_url, tmp_path) as site, httpx.AsyncClient(base_url=site.url) as web:
         filmed = await site.film((1.0, 1.0))
         nobody = await web.get("/review?clip=1", headers=PAGE)

@@ -17,7 +17,7 @@ PAGE = {"accept": "text/html"}
 SECRETS = ("Salah", "Haaland", "23'", "poster", "/g/7001", "2–1", "1–0", "verified", "clip", "goal", "7001_")
 
 
-async def test_the_page_works_by_itself_and_its_results_alone(site: httpx.AsyncClient) -> None:
+async def test_the_search_page_works_without_scripts_and_as_a_fragment(site: httpx.AsyncClient) -> None:
     page = await site.get("/search", params={"q": "nunez"}, headers=PAGE)
     assert page.status_code == 200
     assert 'data-key="/"' in page.text
@@ -29,7 +29,7 @@ async def test_the_page_works_by_itself_and_its_results_alone(site: httpx.AsyncC
     assert page.headers["cache-control"] == alone.headers["cache-control"] == "private, no-cache"
 
 
-async def test_goals_matches_and_clips_have_pictures_links_and_states(site: httpx.AsyncClient) -> None:
+async def test_results_have_posters_links_and_states(site: httpx.AsyncClient) -> None:
     goals = (await site.get("/search", headers=PAGE)).text
     assert "Latest goals" in goals
     assert 'href="/g/7001_40_306_Goal_1"' in goals
@@ -46,14 +46,14 @@ async def test_goals_matches_and_clips_have_pictures_links_and_states(site: http
     assert "not verified" in clips
 
 
-async def test_where_nothing_is_found_the_page_helps(site: httpx.AsyncClient) -> None:
+async def test_an_empty_search_result_suggests_alternatives(site: httpx.AsyncClient) -> None:
     page = (await site.get("/search?q=zzz&minute=9&verified=yes", headers=PAGE)).text
     assert "No goals found" in page
     assert "Search matches" in page
     assert 'href="/search?q=zzz"' in page
 
 
-async def test_of_a_hidden_match_nothing_is_told_but_who_plays(web: httpx.AsyncClient) -> None:
+async def test_a_hidden_result_shows_only_the_teams(web: httpx.AsyncClient) -> None:
     web.cookies.set("spoilers", "hidden")
     for query in ("q=salah", "q=salah&kind=fixtures", "q=salah&kind=clips", "q=liv"):
         for path in ("search", "search/results"):
@@ -68,7 +68,7 @@ async def test_of_a_hidden_match_nothing_is_told_but_who_plays(web: httpx.AsyncC
     assert "Mohamed Salah" in (await web.get("/search?q=salah", headers=PAGE)).text
 
 
-async def test_what_a_stranger_calls_himself_stays_text(site: httpx.AsyncClient) -> None:
+async def test_hostile_player_names_stay_text(site: httpx.AsyncClient) -> None:
     for query in ("q=onerror", "q=onerror&kind=fixtures", "q=onerror&kind=clips", 'q="><script>alert(1)</script>'):
         page = (await site.get(f"/search?{query}", headers=PAGE)).text
         assert "<script>document" not in page
@@ -77,7 +77,7 @@ async def test_what_a_stranger_calls_himself_stays_text(site: httpx.AsyncClient)
         assert "\u202e" not in page
 
 
-async def test_strange_fields_are_told_of_and_never_a_fault(site: httpx.AsyncClient) -> None:
+async def test_invalid_fields_are_reported(site: httpx.AsyncClient) -> None:
     for query in ["q=%00", "q=%ff", "from=9999-99-99", "from=0001-01-01", "minute=abc", "kind=x", "verified=maybe"]:
         assert (await site.get(f"/search?{query}", headers=PAGE)).status_code == 200, query
     assert (await site.get("/search?cursor=made-up", headers=PAGE)).status_code == 400
@@ -99,11 +99,11 @@ async def test_strange_fields_are_told_of_and_never_a_fault(site: httpx.AsyncCli
         ({"to": "9999-12-31"}, 1),
     ],
 )
-def test_a_half_typed_filter_is_told_of(given: dict[str, str], problems: int) -> None:
+def test_an_incomplete_filter_is_reported(given: dict[str, str], problems: int) -> None:
     assert len(search_form(given).problems) == problems
 
 
-def test_the_address_of_a_search_holds_what_was_filled_in() -> None:
+def test_the_search_url_contains_the_form() -> None:
     form = search_form({"q": " nuñ ez ", "kind": "goals", "minute": "", "other": "x"})
     assert form.address() == "/search?q=nu%C3%B1+ez"
     assert form.address(cursor="abc") == "/search?q=nu%C3%B1+ez&cursor=abc"
@@ -112,7 +112,7 @@ def test_the_address_of_a_search_holds_what_was_filled_in() -> None:
     assert not search_form({"clips": "yes"}).is_empty
 
 
-def test_a_hidden_match_stands_once_however_many_goals_it_has() -> None:
+def test_a_hidden_match_is_listed_once() -> None:
     kickoff = datetime(2026, 8, 22, 14, tzinfo=UTC)
     fixture = GoalFixture.model_construct(id=1, home="A", away="B", league="L", date=kickoff)
     goal = GoalListItem.model_construct(fixture=fixture)

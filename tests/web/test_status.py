@@ -27,7 +27,7 @@ OF_THE_CACHE = {"queue_depth", "active", "stale_matches"}
 NOTHING = (EngineStatus("database", "failed"), EngineStatus("cache", "failed"))
 
 
-async def test_the_summary_is_for_everybody(small_world: WorldCopy) -> None:
+async def test_the_status_summary_is_public(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings, public_url="https://goals.example") as web:
         answer = await web.get("/status")
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
@@ -42,7 +42,7 @@ async def test_the_summary_is_for_everybody(small_world: WorldCopy) -> None:
 
 
 @pytest.mark.parametrize(("role", "told"), [(None, False), (Role.EDITOR, False), (Role.OPERATOR, True)])
-async def test_the_details_are_for_operators(small_world: WorldCopy, role: Role | None, told: bool) -> None:
+async def test_status_details_are_for_operators(small_world: WorldCopy, role: Role | None, told: bool) -> None:
     headers = bearer(await make_token(small_world.store, role)) if role else {}
     found = measured(cached=cached(records=(paused(),)))
     async with showing(found, small_world.settings, web_host="0.0.0.0") as web:
@@ -80,7 +80,7 @@ async def test_the_details_are_for_operators(small_world: WorldCopy, role: Role 
     ],
     ids=["no cache", "no database", "neither", "no judgement"],
 )
-def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measurement, grade: str, unknown: set[str]) -> None:
+def test_unknown_fields_are_null(system: Measurement, grade: str, unknown: set[str]) -> None:
     told = status_of(assess(system, HealthLimits()), RULES, details=True).model_dump()
     assert told["grade"] == grade
     never = {"last_success", "judged_at", "judged_seconds"} if grade == "unknown" else set()
@@ -90,13 +90,13 @@ def test_what_cannot_be_known_is_null_and_the_rest_is_told(system: Measurement, 
     assert (told["details"]["paused_matches"] is None) is (system.cached is None)
 
 
-def test_without_the_cache_the_last_judgement_tells_how_fresh_it_was() -> None:
+def test_without_the_cache_freshness_comes_from_the_last_check() -> None:
     told = status_of(report(cached=None), RULES, details=False)
     assert told.freshness is not None
     assert (told.freshness.max, told.freshness.count, told.failure_ratio) == (25, 3, 0.025)
 
 
-def test_the_later_of_two_judgements_counts() -> None:
+def test_the_later_of_two_checks_applies() -> None:
     failing = a_summary(HealthGrade.FAILING, judged_seconds=1)
     assert status_of(report(cached=cached(summary=failing)), RULES, details=False).grade == "failing"
     old = a_summary(HealthGrade.FAILING, judged_seconds=100)
@@ -104,7 +104,7 @@ def test_the_later_of_two_judgements_counts() -> None:
 
 
 @pytest.mark.parametrize(("judged_seconds", "grade"), [(60, "healthy"), (61, "unknown"), (3600, "unknown")])
-def test_a_grade_that_nobody_renews_is_unknown_with_its_age(judged_seconds: float, grade: str) -> None:
+def test_an_expired_grade_is_unknown_with_its_age(judged_seconds: float, grade: str) -> None:
     old = a_summary(judged_seconds=judged_seconds)
     told = status_of(report(health=health(summary=old), cached=cached(summary=None)), RULES, details=True)
     assert (told.grade, told.judged_seconds, told.judged_at) == (grade, judged_seconds, old.generated_at)
@@ -114,7 +114,7 @@ def test_a_grade_that_nobody_renews_is_unknown_with_its_age(judged_seconds: floa
     assert told.details.reasons == ([words] if grade == "unknown" else [])
 
 
-async def test_with_a_dead_watchdog_nobody_says_healthy(small_world: WorldCopy) -> None:
+async def test_a_dead_watchdog_is_never_healthy(small_world: WorldCopy) -> None:
     old = a_summary(judged_seconds=90)
     dead = measured(health=health(summary=old), cached=cached(summary=None))
     async with showing(dead, small_world.settings) as web:
@@ -130,13 +130,13 @@ async def test_with_a_dead_watchdog_nobody_says_healthy(small_world: WorldCopy) 
     assert "no health check for 90 s; the last grade was healthy" in page
 
 
-def test_matches_that_nothing_is_heard_of_are_counted() -> None:
+def test_stale_matches_are_counted() -> None:
     heard = {7001: ago(seconds=46), 7002: ago(seconds=44), 7003: ago(seconds=900)}
     told = status_of(report(cached=cached(heard=heard)), RULES, details=False)
     assert told.stale_matches == 2
 
 
-async def test_the_health_of_the_whole_names_the_grade_of_the_feeds(small_world: WorldCopy) -> None:
+async def test_health_includes_the_feeds_grade(small_world: WorldCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         told: dict[str, Any] = (await web.get("/health")).json()
     assert (told["feeds"], told["engines"]["cache"]) == ("healthy", "ok")
@@ -145,7 +145,7 @@ async def test_the_health_of_the_whole_names_the_grade_of_the_feeds(small_world:
         assert (await web.get("/health")).json()["feeds"] == "unknown"
 
 
-async def test_it_answers_of_a_real_system(site: httpx.AsyncClient) -> None:
+async def test_status_of_a_real_system(site: httpx.AsyncClient) -> None:
     told = (await site.get("/status")).json()
     assert told["grade"] == "healthy"
     assert told["engines"]["cache"] == "off"

@@ -28,7 +28,7 @@ def names(heard: list[SseEvent]) -> list[tuple[str, str]]:
     return [(each.id, each.name) for each in heard]
 
 
-async def test_a_listener_is_greeted_with_its_position_and_hears_what_comes_next(server: StreamServer) -> None:
+async def test_a_client_gets_hello_and_the_following_messages(server: StreamServer) -> None:
     await server.publish(*goals(1))
     async with server.open_stream("after=1") as stream:
         assert stream.response.headers["content-type"].startswith("text/event-stream")
@@ -47,7 +47,7 @@ async def test_a_listener_is_greeted_with_its_position_and_hears_what_comes_next
     assert heard.data["at"].endswith("+00:00")
 
 
-async def test_a_listener_without_a_position_hears_only_what_comes_next(server: StreamServer) -> None:
+async def test_without_a_position_a_stream_starts_with_the_next_message(server: StreamServer) -> None:
     await server.publish(*goals(1, 2))
     async with server.open_stream("after=0") as stream:
         await stream.events(3)  # so that the hub has read them as well
@@ -57,7 +57,7 @@ async def test_a_listener_without_a_position_hears_only_what_comes_next(server: 
         assert names([await stream.event()]) == [("3", "goal.seen")]
 
 
-async def test_who_lost_the_connection_before_the_first_news_misses_nothing(server: StreamServer) -> None:
+async def test_a_reconnect_before_the_first_message_misses_nothing(server: StreamServer) -> None:
     async with server.open_stream() as stream:
         await stream.event()
     await server.publish(*goals(1))
@@ -65,7 +65,7 @@ async def test_who_lost_the_connection_before_the_first_news_misses_nothing(serv
         assert names(await back.events(2)) == [("0", "hello"), ("1", "goal.seen")]
 
 
-async def test_who_comes_back_hears_all_that_was_missed_and_the_header_wins(server: StreamServer) -> None:
+async def test_a_reconnect_resumes_and_last_event_id_takes_precedence(server: StreamServer) -> None:
     await server.publish(*goals(1, 2, 3))
     async with server.open_stream("after=0", last_id=2) as stream:
         assert names(await stream.events(2)) == [("2", "hello"), ("3", "goal.seen")]
@@ -83,7 +83,7 @@ async def test_who_comes_back_hears_all_that_was_missed_and_the_header_wins(serv
         ("event=nobody", []),
     ],
 )
-async def test_a_listener_hears_only_what_it_asked_for(server: StreamServer, query: str, heard: list[int]) -> None:
+async def test_a_stream_contains_only_matching_messages(server: StreamServer, query: str, heard: list[int]) -> None:
     await server.publish(
         ("goal.seen", 1), ("clip.published", 1, "1_1_1_Goal_1", {}), ("goal.stable", 2), ("clips.ranked", 1)
     )
@@ -109,7 +109,7 @@ async def test_a_listener_hears_only_what_it_asked_for(server: StreamServer, que
         ("topic=goal.gone", None, "unknown topic 'goal.gone'; the topics are fixture.staging, "),
     ],
 )
-async def test_what_is_no_position_or_topic_is_refused(
+async def test_invalid_positions_and_topics_are_rejected(
     server: StreamServer, query: str, header: str | None, said: str
 ) -> None:
     headers = {"Last-Event-ID": header} if header else {}
@@ -121,7 +121,7 @@ async def test_what_is_no_position_or_topic_is_refused(
 
 
 @pytest.mark.parametrize("query", ["fixture=x", "fixture=1&" * 101, "topic=goal.seen&" * 101])
-async def test_wishes_without_measure_are_refused(server: StreamServer, query: str) -> None:
+async def test_too_many_filter_values_are_rejected(server: StreamServer, query: str) -> None:
     answer = await server.client.get(f"/api/v1/stream?{query}")
     assert (answer.status_code, answer.json()["error"]["class"]) == (422, "BadRequest")
 
@@ -142,7 +142,7 @@ async def deleted_up_to(url: str, position: int) -> None:
         (4, 4, [("4", "hello")]),
     ],
 )
-async def test_who_was_away_longer_than_news_are_kept_is_told_so(
+async def test_expired_messages_are_reported_by_a_reset(
     database_url: str, tmp_path: Path, deleted: int, after: int, heard: list[tuple[str, str]]
 ) -> None:
     await write_outbox(database_url, *goals(1, 2, 3, 4))
@@ -158,15 +158,15 @@ async def test_who_was_away_longer_than_news_are_kept_is_told_so(
     assert all("have expired" in each.data["reason"] for each in told if each.name == "reset")
 
 
-async def test_there_is_room_for_so_many(database_url: str, tmp_path: Path) -> None:
-    async with stream_server(database_url, tmp_path, most_listeners=2) as server, server.open_stream() as first:
+async def test_the_number_of_clients_is_limited(database_url: str, tmp_path: Path) -> None:
+    async with stream_server(database_url, tmp_path, max_clients=2) as server, server.open_stream() as first:
         await first.event()
         async with server.open_stream() as second:
             await second.event()
             answer = await server.client.get("/api/v1/stream")
             assert (answer.status_code, answer.json()["error"]["class"]) == (503, "StreamFull")
             assert int(answer.headers["retry-after"]) > 0
-        await eventually(lambda: server.hub.listeners == 1)
+        await eventually(lambda: server.hub.clients == 1)
         async with server.open_stream() as third:
             await third.event()
         await server.publish(*goals(1))
@@ -178,14 +178,14 @@ async def test_other_methods_are_refused(server: StreamServer) -> None:
     assert [answer.status_code for answer in answers] in ([405, 405], [405, 401], [405, 403])
 
 
-async def test_the_greeting_comes_with_the_time_to_wait_before_coming_back(server: StreamServer) -> None:
+async def test_hello_includes_the_retry_delay(server: StreamServer) -> None:
     async with server.client.stream("GET", "/api/v1/stream") as response:
         async for chunk in response.aiter_raw():
             assert chunk.startswith(b"retry: 2000\nid: 0\nevent: hello\ndata: {")
             break
 
 
-async def test_closing_the_hub_ends_every_stream_in_good_order(server: StreamServer) -> None:
+async def test_closing_the_hub_ends_every_stream(server: StreamServer) -> None:
     async with server.open_stream() as first, server.open_stream("topic=clip.*") as second:
         await first.event()
         await second.event()

@@ -41,32 +41,37 @@ async def heard_of(server: StreamServer, stream: SseClient, count: int) -> list[
     return heard
 
 
-async def test_who_reads_nothing_is_cut_off_and_nobody_else_notices(database_url: str, tmp_path: Path) -> None:
-    async with stream_server(database_url, tmp_path, kept=10) as server, server.open_stream("after=0") as stream:
+async def test_a_client_that_does_not_read_is_closed_without_affecting_others(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with (
+        stream_server(database_url, tmp_path, buffer_messages=10) as server,
+        server.open_stream("after=0") as stream,
+    ):
         await stream.event()
         with await deaf(server):
-            await eventually(lambda: server.hub.listeners == 2)
+            await eventually(lambda: server.hub.clients == 2)
             heard = await heard_of(server, stream, 60)
-            await eventually(lambda: server.hub.listeners == 1)
+            await eventually(lambda: server.hub.clients == 1)
         heard += await heard_of(server, stream, 2)
     assert heard == [str(number) for number in range(1, 63)]
 
 
-async def test_who_reads_nothing_of_what_was_missed_is_cut_off_as_well(database_url: str, tmp_path: Path) -> None:
-    options = {"kept": 10, "heartbeat_seconds": 0.4, "stall_seconds": 0.5}
+async def test_a_client_that_does_not_read_while_catching_up_is_closed(database_url: str, tmp_path: Path) -> None:
+    options = {"buffer_messages": 10, "heartbeat_seconds": 0.4, "stall_seconds": 0.5}
     async with stream_server(database_url, tmp_path, **options) as server:
         await server.publish(*[("goal.changed", 1, None, {"changed": LARGE})] * 40)
         async with server.open_stream("after=0") as stream:
             await stream.events(41)
             with await deaf(server, "after=0"):
-                await eventually(lambda: server.hub.listeners == 2)
-                await eventually(lambda: server.hub.listeners == 1)
+                await eventually(lambda: server.hub.clients == 2)
+                await eventually(lambda: server.hub.clients == 1)
             assert await heard_of(server, stream, 1) == ["41"]
 
 
-async def test_messages_are_kept_within_bounds(database_url: str, tmp_path: Path) -> None:
+async def test_the_message_buffer_is_bounded(database_url: str, tmp_path: Path) -> None:
     async with (
-        stream_server(database_url, tmp_path, kept_bytes=1_000_000) as server,
+        stream_server(database_url, tmp_path, buffer_bytes=1_000_000) as server,
         server.open_stream("after=0") as stream,
     ):
         await stream.event()
@@ -76,13 +81,13 @@ async def test_messages_are_kept_within_bounds(database_url: str, tmp_path: Path
             assert [event.id for event in await other.events(11)] == [str(number) for number in range(11)]
 
 
-async def test_silence_is_filled_with_signs_of_life(database_url: str, tmp_path: Path) -> None:
+async def test_idle_streams_get_heartbeats(database_url: str, tmp_path: Path) -> None:
     async with stream_server(database_url, tmp_path, heartbeat_seconds=0.2) as server, server.open_stream() as stream:
         await stream.event()
         assert [(each.name, each.id) for each in (await stream.next(), await stream.next())] == [("", "0"), ("", "0")]
 
 
-async def test_a_sign_of_life_moves_the_last_id_of_who_wants_little(database_url: str, tmp_path: Path) -> None:
+async def test_a_heartbeat_advances_the_last_id_of_a_filtered_stream(database_url: str, tmp_path: Path) -> None:
     async with (
         stream_server(database_url, tmp_path, heartbeat_seconds=0.2) as server,
         server.open_stream() as all_ears,
@@ -110,10 +115,10 @@ async def hang_up(database_url: str, *, locked: bool) -> None:
 
 
 @pytest.mark.parametrize("away", [False, True])
-async def test_listeners_stay_while_the_database_is_away_and_hear_everything_when_it_is_back(
+async def test_clients_stay_connected_while_the_database_is_down_and_miss_nothing(
     database_url: str, tmp_path: Path, away: bool
 ) -> None:
-    options = {"heartbeat_seconds": 0.2, "kept": 5}
+    options = {"heartbeat_seconds": 0.2, "buffer_messages": 5}
     async with stream_server(database_url, tmp_path, **options) as server, server.open_stream() as stream:
         await stream.event()
         await server.publish(*[("goal.seen", 1)] * 8)
@@ -132,7 +137,7 @@ async def test_listeners_stay_while_the_database_is_away_and_hear_everything_whe
             assert (await stream.event()).id == str(number)
 
 
-async def test_a_database_without_tables_is_one_that_is_away(database_url: str) -> None:
+async def test_a_database_without_tables_is_unavailable(database_url: str) -> None:
     async with await psycopg.AsyncConnection.connect(database_url) as connection:
         await connection.execute("drop function assign_outbox_positions")
     async with OutboxReader(database_url) as news:

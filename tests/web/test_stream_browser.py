@@ -19,7 +19,7 @@ CONNECT = """async ([query]) => {
     window.resets = window.away = 0;
     window.live = connect({
         query,
-        onNews: (message) => window.heard.push(message),
+        onMessage: (message) => window.heard.push(message),
         onReset: () => (window.resets += 1),
         onState: (state) => (window.away += state === "away"),
     });
@@ -55,25 +55,21 @@ async def heard(page: Page, *positions: int) -> None:
     await until(page, "window.heard.map((message) => message.position)", list(positions))
 
 
-async def test_a_page_hears_shows_that_it_is_live_and_goes_on_after_an_interruption(
-    page: Page, server: StreamServer
-) -> None:
+async def test_a_page_receives_messages_and_resumes_after_an_interruption(page: Page, server: StreamServer) -> None:
     await page.evaluate(CONNECT, ["topic=goal.*"])
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     await server.publish(("goal.seen", 1, "1_1_1_Goal_1", {"player": "<b>x</b>"}), ("fixture.score", 1))
     await heard(page, 1)
     assert await page.evaluate("window.heard[0].payload.player") == "<b>x</b>"
-    (listener,) = server.hub._listeners
-    listener.end(CloseReason.MAX_AGE)
+    (listener,) = server.hub._clients
+    listener.close(CloseReason.MAX_AGE)
     await server.publish(("goal.stable", 1))
     await heard(page, 1, 3)
     await expect(page.locator("[data-live]")).to_have_attribute("data-state", "live")
     await page.evaluate("window.live.close()")
 
 
-async def test_a_refused_page_tries_again_and_one_that_is_refused_for_long_starts_anew(
-    page: Page, server: StreamServer
-) -> None:
+async def test_a_refused_connection_is_retried_and_finally_reset(page: Page, server: StreamServer) -> None:
     await server.publish(("goal.seen", 1), ("goal.seen", 2))
     asked: list[str] = []
 
@@ -93,7 +89,7 @@ async def test_a_refused_page_tries_again_and_one_that_is_refused_for_long_start
     await heard(page, 3)
 
 
-async def test_a_page_has_one_connection_and_gives_it_back(page: Page, server: StreamServer) -> None:
+async def test_a_page_has_one_connection_and_closes_it_when_hidden(page: Page, server: StreamServer) -> None:
     for query in ("fixture=1", "fixture=2"):
         await page.evaluate(CONNECT, [query])
         await expect(page.locator("[data-live][data-state=live]")).to_be_visible()

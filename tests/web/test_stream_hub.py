@@ -51,8 +51,8 @@ class MadeUpNews:
 
 
 @asynccontextmanager
-async def hub_of(news: MadeUpNews, kept: int = 100) -> AsyncIterator[Hub]:
-    async with Hub(news, most_listeners=5, heartbeat_seconds=60, kept=kept) as hub:
+async def hub_of(news: MadeUpNews, buffer_messages: int = 100) -> AsyncIterator[Hub]:
+    async with Hub(news, max_clients=5, heartbeat_seconds=60, buffer_messages=buffer_messages) as hub:
         await eventually(lambda: hub.position is not None)
         yield hub
 
@@ -62,7 +62,7 @@ class Visit:
 
     def __init__(self, hub: Hub, position: int, fixtures: frozenset[int] | None = None) -> None:
         self.written: list[bytes] = []
-        self.listener = hub.enter(StreamFilter(fixtures), position)
+        self.listener = hub.connect(StreamFilter(fixtures), position)
         self.task = asyncio.create_task(self.listener.run(self.write))
 
     async def write(self, content: bytes) -> None:
@@ -74,23 +74,23 @@ class Visit:
         return [int(line.removeprefix(b"id: ")) for line in lines if line.startswith(b"id: ")]
 
 
-async def test_a_process_that_starts_has_the_latest_news_at_hand() -> None:
-    async with hub_of(MadeUpNews(*range(1, 10)), kept=4) as hub:
+async def test_a_starting_hub_buffers_the_latest_messages() -> None:
+    async with hub_of(MadeUpNews(*range(1, 10)), buffer_messages=4) as hub:
         assert (hub.recent.floor, hub.recent.last, len(hub.recent)) == (5, 9, 4)
 
 
-async def test_positions_that_begin_anew_end_all_streams() -> None:
+async def test_reset_positions_end_all_streams() -> None:
     news = MadeUpNews(1, 2, 3)
     async with hub_of(news) as hub:
         visit = Visit(hub, 3)
         await eventually(lambda: visit.ids == [3])
         news.become(1)
         await visit.task
-        assert visit.listener.ended is CloseReason.POSITIONS_RESET
+        assert visit.listener.close_reason is CloseReason.POSITIONS_RESET
         await eventually(lambda: hub.position == 1)
 
 
-async def test_news_that_vanish_before_they_were_read_are_told_of() -> None:
+async def test_messages_deleted_before_being_read_cause_a_reset() -> None:
     news = MadeUpNews(1)
     async with hub_of(news) as hub:
         visit, other = Visit(hub, 1), Visit(hub, 1, frozenset({9}))
@@ -100,9 +100,9 @@ async def test_news_that_vanish_before_they_were_read_are_told_of() -> None:
         assert visit.written[1].startswith(b"id: 3\nevent: reset\n")
 
 
-async def test_a_fault_of_the_reader_ends_all_streams_and_shows_in_the_next_request() -> None:
+async def test_an_internal_error_of_the_reader_ends_all_streams() -> None:
     news = MadeUpNews(1)
-    hub = Hub(news, most_listeners=5, heartbeat_seconds=60)
+    hub = Hub(news, max_clients=5, heartbeat_seconds=60)
     await hub.__aenter__()
     await eventually(lambda: hub.position == 1)
     visit = Visit(hub, 1)
@@ -110,30 +110,30 @@ async def test_a_fault_of_the_reader_ends_all_streams_and_shows_in_the_next_requ
     news.become(1, 2)
     await visit.task
     with pytest.raises(ZeroDivisionError):
-        await hub.start_of(1)
+        await hub.start_position(1)
     with pytest.raises(ZeroDivisionError):
         await hub.__aexit__(None, None, None)
 
 
-async def test_after_a_while_a_listener_has_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stream_ends_at_its_maximum_age(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTION_AGE", 0.0)
     async with hub_of(MadeUpNews(1)) as hub:
         visit = Visit(hub, 1)
         await visit.task
-        assert visit.listener.ended is CloseReason.MAX_AGE
+        assert visit.listener.close_reason is CloseReason.MAX_AGE
 
 
-async def test_a_listener_that_comes_while_the_hub_closes_leaves_at_once() -> None:
+async def test_a_client_connecting_during_close_is_closed() -> None:
     async with hub_of(MadeUpNews(1)) as hub:
         hub.close()
         visit = Visit(hub, 1)
         await visit.task
-        assert (visit.listener.ended, visit.written) == (CloseReason.CLOSING, [])
+        assert (visit.listener.close_reason, visit.written) == (CloseReason.CLOSING, [])
 
 
-async def test_who_wants_none_of_it_is_moved_along_without_being_woken() -> None:
+async def test_an_idle_client_is_advanced_without_waking_it() -> None:
     news = MadeUpNews(1)
-    async with hub_of(news, kept=2) as hub:
+    async with hub_of(news, buffer_messages=2) as hub:
         visit = Visit(hub, 1, frozenset({9}))
         await eventually(lambda: visit.ids == [1])
         for last in range(2, 9):
@@ -145,7 +145,7 @@ async def test_who_wants_none_of_it_is_moved_along_without_being_woken() -> None
 
 
 @pytest.mark.parametrize(("position", "written"), [(None, b":\n\n"), (12, b":\nid: 12\n\n")])
-def test_a_sign_of_life_is_a_comment_that_may_carry_an_id(position: int | None, written: bytes) -> None:
+def test_a_heartbeat_is_a_comment_with_an_optional_id(position: int | None, written: bytes) -> None:
     assert heartbeat(position) == written
 
 
@@ -163,16 +163,16 @@ def message(position: int, size: int = 10) -> StreamMessage:
         ([7], 6, 7, [7]),
     ],
 )
-def test_the_recent_messages_have_no_gaps(added: list[int], floor: int, last: int, kept: list[int]) -> None:
-    recent = MessageBuffer(most=3, most_bytes=1000)
+def test_the_message_buffer_has_no_gaps(added: list[int], floor: int, last: int, kept: list[int]) -> None:
+    recent = MessageBuffer(max_messages=3, max_bytes=1000)
     recent.add([message(position) for position in added])
     assert (recent.floor, recent.last) == (floor, last)
     assert [each.position for each in recent.after(recent.floor, 10)] == kept
     assert recent.after(recent.last, 10) == recent.after(recent.last + 5, 10) == []
 
 
-def test_one_message_that_is_larger_than_the_bound_is_left_to_the_database() -> None:
-    recent = MessageBuffer(most=3, most_bytes=100)
+def test_a_message_over_the_byte_limit_is_not_buffered() -> None:
+    recent = MessageBuffer(max_messages=3, max_bytes=100)
     recent.add([message(1), message(2, 1000)])
     assert (len(recent), recent.floor, recent.last) == (0, 2, 2)
 
@@ -188,7 +188,7 @@ def test_one_message_that_is_larger_than_the_bound_is_left_to_the_database() -> 
         (256, 256, 1, 256),
     ],
 )
-def test_no_more_are_let_in_than_there_can_be_files(
+def test_the_client_limit_follows_the_open_file_limit(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, room: int, asked_for: int | None
 ) -> None:
     asked: list[tuple[int, int]] = []

@@ -33,7 +33,7 @@ async def add(api: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
-async def test_the_secret_is_shown_once_and_the_target_never(api: httpx.AsyncClient) -> None:
+async def test_the_secret_is_shown_once_and_the_target_masked(api: httpx.AsyncClient) -> None:
     made = await add(api, teams=[40], delay_seconds=30, no_score=True)
     assert made["secret"].startswith("footy_")
     assert made["target"] == "https://hooks.example/…"
@@ -72,7 +72,7 @@ async def test_the_secret_is_shown_once_and_the_target_never(api: httpx.AsyncCli
         ({"kind": "notify", "target": "json://hooks.example"}, 400),
     ],
 )
-async def test_wrong_values_are_refused_with_the_reason(
+async def test_invalid_values_are_rejected_with_the_reason(
     api: httpx.AsyncClient, wrong: dict[str, Any], status: int
 ) -> None:
     answer = await api.post("/subscriptions", json=HOOK | wrong)
@@ -81,7 +81,7 @@ async def test_wrong_values_are_refused_with_the_reason(
     assert (await api.get("/subscriptions")).json()["items"] == []
 
 
-async def test_a_change_leaves_the_rest_as_it_is(api: httpx.AsyncClient) -> None:
+async def test_an_update_keeps_other_fields(api: httpx.AsyncClient) -> None:
     made = await add(api, teams=[40], topics=["goal.*"])
     path = f"/subscriptions/{made['id']}"
     changed = (await api.patch(path, json={"delay_seconds": 60, "name": "night desk"})).json()
@@ -97,7 +97,7 @@ async def test_a_change_leaves_the_rest_as_it_is(api: httpx.AsyncClient) -> None
     assert (await api.patch(path, json={"topics": ["nothing"]})).status_code == 400
 
 
-async def test_what_is_not_there(api: httpx.AsyncClient) -> None:
+async def test_an_unknown_subscription_is_not_found(api: httpx.AsyncClient) -> None:
     for answer in (
         await api.get("/subscriptions/999"),
         await api.patch("/subscriptions/999", json={"name": "x"}),
@@ -120,7 +120,7 @@ async def test_a_test_message_is_queued_once(api: httpx.AsyncClient) -> None:
     assert (await api.get(f"/subscriptions/{made['id']}")).json()["waiting"] == 1
 
 
-async def test_dead_letters_come_in_pages_and_can_be_sent_again(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_dead_deliveries_are_paginated_and_retried(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
     made = await add(api)
     database = small_world.store.database
     for event in (SALAH, HAALAND, SALAH):
@@ -146,13 +146,13 @@ async def test_dead_letters_come_in_pages_and_can_be_sent_again(api: httpx.Async
     assert (shown["waiting"], shown["dead"], shown["failure"]) == (1, 2, "DeliveryRefused: HTTP 404")
 
 
-async def test_a_subscription_can_be_ended(api: httpx.AsyncClient) -> None:
+async def test_a_subscription_is_deleted(api: httpx.AsyncClient) -> None:
     made = await add(api)
     assert (await api.delete(f"/subscriptions/{made['id']}")).status_code == 204
     assert (await api.get("/subscriptions")).json()["items"] == []
 
 
-async def test_a_notification_is_checked_by_apprise_itself(api: httpx.AsyncClient) -> None:
+async def test_a_notification_target_is_validated_by_apprise(api: httpx.AsyncClient) -> None:
     made = await add(api, kind="notify", target="ntfys://ntfy.sh/hidden-topic")
     assert (made["secret"], made["target"]) == (None, "ntfys://…")
     answer = await api.post("/subscriptions", json=HOOK | {"kind": "notify", "target": "tgram://hidden"})

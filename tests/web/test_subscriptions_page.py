@@ -34,7 +34,7 @@ async def send(page: httpx.AsyncClient, path: str, **fields: str) -> httpx.Respo
     return await page.post(path, data={"csrf": csrf, **fields}, timeout=20)
 
 
-async def test_others_are_led_to_the_login(site: httpx.AsyncClient) -> None:
+async def test_anonymous_users_are_redirected_to_login(site: httpx.AsyncClient) -> None:
     answer = await site.get("/subscriptions", headers=PAGE)
     assert (answer.status_code, answer.headers["location"]) == (303, "/login?back=%2Fsubscriptions")
 
@@ -51,7 +51,7 @@ async def test_a_subscription_is_added_and_its_secret_shown_once(page: httpx.Asy
     assert "Premier League (England)" in again
 
 
-async def test_a_mistake_keeps_what_was_typed_but_the_target(page: httpx.AsyncClient) -> None:
+async def test_an_error_keeps_the_form_except_the_target(page: httpx.AsyncClient) -> None:
     answer = await send(page, "/subscriptions", **FORM, teams="Liverpol")
     assert answer.status_code == 400
     assert "did you mean Liverpool?" in answer.text
@@ -59,7 +59,7 @@ async def test_a_mistake_keeps_what_was_typed_but_the_target(page: httpx.AsyncCl
     assert "word-9f" not in answer.text
 
 
-async def test_buttons(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_each_button_acts_on_the_subscription(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     id_ = await subscribe(small_world.store.database)
     for wish, shown in (("test", "1 waiting"), ("pause", "by an operator"), ("resume", "Pause")):
         answer = await send(page, f"/subscriptions/{id_}", do=wish)
@@ -71,7 +71,7 @@ async def test_buttons(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     assert "No subscriptions yet" in (await page.get("/subscriptions")).text
 
 
-async def test_a_dead_letter_is_sent_again(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_dead_delivery_is_retried(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     database = small_world.store.database
     await subscribe(database)
     await publish(database, "goal.stable", SALAH, player=HOSTILE)
@@ -88,9 +88,7 @@ async def test_a_dead_letter_is_sent_again(page: httpx.AsyncClient, small_world:
     assert "1 waiting" in (await page.get("/subscriptions")).text
 
 
-async def test_a_form_without_the_mark_of_the_login_changes_nothing(
-    page: httpx.AsyncClient, small_world: WorldCopy
-) -> None:
+async def test_a_form_without_the_csrf_token_changes_nothing(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
     id_ = await subscribe(small_world.store.database)
     for path, fields in (("/subscriptions", FORM), (f"/subscriptions/{id_}", {"do": "delete"})):
         assert (await page.post(path, data=fields)).status_code == 403
@@ -104,7 +102,7 @@ NAMES = {40: "Liverpool", 50: "Manchester City", 39: "Premier League (England)",
     ("typed", "ids"),
     [("", []), (" , ", []), ("40", [40]), ("LIVERPOOL,Manchester City", [40, 50]), ("Premier League (England)", [39])],
 )
-def test_names_are_understood(typed: str, ids: list[int]) -> None:
+def test_names_are_resolved_to_ids(typed: str, ids: list[int]) -> None:
     assert parse_ids("team", typed, TeamAndLeagueNames(NAMES, {}).teams) == ids
 
 
@@ -112,6 +110,6 @@ def test_names_are_understood(typed: str, ids: list[int]) -> None:
     ("typed", "said"),
     [("Premier League", "is ambiguous"), ("Liverpol", "did you mean Liverpool"), ("zzz", "use its id")],
 )
-def test_names_that_are_not(typed: str, said: str) -> None:
+def test_unknown_and_ambiguous_names_are_rejected(typed: str, said: str) -> None:
     with pytest.raises(BadRequest, match=said):
         parse_ids("team", typed, NAMES)

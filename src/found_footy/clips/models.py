@@ -301,12 +301,6 @@ class PublishedVideo:
         plain = re.sub(r"[^\w\s+-]", "", unicodedata.normalize("NFC", words))
         return " ".join(plain.split())[:MAX_FILE_NAME_LENGTH].strip(" -+") or "Goal"
 
-    @property
-    def plain_file_name(self) -> str:
-        """ASCII form of `file_name`."""
-        letters = unicodedata.normalize("NFKD", self.file_name).encode("ascii", "ignore").decode()
-        return " ".join(letters.split()).strip(" -+") or "Goal"
-
 
 # --- Inputs and results of workflows and activities. They carry ids; the database and the object store hold the rest.
 

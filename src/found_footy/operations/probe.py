@@ -223,7 +223,7 @@ class LiveUpdates(Protocol):
     def position(self) -> int | None: ...
 
     @property
-    def listeners(self) -> int: ...
+    def clients(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +297,7 @@ class SystemProbe:
             temporal=temporal,
             disk=disk,
             news_read=self._live.position if self._live else None,
-            listeners=self._live.listeners if self._live else 0,
+            listeners=self._live.clients if self._live else 0,
             health=health,
             cached=cached,
             declared=declared,

@@ -86,8 +86,8 @@ def _event(name: str, position: int, data: dict[str, Any]) -> bytes:
 class MessageBuffer:
     """Every message after `floor` up to `last`. A client before `floor` reads from the database."""
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most, self._most_bytes = most, most_bytes
+    def __init__(self, max_messages: int, max_bytes: int) -> None:
+        self._max_messages, self._max_bytes = max_messages, max_bytes
         self._messages: list[StreamMessage] = []
         self._bytes = 0
         self.floor = self.last = 0
@@ -95,7 +95,7 @@ class MessageBuffer:
     def __len__(self) -> int:
         return len(self._messages)
 
-    def begin(self, position: int) -> None:
+    def reset(self, position: int) -> None:
         """Clear the buffer; the next message follows this position."""
         self._messages.clear()
         self._bytes = 0
@@ -104,20 +104,20 @@ class MessageBuffer:
     def add(self, messages: Sequence[StreamMessage]) -> None:
         for message in messages:
             if message.position != self.last + 1:  # the messages in between are past retention
-                self.begin(message.position - 1)
+                self.reset(message.position - 1)
             self._messages.append(message)
             self._bytes += len(message.content)
             self.last = message.position
-        while len(self._messages) > self._most or self._bytes > self._most_bytes:
+        while len(self._messages) > self._max_messages or self._bytes > self._max_bytes:
             oldest = self._messages.pop(0)
             self._bytes -= len(oldest.content)
             self.floor = oldest.position
 
-    def after(self, position: int, most: int) -> list[StreamMessage]:
+    def after(self, position: int, limit: int) -> list[StreamMessage]:
         """Next messages. `position` must not be before the floor."""
         start = position - self.floor
         assert start >= 0
-        return self._messages[start : start + most]
+        return self._messages[start : start + limit]
 
 
 # --- Client limit: each client is an open file, and a process has a limit.
@@ -129,18 +129,18 @@ RESERVED_FILES = 512
 """Files reserved for other requests, the database and downloads."""
 
 
-def raise_file_limit(listeners: int) -> int:
+def raise_file_limit(clients: int) -> int:
     """Raise the soft limit of open files if needed; return how many clients fit."""
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = listeners + RESERVED_FILES
-    if allowed != resource.RLIM_INFINITY and allowed < wanted:
-        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
-    room = listeners if allowed == resource.RLIM_INFINITY else max(1, min(listeners, allowed - RESERVED_FILES))
-    if room < listeners:
-        said = f"only {room} of {listeners} stream clients fit: this process may open {allowed} files"
-        log.warning(said, extra={"action": "few_files"})
-    return room
+    allowed, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = clients + RESERVED_FILES
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        allowed = needed if hard_limit == resource.RLIM_INFINITY else min(needed, hard_limit)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard_limit))
+    capacity = clients if allowed == resource.RLIM_INFINITY else max(1, min(clients, allowed - RESERVED_FILES))
+    if capacity < clients:
+        message = f"only {capacity} of {clients} stream clients fit: this process may open {allowed} files"
+        log.warning(message, extra={"action": "file_limit_low"})
+    return capacity
 
 
 # --- Filter of one client.
@@ -154,15 +154,15 @@ class StreamFilter:
     events: frozenset[str] | None = None
     topics: frozenset[str] | None = None
 
-    def include(self, message: StreamMessage) -> bool:
+    def matches(self, message: StreamMessage) -> bool:
         return (
             (self.topics is None or message.topic in self.topics)
             and (self.fixtures is None or message.fixture_id in self.fixtures)
             and (self.events is None or message.event_id in self.events)
         )
 
-    def include_any(self, messages: Sequence[StreamMessage]) -> bool:
-        return self is EVERYTHING or any(self.include(message) for message in messages)
+    def matches_any(self, messages: Sequence[StreamMessage]) -> bool:
+        return self is EVERYTHING or any(self.matches(message) for message in messages)
 
     @property
     def names(self) -> list[str]:
@@ -203,52 +203,52 @@ class CloseReason(StrEnum):
 
 
 class StreamClient:
-    def __init__(self, hub: Hub, wants: StreamFilter, position: int) -> None:
+    def __init__(self, hub: Hub, filters: StreamFilter, position: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._hub = hub
-        self._wants = wants
+        self._filters = filters
         self.position = position
         self._sent_id = position
         """Last id sent to the client."""
         self._wakeup: asyncio.Future[None] | None = None
         self._heartbeat_due = False
-        self._joined = False
+        self._caught_up = False
         """Whether the client has caught up with the shared buffer."""
         self._writing_since: float | None = None
         self._wrote_at = self._loop.time()
         self._limit: asyncio.Timeout | None = None
-        self.ended: CloseReason | None = None
+        self.close_reason: CloseReason | None = None
 
     async def run(self, write: Write) -> None:
         """Run until closed or the maximum age is reached."""
         try:
             async with asyncio.timeout(None) as self._limit:
-                if self.ended is None:
+                if self.close_reason is None:
                     self._limit.reschedule(self._loop.time() + MAX_CONNECTION_AGE)
-                    await self._write(write, hello(self.position, self._wants.names))
-                while self.ended is None:
+                    await self._write(write, hello(self.position, self._filters.names))
+                while self.close_reason is None:
                     await self._step(write)
         except TimeoutError:
-            self.ended = self.ended or CloseReason.MAX_AGE
+            self.close_reason = self.close_reason or CloseReason.MAX_AGE
         finally:
             self._limit = None
 
-    def end(self, reason: CloseReason) -> None:
+    def close(self, reason: CloseReason) -> None:
         """End the stream; also interrupts a write to a client that does not read."""
-        if self.ended is None:
-            self.ended = reason
+        if self.close_reason is None:
+            self.close_reason = reason
             if self._limit is not None:
                 self._limit.reschedule(0)
 
     # --- Called by the hub.
 
-    def offer(self, before: int, messages: Sequence[StreamMessage]) -> None:
+    def offer(self, previous: int, messages: Sequence[StreamMessage]) -> None:
         """Advance an idle client past messages that its filter excludes; otherwise wake it."""
         last = messages[-1].position
         if self._wakeup is None:
-            if self._joined and self.position < self._hub.recent.floor:
-                self.end(CloseReason.SLOW)
-        elif before == self.position == last - len(messages) and not self._wants.include_any(messages):
+            if self._caught_up and self.position < self._hub.recent.floor:
+                self.close(CloseReason.SLOW)
+        elif previous == self.position == last - len(messages) and not self._filters.matches_any(messages):
             self.position = last
         else:
             self.wake()
@@ -257,12 +257,12 @@ class StreamClient:
         if self._wakeup is not None and not self._wakeup.done():
             self._wakeup.set_result(None)
 
-    def check(self, now: float, silence: float, stall: float) -> None:
-        """Send a heartbeat after `silence` seconds; close a client that has read nothing for `stall` seconds."""
+    def check(self, now: float, idle_seconds: float, stall_seconds: float) -> None:
+        """Send a heartbeat after `idle_seconds`; close a client that has read nothing for `stall_seconds`."""
         if self._writing_since is not None:
-            if now - self._writing_since > stall:
-                self.end(CloseReason.SLOW)
-        elif self._wakeup is not None and now - self._wrote_at >= silence:
+            if now - self._writing_since > stall_seconds:
+                self.close(CloseReason.SLOW)
+        elif self._wakeup is not None and now - self._wrote_at >= idle_seconds:
             self._heartbeat_due = True
             self.wake()
 
@@ -275,19 +275,19 @@ class StreamClient:
             self._sent_id = self.position
             await self._write(write, heartbeat(position))
         recent = self._hub.recent
-        self._joined = self.position >= recent.floor
-        if self._joined:
+        self._caught_up = self.position >= recent.floor
+        if self._caught_up:
             page: Sequence[StreamMessage] = recent.after(self.position, PAGE_SIZE)
         else:
             try:
-                page = [stream_message(item) for item in await self._hub.news.since(self.position, PAGE_SIZE)]
+                page = [stream_message(item) for item in await self._hub.outbox.since(self.position, PAGE_SIZE)]
             except StoreUnavailable:
-                await self._rest()  # until the next heartbeat, or until the hub has reconnected
+                await self._wait_for_wakeup()  # until the next heartbeat, or until the hub has reconnected
                 return
-        for piece in self._pieces(page):
-            await self._write(write, piece)
-        if not page and self._joined:
-            await self._rest()
+        for chunk in self._chunks(page):
+            await self._write(write, chunk)
+        if not page and self._caught_up:
+            await self._wait_for_wakeup()
         elif not page:
             await self._write(write, self._skip_to(recent.floor))
 
@@ -296,14 +296,14 @@ class StreamClient:
         self.position = self._sent_id = position
         return reset(position, EXPIRED_REASON)
 
-    def _pieces(self, page: Sequence[StreamMessage]) -> Iterator[bytes]:
+    def _chunks(self, page: Sequence[StreamMessage]) -> Iterator[bytes]:
         parts: list[bytes] = []
         size = 0
         for message in page:
             if message.position != self.position + 1:
                 parts.append(self._skip_to(message.position - 1))
             self.position = message.position
-            if self._wants.include(message):
+            if self._filters.matches(message):
                 self._sent_id = message.position
                 parts.append(message.content)
                 size += len(message.content)
@@ -319,7 +319,7 @@ class StreamClient:
         self._writing_since = None
         self._wrote_at = self._loop.time()
 
-    async def _rest(self) -> None:
+    async def _wait_for_wakeup(self) -> None:
         self._wakeup = self._loop.create_future()
         try:
             await self._wakeup
@@ -344,28 +344,28 @@ class Hub:
 
     def __init__(
         self,
-        news: OutboxSource,
+        outbox: OutboxSource,
         *,
-        most_listeners: int,
+        max_clients: int,
         heartbeat_seconds: float,
-        kept: int = BUFFER_MESSAGES,
-        kept_bytes: int = BUFFER_BYTES,
+        buffer_messages: int = BUFFER_MESSAGES,
+        buffer_bytes: int = BUFFER_BYTES,
         stall_seconds: float = STALL_SECONDS,
     ) -> None:
-        self.news = news
-        self.recent = MessageBuffer(kept, kept_bytes)
-        self._kept = kept
-        self._most = most_listeners
+        self.outbox = outbox
+        self.recent = MessageBuffer(buffer_messages, buffer_bytes)
+        self._buffer_messages = buffer_messages
+        self._max_clients = max_clients
         self._heartbeat, self._stall = heartbeat_seconds, stall_seconds
-        self._listeners: set[StreamClient] = set()
-        self._began = False
+        self._clients: set[StreamClient] = set()
+        self._started = False
         self._tasks: list[asyncio.Task[None]] = []
         self._closed = False
 
     async def __aenter__(self) -> Self:
         self._tasks = [
-            asyncio.create_task(self._read(), name="outbox reader"),
-            asyncio.create_task(self._tick(), name="stream heartbeats"),
+            asyncio.create_task(self._run_reader(), name="outbox reader"),
+            asyncio.create_task(self._send_heartbeats(), name="stream heartbeats"),
         ]
         return self
 
@@ -383,114 +383,114 @@ class Hub:
         responses.
         """
         self._closed = True
-        for listener in self._listeners:
-            listener.end(CloseReason.CLOSING)
+        for client in self._clients:
+            client.close(CloseReason.CLOSING)
 
     @property
     def position(self) -> int | None:
         """Last position fanned out; None before the first read. A page that reads it before its data, and streams from
         it, misses nothing.
         """
-        return self.recent.last if self._began else None
+        return self.recent.last if self._started else None
 
     @property
-    def listeners(self) -> int:
-        return len(self._listeners)
+    def clients(self) -> int:
+        return len(self._clients)
 
     # --- Clients.
 
-    async def start_of(self, after: int | None) -> int:
+    async def start_position(self, after: int | None) -> int:
         """Start position of a stream. Raises BadRequest for a future position, StoreUnavailable, StreamFull."""
         known = self.position
         if known is None or (after is not None and after > known):
-            known = await self.news.latest()
+            known = await self.outbox.latest()
         if after is not None and after > known:
             raise BadRequest(f"position {after} does not exist yet; the latest is {known}")
-        self._check()
+        self._check_capacity()
         return known if after is None else after
 
-    def enter(self, wants: StreamFilter, position: int) -> StreamClient:
-        listener = StreamClient(self, wants, position)
-        self._listeners.add(listener)
+    def connect(self, filters: StreamFilter, position: int) -> StreamClient:
+        client = StreamClient(self, filters, position)
+        self._clients.add(client)
         if self._closed:
-            listener.end(CloseReason.CLOSING)
-        return listener
+            client.close(CloseReason.CLOSING)
+        return client
 
-    def leave(self, listener: StreamClient) -> None:
-        self._listeners.discard(listener)
-        if listener.ended is CloseReason.SLOW:
-            log.warning("closed a stream client that does not read", extra={"action": "listener_slow"})
+    def disconnect(self, client: StreamClient) -> None:
+        self._clients.discard(client)
+        if client.close_reason is CloseReason.SLOW:
+            log.warning("closed a stream client that does not read", extra={"action": "stream_client_slow"})
 
-    def _check(self) -> None:
+    def _check_capacity(self) -> None:
         for task in self._tasks:
             if task.done() and not self._closed:
                 task.result()  # raises the error of a dead task
-        if self._closed or len(self._listeners) >= self._most:
-            raise StreamFull(f"{len(self._listeners)} clients connected: stream limit reached")
+        if self._closed or len(self._clients) >= self._max_clients:
+            raise StreamFull(f"{len(self._clients)} clients connected: stream limit reached")
 
     # --- Reading.
 
-    async def _read(self) -> None:
+    async def _run_reader(self) -> None:
         try:
-            await self._read_on()
+            await self._read_loop()
         finally:
             # Also after an internal error: otherwise clients would only see silence.
-            for listener in self._listeners:
-                listener.end(CloseReason.CLOSING)
+            for client in self._clients:
+                client.close(CloseReason.CLOSING)
 
-    async def _read_on(self) -> None:
-        pause = INITIAL_BACKOFF
+    async def _read_loop(self) -> None:
+        backoff = INITIAL_BACKOFF
         while True:
             try:
-                await self._look()
+                await self._read_new()
             except StoreUnavailable as error:
-                if pause == INITIAL_BACKOFF:
-                    log.warning(str(error), extra={"action": "news_unavailable"})
-                await asyncio.sleep(pause)
-                pause = min(MAX_BACKOFF, pause * 2)
+                if backoff == INITIAL_BACKOFF:
+                    log.warning(str(error), extra={"action": "outbox_unavailable"})
+                await asyncio.sleep(backoff)
+                backoff = min(MAX_BACKOFF, backoff * 2)
                 continue
-            if pause != INITIAL_BACKOFF:
-                pause = INITIAL_BACKOFF
+            if backoff != INITIAL_BACKOFF:
+                backoff = INITIAL_BACKOFF
                 self._wake_all()  # some may have stopped in the middle of a page
-            await self.news.wait(CHECK_SECONDS)
+            await self.outbox.wait(CHECK_SECONDS)
 
-    async def _look(self) -> None:
-        last = await self.news.latest()
-        if not self._began or last < self.recent.last:
-            self._begin(last)
+    async def _read_new(self) -> None:
+        last = await self.outbox.latest()
+        if not self._started or last < self.recent.last:
+            self._restart(last)
         while self.recent.last < last:
-            page = await self.news.since(self.recent.last, HUB_PAGE_SIZE)
-            before = self.recent.last
+            page = await self.outbox.since(self.recent.last, HUB_PAGE_SIZE)
+            previous = self.recent.last
             if not page:
-                self.recent.begin(last)  # everything is past retention
+                self.recent.reset(last)  # everything is past retention
                 self._wake_all()
                 break
             messages = [stream_message(item) for item in page]
             self.recent.add(messages)
-            for listener in self._listeners:
-                listener.offer(before, messages)
-        self._began = True
+            for client in self._clients:
+                client.offer(previous, messages)
+        self._started = True
 
-    def _begin(self, last: int) -> None:
-        if self._began:
+    def _restart(self, last: int) -> None:
+        if self._started:
             log.warning("outbox positions were reset", extra={"action": "outbox_reset"})
-            self._began = False
-            for listener in self._listeners:
-                listener.end(CloseReason.POSITIONS_RESET)
-        self.recent.begin(max(0, last - self._kept))
+            self._started = False
+            for client in self._clients:
+                client.close(CloseReason.POSITIONS_RESET)
+        self.recent.reset(max(0, last - self._buffer_messages))
 
     def _wake_all(self) -> None:
-        for listener in self._listeners:
-            listener.wake()
+        for client in self._clients:
+            client.wake()
 
-    async def _tick(self) -> None:
+    async def _send_heartbeats(self) -> None:
         loop = asyncio.get_running_loop()
-        between = self._heartbeat / 4
+        interval = self._heartbeat / 4
         while True:
-            await asyncio.sleep(between)
+            await asyncio.sleep(interval)
             now = loop.time()
-            for listener in self._listeners:
-                listener.check(now, self._heartbeat - between, self._stall)
+            for client in self._clients:
+                client.check(now, self._heartbeat - interval, self._stall)
 
 
 # --- ASGI response of one client.
@@ -502,31 +502,31 @@ CLOSE_TIMEOUT = 1.0
 class EventStreamResponse(Response):
     media_type = "text/event-stream"
 
-    def __init__(self, hub: Hub, wants: StreamFilter, position: int) -> None:
+    def __init__(self, hub: Hub, filters: StreamFilter, position: int) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
-        self._hub, self._wants, self._position = hub, wants, position
+        self._hub, self._filters, self._position = hub, filters, position
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def write(content: bytes) -> None:
             await send({"type": "http.response.body", "body": content, "more_body": True})
 
-        listener = self._hub.enter(self._wants, self._position)
+        client = self._hub.connect(self._filters, self._position)
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            writing = asyncio.create_task(listener.run(write))
+            writing = asyncio.create_task(client.run(write))
             try:
-                await _until_left(receive, writing)
+                await _wait_for_disconnect(receive, writing)
             finally:
-                listener.end(CloseReason.DISCONNECTED)
+                client.close(CloseReason.DISCONNECTED)
                 await writing
         finally:
-            self._hub.leave(listener)
-        if listener.ended is not CloseReason.DISCONNECTED:
+            self._hub.disconnect(client)
+        if client.close_reason is not CloseReason.DISCONNECTED:
             await _finish(send)
 
 
-async def _until_left(receive: Receive, writing: asyncio.Task[None]) -> None:
+async def _wait_for_disconnect(receive: Receive, writing: asyncio.Task[None]) -> None:
     """Wait until the client disconnects, or there is nothing more to write."""
 
     def stop(_: asyncio.Task[None]) -> None:

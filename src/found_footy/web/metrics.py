@@ -35,27 +35,27 @@ class WebMetrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self._requests = Counter(
-            "footy_http_requests", "Requests that were answered.", ("route", "method", "status"), registry=self.registry
+            "footy_http_requests", "HTTP requests.", ("route", "method", "status"), registry=self.registry
         )
         self._seconds = Histogram(
             "footy_http_request_seconds",
-            "From a request to the beginning of its answer.",
+            "Time from a request to the start of its response.",
             ("route",),
             buckets=BUCKETS,
             registry=self.registry,
         )
         ProcessCollector(registry=self.registry)
 
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
-    def note(self, route: str, method: str, status: int, seconds: float) -> None:
+    def observe(self, route: str, method: str, status: int, seconds: float) -> None:
         key = route, method, status
-        known = self._known.get(key)
-        if known is None:
-            known = self._requests.labels(route, method, str(status)), self._seconds.labels(route)
-            self._known[key] = known
-        known[0].inc()
-        known[1].observe(seconds)
+        children = self._children.get(key)
+        if children is None:
+            children = self._requests.labels(route, method, str(status)), self._seconds.labels(route)
+            self._children[key] = children
+        children[0].inc()
+        children[1].observe(seconds)
 
 
 class RequestMetricsMiddleware:
@@ -69,15 +69,15 @@ class RequestMetricsMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
+        started_at = time.perf_counter()
 
-        async def sending(message: Message) -> None:
+        async def send_counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                passed = time.perf_counter() - began
-                self._metrics.note(route_of(scope), method_of(scope), message["status"], passed)
+                seconds = time.perf_counter() - started_at
+                self._metrics.observe(route_of(scope), method_of(scope), message["status"], seconds)
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_counted)
 
 
 def route_of(scope: Scope) -> str:
@@ -93,9 +93,9 @@ def method_of(scope: Scope) -> str:
 
 @router.get("/metrics", response_class=Response, summary="Prometheus metrics")
 async def metrics(request: Request, services: ServicesDep) -> Response:
-    found = list(families(await services.health.report(services.now())))
-    counted: WebMetrics = request.app.state.metrics
-    text = await run_in_threadpool(generate_latest, CombinedRegistry(counted.registry, found))
+    metric_families = list(families(await services.health.report(services.now())))
+    web_metrics: WebMetrics = request.app.state.metrics
+    text = await run_in_threadpool(generate_latest, CombinedRegistry(web_metrics.registry, metric_families))
     return Response(text, media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
@@ -119,51 +119,55 @@ class _MeasuredCollector(Collector):
 def families(report: HealthReport) -> Iterator[Metric]:
     measured = report.measured
     up = {engine.name: float(engine.state == "ok") for engine in measured.engines if engine.state != "off"}
-    yield _gauge("footy_engine_up", "Whether what we depend on answers.", "engine", up)
+    yield _labelled_gauge("footy_engine_up", "Whether an engine responds: 1 or 0.", "engine", up)
     grades = Counting(finding.grade for finding in report.findings)
-    found = {str(grade): float(grades[grade]) for grade in (SystemGrade.DEGRADED, SystemGrade.FAILED)}
-    yield _gauge("footy_findings", "Open problems by grade.", "grade", found)
-    yield _plain("footy_stream_clients", "Readers of live updates.", measured.listeners)
+    by_grade = {str(grade): float(grades[grade]) for grade in (SystemGrade.DEGRADED, SystemGrade.FAILED)}
+    yield _labelled_gauge("footy_findings", "Open problems by grade.", "grade", by_grade)
+    yield _gauge("footy_stream_clients", "Clients connected to the event stream.", measured.listeners)
     if measured.disk is not None:
-        yield _plain("footy_disk_free_bytes", "Free on the disk of the data folder.", measured.disk.free)
+        yield _gauge("footy_disk_free_bytes", "Free space on the disk of the data folder.", measured.disk.free)
     if measured.recorded is not None:
-        yield from _recorded(measured.recorded, measured.at, measured.news_read)
+        yield from _database_metrics(measured.recorded, measured.at, measured.news_read)
     if measured.temporal is not None:
-        yield from _temporal(measured.temporal)
+        yield from _temporal_metrics(measured.temporal)
     yield from feed_families(report)
 
 
-def _recorded(recorded: DatabaseFacts, now: datetime, news_read: int | None) -> Iterator[Metric]:
-    yield _plain("footy_news_position", "The last position of the news.", recorded.news)
+def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | None) -> Iterator[Metric]:
+    yield _gauge("footy_news_position", "Last position in the outbox.", recorded.news)
     if news_read is not None:
-        behind = max(0, recorded.news - news_read)
-        yield _plain("footy_news_lag", "Messages that live updates have not read yet.", behind)
-    yield _gauge("footy_goals", "Goals by status.", "status", recorded.goals_by_status)
-    yield _gauge("footy_clips", "Published clips.", "proof", recorded.clips)
-    yield _plain("footy_live_matches", "Matches that are polled.", len(recorded.matches))
+        lag = max(0, recorded.news - news_read)
+        yield _gauge("footy_news_lag", "Outbox messages that the event stream has not read yet.", lag)
+    yield _labelled_gauge("footy_goals", "Goals by status.", "status", recorded.goals_by_status)
+    yield _labelled_gauge("footy_clips", "Published clips.", "proof", recorded.clips)
+    yield _gauge("footy_live_matches", "Matches polled in every cycle.", len(recorded.matches))
     ages = [(now - match.since).total_seconds() for match in recorded.matches]
     if ages:
-        yield _plain("footy_poll_age_oldest_seconds", "Of the match that was polled the longest ago.", max(ages))
-        yield _plain("footy_poll_age_latest_seconds", "Of the match that was polled last.", min(ages))
+        yield _gauge(
+            "footy_poll_age_oldest_seconds", "Age of the last poll of the match polled longest ago.", max(ages)
+        )
+        yield _gauge(
+            "footy_poll_age_latest_seconds", "Age of the last poll of the match polled most recently.", min(ages)
+        )
     searches = GaugeMetricFamily(
-        "footy_searches_last_day", "Searches of each source in the last 24 hours.", labels=("source", "result")
+        "footy_searches_last_day", "Searches by source and result in the last 24 hours.", labels=("source", "result")
     )
     for source in recorded.sources:
         searches.add_metric((source.source, "answered"), source.answers)
         searches.add_metric((source.source, "failed"), source.failures)
     yield searches
-    losses: Counting[str] = Counting()
+    rejections: Counting[str] = Counting()
     for hour in recorded.hours:
-        losses.update(hour.losses)
-    yield _gauge("footy_losses_last_day", "Posts of the last 24 hours that became no clip.", "loss", losses)
+        rejections.update(hour.losses)
+    yield _labelled_gauge("footy_losses_last_day", "Rejected posts of the last 24 hours by reason.", "loss", rejections)
     sent = recorded.deliveries
     states = {"waiting": sent.waiting, "delivered": sent.delivered, "dead": sent.dead, "cancelled": sent.cancelled}
-    yield _gauge("footy_deliveries", "Messages to subscribers.", "state", states)
-    yield from _library(recorded.library)
-    yield _plain("footy_subscriptions_paused", "Subscriptions that get nothing for the time being.", sent.paused)
+    yield _labelled_gauge("footy_deliveries", "Deliveries by state.", "state", states)
+    yield from _library_metrics(recorded.library)
+    yield _gauge("footy_subscriptions_paused", "Paused subscriptions.", sent.paused)
 
 
-def _library(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:
+def _library_metrics(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:
     backlog = GaugeMetricFamily("footy_library_backlog", "Items of library stages.", labels=("stage", "state"))
     failures = CounterMetricFamily("footy_library_stage_failures", "Failed runs of library stages.", labels=("stage",))
     seconds = SummaryMetricFamily("footy_library_stage_seconds", "Durations of library stages.", labels=("stage",))
@@ -175,23 +179,23 @@ def _library(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:
     yield from (backlog, failures, seconds)
 
 
-def _temporal(temporal: TemporalState) -> Iterator[Metric]:
+def _temporal_metrics(temporal: TemporalState) -> Iterator[Metric]:
     backlog = {queue.kind: queue.backlog for queue in temporal.queues}
     ages = {queue.kind: queue.backlog_age.total_seconds() for queue in temporal.queues}
     workers = {queue.kind: len(queue.workers) for queue in temporal.queues}
-    yield _gauge("footy_queue_backlog", "Tasks waiting in the Temporal task queue.", "kind", backlog)
-    yield _gauge("footy_queue_backlog_age_seconds", "How long the first of them has waited.", "kind", ages)
-    yield _gauge("footy_workers", "Workers that Temporal has seen of late.", "kind", workers)
-    yield _gauge("footy_workflows_running", "Workflows under way.", "type", temporal.running)
-    yield _plain("footy_workflows_failed_last_hour", "Workflows that ended badly.", temporal.failed)
+    yield _labelled_gauge("footy_queue_backlog", "Tasks waiting in the Temporal task queue.", "kind", backlog)
+    yield _labelled_gauge("footy_queue_backlog_age_seconds", "Age of the oldest waiting task.", "kind", ages)
+    yield _labelled_gauge("footy_workers", "Workers polling the task queue.", "kind", workers)
+    yield _labelled_gauge("footy_workflows_running", "Running workflows.", "type", temporal.running)
+    yield _gauge("footy_workflows_failed_last_hour", "Workflows that failed in the last hour.", temporal.failed)
 
 
-def _plain(name: str, said: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, said, value=value)
+def _gauge(name: str, description: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, description, value=value)
 
 
-def _gauge(name: str, said: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, said, labels=(label,))
+def _labelled_gauge(name: str, description: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, description, labels=(label,))
     for key, value in values.items():
         family.add_metric((key,), value)
     return family

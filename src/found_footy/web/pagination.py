@@ -34,11 +34,11 @@ class CursorOrder:
     listing: str
     kinds: tuple[type, ...]
 
-    def cursor(self, place: Sequence[Any], filters: Mapping[str, Any]) -> str:
-        payload = json.dumps([_written(value) for value in place], separators=(",", ":")).encode()
+    def encode(self, position: Sequence[Any], filters: Mapping[str, Any]) -> str:
+        payload = json.dumps([_to_json(value) for value in position], separators=(",", ":")).encode()
         return urlsafe_b64encode(self._checksum(payload, filters) + payload).decode().rstrip("=")
 
-    def place(self, cursor: str, filters: Mapping[str, Any]) -> tuple[Any, ...]:
+    def decode(self, cursor: str, filters: Mapping[str, Any]) -> tuple[Any, ...]:
         """Decode a cursor. Raises BadRequest for a cursor of another list or other filters."""
         try:
             if len(cursor) > MAX_CURSOR_LENGTH or not re.fullmatch(r"[A-Za-z0-9_-]+", cursor):
@@ -48,14 +48,14 @@ class CursorOrder:
             if checksum != self._checksum(payload, filters):
                 raise ValueError("another list")
             values = json.loads(payload)
-            return tuple(_READ[kind](value) for kind, value in zip(self.kinds, values, strict=True))
+            return tuple(_PARSERS[kind](value) for kind, value in zip(self.kinds, values, strict=True))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error):
             raise BadRequest("invalid cursor: it belongs to another list or other filters") from None
 
     def _checksum(self, payload: bytes, filters: Mapping[str, Any]) -> bytes:
         canonical = json.dumps(filters, default=str, sort_keys=True)
-        told = f"{self.listing}\n{canonical}\n".encode("utf-8", "replace") + payload
-        return hashlib.blake2b(told, digest_size=_CHECKSUM_BYTES, person=b"footy-cursor").digest()
+        content = f"{self.listing}\n{canonical}\n".encode("utf-8", "replace") + payload
+        return hashlib.blake2b(content, digest_size=_CHECKSUM_BYTES, person=b"footy-cursor").digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,38 +73,43 @@ async def paginate(
 ) -> DocumentPage[AnyDocument]:
     """Read one page. Raises BadRequest for a cursor of another list or other filters."""
     order = ORDERS[documents.name]
-    after = order.place(cursor, filters) if cursor is not None else None
-    found = await services.reading.page(documents, filters, after, limit + 1, services.now())
-    following = order.cursor(found[limit - 1][0], filters) if len(found) > limit else None
-    return DocumentPage([document for _, document in found[:limit]], following)
+    after = order.decode(cursor, filters) if cursor is not None else None
+    rows = await services.reading.page(documents, filters, after, limit + 1, services.now())
+    next_cursor = order.encode(rows[limit - 1][0], filters) if len(rows) > limit else None
+    return DocumentPage([document for _, document in rows[:limit]], next_cursor)
 
 
-def _written(value: object) -> object:
+def _to_json(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _moment(value: object) -> datetime:
-    return datetime.fromisoformat(_text(value)).astimezone(UTC)
+def _parse_time(value: object) -> datetime:
+    return datetime.fromisoformat(_parse_text(value)).astimezone(UTC)
 
 
-def _day(value: object) -> date:
-    return date.fromisoformat(_text(value))
+def _parse_day(value: object) -> date:
+    return date.fromisoformat(_parse_text(value))
 
 
-def _number(value: object) -> int:
+def _parse_int(value: object) -> int:
     if type(value) is not int or not -_BIGINT <= value < _BIGINT:
         raise ValueError(value)
     return value
 
 
-def _text(value: object) -> str:
+def _parse_text(value: object) -> str:
     if not isinstance(value, str) or "\0" in value:
         raise ValueError(value)
     value.encode()  # rejects lone surrogates
     return value
 
 
-_READ: Mapping[type, Callable[[object], Any]] = {datetime: _moment, date: _day, int: _number, str: _text}
+_PARSERS: Mapping[type, Callable[[object], Any]] = {
+    datetime: _parse_time,
+    date: _parse_day,
+    int: _parse_int,
+    str: _parse_text,
+}
 
 
 ORDERS: Mapping[str, CursorOrder] = {
@@ -126,20 +131,20 @@ CLIPS_ORDER = CursorOrder("library_clips", (int,))
 
 
 async def sources_page(
-    views: LibraryViews, chosen: SourceFilter, cursor: str | None, limit: int
+    views: LibraryViews, filters: SourceFilter, cursor: str | None, limit: int
 ) -> Page[SourceSummary]:
     """Read one page. Raises BadRequest for a cursor of another list."""
-    given = asdict(chosen)
-    before = SOURCES_ORDER.place(cursor, given)[0] if cursor is not None else None
-    found = await views.sources(chosen, before=before, limit=limit + 1)
-    following = SOURCES_ORDER.cursor((found[limit - 1].id,), given) if len(found) > limit else None
-    return Page[SourceSummary](items=found[:limit], next=following)
+    filter_values = asdict(filters)
+    before = SOURCES_ORDER.decode(cursor, filter_values)[0] if cursor is not None else None
+    rows = await views.sources(filters, before=before, limit=limit + 1)
+    next_cursor = SOURCES_ORDER.encode((rows[limit - 1].id,), filter_values) if len(rows) > limit else None
+    return Page[SourceSummary](items=rows[:limit], next=next_cursor)
 
 
-async def clips_page(views: LibraryViews, chosen: ClipFilter, cursor: str | None, limit: int) -> Page[ClipSummary]:
+async def clips_page(views: LibraryViews, filters: ClipFilter, cursor: str | None, limit: int) -> Page[ClipSummary]:
     """Read one page. Raises BadRequest for a cursor of another list."""
-    given = asdict(chosen)
-    before = CLIPS_ORDER.place(cursor, given)[0] if cursor is not None else None
-    found = await views.clips(chosen, before=before, limit=limit + 1)
-    following = CLIPS_ORDER.cursor((found[limit - 1].id,), given) if len(found) > limit else None
-    return Page[ClipSummary](items=found[:limit], next=following)
+    filter_values = asdict(filters)
+    before = CLIPS_ORDER.decode(cursor, filter_values)[0] if cursor is not None else None
+    rows = await views.clips(filters, before=before, limit=limit + 1)
+    next_cursor = CLIPS_ORDER.encode((rows[limit - 1].id,), filter_values) if len(rows) > limit else None
+    return Page[ClipSummary](items=rows[:limit], next=next_cursor)

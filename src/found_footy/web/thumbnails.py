@@ -48,62 +48,63 @@ class ThumbnailService:
 
     def __init__(self, files: ThreadedObjectStore, media: MediaProcessor) -> None:
         self._files, self._media = files, media
-        self._turn = asyncio.Semaphore(MAX_PARALLEL)
-        self._making: dict[str, asyncio.Task[Thumbnails]] = {}
+        self._slots = asyncio.Semaphore(MAX_PARALLEL)
+        self._running: dict[str, asyncio.Task[Thumbnails]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         """Time of the next attempt and the last error, by name."""
 
     async def poster(self, link: PublishedVideo, width: int) -> bytes:
         """Poster of a clip. Raises an ObjectStoreError, or StreamFull."""
 
-        def drawn(pictures: Sequence[Frame]) -> Thumbnails:
-            frame = pictures[best_poster([picture.pixels for picture in pictures])].pixels
+        def draw(frames: Sequence[Frame]) -> Thumbnails:
+            best = frames[best_poster([each.pixels for each in frames])].pixels
             return {
-                poster_key(link.fixture_id, link.event_id, link.md5, each): to_jpeg(frame, each, QUALITY)
+                poster_key(link.fixture_id, link.event_id, link.md5, each): to_jpeg(best, each, QUALITY)
                 for each in WIDTHS
             }
 
         key = poster_key(link.fixture_id, link.event_id, link.md5, width)
-        return await self._stored_or_made(link, key, f"{link.key} poster", FRACTIONS, drawn)
+        return await self._load_or_make(link, key, f"{link.key} poster", FRACTIONS, draw)
 
     async def proof(self, link: PublishedVideo, at: float) -> bytes:
         key = proof_key(link.fixture_id, link.event_id, link.md5, at)
         fraction = min(1.0, max(0.0, at / link.duration)) if link.duration > 0 else 0.0
 
-        def drawn(pictures: Sequence[Frame]) -> Thumbnails:
-            return {key: to_jpeg(pictures[0].pixels, PROOF_SIDE, QUALITY)}
+        def draw(frames: Sequence[Frame]) -> Thumbnails:
+            return {key: to_jpeg(frames[0].pixels, PROOF_SIDE, QUALITY)}
 
-        return await self._stored_or_made(link, key, key, (fraction,), drawn)
+        return await self._load_or_make(link, key, key, (fraction,), draw)
 
-    async def _stored_or_made(
+    async def _load_or_make(
         self,
         link: PublishedVideo,
         key: str,
         name: str,
         fractions: Sequence[float],
-        drawn: Callable[[Sequence[Frame]], Thumbnails],
+        draw: Callable[[Sequence[Frame]], Thumbnails],
     ) -> bytes:
         try:
             return await self._files.read(key)
         except ObjectMissing:
             pass
-        until, said = self._failed.get(name, (0.0, ""))
-        if time.monotonic() < until:
-            raise ObjectStoreError(said)
-        task = self._making.get(name)
+        retry_at, message = self._failed.get(name, (0.0, ""))
+        if time.monotonic() < retry_at:
+            raise ObjectStoreError(message)
+        task = self._running.get(name)
         if task is None:
-            if len(self._making) >= MAX_WAITING:
-                raise StreamFull(f"{len(self._making)} thumbnails are already queued")
+            if len(self._running) >= MAX_WAITING:
+                raise StreamFull(f"{len(self._running)} thumbnails are already queued")
             # A separate task, so that it outlives the first caller.
-            task = self._making[name] = asyncio.create_task(self._make(link, name, fractions, drawn))
-            task.add_done_callback(lambda done: self._end(name, done))
+            task = self._running[name] = asyncio.create_task(self._make(link, name, fractions, draw))
+            task.add_done_callback(lambda done: self._finish(name, done))
         return (await asyncio.shield(task))[key]
 
-    def _end(self, name: str, task: asyncio.Task[Thumbnails]) -> None:
-        self._making.pop(name, None)
+    def _finish(self, name: str, task: asyncio.Task[Thumbnails]) -> None:
+        self._running.pop(name, None)
         if not task.cancelled() and task.exception() is not None:
             log.warning(
-                "no picture", extra={"action": "picture_failed", "picture": name, "error": repr(task.exception())}
+                "thumbnail failed",
+                extra={"action": "thumbnail_failed", "thumbnail": name, "error": repr(task.exception())},
             )
 
     async def _make(
@@ -111,38 +112,38 @@ class ThumbnailService:
         link: PublishedVideo,
         name: str,
         fractions: Sequence[float],
-        drawn: Callable[[Sequence[Frame]], Thumbnails],
+        draw: Callable[[Sequence[Frame]], Thumbnails],
     ) -> Thumbnails:
-        async with self._turn:
-            with tempfile.TemporaryDirectory(prefix="footy-picture-", ignore_cleanup_errors=True) as folder:
+        async with self._slots:
+            with tempfile.TemporaryDirectory(prefix="footy-thumbnail-", ignore_cleanup_errors=True) as folder:
                 clip = Path(folder, "clip.mp4")
                 try:
                     await self._files.get(link.key, clip)
-                    pictures = await self._media.frames_at(clip, fractions)
+                    frames = await self._media.frames_at(clip, fractions)
                 except ObjectMissing:
                     raise ObjectStoreError(f"the file of the video {link.id} is missing in the object store") from None
                 except MediaError as error:
-                    raise ObjectStoreError(self._remember(name, link, error)) from error
-                made = await asyncio.to_thread(drawn, pictures)
-                await self._keep(Path(folder), made)
-                return made
+                    raise ObjectStoreError(self._record_failure(name, link, error)) from error
+                thumbnails = await asyncio.to_thread(draw, frames)
+                await self._store(Path(folder), thumbnails)
+                return thumbnails
 
-    async def _keep(self, folder: Path, made: Thumbnails) -> None:
+    async def _store(self, folder: Path, thumbnails: Thumbnails) -> None:
         try:
-            for number, (key, jpeg) in enumerate(made.items()):
+            for number, (key, jpeg) in enumerate(thumbnails.items()):
                 path = folder / f"{number}.jpg"
                 await asyncio.to_thread(path.write_bytes, jpeg)
                 await self._files.put(key, path, content_type="image/jpeg")
         except (FootyError, OSError) as error:
             # The caller gets the image anyway; the next request makes it again.
-            log.warning(str(error), extra={"action": "picture_not_kept", "error": type(error).__name__})
+            log.warning(str(error), extra={"action": "thumbnail_not_stored", "error": type(error).__name__})
 
-    def _remember(self, name: str, link: PublishedVideo, error: MediaError) -> str:
-        said = f"cannot decode video {link.id} ({error.kind})"
-        self._failed[name] = time.monotonic() + FAILURE_COOLDOWN, said
+    def _record_failure(self, name: str, link: PublishedVideo, error: MediaError) -> str:
+        message = f"cannot decode video {link.id} ({error.kind})"
+        self._failed[name] = time.monotonic() + FAILURE_COOLDOWN, message
         if len(self._failed) > MAX_FAILURES:
             self._failed.popitem(last=False)
-        return said
+        return message
 
 
 # --- `/v/{video}/poster.jpg` and `/v/{video}/proof.jpg`.
@@ -163,9 +164,9 @@ async def poster(request: Request, services: ServicesDep, video_id: str, w: Widt
     if link.id != video_id:
         return redirect_to_winner(link, f"/v/{link.id}/poster.jpg", request)
     etag = f'"{link.md5}-poster-{w}"'
-    if (known := _known(request, services, etag)) is not None:
-        return known
-    return _picture(services, etag, await _thumbnails(request).poster(link, int(w)))
+    if (cached := _not_modified(request, services, etag)) is not None:
+        return cached
+    return _jpeg_response(services, etag, await _thumbnails(request).poster(link, int(w)))
 
 
 @router.get("/v/{video_id}/proof.jpg")
@@ -175,11 +176,11 @@ async def proof(request: Request, services: ServicesDep, video_id: str, at: floa
     link = await find_video(services, video_id)
     if link.id != video_id:
         raise NotFound(f"the video {video_id} was merged into another and has no proof")
-    looked_at = proof_frame_time(link, at)
-    etag = f'"{link.md5}-proof-{looked_at:.3f}"'
-    if (known := _known(request, services, etag)) is not None:
-        return known
-    return _picture(services, etag, await _thumbnails(request).proof(link, looked_at))
+    frame_time = proof_frame_time(link, at)
+    etag = f'"{link.md5}-proof-{frame_time:.3f}"'
+    if (cached := _not_modified(request, services, etag)) is not None:
+        return cached
+    return _jpeg_response(services, etag, await _thumbnails(request).proof(link, frame_time))
 
 
 def proof_frame_time(link: PublishedVideo, at: float | None) -> float:
@@ -188,19 +189,19 @@ def proof_frame_time(link: PublishedVideo, at: float | None) -> float:
         raise NotFound(f"video {link.id} has no proof")
     if at is None:
         return link.proof.at
-    for moment in (link.proof.at, *(reading.at for reading in link.proof.readings)):
-        if abs(moment - at) <= SAME_MOMENT:
-            return moment
+    for seconds in (link.proof.at, *(reading.at for reading in link.proof.readings)):
+        if abs(seconds - at) <= SAME_MOMENT:
+            return seconds
     raise NotFound(f"no checked frame of video {link.id} at that time")
 
 
-def _known(request: Request, services: WebServices, etag: str) -> Response | None:
+def _not_modified(request: Request, services: WebServices, etag: str) -> Response | None:
     if etag_matches(etag, request.headers.get("if-none-match")):
         return Response(status_code=304, headers={"ETag": etag, **immutable_headers(services)})
     return None
 
 
-def _picture(services: WebServices, etag: str, jpeg: bytes) -> Response:
+def _jpeg_response(services: WebServices, etag: str, jpeg: bytes) -> Response:
     return Response(jpeg, headers={"Content-Type": "image/jpeg", "ETag": etag, **immutable_headers(services)})
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 MAX_UPLOADS = 8
 """Concurrent uploads per process: each occupies a local file until it is stored."""
-PIECE_BYTES = 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
 IDLE_TIMEOUT_SECONDS = 60.0
 """Seconds without a byte after which an upload is aborted."""
 
@@ -48,10 +48,10 @@ Facts = Mapping[str, str | None]
 
 async def submit_url(services: WebServices, url: str, title: str | None, facts: Facts, by: str) -> int:
     """Submit a URL; return the new source's id. Raises BadRequest with the reason."""
-    address, told = validate_url(url, services.library.address_refusal), validate_facts(facts)
-    called = validate_title(title, address.title)
-    what = Submission(SourceKind.URL, called, told, url=address.url, by=by)
-    return await services.library.store.submit(what, services.now())
+    address, valid_facts = validate_url(url, services.library.address_refusal), validate_facts(facts)
+    valid_title = validate_title(title, address.title)
+    submission = Submission(SourceKind.URL, valid_title, valid_facts, url=address.url, by=by)
+    return await services.library.store.submit(submission, services.now())
 
 
 async def submit_file(
@@ -60,26 +60,26 @@ async def submit_file(
     """Submit the request's body as a video; return the new source's id. Raises BadRequest, StreamFull, an
     ObjectStoreError.
     """
-    told, key = validate_facts(facts), upload_key(uuid4().hex)
-    called = validate_title(title, title_from_filename(name) or "Untitled video")
+    valid_facts, key = validate_facts(facts), upload_key(uuid4().hex)
+    valid_title = validate_title(title, title_from_filename(name) or "Untitled video")
     with _uploads(request):
         await _store(services, key, request.stream())
     try:
-        what = Submission(SourceKind.FILE, called, told, upload_key=key, by=by)
-        return await services.library.store.submit(what, services.now())
+        submission = Submission(SourceKind.FILE, valid_title, valid_facts, upload_key=key, by=by)
+        return await services.library.store.submit(submission, services.now())
     except FootyError:
         with suppress(ObjectStoreError):  # otherwise the scrubber finds it
             await services.files.delete([key])
         raise
 
 
-async def _store(services: WebServices, key: str, pieces: AsyncIterator[bytes]) -> None:
+async def _store(services: WebServices, key: str, chunks: AsyncIterator[bytes]) -> None:
     with tempfile.TemporaryDirectory(prefix="footy-upload-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder, "film")
+        path = Path(folder, "upload")
         try:
             file = await asyncio.to_thread(path.open, "wb")
             with file:
-                size = await _write(file, pieces, services.rules.source_mb * 1_000_000)
+                size = await _write(file, chunks, services.rules.source_mb * 1_000_000)
         except ClientDisconnect:
             raise BadRequest("the upload was interrupted") from None
         except OSError as error:
@@ -90,25 +90,25 @@ async def _store(services: WebServices, key: str, pieces: AsyncIterator[bytes]) 
         await services.files.put(key, path, content_type="application/octet-stream")
 
 
-async def _write(file: BinaryIO, pieces: AsyncIterator[bytes], most: int) -> int:
+async def _write(file: BinaryIO, chunks: AsyncIterator[bytes], max_bytes: int) -> int:
     """Write chunk by chunk: memory use is constant for any size."""
-    size, waiting = 0, bytearray()
-    coming = aiter(pieces)
+    size, buffer = 0, bytearray()
+    iterator = aiter(chunks)
     while True:
         try:
             async with asyncio.timeout(IDLE_TIMEOUT_SECONDS):
-                piece = await anext(coming, None)
+                chunk = await anext(iterator, None)
         except TimeoutError:
             raise BadRequest(f"no data received for {IDLE_TIMEOUT_SECONDS:g} s") from None
-        if piece is not None:
-            size += len(piece)
-            if size > most:
-                raise BadRequest(f"the file is larger than {most // 1_000_000} MB")
-            waiting += piece
-        if len(waiting) >= PIECE_BYTES or (piece is None and waiting):
-            await asyncio.to_thread(file.write, bytes(waiting))
-            waiting.clear()
-        if piece is None:
+        if chunk is not None:
+            size += len(chunk)
+            if size > max_bytes:
+                raise BadRequest(f"the file is larger than {max_bytes // 1_000_000} MB")
+            buffer += chunk
+        if len(buffer) >= CHUNK_BYTES or (chunk is None and buffer):
+            await asyncio.to_thread(file.write, bytes(buffer))
+            buffer.clear()
+        if chunk is None:
             return size
 
 
@@ -122,7 +122,7 @@ def _uploads(request: Request) -> ConcurrencyLimit:
 
 MAX_PICTURE_BYTES = 1024 * 1024
 """Same limit as for all requests read into memory. The page shrinks images before sending them."""
-AT_ONCE = 8
+MAX_PARALLEL = 8
 BURST, INTERVAL = 10, 2_000_000
 """Images that one client may send at once, and microseconds until another one is allowed."""
 MAX_CLIENTS = 1000
@@ -134,22 +134,18 @@ class PictureReceiver:
     def __init__(self, now: Callable[[], int] = lambda: time.monotonic_ns() // 1000) -> None:
         self._now = now
         self._full_at: OrderedDict[str, int] = OrderedDict()
-        self._under_way = 0
+        self._limit = ConcurrencyLimit(MAX_PARALLEL, "pictures")
 
     async def read(self, request: Request, decoder: MediaProcessor) -> NDArray[np.uint8]:
         """Read and decode an image. Raises BadRequest, TooManyRequests and StreamFull."""
         self._admit(client_key(request.client.host if request.client else None))
-        if self._under_way >= AT_ONCE:
-            raise StreamFull(f"{self._under_way} pictures are already being processed")
-        self._under_way += 1
-        try:
-            return await decoder.decode_image(await read_picture(request))
-        except MediaError as error:
-            raise BadRequest(f"cannot search by this picture: {error}") from None
-        except DecoderUnavailable as error:
-            raise StreamFull(str(error)) from None
-        finally:
-            self._under_way -= 1
+        with self._limit:
+            try:
+                return await decoder.decode_image(await read_picture(request))
+            except MediaError as error:
+                raise BadRequest(f"cannot search by this picture: {error}") from None
+            except DecoderUnavailable as error:
+                raise StreamFull(str(error)) from None
 
     def _admit(self, client: str) -> None:
         now = self._now()

@@ -45,7 +45,7 @@ async def serious(page: Page) -> list[tuple[str, str, list[Any]]]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_a_page_keeps_nobody_out(visit: OpenPage, path: str) -> None:
+async def test_every_page_is_accessible(visit: OpenPage, path: str) -> None:
     for phone in (False, True):
         page = await visit(path, phone=phone)
         assert await serious(page) == [], phone
@@ -57,11 +57,11 @@ async def test_a_page_keeps_nobody_out(visit: OpenPage, path: str) -> None:
         await page.context.close()
 
 
-async def test_the_api_reference_keeps_nobody_out(visit: OpenPage) -> None:
+async def test_the_api_reference_is_accessible(visit: OpenPage) -> None:
     assert await serious(await visit("/docs")) == []
 
 
-async def test_hidden_matches_and_dialogs_keep_nobody_out(visit: OpenPage) -> None:
+async def test_hidden_matches_and_dialogs_are_accessible(visit: OpenPage) -> None:
     page = await visit()
     await page.keyboard.press("?")
     assert await serious(page) == []

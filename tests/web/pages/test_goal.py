@@ -40,7 +40,7 @@ async def plays(page: Page) -> None:
     await page.wait_for_function(PLAYS)
 
 
-async def test_the_best_copy_plays_and_another_keeps_the_moment(visit: OpenPage) -> None:
+async def test_switching_copies_keeps_the_moment(visit: OpenPage) -> None:
     page = await visit(f"/g/{SALAH}")
     copies = page.locator("[data-copy]")
     await expect(copies).to_have_count(3)
@@ -57,7 +57,7 @@ async def test_the_best_copy_plays_and_another_keeps_the_moment(visit: OpenPage)
     assert abs(moment - (2 + offsets[0] - offsets[1])) < 0.2
 
 
-async def test_copies_are_chosen_by_click_and_by_arrow_keys(visit: OpenPage) -> None:
+async def test_copies_are_chosen_by_click_and_arrow_keys(visit: OpenPage) -> None:
     page = await visit(f"/g/{SALAH}")
     copies = page.locator("[data-copy]")
     await copies.nth(2).click()
@@ -67,7 +67,7 @@ async def test_copies_are_chosen_by_click_and_by_arrow_keys(visit: OpenPage) -> 
     await expect(copies.nth(1)).to_be_focused()
 
 
-async def test_the_proof_shows_the_frame_with_the_clock_boxed(visit: OpenPage) -> None:
+async def test_the_proof_marks_the_clock_in_the_frame(visit: OpenPage) -> None:
     page = await visit(f"/g/{SALAH}")
     proof = page.locator("[data-proof]").first
     await expect(proof).to_contain_text("22:41")
@@ -77,7 +77,7 @@ async def test_the_proof_shows_the_frame_with_the_clock_boxed(visit: OpenPage) -
     await expect(proof.locator("svg rect").first).to_be_attached()
 
 
-async def test_a_new_copy_appears_while_the_film_goes_on(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_new_copy_appears_during_playback(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await visit(f"/g/{HAALAND}")
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     # It is short: on a busy machine it may be over before anybody looks.
@@ -91,7 +91,7 @@ async def test_a_new_copy_appears_while_the_film_goes_on(visit: OpenPage, small_
     ]
 
 
-async def test_a_goal_that_is_withdrawn_takes_its_page_with_it(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_withdrawal_replaces_the_page(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await visit(f"/g/{HAALAND}")
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     kept = (goal("23", Side.HOME, 306, "Mohamed Salah"), goal("60", Side.HOME, 51617, "Darwin Núñez"))
@@ -101,7 +101,7 @@ async def test_a_goal_that_is_withdrawn_takes_its_page_with_it(visit: OpenPage, 
     await expect(page.locator("video")).to_have_count(0)
 
 
-async def test_what_is_gone_and_what_never_came_is_explained(visit: OpenPage) -> None:
+async def test_missing_clips_are_explained(visit: OpenPage) -> None:
     page = await visit(f"/g/{WITHDRAWN}")
     await expect(page.locator("[data-withdrawn]")).to_contain_text("withdrawn")
     page = await visit(f"/g/{NO_CLIP}")
@@ -119,7 +119,7 @@ async def test_a_hostile_post_stays_text(visit: OpenPage) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-async def test_hidden_scores_hide_the_page_of_a_goal(visit: OpenPage) -> None:
+async def test_hidden_scores_hide_the_goal_page(visit: OpenPage) -> None:
     page = await visit(f"/g/{SALAH}")
     await page.keyboard.press("s")
     await expect(page.get_by_role("button", name="No spoilers")).to_have_attribute("aria-pressed", "true")

@@ -44,7 +44,7 @@ def enter(visit: OpenPage, library: Library) -> Enter:
     return logged_in
 
 
-async def test_a_page_renews_itself_when_the_library_changes(visit: OpenPage, library: Library) -> None:
+async def test_library_pages_refresh_after_changes(visit: OpenPage, library: Library) -> None:
     store = library.services.library.store
     page = await visit("/library")
     await page.wait_for_selector('[data-live][data-state="live"]')
@@ -60,7 +60,7 @@ async def test_a_page_renews_itself_when_the_library_changes(visit: OpenPage, li
     assert await page.input_value("input[name=q]") == "half typed"
 
 
-async def test_a_source_plays_from_its_tiles_and_shows_what_reviewers_do(visit: OpenPage, library: Library) -> None:
+async def test_a_source_plays_from_its_tiles_and_shows_reviews(visit: OpenPage, library: Library) -> None:
     page = await visit(f"/library/sources/{library.first.source_id}")
     await page.wait_for_selector('[data-live][data-state="live"]')
     third = page.locator(f"#clip-{library.first.clips[2]}")
@@ -76,7 +76,7 @@ async def test_a_source_plays_from_its_tiles_and_shows_what_reviewers_do(visit: 
     assert await page.evaluate("document.getElementById('film').currentTime") >= 2  # the player was left alone
 
 
-async def test_a_file_is_sent_with_its_title_and_becomes_a_source(
+async def test_an_uploaded_file_becomes_a_source(
     enter: Enter, library: Library, small_world: WorldCopy, tmp_path: Path
 ) -> None:
     film = tmp_path / "derby.mp4"
@@ -100,7 +100,7 @@ async def test_a_file_is_sent_with_its_title_and_becomes_a_source(
     await expect(page.locator("[data-problem]")).to_contain_text("invalid CSRF token")
 
 
-async def test_an_address_that_may_not_be_asked_is_told_beside_the_form(enter: Enter) -> None:
+async def test_a_forbidden_url_is_reported_in_the_form(enter: Enter) -> None:
     page = await enter("/library")
     await page.keyboard.press("n")
     await page.fill("input[name=url]", "http://192.168.0.1/film")
@@ -108,7 +108,7 @@ async def test_an_address_that_may_not_be_asked_is_told_beside_the_form(enter: E
     await expect(page.locator(".problem[role=alert]:visible")).to_contain_text("address is not public")
 
 
-async def test_a_clip_is_archived_and_taken_back_and_copies_are_judged(enter: Enter, library: Library) -> None:
+async def test_a_clip_is_archived_restored_and_compared(enter: Enter, library: Library) -> None:
     clip, other = library.first.clips[0], library.whole.clips[0]
     await library.services.library.store.save_duplicates(clip, [other])
     page = await enter(f"/library/clips/{clip}")
@@ -117,14 +117,14 @@ async def test_a_clip_is_archived_and_taken_back_and_copies_are_judged(enter: En
     await page.click("text=Not a duplicate")
     await expect(page.locator("[data-copy]")).to_contain_text("marked it as different")
     await page.click("text=Archive")
-    await expect(page.locator("[data-told] .chip")).to_have_text("archived")
+    await expect(page.locator("[data-state-line] .chip")).to_have_text("archived")
     await page.keyboard.press("u")
-    await expect(page.locator("[data-told] .chip")).to_have_text("waiting for review")
+    await expect(page.locator("[data-state-line] .chip")).to_have_text("waiting for review")
     await page.keyboard.press("ArrowRight")
     await page.wait_for_url(f"**/library/clips/{library.first.clips[1]}")
 
 
-async def test_the_pages_keep_nobody_out(enter: Enter, library: Library) -> None:
+async def test_library_pages_are_accessible(enter: Enter, library: Library) -> None:
     await library.services.library.store.save_duplicates(library.first.clips[0], [library.whole.clips[0]])
     paths = (f"/library/sources/{library.first.source_id}", f"/library/clips/{library.first.clips[0]}")
     for phone, dark in ((False, False), (True, True)):

@@ -14,7 +14,7 @@ from tests.web.pages.conftest import OpenPage
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_token_opens_a_session_and_logging_out_ends_it(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_login_starts_and_logout_ends_a_session(visit: OpenPage, small_world: WorldCopy) -> None:
     text = await make_token(small_world.store, Role.OPERATOR, name="an editor")
     page = await visit("/")
     await page.get_by_role("link", name="Log in").click()
@@ -30,9 +30,7 @@ async def test_a_token_opens_a_session_and_logging_out_ends_it(visit: OpenPage, 
     await expect(page.get_by_role("link", name="Log in")).to_be_visible()
 
 
-async def test_where_reading_needs_a_token_the_login_leads_back_to_the_page(
-    chromium: Browser, small_world: WorldCopy
-) -> None:
+async def test_login_returns_to_the_requested_page(chromium: Browser, small_world: WorldCopy) -> None:
     text = await make_token(small_world.store, Role.READER)
     closed = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(closed) as (server, _):

@@ -45,7 +45,7 @@ async def test_a_clip_appears_without_a_reload(visit: OpenPage, small_world: Wor
     assert await page.evaluate("window.sameage")
 
 
-async def test_a_goal_a_score_and_the_minute_appear_by_themselves(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_goal_score_and_minute_update_live(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await visit()
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     fourth = goal("71", Side.AWAY, 633, "Bernardo Silva")
@@ -60,9 +60,7 @@ async def test_a_goal_a_score_and_the_minute_appear_by_themselves(visit: OpenPag
     await expect(card).to_contain_text("2/3")
 
 
-async def test_a_goal_that_is_withdrawn_loses_its_clip_on_the_open_page(
-    visit: OpenPage, small_world: WorldCopy
-) -> None:
+async def test_a_withdrawn_goal_loses_its_clip_on_the_open_page(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await visit()
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     row = page.locator(f'[data-goal="{HAALAND}"]')
@@ -73,7 +71,7 @@ async def test_a_goal_that_is_withdrawn_loses_its_clip_on_the_open_page(
     await expect(row.locator("img")).to_have_count(0)
 
 
-async def test_the_best_clip_plays_in_place_by_keyboard(visit: OpenPage) -> None:
+async def test_the_best_clip_plays_in_a_dialog_by_keyboard(visit: OpenPage) -> None:
     page = await visit()
     await page.locator(f'[data-goal="{SALAH}"] a.shot').focus()
     await page.keyboard.press("Enter")
@@ -114,13 +112,13 @@ async def test_hidden_scores_stay_hidden_until_a_match_is_opened(visit: OpenPage
     async with page.expect_response(lambda answer: "/fragments/match/7001" in answer.url):
         await small_world.world.poll(match(7001, PREMIER, LIVERPOOL, CITY, *GOALS, fourth, minute=MatchMinute(72)))
     assert "Bernardo" not in await page.content()
-    assert await page.locator("[data-say]").text_content() == ""
+    assert await page.locator("[data-announcement]").text_content() == ""
     await card.get_by_role("button", name="Show this match").click()
     await expect(page.locator(CLASSIC)).to_contain_text("Mohamed Salah")
     await expect(page.locator("#match-7002")).to_contain_text("score hidden")
 
 
-async def test_a_page_that_lost_the_server_says_so_and_catches_up(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_disconnected_page_shows_it_and_catches_up(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await visit()
     light = page.locator("[data-live]")
     await expect(light).to_have_attribute("data-state", "live")
@@ -133,7 +131,7 @@ async def test_a_page_that_lost_the_server_says_so_and_catches_up(visit: OpenPag
     await expect(light).to_have_attribute("data-state", "live")
 
 
-async def test_nothing_moves_while_a_phone_draws_the_page(visit: OpenPage) -> None:
+async def test_the_page_has_no_layout_shift_on_a_phone(visit: OpenPage) -> None:
     page = await visit(phone=True)
     shift = await page.evaluate(
         """() => new Promise((done) => new PerformanceObserver((list, observer) => {

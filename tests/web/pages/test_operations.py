@@ -19,15 +19,15 @@ async def renewed(page: Page) -> None:
     await page.wait_for_timeout(50)
 
 
-async def test_who_said_what_is_told_when_somebody_asks_and_stays_open(visit: OpenPage) -> None:
+async def test_provenance_is_loaded_on_demand_and_stays_open(visit: OpenPage) -> None:
     page = await visit("/operations")
-    words = page.locator("#words-7001")
-    await words.locator("summary").focus()
+    details = page.locator("#provenance-7001")
+    await details.locator("summary").focus()
     await page.keyboard.press("Enter")
-    await expect(words).to_contain_text("espn: 1–1")
+    await expect(details).to_contain_text("espn: 1–1")
     await renewed(page)
-    await expect(words).to_contain_text("espn: 1–1")
-    assert await page.evaluate("document.activeElement.closest('details')?.id") == "words-7001"
+    await expect(details).to_contain_text("espn: 1–1")
+    assert await page.evaluate("document.activeElement.closest('details')?.id") == "provenance-7001"
 
 
 async def test_an_operator_decides_a_pairing(visit: OpenPage, small_world: WorldCopy) -> None:
@@ -39,10 +39,10 @@ async def test_an_operator_decides_a_pairing(visit: OpenPage, small_world: World
     await page.get_by_role("button", name="The same").click()
     await expect(page.get_by_role("status").first).to_contain_text("both feeds now report this match")
     await page.goto("/operations/match/7002")
-    await expect(page.locator(".who")).to_contain_text("espn")
+    await expect(page.locator(".provenance")).to_contain_text("espn")
 
 
-async def test_the_grade_and_the_ages_are_told_to_those_who_do_not_see_them(visit: OpenPage) -> None:
+async def test_grade_and_ages_have_text_alternatives(visit: OpenPage) -> None:
     page = await visit("/operations", phone=True)
     label = await page.locator(".ages > svg").first.get_attribute("aria-label")
     assert label is not None

@@ -26,7 +26,7 @@ async def pages(database_url: str, tmp_path: Path, chromium: Browser) -> AsyncIt
         await opened.close()
 
 
-async def test_each_decision_has_a_key_shows_the_next_clip_and_can_be_undone(pages: ReviewPages) -> None:
+async def test_every_decision_has_a_key_advances_and_can_be_undone(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 4)
     one, two, three, four = filmed.clips
     page = await pages.open()
@@ -40,14 +40,14 @@ async def test_each_decision_has_a_key_shows_the_next_clip_and_can_be_undone(pag
     await expect(page.locator("[data-log] li").first).to_contain_text(f"You archived clip {three}")
     await expect(page.locator('[data-states="pending_review"] dd')).to_have_text("1")
 
-    await expect(page.locator('[data-deed="undo"]')).to_contain_text("Undo archived")
+    await expect(page.locator('[data-shortcut="undo"]')).to_contain_text("Undo archived")
     for key, back in (("u", three), ("Control+z", two), ("u", one)):
         await page.keyboard.press(key)
         await on_screen(page, back)
     await settled(page)
     assert [state for _, _, state in await pages.site.tiles(filmed)] == [PENDING] * 4
     await expect(page.locator("[data-log] li[data-undone]")).to_have_count(3)
-    await expect(page.locator('[data-deed="undo"]')).to_be_disabled()
+    await expect(page.locator('[data-shortcut="undo"]')).to_be_disabled()
 
     # Group: with the clip before, both approved.
     await page.keyboard.press("]")
@@ -62,7 +62,7 @@ async def test_each_decision_has_a_key_shows_the_next_clip_and_can_be_undone(pag
     assert [state for _, _, state in await pages.site.tiles(filmed)] == [PENDING] * 4
 
 
-async def test_split_and_merge_show_at_once_and_undo_restores_what_was(pages: ReviewPages) -> None:
+async def test_split_and_merge_are_immediate_and_undoable(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 4)
     one, two, three, four = filmed.clips
     before = await pages.site.tiles(filmed)
@@ -106,7 +106,7 @@ async def test_split_and_merge_show_at_once_and_undo_restores_what_was(pages: Re
         assert await pages.site.tiles(filmed) == before
 
 
-async def test_several_are_selected_with_shift_and_decided_together(pages: ReviewPages) -> None:
+async def test_a_shift_selection_is_decided_together(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 6)
     one, _, three, four, *_ = filmed.clips
     page = await pages.open()
@@ -123,16 +123,16 @@ async def test_several_are_selected_with_shift_and_decided_together(pages: Revie
     await page.keyboard.press("{")
     await expect(page.locator('[data-tile][aria-selected="true"]')).to_have_count(2)
     await page.locator(f'[data-tile="{one}"]').focus()
-    most = await page.locator("#review").get_attribute("data-most")
+    most = await page.locator("#review").get_attribute("data-max-clips")
     assert most == str(MAX_CLIPS_PER_ACTION)
-    await page.evaluate("document.getElementById('review').dataset.most = '2'")
+    await page.evaluate("document.getElementById('review').dataset.maxClips = '2'")
     await page.keyboard.press("Shift+ArrowRight")
     await expect(page.locator('[data-tile][aria-selected="true"]')).to_have_count(3)
     await expect(page.locator("[data-selected]")).to_contain_text("3 clips selected; at most 2 at once")
     await page.keyboard.press("x")
     await expect(page.locator("[data-toast]")).to_contain_text("3 clips selected; at most 2 at once")
     await on_screen(page, one)
-    await page.evaluate(f"document.getElementById('review').dataset.most = '{most}'")
+    await page.evaluate(f"document.getElementById('review').dataset.maxClips = '{most}'")
     await page.keyboard.press("x")
     await on_screen(page, four)
     await settled(page)
@@ -149,7 +149,7 @@ _SECOND = """(second) => {
 }"""
 
 
-async def test_frames_by_key_and_by_hand(pages: ReviewPages) -> None:
+async def test_frames_are_stepped_by_key_and_scrubbed_by_mouse(pages: ReviewPages) -> None:
     filmed = await pages.site.film((2.0, 2.0))
     page = await pages.open()
     await on_screen(page, filmed.clips[0])
@@ -183,12 +183,12 @@ async def test_frames_by_key_and_by_hand(pages: ReviewPages) -> None:
 
     await page.keyboard.press(" ")
     await page.wait_for_function("() => !document.querySelector('#review video:not([hidden])').paused")
-    await expect(page.locator('[data-deed="play"]')).to_contain_text("Pause")
+    await expect(page.locator('[data-shortcut="play"]')).to_contain_text("Pause")
     await page.keyboard.press(" ")
     await page.wait_for_function("() => document.querySelector('#review video:not([hidden])').paused")
 
 
-async def test_the_film_stays_at_the_last_of_several_quick_steps(pages: ReviewPages) -> None:
+async def test_quick_steps_end_at_the_last_target(pages: ReviewPages) -> None:
     filmed = await pages.site.film((2.0, 2.0))
     page = await pages.open()
     await on_screen(page, filmed.clips[0])
@@ -209,7 +209,7 @@ _THREE_STEPS = """() => new Promise((done) => {
 })"""
 
 
-async def test_keys_act_upon_the_frame_that_is_shown_also_under_a_resting_mouse(pages: ReviewPages) -> None:
+async def test_keys_act_on_the_visible_frame(pages: ReviewPages) -> None:
     filmed = await pages.site.film((2.0, 2.0))
     one, two = filmed.clips
     page = await pages.open()
@@ -237,11 +237,11 @@ async def test_keys_act_upon_the_frame_that_is_shown_also_under_a_resting_mouse(
         await expect(still).to_be_visible()
         await expect(where).to_contain_text("frame 26 of 50")
         await start
-        await expect(page.locator('[data-deed="play"]')).to_contain_text("Pause")
+        await expect(page.locator('[data-shortcut="play"]')).to_contain_text("Pause")
         await expect(still).to_be_hidden()
         await page.wait_for_function(_BEYOND, arg=26 / 25)
         await page.keyboard.press(" ")
-        await expect(page.locator('[data-deed="play"]')).to_contain_text("Play")
+        await expect(page.locator('[data-shortcut="play"]')).to_contain_text("Play")
 
     await page.mouse.move(middle[0] + 3, middle[1])
     await page.mouse.move(*middle)
@@ -259,7 +259,7 @@ _BEYOND = """(second) => {
 }"""
 
 
-async def test_a_likely_copy_is_judged_with_a_key_and_remembered(pages: ReviewPages) -> None:
+async def test_a_likely_copy_gets_a_verdict_by_key(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0, 1.0))
     one, two = filmed.clips
     await pages.site.library.save_duplicates(one, [two])
@@ -277,7 +277,7 @@ async def test_a_likely_copy_is_judged_with_a_key_and_remembered(pages: ReviewPa
     await expect(page.locator("[data-copies]")).to_contain_text("Marked as a duplicate by Ana")
 
 
-async def test_help_lists_each_key_and_keys_do_nothing_behind_it(pages: ReviewPages) -> None:
+async def test_help_lists_all_keys_and_blocks_them_while_open(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0, 1.0))
     page = await pages.open()
     await on_screen(page, filmed.clips[0])
@@ -295,7 +295,7 @@ async def test_help_lists_each_key_and_keys_do_nothing_behind_it(pages: ReviewPa
     await expect(page).to_have_url(f"{pages.site.url}/review")
 
 
-async def test_when_all_is_reviewed_new_clips_appear_by_themselves(pages: ReviewPages) -> None:
+async def test_new_clips_appear_after_all_are_reviewed(pages: ReviewPages) -> None:
     page = await pages.open()
     await expect(page.locator("[data-veil]")).to_contain_text("No clips to review")
     await page.keyboard.press("a")  # nothing to approve, and no harm in it
@@ -308,7 +308,7 @@ async def test_when_all_is_reviewed_new_clips_appear_by_themselves(pages: Review
     assert [state for _, _, state in await pages.site.tiles(filmed)] == [APPROVED] * 2
 
 
-async def test_on_a_phone_all_of_it_is_done_with_a_finger(pages: ReviewPages) -> None:
+async def test_review_works_by_touch_on_a_phone(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 3)
     one, two, three = filmed.clips
     page = await pages.open(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
@@ -330,4 +330,4 @@ async def test_on_a_phone_all_of_it_is_done_with_a_finger(pages: ReviewPages) ->
 
 
 async def _tap(page: Page, deed: str) -> None:
-    await page.locator(f'[data-deed="{deed}"]').tap()
+    await page.locator(f'[data-shortcut="{deed}"]').tap()

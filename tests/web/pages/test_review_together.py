@@ -25,7 +25,7 @@ async def pages(database_url: str, tmp_path: Path, chromium: Browser) -> AsyncIt
         await opened.close()
 
 
-async def test_two_reviewers_never_get_the_same_clip_and_see_each_other_act(pages: ReviewPages) -> None:
+async def test_two_reviewers_get_different_clips_and_see_each_others_actions(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 8)
     clips = filmed.clips
     ana = await pages.open("Ana")
@@ -52,7 +52,7 @@ async def test_two_reviewers_never_get_the_same_clip_and_see_each_other_act(page
     await expect(ben.locator(f'[data-tile="{clips[1]}"]')).to_have_attribute("data-state", "pending_review")
 
 
-async def test_whoever_splits_a_clip_of_somebody_else_is_told_why_not_and_sees_it_as_it_was(pages: ReviewPages) -> None:
+async def test_splitting_a_clip_claimed_by_another_is_refused_and_reverted(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 4)
     one, two, *_ = filmed.clips
     before = await pages.site.tiles(filmed)
@@ -79,7 +79,7 @@ async def test_whoever_splits_a_clip_of_somebody_else_is_told_why_not_and_sees_i
     assert len(await pages.site.tiles(filmed)) == 5
 
 
-async def test_leaving_gives_the_clips_to_others_and_a_reload_gets_them_back(pages: ReviewPages) -> None:
+async def test_leaving_releases_claims_and_a_reload_keeps_them(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 4)
     one, two, *_ = filmed.clips
     ana = await pages.open("Ana")
@@ -89,7 +89,7 @@ async def test_leaving_gives_the_clips_to_others_and_a_reload_gets_them_back(pag
     await settled(ana)
     await ana.reload()
     await on_screen(ana, two)
-    await expect(ana.locator('[data-deed="undo"]')).to_contain_text("Undo approved")
+    await expect(ana.locator('[data-shortcut="undo"]')).to_contain_text("Undo approved")
     ben = await pages.open("Ben")
     await expect(ben.locator("[data-veil]")).to_contain_text("claimed by others")
     await expect(ben.locator("[data-title]")).to_have_text("Review")
@@ -101,7 +101,7 @@ async def test_leaving_gives_the_clips_to_others_and_a_reload_gets_them_back(pag
     await on_screen(ben, two)
 
 
-async def test_the_page_keeps_nobody_out(pages: ReviewPages) -> None:
+async def test_the_review_page_is_accessible(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 3)
     await pages.site.library.save_duplicates(filmed.clips[0], [filmed.clips[2]])
     page = await pages.open()

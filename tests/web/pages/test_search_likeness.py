@@ -39,7 +39,7 @@ async def editor(small_world: WorldCopy) -> dict[str, str]:
     return bearer(await make_token(small_world.store, Role.EDITOR))
 
 
-async def test_words_in_the_library_then_more_like_one(visit: OpenPage) -> None:
+async def test_a_text_search_leads_to_a_similarity_search(visit: OpenPage) -> None:
     page = await visit("/search")
     await page.get_by_role("radio", name="Library").check(force=True)
     await page.locator("#q").fill("salah 90+3")
@@ -56,7 +56,7 @@ async def test_words_in_the_library_then_more_like_one(visit: OpenPage) -> None:
     await expect(page.locator("[data-count]")).to_have_text("Latest library clips")
 
 
-async def test_filters_of_the_library_show_only_there(visit: OpenPage) -> None:
+async def test_library_filters_are_shown_for_the_library_only(visit: OpenPage) -> None:
     page = await visit("/search?q=salah")
     await expect(page.get_by_label("Kind of goal")).to_be_hidden()
     await page.get_by_role("radio", name="Library").check(force=True)
@@ -67,7 +67,7 @@ async def test_filters_of_the_library_show_only_there(visit: OpenPage) -> None:
     await page.wait_for_function("() => !location.search.includes('penalty')")
 
 
-async def test_a_picture_is_chosen_and_taken_back(visit: OpenPage, editor: dict[str, str], tmp_path: Path) -> None:
+async def test_a_search_picture_is_chosen_and_removed(visit: OpenPage, editor: dict[str, str], tmp_path: Path) -> None:
     shot = tmp_path / "shot.jpg"
     shot.write_bytes(jpeg(compressed(drawn(2))))
     page = await visit("/search?kind=library", extra_http_headers=editor)
@@ -90,23 +90,23 @@ HANDED = """([kind, data]) => {
 
 
 @pytest.mark.parametrize("kind", ["paste", "drop"])
-async def test_a_picture_can_be_pasted_or_dropped_from_any_kind(
-    visit: OpenPage, editor: dict[str, str], kind: str
-) -> None:
+async def test_a_search_picture_can_be_pasted_or_dropped(visit: OpenPage, editor: dict[str, str], kind: str) -> None:
     page = await visit("/search", extra_http_headers=editor)
     await page.evaluate(HANDED, [kind, base64.b64encode(jpeg(mirrored(drawn(1)))).decode()])
     await expect(page.locator("[data-count]")).to_have_text("2 moments like this picture")
     await expect(page.get_by_role("radio", name="Library")).to_be_checked()
 
 
-async def test_what_is_no_picture_is_said(visit: OpenPage, editor: dict[str, str], tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_picture_is_reported(
+    visit: OpenPage, editor: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "notes.png").write_text("no picture")
     page = await visit("/search?kind=library", extra_http_headers=editor)
     await page.locator("#picture").set_input_files(tmp_path / "notes.png")
-    await expect(page.locator("#told")).to_have_text("The browser cannot read this picture.")
+    await expect(page.locator("#announcement")).to_have_text("The browser cannot read this picture.")
 
 
-async def test_the_page_holds_on_a_phone(visit: OpenPage) -> None:
+async def test_the_search_page_fits_a_phone(visit: OpenPage) -> None:
     page = await visit("/search?kind=library", phone=True, dark=True)
     await expect(page.locator("#results [data-clip]")).to_have_count(2)
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

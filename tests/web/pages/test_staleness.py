@@ -55,7 +55,7 @@ async def seconds_in(words: Locator) -> int:
     return int(found[1])
 
 
-async def test_a_card_counts_its_own_age_and_forgets_it_with_news(show: Show, small_world: WorldCopy) -> None:
+async def test_a_card_becomes_stale_and_fresh_again(show: Show, small_world: WorldCopy) -> None:
     await hear(small_world, seconds_ago=STALE - 15)  # a busy machine has so long to show the page
     page = await show("/")
     words = page.locator(f"{CARD} [data-stale]")
@@ -70,7 +70,7 @@ async def test_a_card_counts_its_own_age_and_forgets_it_with_news(show: Show, sm
     await expect(words).to_be_hidden()
 
 
-async def test_a_server_that_is_away_makes_no_news_fresh(show: Show, small_world: WorldCopy) -> None:
+async def test_an_unreachable_server_leaves_matches_stale(show: Show, small_world: WorldCopy) -> None:
     await hear(small_world, seconds_ago=STALE - 5)
     page = await show("/")
     await page.context.set_offline(True)
@@ -82,7 +82,7 @@ async def test_a_server_that_is_away_makes_no_news_fresh(show: Show, small_world
     assert await seconds_in(words) > first
 
 
-async def test_the_page_of_a_goal_says_it_as_well(show: Show, small_world: WorldCopy) -> None:
+async def test_the_goal_page_becomes_stale_too(show: Show, small_world: WorldCopy) -> None:
     await hear(small_world, seconds_ago=90)
     page = await show(f"/g/{HAALAND}")
     words = page.locator("[data-part=head] [data-stale]")

@@ -46,7 +46,7 @@ async def test_an_operator_adds_tests_and_deletes_a_webhook(visit: OpenPage, sma
     await expect(page.locator(".subscription")).to_have_count(0)
 
 
-async def test_an_editor_does_not_find_them(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_editors_cannot_open_subscriptions(visit: OpenPage, small_world: WorldCopy) -> None:
     page = await logged_in(visit, small_world, Role.EDITOR)
     await expect(page.get_by_role("link", name="Subscriptions")).to_have_count(0)
     answer = await page.goto("/subscriptions")

@@ -1,4 +1,4 @@
-"""`/api/v1/dates`: the days that have matches."""
+"""`/api/v1/dates` and `/api/v1/fixtures`: days, matches, snapshots and provenance."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ async def dates(request: Request, services: ServicesDep, limit: Limit = 30, curs
     """Latest first, including future days, with the number of matches, confirmed goals and clips."""
 
     async def build() -> bytes:
-        found = await paginate(services, DATES, {}, cursor, limit)
-        return Page[MatchDate](items=found.items, next=found.next).json_bytes()
+        page = await paginate(services, DATES, {}, cursor, limit)
+        return Page[MatchDate](items=page.items, next=page.next).json_bytes()
 
     return await cached_json(request, services, build)
 
@@ -68,13 +68,13 @@ class MatchSnapshot(BaseModel):
     snapshot: dict[str, Any] = Field(description="The match in the unified schema.")
     provenance: dict[str, Any] = Field(description="Field to its feed, time and confidence.")
     delta: dict[str, Any] | None = Field(
-        description="With `since`: the fields that changed. `_diff_type` is `update`, or `initial` where that number "
-        "is not kept any more, and then it is the whole."
+        description="With `since`: the fields that changed. `_diff_type` is `update`; `initial` if that number has "
+        "expired, with all fields."
     )
 
 
-class FeedWord(BaseModel):
-    """What one feed said of one field."""
+class FeedValue(BaseModel):
+    """Value of a field in one feed."""
 
     feed: str
     value: Any
@@ -82,13 +82,13 @@ class FeedWord(BaseModel):
     confidence: float
 
 
-class FieldWords(FeedWord):
-    """The word that counts, and those of the others."""
+class FieldProvenance(FeedValue):
+    """Value in use, and the values of the other feeds."""
 
-    others: list[FeedWord]
+    others: list[FeedValue]
 
 
-class FeedOfMatch(BaseModel):
+class FeedState(BaseModel):
     feed: str
     feed_id: int
     founding: bool
@@ -105,7 +105,7 @@ class FeedOfMatch(BaseModel):
     error: str | None
 
 
-class MatchDispute(BaseModel):
+class FieldDispute(BaseModel):
     field: str
     said: dict[str, Any]
     chosen: str
@@ -119,9 +119,9 @@ class MatchFeeds(BaseModel):
     stale: bool
     age_seconds: float | None
     heard_at: datetime | None
-    feeds: list[FeedOfMatch]
-    fields: dict[str, FieldWords]
-    disputes: list[MatchDispute] = Field(description="Latest first.")
+    feeds: list[FeedState]
+    fields: dict[str, FieldProvenance]
+    disputes: list[FieldDispute] = Field(description="Latest first.")
 
 
 @router_fixture_feeds.get(
@@ -132,24 +132,24 @@ class MatchFeeds(BaseModel):
 )
 async def snapshot(services: ServicesDep, fixture_id: FixtureId, since: SinceSequence = None) -> MatchSnapshot:
     """The latest snapshot, however old; see `stale` and `age_seconds`."""
-    words = await services.scores.provenance.words(fixture_id)
+    provenance = await services.scores.provenance.words(fixture_id)
     if services.scores.snapshots is None:
-        raise CacheUnavailable("this system has no cache, where snapshots are kept")
+        raise CacheUnavailable("snapshots need Redis, which this system does not have")
     name = str(fixture_id)
-    found = (await services.scores.snapshots.load([name])).get(name)
-    if found is None:
-        raise NotFound(f"no snapshot of fixture {fixture_id} is kept")
+    current = (await services.scores.snapshots.load([name])).get(name)
+    if current is None:
+        raise NotFound(f"no snapshot of fixture {fixture_id}")
     now = services.now()
     return MatchSnapshot(
         fixture_id=fixture_id,
-        sequence=found.sequence,
-        checksum=found.checksum,
-        created_at=found.created_at,
-        stale=freshness_of(words, now, services.rules.stale_seconds, heard_at=found.created_at).stale,
-        age_seconds=max(0.0, (now - found.created_at).total_seconds()),
-        snapshot=_public(found.payload),
-        provenance=dict(found.provenance),
-        delta=None if since is None else await _delta(services, name, found, since),
+        sequence=current.sequence,
+        checksum=current.checksum,
+        created_at=current.created_at,
+        stale=freshness_of(provenance, now, services.rules.stale_seconds, updated_at=current.created_at).stale,
+        age_seconds=max(0.0, (now - current.created_at).total_seconds()),
+        snapshot=_public(current.payload),
+        provenance=dict(current.provenance),
+        delta=None if since is None else await _delta(services, name, current, since),
     )
 
 
@@ -157,9 +157,9 @@ async def _delta(services: WebServices, name: str, current: CachedSnapshot, sinc
     assert services.scores.snapshots is not None
     if since == current.sequence:
         return {"_diff_type": "update", "_sequence_delta": 0}
-    kept = await services.scores.snapshots.history(name)
-    before = next((each for each in kept if each.sequence == since), None)
-    return _public(snapshot_delta(before, current))
+    history = await services.scores.snapshots.history(name)
+    base = next((each for each in history if each.sequence == since), None)
+    return _public(snapshot_delta(base, current))
 
 
 def _public(payload: Any) -> dict[str, Any]:
@@ -175,17 +175,19 @@ def _public(payload: Any) -> dict[str, Any]:
 )
 async def feeds(services: ServicesDep, fixture_id: FixtureId) -> MatchFeeds:
     """For each field the source of its value and the values of the other feeds, and their conflicts."""
-    words = await services.scores.provenance.words(fixture_id)
-    records = await records_of(services, words["listings"])
-    news = freshness_of(words, services.now(), services.rules.stale_seconds)
+    provenance = await services.scores.provenance.words(fixture_id)
+    records = await records_of(services, provenance["listings"])
+    freshness = freshness_of(provenance, services.now(), services.rules.stale_seconds)
     return MatchFeeds(
         fixture_id=fixture_id,
-        stale=news.stale,
-        age_seconds=news.age_seconds,
-        heard_at=news.heard_at,
-        feeds=[_feed(each, records.get(feed_match_id(each["feed"], each["feed_id"]))) for each in words["listings"]],
-        fields={name: FieldWords.model_validate(said) for name, said in sorted(words["origins"].items())},
-        disputes=[MatchDispute.model_validate(each) for each in words["disputes"]],
+        stale=freshness.stale,
+        age_seconds=freshness.age_seconds,
+        heard_at=freshness.updated_at,
+        feeds=[
+            _feed(each, records.get(feed_match_id(each["feed"], each["feed_id"]))) for each in provenance["listings"]
+        ],
+        fields={name: FieldProvenance.model_validate(said) for name, said in sorted(provenance["origins"].items())},
+        disputes=[FieldDispute.model_validate(each) for each in provenance["disputes"]],
     )
 
 
@@ -201,8 +203,8 @@ async def records_of(services: WebServices, listings: list[dict[str, Any]]) -> d
         return {}
 
 
-def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> FeedOfMatch:
-    return FeedOfMatch(
+def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> FeedState:
+    return FeedState(
         **listing,
         state=record.state.value if record else None,
         heard_at=record.updated_at if record else None,
@@ -235,15 +237,15 @@ async def fixtures(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """Each with its goals and their clips. Searches and posts are in the answer for one match or one goal.
+    """With goals and clips. Searches and posts are in the documents of one match or one goal.
 
-    `stale`: the match is live and had no update for too long. `age_seconds`: time since the last update.
+    `stale`: the match is live and its last update is too old. `age_seconds`: time since the last update.
     """
     filters = {"stage": stage, "sport": sport, "q": None, **days(date), **names(team=team, competition=league)}
 
     async def build() -> bytes:
-        found = await paginate(services, FIXTURES, filters, cursor, limit)
-        return Page[FixtureSummary](items=found.items, next=found.next).json_bytes()
+        page = await paginate(services, FIXTURES, filters, cursor, limit)
+        return Page[FixtureSummary](items=page.items, next=page.next).json_bytes()
 
     return await cached_json(request, services, build, has_ages=True)
 

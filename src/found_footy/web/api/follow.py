@@ -105,7 +105,7 @@ class FollowCompetition(BaseModel):
 
 
 class FollowTeam(BaseModel):
-    entry: str = Field(description="The name to remove it by.")
+    entry: str = Field(description="Name to use for removal.")
     name: str
     country: str | None = Field(description="Null for national teams and for teams known by name only.")
 
@@ -153,7 +153,7 @@ class FollowNames(BaseModel):
     )
 
 
-@router.get("/follow", responses=error_responses(cached=False), summary="What is followed")
+@router.get("/follow", responses=error_responses(cached=False), summary="Show what is followed")
 async def follow(services: ServicesDep) -> FollowShown:
     return FollowShown.model_validate(follow_document(await follow_state(services)))
 
@@ -182,7 +182,7 @@ async def remove(
     "/follow/reset", responses=error_responses(role=Role.OPERATOR), summary="Drop all changes made at run time"
 )
 async def reset(services: ServicesDep, _: Operator) -> FollowUpdated:
-    """The setting FOOTY_FOLLOW alone decides again."""
+    """Only FOOTY_FOLLOW applies again."""
     return await _updated(services, await reset_follow(services))
 
 

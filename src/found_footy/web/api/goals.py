@@ -1,4 +1,4 @@
-"""`/api/v1/events`: goals and their progress."""
+"""`/api/v1/events`, `/losses`, `/search` and `/videos`: goals, rejections, search, clips."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ async def events(
     }
 
     async def build() -> bytes:
-        found = await paginate(services, EVENTS, filters, cursor, limit)
-        return Page[GoalListItem](items=found.items, next=found.next).json_bytes()
+        page = await paginate(services, EVENTS, filters, cursor, limit)
+        return Page[GoalListItem](items=page.items, next=page.next).json_bytes()
 
     return await cached_json(request, services, build)
 
@@ -124,7 +124,7 @@ async def event(request: Request, services: ServicesDep, event_id: EventId) -> R
     return await cached_json(request, services, build)
 
 
-# --- `/api/v1/losses`: why posts did not become clips.
+# --- `/api/v1/losses`: why posts were rejected.
 
 
 router_losses = APIRouter(prefix="/api/v1", tags=["losses"])
@@ -142,8 +142,7 @@ MAX_PERIOD = timedelta(days=31)
 async def losses(
     request: Request, services: ServicesDep, since: Since = None, until: Until = None, fixture: Fixture = None
 ) -> Response:
-    """Of the last 24 hours by default, 31 days at most. Posts count by when they were found, goals by when they were
-    confirmed."""
+    """Default: the last 24 hours; at most 31 days. Posts count by the time they were found, goals by confirmation."""
     first, last = period(since, until, services.now())
     report = await services.reading.rejections(first, last, fixture)
     # Not cached: the default period moves with every request.
@@ -191,7 +190,7 @@ class MatchSearchQuery:
     @property
     def filters(self) -> dict[str, Any]:
         """Parameters of the list query."""
-        given = {
+        filters = {
             "q": self.q,
             "sport": self.sport,
             "verified": self.verified,
@@ -200,12 +199,12 @@ class MatchSearchQuery:
             **minute_of(self.minute),
         }
         if self.kind == "clips":
-            return given
-        given["has_clip"] = self.has_clip
+            return filters
+        filters["has_clip"] = self.has_clip
         if self.kind == "goals":
-            return given | {"status": None, "fixture": None, "standing": True}
+            return filters | {"status": None, "fixture": None, "standing": True}
         of_goals = (self.player, self.minute, self.verified, self.has_clip)
-        return given | {"by_goal": any(wish not in (None, "") for wish in of_goals)}
+        return filters | {"by_goal": any(each not in (None, "") for each in of_goals)}
 
 
 @router_search.get(
@@ -229,9 +228,9 @@ async def search(
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> Response:
-    """The newest first. Every word of `q` must begin a word of the teams, the competition, its country or the scorer.
+    """Newest first. Each word of `q` is a prefix of a word in team, competition, country or scorer.
 
-    Goals and clips are found by the team that scored, matches by either team. Withdrawn goals are not found.
+    Goals and clips match the team that scored, matches either team. Withdrawn goals are not included.
     """
     query = MatchSearchQuery(kind, q, team, player, competition, date, first, last, minute, verified, has_clip, sport)
 
@@ -281,8 +280,8 @@ async def videos(
     filters = {"event": event, "fixture": fixture, "verified": verified, "since": since}
 
     async def build() -> bytes:
-        found = await paginate(services, VIDEOS, filters, cursor, limit)
-        return Page[VideoSummary](items=found.items, next=found.next).json_bytes()
+        page = await paginate(services, VIDEOS, filters, cursor, limit)
+        return Page[VideoSummary](items=page.items, next=page.next).json_bytes()
 
     return await cached_json(request, services, build)
 

@@ -48,7 +48,7 @@ class FindingSummary:
 
 @dataclass(frozen=True, slots=True)
 class HealthResponse:
-    """`engines` and `reasons` are for operators; others hear the grades: of the whole, and of the score feeds."""
+    """`engines` and `reasons` are null for clients that may not see internals."""
 
     grade: str
     live: bool
@@ -99,7 +99,7 @@ async def health(request: Request, response: Response, services: ServicesDep) ->
 # --- `/status`: health of the feeds in one response. Responds even if other services are unavailable, and reports them.
 
 
-MOST_AUDIT = 10
+MAX_AUDIT_ENTRIES = 10
 THRESHOLDS = (
     "poll_seconds",
     "stale_seconds",
@@ -158,7 +158,7 @@ class StatusDetails(StatusModel):
 
 
 class Status(StatusModel):
-    """What cannot be known while the database or the cache is away is null; `engines` says which it is."""
+    """Fields that need an unavailable database or cache are null; see `engines`."""
 
     grade: str = Field(
         description="healthy, degraded, failing or recovering; unknown without a recent check or any response."
@@ -208,11 +208,11 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
     )
 
 
-def freshness_of(measured: Measurement, judged: HealthSummary | None) -> FreshnessStats | None:
+def freshness_of(measured: Measurement, last_check: HealthSummary | None) -> FreshnessStats | None:
     """Current freshness; the last judgement if the cache is unavailable."""
     if measured.cached is not None:
         return stats(ages(measured.cached.heard, measured.at).values())
-    return judged.freshness if judged else None
+    return last_check.freshness if last_check else None
 
 
 def paused_records(measured: Measurement) -> list[PausedMatch]:
@@ -237,7 +237,7 @@ def _ages(freshness: FreshnessStats | None) -> Ages | None:
 
 def _details(report: HealthReport, rules: WebRules) -> StatusDetails:
     measured, state = report.measured, report.state
-    recoveries = measured.health.recoveries[:MOST_AUDIT] if measured.health else None
+    recoveries = measured.health.recoveries[:MAX_AUDIT_ENTRIES] if measured.health else None
     return StatusDetails(
         reasons=[*filter(None, [report.no_data]), *(state.reasons if state else _unchecked(measured))],
         paused_matches=paused_records(measured) if measured.cached else None,

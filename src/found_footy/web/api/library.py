@@ -1,4 +1,4 @@
-"""`/api/v1/sources`: videos that the library's clips are cut from, and their submission."""
+"""`/api/v1/sources`, `/clips` and `/library/search`: library sources, clips and similarity search."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ from found_footy.web.users import User, require_role
 
 router = APIRouter(prefix="/api/v1", tags=["library"])
 
-MOST_JSON_BYTES = 64 * 1024
+MAX_JSON_BYTES = 64 * 1024
 SOURCES_JSON = TypeAdapter(Page[SourceSummary])
 CLIPS_JSON = TypeAdapter(Page[ClipSummary])
-FILMS = ("video/", "application/octet-stream")
+VIDEO_TYPES = ("video/", "application/octet-stream")
 
 SourceId = Annotated[int, Path(ge=1, le=MAX_BIGINT, description="Source id.")]
 OfState = Annotated[SourceState | None, Query(description="Only in this state.")]
@@ -66,7 +66,7 @@ Editor = Annotated[User, Depends(require_role(Role.EDITOR))]
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "An address as JSON, or the film itself, byte for byte.",
+        "description": "A URL as JSON, or the raw bytes of a video.",
         "content": {
             "application/json": {"schema": models.NewSource.model_json_schema()},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
@@ -97,14 +97,14 @@ async def sources(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """Kept videos of goals, addresses and files, each with how far it is and the states of its clips."""
+    """Published clips of goals, submitted URLs and uploaded files, with progress and counts of clips by state."""
     chosen = SourceFilter([state] if state else None, kind, event, q)
 
-    async def make() -> bytes:
+    async def build() -> bytes:
         page = await sources_page(services.library.views, chosen, cursor, limit)
         return SOURCES_JSON.dump_json(page, by_alias=True)
 
-    return await cached_json(request, services, make)
+    return await cached_json(request, services, build)
 
 
 @router.get(
@@ -116,10 +116,10 @@ async def sources(
 async def source(request: Request, services: ServicesDep, source_id: SourceId) -> Response:
     """With its clips."""
 
-    async def make() -> bytes:
+    async def build() -> bytes:
         return view_json(await services.library.views.source(source_id))
 
-    return await cached_json(request, services, make)
+    return await cached_json(request, services, build)
 
 
 @router.post(
@@ -141,20 +141,20 @@ async def submit(
     competition: _Fact = None,
     minute: _Fact = None,
 ) -> Response:
-    """An address of a film, or of a page that shows one, as JSON; or a film itself as
-    `application/octet-stream` or `video/…`.
+    """Send the URL of a video, or of a page with one, as JSON; or the video itself as
+    `application/octet-stream` or `video/…`, with title and facts as parameters.
 
-    A film's title and facts are parameters. It is downloaded, cut into scenes and waits for review by itself."""
+    The source is downloaded, split into scenes and queued for review automatically."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
         new = await _new_source(request)
-        made = await submit_url(services, new.url, new.title, new.model_dump(include=set(SUBMITTED_FACTS)), who.name)
-    elif kind.startswith(FILMS):
+        created = await submit_url(services, new.url, new.title, new.model_dump(include=set(SUBMITTED_FACTS)), who.name)
+    elif kind.startswith(VIDEO_TYPES):
         facts = {"player": player, "team": team, "competition": competition, "minute": minute}
-        made = await submit_file(request, services, name, title, facts, who.name)
+        created = await submit_file(request, services, name, title, facts, who.name)
     else:
         raise BadRequest("send a URL as application/json, or a video as application/octet-stream")
-    return await _document(services, made, 201)
+    return await _document(services, created, 201)
 
 
 @router.post(
@@ -177,9 +177,9 @@ async def retry(services: ServicesDep, source_id: SourceId, _: Editor) -> Respon
     summary="Remove a source",
 )
 async def remove(services: ServicesDep, source_id: SourceId, who: Editor) -> models.SourceRemoved:
-    """All its clips are archived, and their files deleted with the film when the time for undo is over; a source
-    without clips goes at once. Refused while a stage is at work on it, or an edit can still be undone. Safe to
-    repeat."""
+    """Archives all clips; files and video are deleted after the undo period. A source without clips is deleted at once.
+
+    Refused while a stage is running or an edit can be undone. Idempotent."""
     removed = await remove_source(services, who, source_id)
     return models.SourceRemoved(
         source=source_id, deleted=removed.deleted, clips=removed.clips, action=removed.action_id
@@ -195,10 +195,10 @@ async def _document(services: WebServices, source_id: int, status: int) -> Respo
 async def _new_source(request: Request) -> models.NewSource:
     """Parsed here and not by the framework, which would also read a video into memory."""
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MOST_JSON_BYTES:
-            raise BadRequest(f"the request is larger than {MOST_JSON_BYTES} bytes")
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_JSON_BYTES:
+            raise BadRequest(f"the request is larger than {MAX_JSON_BYTES} bytes")
     try:
         return models.NewSource.model_validate_json(bytes(body))
     except ValidationError as error:
@@ -232,11 +232,11 @@ async def clips(
     """Current clips. A clip replaced by a split or merge is not listed but stays available by id."""
     chosen = ClipFilter([state] if state else None, source, event, q)
 
-    async def make() -> bytes:
+    async def build() -> bytes:
         page = await clips_page(services.library.views, chosen, cursor, limit)
         return CLIPS_JSON.dump_json(page, by_alias=True)
 
-    return await cached_json(request, services, make)
+    return await cached_json(request, services, build)
 
 
 @router.get(
@@ -248,10 +248,10 @@ async def clips(
 async def clip(request: Request, services: ServicesDep, clip_id: ClipId) -> Response:
     """With its keyframes, group, neighbours and likely duplicates."""
 
-    async def make() -> bytes:
+    async def build() -> bytes:
         return view_json(await services.library.views.clip(clip_id))
 
-    return await cached_json(request, services, make)
+    return await cached_json(request, services, build)
 
 
 @router.post(
@@ -437,7 +437,7 @@ class LibrarySearchQuery:
 async def search(
     services: ServicesDep, filters: Annotated[LibrarySearchQuery, Depends()], like: Like = None
 ) -> JSONResponse:
-    """Every word of `q` must begin a word of what is known of the clip; a number is its minute, such as 90+3.
+    """Each word of `q` is a prefix of a word in the clip's facts; a number is its minute, such as 90+3.
 
     With `like`, the most similar clips come first, or the least similar with `least`, and the words only filter.
     Archived clips are not found. If a model with text support is enabled, clips whose images match the words follow.
@@ -469,7 +469,7 @@ async def search_by_picture(
     request: Request, services: ServicesDep, filters: Annotated[LibrarySearchQuery, Depends()]
 ) -> JSONResponse:
     """The picture is not stored. Words and filters narrow the search."""
-    given = services.library_search()
-    bgr = await picture_receiver(request).read(request, given.pictures)
-    found = await given.clips.similar_to_image(bgr, filters.wanted, filters.order)
+    search_services = services.library_search()
+    bgr = await picture_receiver(request).read(request, search_services.pictures)
+    found = await search_services.clips.similar_to_image(bgr, filters.wanted, filters.order)
     return JSONResponse(found_document(found, filters.offset, filters.limit), headers={"Cache-Control": "no-store"})

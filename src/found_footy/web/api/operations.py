@@ -1,4 +1,4 @@
-"""`/api/v1/operations`: data of the operations page."""
+"""`/api/v1/operations` and `/admin`: system state, and operator actions."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class OperationsMatchFeed(OperationsModel):
 
 
 class OperationsDispute(OperationsModel):
-    """Feeds that said different things of one field of a match."""
+    """Feeds that report different values of one field."""
 
     fixture_id: int
     home: str
@@ -140,7 +140,7 @@ class OperationsDispute(OperationsModel):
 
 
 class OperationsDoubt(OperationsModel):
-    """A match of a feed that may be one of ours; `POST /admin/pairings` decides."""
+    """Unconfirmed pairing of a feed's match; `POST /admin/pairings` decides."""
 
     feed: str
     feed_id: int
@@ -169,7 +169,7 @@ class OperationsDeclared(OperationsModel):
 
 
 class OperationsSpan(OperationsModel):
-    """A few minutes of judgements: the worst grade, the highest ages in seconds."""
+    """A few minutes of health checks: worst grade, highest ages in seconds."""
 
     at: datetime
     grade: Literal["healthy", "degraded", "failing", "recovering"]
@@ -249,7 +249,7 @@ class OperationsTemporal(OperationsModel):
 
 
 class Operations(OperationsModel):
-    """`recorded` and `health` are null where the database does not answer, `temporal` where Temporal does not."""
+    """`recorded` and `health` are null if the database is unavailable, `temporal` if Temporal is."""
 
     at: datetime
     grade: Literal["ok", "degraded", "failed"]
@@ -269,7 +269,7 @@ class Operations(OperationsModel):
 @router.get(
     "/operations",
     response_model=Operations,
-    responses={401: {"model": ErrorResponse, "description": "Reading needs a token here."}},
+    responses={401: {"model": ErrorResponse, "description": "Missing, invalid or expired token."}},
     summary="System state and open findings",
 )
 async def operations(request: Request, response: Response, services: ServicesDep) -> Operations:
@@ -328,11 +328,11 @@ async def switch(services: WebServices, feed: str, state: State) -> FeedDeclarat
     return await services.scores.book.switch(feed, STATES[state])
 
 
-async def recycle(services: WebServices, what: Part, who: str) -> Recovery:
+async def recycle(services: WebServices, what: Part, operator: str) -> Recovery:
     """Restart a part. Raises NotFound if this system does not have it."""
     if services.scores.recovery is None:
-        raise NotFound("this process cannot restart anything")
-    return await services.scores.recovery.recover(ACTIONS[what], f"asked for by {who}")
+        raise NotFound("this process cannot restart other processes")
+    return await services.scores.recovery.recover(ACTIONS[what], f"requested by {operator}")
 
 
 async def decide(services: WebServices, feed: str, feed_id: int, fixture_id: int, same: bool) -> None:
@@ -352,7 +352,7 @@ FeedId = Annotated[str, Path(pattern=r"^[a-z0-9_-]{1,40}$", description="Feed id
 
 
 class AdminRequest(BaseModel):
-    """What is sent here."""
+    """Base of the request models; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -394,9 +394,9 @@ class AdminFeeds(BaseModel):
     responses=error_responses(404, role=Role.OPERATOR),
     summary="Restart the browser or the poller",
 )
-async def recycle_admin(services: ServicesDep, who: Operator, wish: RecycleRequest) -> AuditEntry:
+async def recycle_admin(services: ServicesDep, operator: Operator, request: RecycleRequest) -> AuditEntry:
     """Returns when the restart is done; the audit entry later shows whether it helped."""
-    return audit_entry(await recycle(services, wish.what, who.name))
+    return audit_entry(await recycle(services, request.what, operator.name))
 
 
 @router_admin.get("/feeds", responses=error_responses(role=Role.OPERATOR), summary="List feeds")
@@ -404,20 +404,20 @@ async def feeds(services: ServicesDep) -> AdminFeeds:
     return AdminFeeds(items=[_shown(each) for each in await services.scores.book.declared()])
 
 
-@router_admin.get("/feeds/{feed_id}", responses=error_responses(404, role=Role.OPERATOR), summary="One of them")
+@router_admin.get("/feeds/{feed_id}", responses=error_responses(404, role=Role.OPERATOR), summary="Get a feed")
 async def feed(services: ServicesDep, feed_id: FeedId) -> AdminFeed:
     found = next((each for each in await services.scores.book.declared() if each.feed == feed_id), None)
     if found is None:
-        raise NotFound(f"no feed {feed_id!r} is declared")
+        raise NotFound(f"feed {feed_id!r} not found")
     return _shown(found)
 
 
 @router_admin.put(
     "/feeds/{feed_id}", responses=error_responses(404, role=Role.OPERATOR), summary="Switch a feed on or off"
 )
-async def switch_admin(services: ServicesDep, feed_id: FeedId, wish: FeedRequest) -> AdminFeed:
+async def switch_admin(services: ServicesDep, feed_id: FeedId, request: FeedRequest) -> AdminFeed:
     """Takes effect at the next poll on all workers, without a restart."""
-    return _shown(await switch(services, feed_id, wish.state))
+    return _shown(await switch(services, feed_id, request.state))
 
 
 @router_admin.post(
@@ -426,9 +426,9 @@ async def switch_admin(services: ServicesDep, feed_id: FeedId, wish: FeedRequest
     responses=error_responses(404, role=Role.OPERATOR),
     summary="Confirm or reject a pairing",
 )
-async def pairing(services: ServicesDep, wish: PairingRequest) -> None:
+async def pairing(services: ServicesDep, request: PairingRequest) -> None:
     """Confirmed: the feed joins the match at once. Rejected: it becomes a match of its own."""
-    await decide(services, wish.feed, wish.feed_id, wish.fixture_id, wish.same)
+    await decide(services, request.feed, request.feed_id, request.fixture_id, request.same)
 
 
 def _shown(each: FeedDeclaration) -> AdminFeed:

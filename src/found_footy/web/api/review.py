@@ -1,4 +1,4 @@
-"""Review API: models, documents, actions and routes."""
+"""`/api/v1/review`: claim, decide and edit clips. Its models, actions and routes."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ Id = Annotated[int, Field(ge=1, le=MAX_BIGINT)]
 
 class ReviewFilm(Document):
     url: str
-    first: int = Field(description="The frame of that file that is the clip's first one.")
+    first: int = Field(description="Frame of the file at which the clip starts.")
 
 
 class ReviewSheet(Document):
-    """Small pictures, row by row; picture n shows the source's frame `first + n * every`."""
+    """Sprite sheet, row by row; thumbnail n shows source frame `first + n * every`."""
 
     url: str
-    first: int = Field(description="Source frame of its first picture.")
+    first: int = Field(description="Source frame of the first thumbnail.")
     frames: int = Field(description="Number of source frames it covers.")
-    every: int = Field(description="Frames from one picture to the next.")
+    every: int = Field(description="Frames between two thumbnails.")
     count: int
     columns: int
     rows: int
-    width: int = Field(description="Of one picture.")
+    width: int = Field(description="Width of one thumbnail.")
     height: int
 
 
@@ -59,7 +59,7 @@ class ReviewClip(Document):
     words: str = Field(description="Readable state.")
     film: ReviewFilm | None = Field(description="Null if it cannot be played now.")
     sheets: list[ReviewSheet] = Field(
-        description="One; for a clip merged just now, those of its parts; empty before one is made."
+        description="One; several for a clip that was just merged; empty before one is made."
     )
     claimed: Literal["me", "other"] | None = Field(description="Holder of the claim: `me`, `other` or null.")
     grouped_with: int | None
@@ -70,7 +70,7 @@ class ReviewClip(Document):
 
 
 class ReviewCopy(Document):
-    """Another clip that seems to show the same."""
+    """Likely duplicate of a clip."""
 
     clip: ReviewClip
     same: bool | None = Field(description="Verdict of a reviewer; null without one.")
@@ -94,7 +94,7 @@ class ReviewSource(Document):
 
 
 class ReviewSnapshot(Document):
-    """Clips as they are now, with what a page shows around them."""
+    """Current clips with their neighbours and sources."""
 
     now: datetime
     queue: list[int] = Field(description="Your claimed clips, in order.")
@@ -119,7 +119,7 @@ class ReviewAction(Document):
 
 
 class ReviewDone(Document):
-    """What an action or an undo has changed."""
+    """Result of an action or an undo."""
 
     action: ReviewAction
     look: ReviewSnapshot
@@ -132,7 +132,7 @@ class ReviewActions(Document):
 
 
 class ReviewRequest(BaseModel):
-    """What is sent here."""
+    """Base of the request models; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -145,8 +145,8 @@ class ActionRequest(ReviewRequest):
     clips: list[Id] = Field(
         min_length=1,
         max_length=MAX_CLIPS_PER_ACTION,
-        description="One; for `approve`, `skip` and `archive` also several: all of them or none. Those that are so "
-        "already stay as they are.",
+        description="One; several for `approve`, `skip` and `archive`, applied to all or none. Clips already in "
+        "that state stay unchanged.",
     )
     with_: Id | None = Field(None, alias="with", description="For `group`, `merge` and `move_cut`: the other clip.")
     at: int | None = Field(
@@ -166,11 +166,11 @@ class VerdictRequest(ReviewRequest):
     same: bool
 
 
-# --- Facts of a source, in the order that suits a reviewer.
+# --- Facts of a source, the most useful first.
 
 
-LONGEST = 200
-MOST = 12
+MAX_FACT_LENGTH = 200
+MAX_FACTS = 12
 
 _PLAIN = (
     ("player", "Scorer"),
@@ -185,21 +185,21 @@ _VERIFIED = {True: "clock verified", False: "clock unreadable"}
 
 
 def facts_of(source: SourceVideo) -> list[ReviewFact]:
-    """Facts of a source; untrusted texts are cleaned and truncated."""
+    """Facts of a source. Untrusted texts are cleaned and truncated."""
     facts = source.facts
     found = [(name, _plain(facts.get(key))) for key, name in _PLAIN]
     found.insert(3, ("Match", _match(facts)))
     found.append(("Kick-off", _moment(facts.get("kickoff"))))
     found.append(("Clock", _VERIFIED[verified] if isinstance(verified := facts.get("verified"), bool) else ""))
     if source.kind is SourceKind.URL:
-        found.append(("From", text(source.url, LONGEST)))
+        found.append(("From", text(source.url, MAX_FACT_LENGTH)))
     if source.submitted_by:
-        found.append(("Submitted by", text(source.submitted_by, LONGEST)))
-    return [ReviewFact(name=name, value=value) for name, value in found if value][:MOST]
+        found.append(("Submitted by", text(source.submitted_by, MAX_FACT_LENGTH)))
+    return [ReviewFact(name=name, value=value) for name, value in found if value][:MAX_FACTS]
 
 
 def _plain(value: Any) -> str:
-    return text(value, LONGEST).strip() if isinstance(value, str | int | float) else ""
+    return text(value, MAX_FACT_LENGTH).strip() if isinstance(value, str | int | float) else ""
 
 
 def _match(facts: Mapping[str, Any]) -> str:
@@ -312,19 +312,19 @@ def source_document(source: SourceVideo) -> ReviewSource | None:
     )
 
 
-def told_document(told: ActionSummary, who: Reviewer) -> ReviewAction:
+def action_document(action: ActionSummary, who: Reviewer) -> ReviewAction:
     return ReviewAction(
-        id=told.id,
-        kind=told.kind,
-        by=told.name,
-        mine=told.reviewer == who.id,
-        at=told.at,
-        settles_at=told.settles_at,
-        clips=list(told.clips),
-        made=list(told.made),
-        title=text(told.title),
-        undone_at=told.undone_at,
-        settled_at=told.settled_at,
+        id=action.id,
+        kind=action.kind,
+        by=action.name,
+        mine=action.reviewer == who.id,
+        at=action.at,
+        settles_at=action.settles_at,
+        clips=list(action.clips),
+        made=list(action.made),
+        title=text(action.title),
+        undone_at=action.undone_at,
+        settled_at=action.settled_at,
     )
 
 
@@ -364,38 +364,38 @@ async def show_clip(library: LibraryServices, who: Reviewer, clip_id: int) -> Re
     """A clip, or its replacements if it was split or merged. Raises NotFound."""
     found = await load_snapshot(library, who, [clip_id])
     if not found.clips:
-        raise NotFound(f"there is no clip {clip_id}")
+        raise NotFound(f"clip {clip_id} not found")
     return found
 
 
-async def act(library: LibraryServices, who: Reviewer, wish: ActionRequest) -> ReviewDone:
+async def act(library: LibraryServices, who: Reviewer, request: ActionRequest) -> ReviewDone:
     """Run an action. Raises EditRefused, NotFound and BadRequest."""
-    return await _done(library, who, await _acted(library, who, wish), wish.most)
+    return await _done(library, who, await _run_action(library, who, request), request.most)
 
 
-async def _acted(library: LibraryServices, who: Reviewer, wish: ActionRequest) -> ActionRecord:
-    review, kind = library.review, wish.kind
-    _require_sense(wish)
+async def _run_action(library: LibraryServices, who: Reviewer, request: ActionRequest) -> ActionRecord:
+    review, kind = library.review, request.kind
+    _check_parameters(request)
     if kind is ActionKind.GROUP:
-        return await review.group(wish.clips[0], _given(wish.with_), who)
+        return await review.group(request.clips[0], _given(request.with_), who)
     if kind is ActionKind.MERGE:
-        return await review.merge(wish.clips[0], _given(wish.with_), who)
+        return await review.merge(request.clips[0], _given(request.with_), who)
     if kind is ActionKind.MOVE_CUT:
-        return await review.move_cut(wish.clips[0], _given(wish.with_), _given(wish.at), who)
+        return await review.move_cut(request.clips[0], _given(request.with_), _given(request.at), who)
     if kind is ActionKind.SPLIT:
-        return await review.split(wish.clips[0], _given(wish.at), who)
-    return await review.decide(kind, wish.clips, who)
+        return await review.split(request.clips[0], _given(request.at), who)
+    return await review.decide(kind, request.clips, who)
 
 
-def _require_sense(wish: ActionRequest) -> None:
+def _check_parameters(request: ActionRequest) -> None:
     """Raise BadRequest for a missing parameter, or one that the action does not use."""
-    pairs = wish.kind in (ActionKind.GROUP, ActionKind.MERGE, ActionKind.MOVE_CUT)
-    splits = wish.kind in (ActionKind.SPLIT, ActionKind.MOVE_CUT)
-    if (pairs or splits) and len(wish.clips) != 1:
-        raise BadRequest(f"{wish.kind} takes one clip")
-    for name, given, wanted in (("with", wish.with_, pairs), ("at", wish.at, splits)):
-        if (given is not None) != wanted:
-            raise BadRequest(f"{wish.kind} {'needs' if wanted else 'does not take'} {name!r}")
+    pairs = request.kind in (ActionKind.GROUP, ActionKind.MERGE, ActionKind.MOVE_CUT)
+    splits = request.kind in (ActionKind.SPLIT, ActionKind.MOVE_CUT)
+    if (pairs or splits) and len(request.clips) != 1:
+        raise BadRequest(f"{request.kind} takes one clip")
+    for name, given, expected in (("with", request.with_, pairs), ("at", request.at, splits)):
+        if (given is not None) != expected:
+            raise BadRequest(f"{request.kind} {'needs' if expected else 'does not take'} {name!r}")
 
 
 def _given(value: int | None) -> int:
@@ -403,22 +403,22 @@ def _given(value: int | None) -> int:
     return value
 
 
-async def undo(library: LibraryServices, who: Reviewer, wish: UndoRequest) -> ReviewDone:
+async def undo(library: LibraryServices, who: Reviewer, request: UndoRequest) -> ReviewDone:
     """Undo an action. Raises EditRefused and NotFound."""
-    return await _done(library, who, await library.review.undo(who, wish.action), wish.most)
+    return await _done(library, who, await library.review.undo(who, request.action), request.most)
 
 
-async def _done(library: LibraryServices, who: Reviewer, done: ActionRecord, most: int) -> ReviewDone:
-    told = await library.review.action(done.id)
-    taken = await library.review.claim(who, library.claim_for, most) if most else []
-    queue = [clip.id for clip in taken]
-    around = await load_snapshot(library, who, [*done.before, *done.made, *queue], queue)
-    return ReviewDone(action=told_document(told, who), look=around)
+async def _done(library: LibraryServices, who: Reviewer, record: ActionRecord, most: int) -> ReviewDone:
+    action = await library.review.action(record.id)
+    claimed_clips = await library.review.claim(who, library.claim_for, most) if most else []
+    queue = [clip.id for clip in claimed_clips]
+    snapshot = await load_snapshot(library, who, [*record.before, *record.made, *queue], queue)
+    return ReviewDone(action=action_document(action, who), look=snapshot)
 
 
 async def actions(library: LibraryServices, who: Reviewer, since: int, most: int) -> ReviewActions:
-    told = await library.review.actions(since, most)
-    items = [told_document(each, who) for each in told]
+    records = await library.review.actions(since, most)
+    items = [action_document(each, who) for each in records]
     return ReviewActions(now=who.now, items=items, counts=await counts(library))
 
 
@@ -480,9 +480,9 @@ async def clip(services: ServicesDep, who: Who, clip_id: Annotated[int, Path(ge=
     responses=error_responses(400, 404, 409, role=Role.EDITOR),
     summary="Approve, skip, archive, group, merge, split or move a cut",
 )
-async def act_review(services: ServicesDep, who: Who, wish: ActionRequest) -> ReviewDone:
+async def act_review(services: ServicesDep, who: Who, request: ActionRequest) -> ReviewDone:
     """Takes effect at once and can be undone for `undo_seconds`. Files are made or deleted only after that."""
-    return await act(services.library, who, wish)
+    return await act(services.library, who, request)
 
 
 @router.get("/actions", responses=error_responses(role=Role.EDITOR), summary="List recent review actions")
@@ -496,8 +496,8 @@ async def actions_review(
 
 
 @router.post("/undo", responses=error_responses(404, 409, role=Role.EDITOR), summary="Undo an action")
-async def undo_review(services: ServicesDep, who: Who, wish: UndoRequest) -> ReviewDone:
-    return await undo(services.library, who, wish)
+async def undo_review(services: ServicesDep, who: Who, request: UndoRequest) -> ReviewDone:
+    return await undo(services.library, who, request)
 
 
 @router.post(
@@ -516,6 +516,6 @@ async def release(services: ServicesDep, who: Who) -> None:
     responses=error_responses(404, 409, role=Role.EDITOR),
     summary="Mark two clips as duplicates or not",
 )
-async def verdict(services: ServicesDep, who: Who, wish: VerdictRequest) -> None:
+async def verdict(services: ServicesDep, who: Who, request: VerdictRequest) -> None:
     """Overrides the fingerprints; the latest verdict wins."""
-    await services.library.review.set_verdict(wish.one, wish.other, wish.same, who)
+    await services.library.review.set_verdict(request.one, request.other, request.same, who)

@@ -16,9 +16,9 @@ from found_footy.web.services import ServicesDep
 
 router = APIRouter(prefix="/api/v1", tags=["live"])
 
-MOST_WISHES = 100
+MAX_FILTER_VALUES = 100
 
-ANSWERS: Responses = {
+RESPONSES: Responses = {
     200: {
         "description": "Server-sent events.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
@@ -27,15 +27,19 @@ ANSWERS: Responses = {
     400: {"model": ErrorResponse, "description": "Unknown topic or position."},
     503: {"model": ErrorResponse, "description": "Stream limit reached, or the database is unavailable."},
 }
-del ANSWERS[304]
+del RESPONSES[304]
 
-Fixtures = Annotated[list[int], Query(default_factory=list, max_length=MOST_WISHES, description="Only these matches.")]
-Events = Annotated[list[str], Query(default_factory=list, max_length=MOST_WISHES, description="Only these goals.")]
+Fixtures = Annotated[
+    list[int], Query(default_factory=list, max_length=MAX_FILTER_VALUES, description="Only these matches.")
+]
+Events = Annotated[
+    list[str], Query(default_factory=list, max_length=MAX_FILTER_VALUES, description="Only these goals.")
+]
 Topics = Annotated[
     list[str],
     Query(
         default_factory=list,
-        max_length=MOST_WISHES,
+        max_length=MAX_FILTER_VALUES,
         description="Only these topics; `goal.*` matches all that start with `goal.`",
     ),
 ]
@@ -45,7 +49,7 @@ After = Annotated[
 LastEventId = Annotated[str | None, Header(description="The last received id.")]
 
 
-@router.get("/stream", response_class=Response, responses=ANSWERS, summary="Stream live updates")
+@router.get("/stream", response_class=Response, responses=RESPONSES, summary="Stream live updates")
 async def stream(
     services: ServicesDep,
     fixture: Fixtures,
@@ -59,9 +63,9 @@ async def stream(
     The first event is `hello`, with the start position and the topics. A client that reconnects with its last id gets
     everything it missed; `reset` reports that older messages have expired.
     """
-    wants = stream_filter(fixture, event, topic)
-    position = await services.live.start_of(position_of(last_event_id or after))
-    return EventStreamResponse(services.live, wants, position)
+    filters = stream_filter(fixture, event, topic)
+    position = await services.live.start_position(position_of(last_event_id or after))
+    return EventStreamResponse(services.live, filters, position)
 
 
 def position_of(given: str | None) -> int | None:

@@ -137,21 +137,21 @@ class DeliveryShown(BaseModel):
     delivered_at: datetime | None
 
 
-def facts(record: SubscriptionRecord) -> dict[str, Any]:
-    plain = {name: getattr(record, name) for name in SubscriptionShown.model_fields if hasattr(record, name)}
-    return plain | filter_fields(record.filters)
+def subscription_fields(record: SubscriptionRecord) -> dict[str, Any]:
+    fields = {name: getattr(record, name) for name in SubscriptionShown.model_fields if hasattr(record, name)}
+    return fields | filter_fields(record.filters)
 
 
-def shown(record: SubscriptionRecord) -> SubscriptionShown:
-    return SubscriptionShown(**facts(record))
+def subscription_shown(record: SubscriptionRecord) -> SubscriptionShown:
+    return SubscriptionShown(**subscription_fields(record))
 
 
 def delivery_shown(record: DeliveryRecord) -> DeliveryShown:
     error = None
     if record.error_kind is not None:
         error = DeliveryFailure(class_=record.error_kind, message=record.error_message or "")
-    plain = {name: getattr(record, name) for name in DeliveryShown.model_fields if hasattr(record, name)}
-    return DeliveryShown(**plain, error=error)
+    fields = {name: getattr(record, name) for name in DeliveryShown.model_fields if hasattr(record, name)}
+    return DeliveryShown(**fields, error=error)
 
 
 # --- `/api/v1/subscriptions`: subscriptions and the state of their deliveries. For operators.
@@ -170,7 +170,7 @@ BY_AGE = CursorOrder("deliveries", (int,))
 
 @router.get("/subscriptions", responses=error_responses(role=Role.OPERATOR), summary="List subscriptions")
 async def subscriptions(services: ServicesDep) -> SubscriptionList:
-    return SubscriptionList(items=[shown(each) for each in await services.notifications.subscriptions()])
+    return SubscriptionList(items=[subscription_shown(each) for each in await services.notifications.subscriptions()])
 
 
 @router.post(
@@ -179,18 +179,18 @@ async def subscriptions(services: ServicesDep) -> SubscriptionList:
     responses=error_responses(400, role=Role.OPERATOR),
     summary="Create a subscription",
 )
-async def add(services: ServicesDep, new: CreateSubscription) -> SubscriptionCreated:
+async def add(services: ServicesDep, request: CreateSubscription) -> SubscriptionCreated:
     """Applies to messages from now on. The target is validated; nothing is sent yet."""
-    filters = new.model_dump(exclude={"name", "kind", "target"})
-    made = await services.subscriptions.create(new.name, new.kind, new.target, filters)
-    return SubscriptionCreated(**facts(made.record), secret=made.secret)
+    filters = request.model_dump(exclude={"name", "kind", "target"})
+    created = await services.subscriptions.create(request.name, request.kind, request.target, filters)
+    return SubscriptionCreated(**subscription_fields(created.record), secret=created.secret)
 
 
 @router.get(
-    "/subscriptions/{subscription_id}", responses=error_responses(404, role=Role.OPERATOR), summary="One of them"
+    "/subscriptions/{subscription_id}", responses=error_responses(404, role=Role.OPERATOR), summary="Get a subscription"
 )
 async def subscription(services: ServicesDep, subscription_id: Id) -> SubscriptionShown:
-    return shown(await services.notifications.subscription(subscription_id))
+    return subscription_shown(await services.notifications.subscription(subscription_id))
 
 
 @router.patch(
@@ -198,11 +198,11 @@ async def subscription(services: ServicesDep, subscription_id: Id) -> Subscripti
     responses=error_responses(400, 404, role=Role.OPERATOR),
     summary="Update or pause a subscription",
 )
-async def update(services: ServicesDep, subscription_id: Id, given: UpdateSubscription) -> SubscriptionShown:
-    """Whoever received a goal also receives its withdrawal, whatever the topics are now. Nothing is queued while a
-    subscription is paused."""
-    wanted = {name: each for name, each in given.model_dump(exclude_unset=True).items() if each is not None}
-    return shown(await services.subscriptions.update(subscription_id, wanted))
+async def update(services: ServicesDep, subscription_id: Id, changes: UpdateSubscription) -> SubscriptionShown:
+    """A subscriber that received a goal also receives its withdrawal, whatever the topics are now. Nothing is queued
+    while a subscription is paused."""
+    filters = {name: each for name, each in changes.model_dump(exclude_unset=True).items() if each is not None}
+    return subscription_shown(await services.subscriptions.update(subscription_id, filters))
 
 
 @router.delete(
@@ -237,11 +237,11 @@ async def deliveries(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[DeliveryShown]:
-    wanted = {"subscription": subscription_id, "state": state}
-    before = BY_AGE.place(cursor, wanted)[0] if cursor is not None else None
-    found = await services.notifications.deliveries(subscription_id, state=state, before=before, limit=limit + 1)
-    following = BY_AGE.cursor((found[limit - 1].id,), wanted) if len(found) > limit else None
-    return Page[DeliveryShown](items=[delivery_shown(each) for each in found[:limit]], next=following)
+    filters = {"subscription": subscription_id, "state": state}
+    before = BY_AGE.decode(cursor, filters)[0] if cursor is not None else None
+    rows = await services.notifications.deliveries(subscription_id, state=state, before=before, limit=limit + 1)
+    next_cursor = BY_AGE.encode((rows[limit - 1].id,), filters) if len(rows) > limit else None
+    return Page[DeliveryShown](items=[delivery_shown(each) for each in rows[:limit]], next=next_cursor)
 
 
 @router.post(

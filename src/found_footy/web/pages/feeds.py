@@ -1,4 +1,4 @@
-"""Feed views of the operations page: texts, and plots as numbers. Pure functions, and the page of one match."""
+"""Score feeds on the operations page, and the provenance page of one match."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Hides = Callable[[int], bool]
 
 
 WIDTH, HEIGHT = 360.0, 100.0
-ROOM = 1.5
+HEADROOM = 1.5
 """Top of the plot, as a multiple of the age at which feeds fail; higher values are clipped."""
 
 
@@ -64,7 +64,7 @@ class Block:
     ended: datetime
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return f"{self.grade} from {self.began:%H:%M} to {self.ended:%H:%M} UTC"
 
 
@@ -78,7 +78,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Threshold:
     y: float
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +86,23 @@ class HealthPlot:
     blocks: tuple[Block, ...]
     lines: tuple[Line, ...]
     thresholds: tuple[Threshold, ...]
-    said: str
+    text: str
     """Text alternative for screen readers."""
 
 
 def health_plot(spans: Sequence[HealthSpan], now: datetime, fresh_seconds: float, failing_seconds: float) -> HealthPlot:
-    shown = [span for span in spans if now - HISTORY < span.at <= now]
-    top = ROOM * failing_seconds
+    recent = [span for span in spans if now - HISTORY < span.at <= now]
+    top = HEADROOM * failing_seconds
     return HealthPlot(
-        blocks=_blocks(shown, now),
+        blocks=_blocks(recent, now),
         lines=tuple(
-            Line(name, "".join(_path(part, now, top, age) for part in _parts(shown))) for name, age in AGES.items()
+            Line(name, "".join(_path(part, now, top, age) for part in _parts(recent))) for name, age in AGES.items()
         ),
         thresholds=(
             Threshold(_y(failing_seconds, top), f"failing at {spoken(timedelta(seconds=failing_seconds))}"),
             Threshold(_y(fresh_seconds, top), f"degraded at {spoken(timedelta(seconds=fresh_seconds))}"),
         ),
-        said=_said(shown),
+        text=_alt_text(recent),
     )
 
 
@@ -150,7 +150,7 @@ def _y(seconds: float, top: float) -> float:
     return round(HEIGHT * (1 - min(1.0, max(0.0, seconds) / top)), 2)
 
 
-def _said(spans: Sequence[HealthSpan]) -> str:
+def _alt_text(spans: Sequence[HealthSpan]) -> str:
     if not spans:
         return "No health data for the last 6 hours"
     worst = max(spans, key=lambda span: span.maximum)
@@ -172,7 +172,7 @@ ACTIONS = {
     RecoveryAction.SOFT_RESTART: "poller restarted",
     RecoveryAction.MANUAL_TRIGGER: "restarted manually",
 }
-LEFT_OUT = frozenset({"last_success", "active"})
+OMITTED_FACTS = frozenset({"last_success", "active"})
 """Observations that repeat others."""
 SIDES = (("home", "away"), ("team_a", "team_b"))
 
@@ -205,14 +205,14 @@ class RecoveryRow:
     """Steps of the last attempt: part, whether it succeeded, and its message."""
     attempts: int
     outcome: str
-    took: str
-    healthy: str
+    duration: str
+    healthy_after: str
 
 
 def recovery_row(recovery: Recovery) -> RecoveryRow:
     before, after = _flat(recovery.before), _flat(recovery.after)
     attempts = _listed(recovery.after.get("attempts"))
-    healthy = f"healthy after {spoken(recovery.healthy_at - recovery.at)}" if recovery.healthy_at else ""
+    healthy_after = f"healthy after {spoken(recovery.healthy_at - recovery.at)}" if recovery.healthy_at else ""
     return RecoveryRow(
         at=recovery.at,
         action=ACTIONS[recovery.action],
@@ -226,9 +226,9 @@ def recovery_row(recovery: Recovery) -> RecoveryRow:
             for step in _listed(attempts[-1].get("steps") if attempts else None)[:MAX_FACTS]
         ),
         attempts=len(attempts),
-        outcome=str(recovery.outcome) if recovery.outcome else "under way",
-        took="" if recovery.seconds is None else format_seconds(recovery.seconds),
-        healthy=healthy,
+        outcome=str(recovery.outcome) if recovery.outcome else "running",
+        duration="" if recovery.seconds is None else format_seconds(recovery.seconds),
+        healthy_after=healthy_after,
     )
 
 
@@ -244,7 +244,7 @@ def _flat(facts: Mapping[str, Any]) -> dict[str, str]:
         for name, key in (("oldest", "maximum"), ("median", "median")):
             if isinstance(ages.get(key), int | float):
                 flat[name] = spoken(timedelta(seconds=ages[key]))
-    for name in [name for name in flat if name in LEFT_OUT]:
+    for name in [name for name in flat if name in OMITTED_FACTS]:
         del flat[name]
     return flat
 
@@ -271,7 +271,7 @@ class FeedChip:
     feed: str
     state: str
     """ok, late, paused, failing, off or unknown."""
-    words: str
+    text: str
     more: str
     """Details, for a tooltip."""
 
@@ -281,11 +281,11 @@ class FeedRow:
     feed: str
     state: str
     """ok, failed, off or quiet."""
-    word: str
+    label: str
     adapter: str
     precedence: int | None
-    asked: str
-    answers: str
+    last_request: str
+    success_ratio: str
     matches: int
     problem: str
     quota: Quota | None
@@ -305,7 +305,7 @@ class PausedRow:
     feed: str
     failures: int
     until: datetime | None
-    again: str
+    next_attempt: str
     problem: str
 
 
@@ -314,25 +314,27 @@ class ConflictRow:
     fixture_id: int
     match: str
     field: str
-    said: tuple[tuple[str, str, bool], ...]
+    values: tuple[tuple[str, str, bool], ...]
     """Feed, its value, and whether that value is used."""
-    lasted: str
+    duration_text: str
     polls: int
-    goes_on: bool
+    is_ongoing: bool
 
 
 def feed_chips(match: LiveMatch, measured: Measurement, limit: timedelta) -> tuple[FeedChip, ...]:
     """In order of trust, if known."""
     declared = {each.feed: each for each in measured.declared or ()}
     ordered = sorted(match.listings, key=lambda each: (-_precedence(declared.get(each.feed)), each.feed))
-    return tuple(_chip(each, declared.get(each.feed), measured, limit) for each in ordered)
+    return tuple(_feed_chip(each, declared.get(each.feed), measured, limit) for each in ordered)
 
 
 def _precedence(declared: FeedDeclaration | None) -> int:
     return declared.precedence if declared else -1
 
 
-def _chip(listing: MatchFeed, declared: FeedDeclaration | None, measured: Measurement, limit: timedelta) -> FeedChip:
+def _feed_chip(
+    listing: MatchFeed, declared: FeedDeclaration | None, measured: Measurement, limit: timedelta
+) -> FeedChip:
     record = measured.cached.record(listing.feed, listing.feed_id) if measured.cached else None
     notes = [
         f"feed id {listing.feed_id}",
@@ -341,11 +343,11 @@ def _chip(listing: MatchFeed, declared: FeedDeclaration | None, measured: Measur
         f"precedence {declared.precedence}" if declared else "",
         record.error or "" if record else "",
     ]
-    state, words = _standing(record, declared, measured, limit)
-    return FeedChip(listing.feed, state, words, "; ".join(note for note in notes if note))
+    state, text = _feed_status(record, declared, measured, limit)
+    return FeedChip(listing.feed, state, text, "; ".join(note for note in notes if note))
 
 
-def _standing(
+def _feed_status(
     record: MatchMonitoringRecord | None, declared: FeedDeclaration | None, measured: Measurement, limit: timedelta
 ) -> tuple[str, str]:
     now = measured.at
@@ -380,7 +382,7 @@ def feed_rows(measured: Measurement) -> tuple[FeedRow, ...]:
 def _feed_row(
     name: str, declared: FeedDeclaration | None, use: FeedUse | None, matches: int, measured: Measurement
 ) -> FeedRow:
-    state, word = _feed_state(declared, use)
+    state, label = _feed_state(declared, use)
     recent = measured.cached.recent.get(name) if measured.cached else None
     problem = declared.lacks if declared and declared.on and declared.lacks else use.error if use and use.error else ""
     if declared is not None and not declared.on:
@@ -388,11 +390,11 @@ def _feed_row(
     return FeedRow(
         feed=name,
         state=state,
-        word=word,
+        label=label,
         adapter=declared.adapter if declared else "",
         precedence=declared.precedence if declared else None,
-        asked=f"last request {spoken(measured.at - use.asked_at)} ago" if use else "no request yet",
-        answers=f"{recent[0]} of {sum(recent)} requests succeeded" if recent and sum(recent) else "",
+        last_request=f"last request {spoken(measured.at - use.asked_at)} ago" if use else "no request yet",
+        success_ratio=f"{recent[0]} of {sum(recent)} requests succeeded" if recent and sum(recent) else "",
         matches=matches,
         problem=problem,
         quota=use.quota if use else None,
@@ -419,9 +421,9 @@ def paused_rows(measured: Measurement) -> tuple[PausedRow, ...]:
 
 def _paused_row(record: MatchMonitoringRecord, now: datetime) -> PausedRow:
     until = record.paused_until
-    again = "at the next poll" if until is None or until <= now else f"in {spoken(until - now)}"
+    next_attempt = "at the next poll" if until is None or until <= now else f"in {spoken(until - now)}"
     title = record.title or record.match_id
-    return PausedRow(title, record.feed, record.failures_in_a_row, until, again, record.error or "")
+    return PausedRow(title, record.feed, record.failures_in_a_row, until, next_attempt, record.error or "")
 
 
 def conflict_rows(measured: Measurement, limits: HealthLimits, hides: Hides) -> tuple[ConflictRow, ...]:
@@ -431,14 +433,20 @@ def conflict_rows(measured: Measurement, limits: HealthLimits, hides: Hides) -> 
 
 
 def _dispute_row(dispute: FieldConflict, measured: Measurement, limits: HealthLimits, hidden: bool) -> ConflictRow:
-    said = tuple(
+    values = tuple(
         (feed, "hidden" if hidden else format_value(value), feed == dispute.chosen)
         for feed, value in sorted(dispute.said.items(), key=lambda item: (item[0] != dispute.chosen, item[0]))
     )
-    lasted = spoken(dispute.last_at - dispute.first_at)
-    goes_on = is_persistent(dispute, measured, limits)
+    duration_text = spoken(dispute.last_at - dispute.first_at)
+    is_ongoing = is_persistent(dispute, measured, limits)
     return ConflictRow(
-        dispute.fixture_id, f"{dispute.home} – {dispute.away}", dispute.field, said, lasted, dispute.polls, goes_on
+        dispute.fixture_id,
+        f"{dispute.home} – {dispute.away}",
+        dispute.field,
+        values,
+        duration_text,
+        dispute.polls,
+        is_ongoing,
     )
 
 
@@ -453,30 +461,30 @@ FIELDS = ("status", "score", "clock", "minute", "innings", "events", "goals", "k
 
 @router.get("/operations/match/{fixture_id}")
 async def page(request: Request, services: ServicesDep, fixture_id: FixtureId) -> HTMLResponse:
-    return render(request, "match_words.html", await _values(request, services, fixture_id), headers=NO_STORE)
+    return render(request, "match_provenance.html", await _values(request, services, fixture_id), headers=NO_STORE)
 
 
 @router.get("/operations/match/{fixture_id}/fragment")
 async def fragment(request: Request, services: ServicesDep, fixture_id: FixtureId) -> HTMLResponse:
     values = await _values(request, services, fixture_id)
-    return render(request, "parts/match_words.html", values, headers=NO_STORE)
+    return render(request, "parts/match_provenance.html", values, headers=NO_STORE)
 
 
 async def _values(request: Request, services: WebServices, fixture_id: int) -> dict[str, Any]:
     hidden = preferences(request).hides(fixture_id)
-    told = await feeds(services, fixture_id)
+    provenance = await feeds(services, fixture_id)
     match = await services.scores.provenance.words(fixture_id)
     now = services.now()
     return {
         "match": match,
-        "told": told,
-        "fields": [] if hidden else _ordered(told),
+        "provenance": provenance,
+        "fields": [] if hidden else _ordered(provenance),
         "hidden": hidden,
-        "said": lambda value: "hidden" if hidden else format_value(value),
+        "format_value": lambda value: "hidden" if hidden else format_value(value),
         "age": lambda at: spoken(now - at),
     }
 
 
-def _ordered(told: MatchFeeds) -> list[tuple[str, Any]]:
+def _ordered(provenance: MatchFeeds) -> list[tuple[str, Any]]:
     known = {name: place for place, name in enumerate(FIELDS)}
-    return sorted(told.fields.items(), key=lambda item: (known.get(item[0], len(FIELDS)), item[0]))
+    return sorted(provenance.fields.items(), key=lambda item: (known.get(item[0], len(FIELDS)), item[0]))

@@ -23,7 +23,7 @@ from found_footy.web.users import User, current_user, require_role
 router = APIRouter(include_in_schema=False)
 
 MAX_TYPED = 2000
-SHOWN_CHANGES = 20
+MAX_CHANGES_SHOWN = 20
 DONE = {
     "added": "Added. Its matches are being fetched now.",
     "added-later": "Added. Its matches are fetched with the next daily ingest; `footy ingest` fetches them now.",
@@ -36,37 +36,43 @@ Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]
 
 @router.get("/follow")
 async def page(request: Request, services: ServicesDep, done: str = "") -> Response:
-    return await _page(request, services, said=DONE.get(done, ""))
+    return await _page(request, services, message=DONE.get(done, ""))
 
 
 @router.post("/follow")
-async def change(request: Request, services: ServicesDep, who: Operator) -> Response:
+async def change(request: Request, services: ServicesDep, user: Operator) -> Response:
     """One button or the text field of the page: `add`, `remove`, `names` or `reset`."""
     form = await read_form(request)
-    place = form.get("place", "") if form.get("place", "") in _places() else ""
-    typed = form.get("names", "")[:MAX_TYPED]
+    anchor = form.get("place", "") if form.get("place", "") in _anchors() else ""
+    entered = form.get("names", "")[:MAX_TYPED]
     try:
         if "reset" in form:
             await reset_follow(services)
             return _back("reset", "")
         if "remove" in form:
-            await unfollow_names(services, [form["remove"]], who.name)
-            return _back("removed", place)
-        names = [form["add"]] if "add" in form else [part.strip() for part in typed.split(",") if part.strip()]
+            await unfollow_names(services, [form["remove"]], user.name)
+            return _back("removed", anchor)
+        names = [form["add"]] if "add" in form else [part.strip() for part in entered.split(",") if part.strip()]
         if not names:
             raise BadRequest("enter the name of a competition or a team")
-        changed = await follow_names(services, names, who.name)
+        changed = await follow_names(services, names, user.name)
     except (FollowUnknown, BadRequest) as error:
-        return await _page(request, services, problem=str(error), typed=typed, status=400)
-    return _back("added" if changed.ingest else "added-later", place)
+        return await _page(request, services, problem=str(error), entered=entered, status=400)
+    return _back("added" if changed.ingest else "added-later", anchor)
 
 
-def _back(done: str, place: str) -> Response:
-    return RedirectResponse(f"/follow?done={done}" + (f"#{place}" if place else ""), 303)
+def _back(done: str, anchor: str) -> Response:
+    return RedirectResponse(f"/follow?done={done}" + (f"#{anchor}" if anchor else ""), 303)
 
 
 async def _page(
-    request: Request, services: WebServices, *, said: str = "", problem: str = "", typed: str = "", status: int = 200
+    request: Request,
+    services: WebServices,
+    *,
+    message: str = "",
+    problem: str = "",
+    entered: str = "",
+    status: int = 200,
 ) -> Response:
     state = await follow_state(services)
     values = {
@@ -75,22 +81,22 @@ async def _page(
         "presets": _presets(state.following),
         "regions": _regions(state.following),
         "clubs": _clubs(state),
-        "changes": [_change(each) for each in reversed(state.changes)][:SHOWN_CHANGES],
-        "more_changes": max(0, len(state.changes) - SHOWN_CHANGES),
+        "changes": [_change(each) for each in reversed(state.changes)][:MAX_CHANGES_SHOWN],
+        "more_changes": max(0, len(state.changes) - MAX_CHANGES_SHOWN),
         "known": [each.name for each in COMPETITIONS] + [team.name for team in TOP_TEAMS],
-        "said": said,
+        "message": message,
         "problem": problem,
-        "typed": typed,
+        "entered": entered,
     }
     return render(request, "follow.html", values, status, NO_STORE)
 
 
-def _place(region: str) -> str:
+def _anchor(region: str) -> str:
     return competition_key(region).replace(" ", "-")
 
 
-def _places() -> frozenset[str]:
-    return frozenset([*map(_place, REGIONS), "presets", "teams"])
+def _anchors() -> frozenset[str]:
+    return frozenset([*map(_anchor, REGIONS), "presets", "teams"])
 
 
 def _presets(following: Following) -> list[dict[str, Any]]:
@@ -109,7 +115,7 @@ def _regions(following: Following) -> list[dict[str, Any]]:
     return [
         {
             "name": region,
-            "place": _place(region),
+            "place": _anchor(region),
             "items": [
                 {"entry": each.slug, "name": each.name, "on": following.follows_competition(each.slug), "title": ""}
                 for each in COMPETITIONS

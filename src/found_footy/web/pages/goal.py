@@ -35,14 +35,14 @@ from found_footy.web.users import ANONYMOUS, current_user
 MAX_POSTS = 50
 """Per kind."""
 
-SOURCES = {
+SOURCE_NAMES = {
     "fxtwitter": "X through FxEmbed",
     "bluesky": "Bluesky",
     "x": "X",
     "reddit": "Reddit",
     "folder": "a folder",
 }
-STATES = {"downloading": "downloading", "checking": "checking", "waiting": "waiting"}
+STATE_TEXT = {"downloading": "downloading", "checking": "checking", "waiting": "waiting"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostVie
         posted_at=candidate["posted_at"],
         url=safe_url(candidate["url"]),
         rank=ranks.get(candidate["clip"] or ""),
-        state=STATES.get(candidate["state"], ""),
+        state=STATE_TEXT.get(candidate["state"], ""),
         duplicate=candidate["state"] == "duplicate",
         rejection=candidate["loss"] if rejected else None,
         detail=candidate["loss_detail"] if rejected else None,
@@ -79,7 +79,7 @@ def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostVie
 
 
 def source_name(source: str) -> str:
-    return SOURCES.get(source, source)
+    return SOURCE_NAMES.get(source, source)
 
 
 def safe_url(url: str) -> str | None:
@@ -94,16 +94,16 @@ def safe_url(url: str) -> str | None:
 # --- View of a goal.
 
 
-NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
-ALIGNED = {
+KIND_NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
+ALIGNMENT_TEXT = {
     AlignedBy.REFERENCE: "",
     AlignedBy.PICTURES: "aligned by fingerprint",
     AlignedBy.CLOCK: "aligned by match clock",
     AlignedBy.NOTHING: "not aligned",
 }
-LIMITED = 2
+LIMITED_OVERS_INNINGS = 2
 """Innings of a limited-overs match."""
-CHANGES = {"player": "scorer", "assist": "assist", "kind": "kind of goal", "minute": "minute", "score": "score"}
+CHANGE_NAMES = {"player": "scorer", "assist": "assist", "kind": "kind of goal", "minute": "minute", "score": "score"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +166,15 @@ class GoalPageView:
     status: str
     first_seen: str
     withdrawn_at: str | None
-    withdrawn_why: str | None
+    withdrawal_reason: str | None
     copies: tuple[CopyView, ...]
-    way: str
-    why: str
+    progress: str
+    no_clip_reason: str
     """Why the goal has no clip; empty if it has one, or before the search."""
     posts: tuple[PostView, ...]
     """Posts that became a clip, or are being processed."""
     rejected: tuple[PostView, ...]
-    left_out: int
+    omitted: int
     """Number of posts not shown."""
     rejections: tuple[RejectionCount, ...]
     searches: tuple[SearchView, ...]
@@ -191,7 +191,7 @@ class GoalPageView:
     """Number of the wicket in the innings, such as 3rd, or `out`; None for a goal."""
     innings: str = ""
     """Innings of the match, such as 2nd."""
-    heard_at: str | None = None
+    last_update: str | None = None
     """Last update of a live match."""
 
     @property
@@ -205,7 +205,7 @@ class GoalPageView:
     @property
     def polled(self) -> int | None:
         """`heard_at` in seconds since 1970."""
-        return int(datetime.fromisoformat(self.heard_at).timestamp()) if self.heard_at else None
+        return int(datetime.fromisoformat(self.last_update).timestamp()) if self.last_update else None
 
     @property
     def day(self) -> str:
@@ -236,7 +236,7 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules
         minute=minute(time["elapsed"], time["extra"], time["innings"]),
         player=event["player"]["name"],
         assist=event["assist"]["name"],
-        note=how_out(event["detail"], event["assist"]["name"]) if is_wicket else NOTES.get(event["detail"]),
+        note=how_out(event["detail"], event["assist"]["name"]) if is_wicket else KIND_NOTES.get(event["detail"]),
         team=event["team"]["name"],
         side=event["_scoring_team"],
         before=(before["home"], before["away"]),
@@ -252,25 +252,27 @@ def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules
         status=event["status"],
         first_seen=event["_first_seen"],
         withdrawn_at=event["_removed_at"],
-        withdrawn_why=event["_removed_reason"],
+        withdrawal_reason=event["_removed_reason"],
         copies=tuple(_copy(video, event, aligned, rules.clock_tolerance_minutes) for video in event["_s3_videos"]),
-        way=progress_line(event, rules.search_attempts),
-        why=_sentence(why_no_clip(event)),
+        progress=progress_line(event, rules.search_attempts),
+        no_clip_reason=_sentence(why_no_clip(event)),
         posts=tuple(used[:MAX_POSTS]),
         rejected=tuple(rejected[:MAX_POSTS]),
-        left_out=max(0, len(used) - MAX_POSTS) + max(0, len(rejected) - MAX_POSTS),
+        omitted=max(0, len(used) - MAX_POSTS) + max(0, len(rejected) - MAX_POSTS),
         rejections=count_rejections(post.rejection for post in rejected if post.rejection is not None),
         searches=tuple(_search(each) for each in event["_searches"]),
         sources=tuple(
             (source_name(source), *counts) for source, counts in source_progress(event, rules.search_attempts).items()
         ),
         query=event["_search_query"],
-        failures=tuple((source_name(source), times, said) for source, (times, said) in source_failures(event).items()),
+        failures=tuple(
+            (source_name(source), count, answer_text) for source, (count, answer_text) in source_failures(event).items()
+        ),
         history=tuple((change["at"], _change(change["changed"])) for change in event["_attributions"]),
         feeds=tuple(event["_feeds"]),
         wicket=_wicket(event) if is_wicket else None,
         innings=ordinal(time["innings"] or 1) if is_wicket else "",
-        heard_at=fixture["heard_at"] if _is_followed(fixture) else None,
+        last_update=fixture["heard_at"] if _is_followed(fixture) else None,
     )
 
 
@@ -281,12 +283,12 @@ def _is_followed(fixture: Mapping[str, Any]) -> bool:
 def _wicket(event: Mapping[str, Any]) -> str:
     """Number of the wicket; it follows from the total only in a limited-overs match."""
     innings, taken = event["time"]["innings"] or 1, event["_score_after"][event["_scoring_team"]]
-    return ordinal(taken) if innings <= LIMITED else "out"
+    return ordinal(taken) if innings <= LIMITED_OVERS_INNINGS else "out"
 
 
-def _sentence(told: str) -> str:
+def _sentence(reason: str) -> str:
     """Text without the prefix that repeats the heading."""
-    rest = re.sub(r"^No clips?( yet)?: ", "", told)
+    rest = re.sub(r"^No clips?( yet)?: ", "", reason)
     return rest[:1].upper() + rest[1:]
 
 
@@ -309,7 +311,7 @@ def _copy(
         size=video["file_size"],
         source=", ".join(source_name(source) for source in sources),
         offset=place.offset,
-        aligned=ALIGNED[place.by],
+        aligned=ALIGNMENT_TEXT[place.by],
         verification=verification_text(video["timestamp_verified"], video["reason"], proof, tolerance),
         proof=proof_view(video, proof, tolerance) if proof else None,
         merged=tuple(
@@ -323,19 +325,21 @@ def _search(search: Mapping[str, Any]) -> SearchView:
     answers = []
     for source, answer in search["sources"].items():
         failed = "error" in answer
-        said = f"{answer['error']['class']}: {answer['error']['message']}" if failed else f"{answer['found']} found"
-        answers.append((source_name(source), said, failed))
+        answer_text = (
+            f"{answer['error']['class']}: {answer['error']['message']}" if failed else f"{answer['found']} found"
+        )
+        answers.append((source_name(source), answer_text, failed))
     return SearchView(search["attempt"], search["at"], tuple(answers))
 
 
 def _change(changed: Mapping[str, Any]) -> str:
     """Description of a change; ids are omitted if the name changed as well."""
-    told = [
-        f"{CHANGES[name]}: {changed[name]['from'] or 'unknown'} → {changed[name]['to'] or 'unknown'}"
-        for name in CHANGES
+    described = [
+        f"{CHANGE_NAMES[name]}: {changed[name]['from'] or 'unknown'} → {changed[name]['to'] or 'unknown'}"
+        for name in CHANGE_NAMES
         if name in changed
     ]
-    return "; ".join(told) or "player id changed"
+    return "; ".join(described) or "player id changed"
 
 
 # --- Open Graph and Twitter card tags.
@@ -423,8 +427,8 @@ async def goal(request: Request, services: ServicesDep, event_id: str) -> Respon
     """Cached for anonymous readers."""
     if current_user(request) != ANONYMOUS or request.url.query:
         return await _page(request, services, event_id)
-    chose, base = preferences(request), base_url(request, services)
-    name = ("goal", event_id, base, chose.theme, chose.hide_scores, chose.hides(fixture_id_of(event_id)))
+    chosen, base = preferences(request), base_url(request, services)
+    name = ("goal", event_id, base, chosen.theme, chosen.hide_scores, chosen.hides(fixture_id_of(event_id)))
     return await cached_page(request, services, name, lambda: _page(request, services, event_id))
 
 
@@ -446,13 +450,13 @@ async def _page(request: Request, services: WebServices, event_id: str) -> HTMLR
         "goal": page,
         "hidden": hidden,
         "after": "" if after is None else after,
-        "stale": services.rules.stale_seconds,
+        "stale_seconds": services.rules.stale_seconds,
         "canonical": f"{base}/g/{page.id}",
         "title": spoiler_free_title(page) if hidden else goal_title(page),
         "tags": spoiler_free_tags(page, base) if hidden else open_graph_tags(page, base),
     }
-    gone = page.withdrawn_at is not None and not hidden
-    return render(request, "goal.html", values, 410 if gone else 200, PRIVATE)
+    withdrawn = page.withdrawn_at is not None and not hidden
+    return render(request, "goal.html", values, 410 if withdrawn else 200, PRIVATE)
 
 
 async def _part(request: Request, services: WebServices, event_id: str, part: Part) -> HTMLResponse:

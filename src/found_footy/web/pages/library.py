@@ -36,49 +36,51 @@ from found_footy.web.services import ServicesDep, WebServices
 from found_footy.web.uploads import submit_url
 from found_footy.web.users import User, current_user, require_role
 
-LARGEST = 2**63 - 1
+MAX_ID = 2**63 - 1
 
 
-def allowed_actions(clip: ClipSummary, who: User) -> frozenset[str]:
-    if not who.may(Role.EDITOR):
+def allowed_actions(clip: ClipSummary, user: User) -> frozenset[str]:
+    if not user.may(Role.EDITOR):
         return frozenset()
-    can = {"judge"}
+    allowed = {"compare"}
     if clip.state in FAILED:
-        can.add("retry")
+        allowed.add("retry")
     if clip.live and clip.state in EDITABLE:
-        can |= {"archive", "review"}
-    return frozenset(can)
+        allowed |= {"archive", "review"}
+    return frozenset(allowed)
 
 
-async def act_on_source(services: WebServices, who: User, source_id: int, form: Mapping[str, str]) -> str:
+async def act_on_source(services: WebServices, user: User, source_id: int, form: Mapping[str, str]) -> str:
     """Run an action; return the path to redirect to. Raises BadRequest, NotFound, EditRefused."""
-    own = f"/library/sources/{source_id}"
+    path = f"/library/sources/{source_id}"
     match form.get("do", ""):
         case "retry":
             await services.library.store.retry(source_id, None, services.now())
-            return f"{own}?done=retry"
+            return f"{path}?done=retry"
         case "remove":
             if form.get("sure") != "yes":
                 raise BadRequest("confirm the removal")
-            removed = await remove_source(services, who, source_id)
-            return "/library?done=deleted" if removed.deleted else f"{own}?done=remove&action={removed.action_id or ''}"
+            removed = await remove_source(services, user, source_id)
+            return (
+                "/library?done=deleted" if removed.deleted else f"{path}?done=remove&action={removed.action_id or ''}"
+            )
         case "undo":
-            await services.library.review.undo(_reviewer(services, who), _number(form.get("action", "")))
-            return f"{own}?done=undo"
+            await services.library.review.undo(_reviewer(services, user), _number(form.get("action", "")))
+            return f"{path}?done=undo"
         case _:
             raise BadRequest("unknown action")
 
 
-async def remove_source(services: WebServices, who: User, source_id: int) -> RemovalResult:
+async def remove_source(services: WebServices, user: User, source_id: int) -> RemovalResult:
     """Remove a source. Raises NotFound, EditRefused."""
-    return await services.library.review.remove_source(source_id, _reviewer(services, who))
+    return await services.library.review.remove_source(source_id, _reviewer(services, user))
 
 
-async def act_on_clip(services: WebServices, who: User, clip_id: int, form: Mapping[str, str]) -> str:
+async def act_on_clip(services: WebServices, user: User, clip_id: int, form: Mapping[str, str]) -> str:
     """Run an action; return the result as query of the clip's page. Raises BadRequest, NotFound, EditRefused."""
-    reviewer = _reviewer(services, who)
+    reviewer = _reviewer(services, user)
     review = services.library.review
-    match wish := form.get("do", ""):
+    match action := form.get("do", ""):
         case "retry":
             await services.library.store.retry(None, clip_id, services.now())
         case "archive":
@@ -87,20 +89,20 @@ async def act_on_clip(services: WebServices, who: User, clip_id: int, form: Mapp
         case "undo":
             await review.undo(reviewer, _number(form.get("action", "")))
         case "same" | "different":
-            await review.set_verdict(clip_id, _number(form.get("other", "")), wish == "same", reviewer)
+            await review.set_verdict(clip_id, _number(form.get("other", "")), action == "same", reviewer)
         case "withdraw":
             await review.clear_verdict(clip_id, _number(form.get("other", "")), reviewer)
         case _:
             raise BadRequest("unknown action")
-    return f"done={wish}"
+    return f"done={action}"
 
 
-def _reviewer(services: WebServices, who: User) -> Reviewer:
-    return Reviewer(f"{who.token_id}:library", who.name, services.now())
+def _reviewer(services: WebServices, user: User) -> Reviewer:
+    return Reviewer(f"{user.token_id}:library", user.name, services.now())
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:20]) <= LARGEST:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:20]) <= MAX_ID:
         raise BadRequest("missing or invalid clip or action number")
     return int(text)
 
@@ -122,12 +124,12 @@ class LibraryFilter:
         return not (self.state or self.kind or self.q)
 
     @property
-    def chosen(self) -> SourceFilter:
+    def query(self) -> SourceFilter:
         return SourceFilter(SOURCE_GROUPS.get(self.state), self.kind or None, q=self.q or None)
 
     def address(self, **more: str) -> str:
-        given = {"q": self.q, "state": self.state, "kind": self.kind, **more}
-        query = urlencode({name: value for name, value in given.items() if value})
+        fields = {"q": self.q, "state": self.state, "kind": self.kind, **more}
+        query = urlencode({name: value for name, value in fields.items() if value})
         return f"/library?{query}" if query else "/library"
 
 
@@ -147,7 +149,7 @@ def library_filter(query: Mapping[str, str]) -> LibraryFilter:
 router = APIRouter(include_in_schema=False)
 
 PAGE_SIZE = 24
-MANY_TILES = 200
+THREAD_RENDER_TILES = 200
 DONE = {
     "retry": "Retry scheduled.",
     "archive": "Clip archived. Its files are deleted when the undo period ends.",
@@ -171,20 +173,20 @@ async def library(request: Request, services: ServicesDep) -> Response:
 
 @router.get("/library/fragment")
 async def fragment(request: Request, services: ServicesDep) -> Response:
-    """What the page replaces itself with when something has changed."""
+    """Content that replaces the list after a change."""
     values = await _sources(request, services, library_filter(request.query_params))
     return render(request, "library_list.html", values, headers=PRIVATE)
 
 
 @router.post("/library")
-async def submit(request: Request, services: ServicesDep, who: Editor) -> Response:
+async def submit(request: Request, services: ServicesDep, user: Editor) -> Response:
     form = await read_form(request)
     facts = {name: form.get(name) for name in FACTS}
     try:
-        made = await submit_url(services, form.get("url", ""), form.get("title"), facts, who.name)
+        created = await submit_url(services, form.get("url", ""), form.get("title"), facts, user.name)
     except BadRequest as error:
         return await _library(request, services, form=form, problem=str(error), status=400)
-    return RedirectResponse(f"/library/sources/{made}?done=submitted", 303)
+    return RedirectResponse(f"/library/sources/{created}?done=submitted", 303)
 
 
 @router.get("/library/sources/{source_id}")
@@ -192,26 +194,26 @@ async def source(
     request: Request, services: ServicesDep, source_id: Number, done: str = "", action: str = ""
 ) -> Response:
     values = await _source(request, services, source_id)
-    said = {"said": DONE.get(done, ""), "undo": action if done == "remove" and _is_number(action) else ""}
-    return await _drawn(request, "library_source.html", {**values, **said})
+    message = {"message": DONE.get(done, ""), "undo": action if done == "remove" and _is_number(action) else ""}
+    return await _render(request, "library_source.html", {**values, **message})
 
 
 @router.get("/library/sources/{source_id}/fragment")
 async def source_fragment(request: Request, services: ServicesDep, source_id: Number) -> Response:
-    return await _drawn(request, "library_source_part.html", await _source(request, services, source_id))
+    return await _render(request, "library_source_part.html", await _source(request, services, source_id))
 
 
 @router.post("/library/sources/{source_id}")
-async def change_source(request: Request, services: ServicesDep, source_id: Number, who: Editor) -> Response:
-    return RedirectResponse(await act_on_source(services, who, source_id, await read_form(request)), 303)
+async def change_source(request: Request, services: ServicesDep, source_id: Number, user: Editor) -> Response:
+    return RedirectResponse(await act_on_source(services, user, source_id, await read_form(request)), 303)
 
 
 @router.get("/library/clips/{clip_id}")
 async def clip(request: Request, services: ServicesDep, clip_id: Number, done: str = "", action: str = "") -> Response:
     values = await _clip(request, services, clip_id)
     undo = action if done == "archive" and _is_number(action) else ""
-    said = {"said": DONE.get(done, ""), "undo": undo}
-    return render(request, "library_clip.html", {**values, **said}, headers=PRIVATE)
+    message = {"message": DONE.get(done, ""), "undo": undo}
+    return render(request, "library_clip.html", {**values, **message}, headers=PRIVATE)
 
 
 @router.get("/library/clips/{clip_id}/fragment")
@@ -220,9 +222,9 @@ async def clip_fragment(request: Request, services: ServicesDep, clip_id: Number
 
 
 @router.post("/library/clips/{clip_id}")
-async def act(request: Request, services: ServicesDep, clip_id: Number, who: Editor) -> Response:
-    said = await act_on_clip(services, who, clip_id, await read_form(request))
-    return RedirectResponse(f"/library/clips/{clip_id}?{said}", 303)
+async def act(request: Request, services: ServicesDep, clip_id: Number, user: Editor) -> Response:
+    query = await act_on_clip(services, user, clip_id, await read_form(request))
+    return RedirectResponse(f"/library/clips/{clip_id}?{query}", 303)
 
 
 def _is_number(text: str) -> bool:
@@ -240,9 +242,9 @@ async def _library(
         **await _sources(request, services, filters),
         "form": {**dict.fromkeys(("url", "title", *FACTS), ""), **(form or {})},
         "problem": problem,
-        "said": DONE["deleted"] if request.query_params.get("done") == "deleted" else "",
-        "longest": {"url": MAX_URL_LENGTH, "title": MAX_TITLE_LENGTH, "fact": MAX_FACT_LENGTH},
-        "most_mb": services.rules.source_mb,
+        "message": DONE["deleted"] if request.query_params.get("done") == "deleted" else "",
+        "max_lengths": {"url": MAX_URL_LENGTH, "title": MAX_TITLE_LENGTH, "fact": MAX_FACT_LENGTH},
+        "max_mb": services.rules.source_mb,
     }
     return render(request, "library.html", values, status, PRIVATE)
 
@@ -250,7 +252,7 @@ async def _library(
 async def _sources(request: Request, services: WebServices, filters: LibraryFilter) -> dict[str, Any]:
     position = services.live.position  # read first, so that later changes arrive as live updates
     views, cursor = services.library.views, request.query_params.get("cursor") or None
-    page = await sources_page(views, filters.chosen, cursor, PAGE_SIZE)
+    page = await sources_page(views, filters.query, cursor, PAGE_SIZE)
     totals = await views.totals()
     return {
         **_frame(request, position),
@@ -270,20 +272,20 @@ async def _source(request: Request, services: WebServices, source_id: int) -> di
     row = source_view(found, preferences(request).hides)
     link = row.url
     if row.url is not None and current_user(request).may(Role.EDITOR):
-        # The complete URL: its query may be required, and the submitter has seen it anyway.
+        # The complete URL: it may need its query, and editors can submit URLs anyway.
         link = (await services.library.store.source(source_id)).url
     return {
         **_frame(request, position),
         "source": row,
         "link": link,
         "tiles": tile_views(found),
-        "all": found.tile_count,
+        "tile_count": found.tile_count,
     }
 
 
-async def _drawn(request: Request, template: str, values: dict[str, Any]) -> Response:
+async def _render(request: Request, template: str, values: dict[str, Any]) -> Response:
     """Render; a source with many tiles in a thread, so that it does not block other requests."""
-    if len(values["tiles"]) <= MANY_TILES:
+    if len(values["tiles"]) <= THREAD_RENDER_TILES:
         return render(request, template, values, headers=PRIVATE)
     return await asyncio.to_thread(render, request, template, values, headers=PRIVATE)
 
@@ -297,5 +299,5 @@ async def _clip(request: Request, services: WebServices, clip_id: int) -> dict[s
 
 def _frame(request: Request, position: int | None) -> dict[str, Any]:
     after = {"after": position} if position is not None else {}
-    may = current_user(request).may(Role.EDITOR)
-    return {"news": urlencode({"topic": "library.*", **after}), "edits": may, "csrf": current_user(request).csrf}
+    may_edit = current_user(request).may(Role.EDITOR)
+    return {"stream": urlencode({"topic": "library.*", **after}), "edits": may_edit, "csrf": current_user(request).csrf}

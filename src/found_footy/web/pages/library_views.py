@@ -1,4 +1,4 @@
-"""One thumbnail of a sheet for a template: an SVG shows part of an image without inline style."""
+"""Views of sources, clips and thumbnails for the library pages. Pure functions of the library's documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from found_footy.library.views import (
 
 
 @dataclass(frozen=True, slots=True)
-class SheetPicture:
+class Thumbnail:
     url: str
     width: int
     height: int
@@ -35,17 +35,17 @@ class SheetPicture:
     sheet_height: int
 
 
-def sheet_picture(sheet: Sheet | None, frame: int | None = None) -> SheetPicture | None:
-    """Thumbnail of this frame of the source, or the last one before it; without a frame, one from the first third,
-    because films often begin in black. None without a sheet.
+def thumbnail(sheet: Sheet | None, frame: int | None = None) -> Thumbnail | None:
+    """Thumbnail of this source frame, or of the last one before it. Without a frame, one from the first third, since
+    videos often begin in black. None without a sheet. Drawn as SVG, which needs no inline style.
     """
     if sheet is None:
         return None
     count, columns, rows = (max(1, each) for each in (sheet.count, sheet.columns, sheet.rows))
     number = count // 3 if frame is None else (frame - sheet.first) // max(1, sheet.every)
-    place = min(max(0, number), count - 1, columns * rows - 1)
-    return SheetPicture(
-        sheet.url, sheet.width, sheet.height, place % columns * sheet.width, place // columns * sheet.height,
+    position = min(max(0, number), count - 1, columns * rows - 1)
+    return Thumbnail(
+        sheet.url, sheet.width, sheet.height, position % columns * sheet.width, position // columns * sheet.height,
         columns * sheet.width, rows * sheet.height,
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ KIND_NAMES = {"goal": "Goal", "url": "URL", "file": "File"}
 @dataclass(frozen=True, slots=True)
 class ClipGroup:
     name: str
-    words: str
+    label: str
     tone: str
     states: tuple[ClipState, ...]
 
@@ -102,15 +102,15 @@ CLIP_TONES: Mapping[ClipState, str] = {state: group.tone for group in CLIP_GROUP
 @dataclass(frozen=True, slots=True)
 class StateCount:
     name: str
-    words: str
+    label: str
     tone: str
     number: int
 
 
 def state_counts(by_state: Mapping[str, int]) -> list[StateCount]:
     """Counts of clips by group, without empty groups."""
-    sums = [(group, sum(by_state.get(state, 0) for state in group.states)) for group in CLIP_GROUPS]
-    return [StateCount(group.name, group.words, group.tone, number) for group, number in sums if number]
+    counts = [(group, sum(by_state.get(state, 0) for state in group.states)) for group in CLIP_GROUPS]
+    return [StateCount(group.name, group.label, group.tone, number) for group, number in counts if number]
 
 
 _ADVICE: Mapping[str, str] = {
@@ -134,8 +134,8 @@ def advice_for(kind: str) -> str:
     """Advice for a failure of this class."""
     if kind in _ADVICE:
         return _ADVICE[kind]
-    found = getattr(errors, kind, None)
-    hint = found.hint if isinstance(found, type) and issubclass(found, FootyError) else ""
+    error_class = getattr(errors, kind, None)
+    hint = error_class.hint if isinstance(error_class, type) and issubclass(error_class, FootyError) else ""
     return hint or "See the worker's log, then retry."
 
 
@@ -184,19 +184,19 @@ class StageErrorView:
 
 def fixture_of(item: SourceSummary | ClipSummary) -> int | None:
     """Match whose result the item reveals."""
-    found = item.facts.get("fixture_id")
-    return int(found) if isinstance(found, int) or (isinstance(found, str) and found.isdecimal()) else None
+    value = item.facts.get("fixture_id")
+    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()) else None
 
 
 def facts_view(facts: Facts) -> tuple[tuple[str, str], ...]:
-    told = [(words, str(facts[name])) for name, words in FACT_NAMES.items() if facts.get(name)]
+    rows = [(label, str(facts[name])) for name, label in FACT_NAMES.items() if facts.get(name)]
     if facts.get("home") and facts.get("away"):
-        told.insert(0, ("Match", f"{facts['home']} v {facts['away']}"))
+        rows.insert(0, ("Match", f"{facts['home']} v {facts['away']}"))
     if facts.get("withdrawn"):
-        told.append(("Goal", "withdrawn"))
+        rows.append(("Goal", "withdrawn"))
     if facts.get("verified") is not None:
-        told.append(("Clock", "verified" if facts["verified"] else "not verified"))
-    return tuple(told)
+        rows.append(("Clock", "verified" if facts["verified"] else "not verified"))
+    return tuple(rows)
 
 
 def spoiler_free_title(facts: Facts) -> str:
@@ -212,16 +212,16 @@ def stage_error_view(error: StageError | None) -> StageErrorView | None:
 # --- Clip view. Pure functions of the clip's document.
 
 
-UNDER_WAY = frozenset(state for state, tone in CLIP_TONES.items() if tone == "work")
+PROCESSING_STATES = frozenset(state for state, tone in CLIP_TONES.items() if tone == "work")
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateView:
     id: int
     title: str
-    words: str
-    picture: SheetPicture | None
-    said: str
+    label: str
+    picture: Thumbnail | None
+    verdict: str
     same: bool | None
 
 
@@ -230,10 +230,10 @@ class LibraryClipView:
     id: int
     source: int
     title: str
-    words: str
+    label: str
     state: str
     tone: str
-    under_way: bool
+    is_processing: bool
     live: bool
     film: str | None
     """URL to play: the clip's file, or its range of the source; None if deleted."""
@@ -241,7 +241,7 @@ class LibraryClipView:
     is_gone: bool
     film_is_gone: bool
     """Whether the source's video is deleted."""
-    place: str
+    position: str
     length: str
     first: int
     last: int
@@ -249,8 +249,8 @@ class LibraryClipView:
     reviewed_at: datetime | None
     settles_at: datetime | None
     event_id: str | None
-    trouble: StageErrorView | None
-    picture: SheetPicture | None
+    error: StageErrorView | None
+    picture: Thumbnail | None
     facts: tuple[tuple[str, str], ...]
     keyframes: Sequence[KeyframeImage]
     models: Sequence[str]
@@ -261,10 +261,10 @@ class LibraryClipView:
     copies: list[DuplicateView]
     fixture: int | None
     is_hidden: bool = False
-    can: frozenset[str] = frozenset()
+    actions: frozenset[str] = frozenset()
 
 
-def library_clip_view(clip: ClipDetail, hides: Hides, can: frozenset[str] = frozenset()) -> LibraryClipView:
+def library_clip_view(clip: ClipDetail, hides: Hides, actions: frozenset[str] = frozenset()) -> LibraryClipView:
     """View of a clip. `can` holds the actions that are available now."""
     state, fixture = clip.state, fixture_of(clip)
     hidden = fixture is not None and hides(fixture)
@@ -273,16 +273,16 @@ def library_clip_view(clip: ClipDetail, hides: Hides, can: frozenset[str] = froz
         id=clip.id,
         source=clip.source,
         title=spoiler_free_title(clip.facts) if hidden else clip.title or f"Clip {clip.id}",
-        words=state_label(state),
+        label=state_label(state),
         state=str(state),
         tone=CLIP_TONES[state],
-        under_way=state in UNDER_WAY,
+        is_processing=state in PROCESSING_STATES,
         live=clip.live,
         film=clip.file or (clip.film and f"{clip.film}#t={starts},{ends}"),
         has_file=clip.file is not None,
         is_gone=state in FILES_DELETED,
         film_is_gone=clip.film is None,
-        place=format_timecode(starts),
+        position=format_timecode(starts),
         length=format_length(clip.seconds),
         first=clip.first,
         last=clip.end - 1,
@@ -290,8 +290,8 @@ def library_clip_view(clip: ClipDetail, hides: Hides, can: frozenset[str] = froz
         reviewed_at=clip.reviewed_at,
         settles_at=clip.settles_at,
         event_id=clip.event_id,
-        trouble=stage_error_view(clip.error),
-        picture=None if hidden else sheet_picture(clip.sheet, clip.first),
+        error=stage_error_view(clip.error),
+        picture=None if hidden else thumbnail(clip.sheet, clip.first),
         facts=() if hidden else facts_view(clip.facts),
         keyframes=[] if hidden else clip.keyframes,
         models=clip.models,
@@ -302,25 +302,25 @@ def library_clip_view(clip: ClipDetail, hides: Hides, can: frozenset[str] = froz
         copies=[] if hidden else [_copy(each) for each in clip.copies],
         fixture=fixture,
         is_hidden=hidden,
-        can=can,
+        actions=actions,
     )
 
 
 def _copy(other: DuplicateClip) -> DuplicateView:
     same, by = other.same, other.said_by
     if same is None:
-        said = "by fingerprint"
+        verdict = "by fingerprint"
     else:
-        said = f"{by or 'a reviewer'} marked it as {'a duplicate' if same else 'different'}"
-    title, words = other.title or f"Clip {other.id}", state_label(other.state)
-    return DuplicateView(other.id, title, words, sheet_picture(other.sheet), said, same)
+        verdict = f"{by or 'a reviewer'} marked it as {'a duplicate' if same else 'different'}"
+    title, label = other.title or f"Clip {other.id}", state_label(other.state)
+    return DuplicateView(other.id, title, label, thumbnail(other.sheet), verdict, same)
 
 
 # --- Views of sources and tiles. Pure functions of their documents.
 
 
-AT_WORK = frozenset({SourceState.DOWNLOADING, SourceState.SPLICING})
-UNDER_WAY_SOURCE_VIEW = AT_WORK | {SourceState.NEW, SourceState.DOWNLOADED}
+RUNNING_STATES = frozenset({SourceState.DOWNLOADING, SourceState.SPLICING})
+PROCESSING_SOURCE_STATES = RUNNING_STATES | {SourceState.NEW, SourceState.DOWNLOADED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,18 +329,18 @@ class SourceView:
     title: str
     kind: str
     state: str
-    words: str
+    label: str
     tone: str
-    under_way: bool
+    is_processing: bool
     percent: int | None
     """Progress of the running stage."""
-    at_work: bool
-    about: tuple[str, ...]
+    is_running: bool
+    properties: tuple[str, ...]
     film: str | None
     film_deleted_at: datetime | None
     clips: list[StateCount]
-    picture: SheetPicture | None
-    trouble: StageErrorView | None
+    picture: Thumbnail | None
+    error: StageErrorView | None
     submitted_by: str
     created_at: datetime
     url: str | None
@@ -354,23 +354,23 @@ def source_view(source: SourceSummary, hides: Hides) -> SourceView:
     state = source.state
     fixture, facts, film = fixture_of(source), source.facts, source.film
     hidden = fixture is not None and hides(fixture)
-    share = source.progress
+    progress = source.progress
     return SourceView(
         id=source.id,
         title=spoiler_free_title(facts) if hidden else source.title or _fallback(source),
         kind=KIND_NAMES[source.kind],
         state=str(state),
-        words=state_label(state),
+        label=state_label(state),
         tone=SOURCE_TONES[state],
-        under_way=state in UNDER_WAY_SOURCE_VIEW,
-        percent=round(100 * share) if share is not None and state in AT_WORK else None,
-        at_work=state in AT_WORK,
-        about=_about(film) if film else (),
+        is_processing=state in PROCESSING_SOURCE_STATES,
+        percent=round(100 * progress) if progress is not None and state in RUNNING_STATES else None,
+        is_running=state in RUNNING_STATES,
+        properties=_properties(film) if film else (),
         film=None if hidden or film is None else film.url,
         film_deleted_at=film.deleted_at if film else None,
         clips=state_counts(source.clips),
-        picture=None if hidden else sheet_picture(source.sheet),
-        trouble=stage_error_view(source.error),
+        picture=None if hidden else thumbnail(source.sheet),
+        error=stage_error_view(source.error),
         submitted_by=source.submitted_by,
         created_at=source.created_at,
         url=source.url,
@@ -385,9 +385,9 @@ def source_view(source: SourceSummary, hides: Hides) -> SourceView:
 class TileView:
     id: int
     state: str
-    words: str
+    label: str
     tone: str
-    place: str
+    position: str
     length: str
     starts: float
     left: float
@@ -396,7 +396,7 @@ class TileView:
     reviewed_by: str | None
     reviewed_at: datetime | None
     group: int | None
-    picture: SheetPicture | None
+    picture: Thumbnail | None
 
 
 def tile_views(source: SourceDetail) -> list[TileView]:
@@ -410,9 +410,9 @@ def _tile(tile: Tile, rate: float, frames: int) -> TileView:
     return TileView(
         id=tile.id,
         state=str(state),
-        words=state_label(state),
+        label=state_label(state),
         tone=CLIP_TONES[state],
-        place=format_timecode(starts),
+        position=format_timecode(starts),
         length=format_length((end - first) / rate),
         starts=round(starts, 3),
         left=round(100 * first / frames, 3),
@@ -420,7 +420,7 @@ def _tile(tile: Tile, rate: float, frames: int) -> TileView:
         reviewed_by=tile.reviewed_by,
         reviewed_at=tile.reviewed_at,
         group=tile.group,
-        picture=sheet_picture(tile.sheet, first),
+        picture=thumbnail(tile.sheet, first),
     )
 
 
@@ -428,7 +428,7 @@ def _fallback(source: SourceSummary) -> str:
     return source.url or f"Source {source.id}"
 
 
-def _about(film: Film) -> tuple[str, ...]:
+def _properties(film: Film) -> tuple[str, ...]:
     return (
         format_length(film.seconds),
         f"{film.width} × {film.height}",

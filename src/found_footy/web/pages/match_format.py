@@ -1,4 +1,4 @@
-"""Match texts and timelines: cricket scores, positions on the timeline, statuses, and data freshness."""
+"""Texts of a match: cricket scores, statuses, data freshness; and positions on its timeline."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ OVERS_BY_FORMAT = {"t10": 10, "hundred": 20, "t20": 20, "odi": 50, "list a": 50,
 LONG_INNINGS = 90
 """Timeline length of an innings without an over limit."""
 
-_HOW = {
+_WITH_BOWLER = {
     WicketKind.BOWLED: "b",
     WicketKind.CAUGHT: "caught, b",
     WicketKind.LBW: "lbw b",
     WicketKind.STUMPED: "stumped, b",
     WicketKind.HIT_WICKET: "hit wicket b",
 }
-_PLAIN = {
+_WITHOUT_BOWLER = {
     WicketKind.BOWLED: "bowled",
     WicketKind.CAUGHT: "caught",
     WicketKind.LBW: "lbw",
@@ -58,10 +58,10 @@ def batting(innings: Sequence[Innings]) -> str | None:
 
 def how_out(kind: str, bowler: str | None) -> str:
     """`b Bumrah`, `caught, b Bumrah`, `run out`."""
-    known = WicketKind(kind) if kind in set(WicketKind) else WicketKind.OTHER
-    if bowler and known in _HOW:
-        return f"{_HOW[known]} {bowler}"
-    return _PLAIN[known]
+    wicket = WicketKind(kind) if kind in set(WicketKind) else WicketKind.OTHER
+    if bowler and wicket in _WITH_BOWLER:
+        return f"{_WITH_BOWLER[wicket]} {bowler}"
+    return _WITHOUT_BOWLER[wicket]
 
 
 def ordinal(number: int) -> str:
@@ -72,9 +72,9 @@ def ordinal(number: int) -> str:
 def innings_overs(details: Mapping[str, Any], innings: Sequence[Innings]) -> int:
     """Overs per innings on the timeline."""
     kind = f"{details.get('match_type', '')} {details.get('series', '')}".casefold()
-    known = next((overs for word, overs in OVERS_BY_FORMAT.items() if word in kind), None)
-    longest = max((each["overs"] + bool(each["balls"]) for each in innings), default=0)
-    return max(known or (LONG_INNINGS if len(innings) > 2 or "test" in kind else 20), longest)
+    overs_limit = next((overs for key, overs in OVERS_BY_FORMAT.items() if key in kind), None)
+    longest_innings = max((each["overs"] + bool(each["balls"]) for each in innings), default=0)
+    return max(overs_limit or (LONG_INNINGS if len(innings) > 2 or "test" in kind else 20), longest_innings)
 
 
 def innings_percent(innings: int, over: int, ball: int | None, *, count: int, overs: int) -> float:
@@ -96,30 +96,32 @@ def needs_extra_time(minutes: list[int]) -> bool:
     return any(minute > PARTS[NORMAL - 1][1] for minute in minutes)
 
 
-def timeline_percent(elapsed: int, extra: int | None = None, *, long: bool = False) -> float:
+def timeline_percent(elapsed: int, extra: int | None = None, *, extra_time: bool = False) -> float:
     """Position in percent; minutes beyond the timeline are at its end."""
     at = 0.0
-    parts = PARTS if long else PARTS[:NORMAL]
+    parts = PARTS if extra_time else PARTS[:NORMAL]
     for first, last, stoppage in parts:
         if elapsed <= last:
             at += max(0, elapsed - first) + (min(extra or 0, stoppage) if elapsed == last else 0)
             break
         at += last - first + stoppage
-    return round(100 * at / _length(long), 1)
+    return round(100 * at / _length(extra_time), 1)
 
 
-def half_time_percent(*, long: bool = False) -> float:
+def half_time_percent(*, extra_time: bool = False) -> float:
     first, last, stoppage = PARTS[0]
-    return round(100 * (last - first + stoppage) / _length(long), 1)
+    return round(100 * (last - first + stoppage) / _length(extra_time), 1)
 
 
-def full_time_percent(*, long: bool = False) -> float:
+def full_time_percent(*, extra_time: bool = False) -> float:
     """Position of the end of normal time, where extra time begins."""
-    return round(100 * sum(last - first + stoppage for first, last, stoppage in PARTS[:NORMAL]) / _length(long), 1)
+    return round(
+        100 * sum(last - first + stoppage for first, last, stoppage in PARTS[:NORMAL]) / _length(extra_time), 1
+    )
 
 
-def _length(long: bool) -> int:
-    return sum(last - first + stoppage for first, last, stoppage in (PARTS if long else PARTS[:NORMAL]))
+def _length(extra_time: bool) -> int:
+    return sum(last - first + stoppage for first, last, stoppage in (PARTS if extra_time else PARTS[:NORMAL]))
 
 
 # --- Texts of a match and its goals, with and without results.
@@ -168,7 +170,7 @@ class MatchPhase(StrEnum):
     OVER = "finished"
 
 
-_STANDINGS: Mapping[Phase, MatchPhase] = {
+_PHASE_GROUPS: Mapping[Phase, MatchPhase] = {
     Phase.UPCOMING: MatchPhase.UPCOMING,
     Phase.POSTPONED: MatchPhase.UPCOMING,
     Phase.IN_PLAY: MatchPhase.LIVE,
@@ -180,8 +182,8 @@ _STANDINGS: Mapping[Phase, MatchPhase] = {
 
 def match_phase(status: str, stage: str) -> MatchPhase:
     """Phase of a match. A match that is no longer polled is not live, whatever its last status was."""
-    known = _STANDINGS.get(PHASES.get(status, Phase.IN_PLAY), MatchPhase.LIVE)
-    return MatchPhase.OVER if known is MatchPhase.LIVE and stage == "completed" else known
+    phase = _PHASE_GROUPS.get(PHASES.get(status, Phase.IN_PLAY), MatchPhase.LIVE)
+    return MatchPhase.OVER if phase is MatchPhase.LIVE and stage == "completed" else phase
 
 
 def clock_text(
@@ -229,10 +231,12 @@ def status_badge(status: str, *, seen: int, debounce: int, searches: int, attemp
         return StatusBadge(status, f"seen {min(seen, debounce)}/{debounce}")
     if status == "complete":
         return StatusBadge(status, _clips(clips)) if clips else StatusBadge("none", "no clip")
-    working = f"searching {searches}/{max(attempts, searches)}"
+    searching = f"searching {searches}/{max(attempts, searches)}"
     if clips:
-        return StatusBadge("complete", _clips(clips), working)
-    return StatusBadge(status, "checking clips", working) if status == "extracting" else StatusBadge(status, working)
+        return StatusBadge("complete", _clips(clips), searching)
+    return (
+        StatusBadge(status, "checking clips", searching) if status == "extracting" else StatusBadge(status, searching)
+    )
 
 
 def _clips(number: int) -> str:
@@ -246,30 +250,32 @@ def _clips(number: int) -> str:
 class DataFreshness:
     """`age_seconds` is None for a match that is not part of every poll."""
 
-    heard_at: datetime | None
+    updated_at: datetime | None
     age_seconds: float | None = None
     stale: bool = False
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """`stale · 75 s`; empty if fresh."""
         if not self.stale or self.age_seconds is None:
             return ""
-        return f"stale · {short_duration(timedelta(seconds=self.age_seconds))}" if self.heard_at else "no feed data yet"
+        return (
+            f"stale · {short_duration(timedelta(seconds=self.age_seconds))}" if self.updated_at else "no feed data yet"
+        )
 
     @property
     def since(self) -> int | None:
         """Last update of a polled match, in seconds since 1970."""
-        return int(self.heard_at.timestamp()) if self.heard_at and self.age_seconds is not None else None
+        return int(self.updated_at.timestamp()) if self.updated_at and self.age_seconds is not None else None
 
 
 def freshness_of(
-    match: Mapping[str, Any], now: datetime, stale_seconds: float, heard_at: datetime | None = None
+    match: Mapping[str, Any], now: datetime, stale_seconds: float, updated_at: datetime | None = None
 ) -> DataFreshness:
     """Freshness of a match. `match` has stage, status, kickoff and last_poll_at, with the database's names."""
-    heard = heard_at or match["last_poll_at"]
-    followed = match["stage"] == "active" and match_phase(match["status"], match["stage"]) is not MatchPhase.OVER
-    if not followed or match["kickoff"] > now:
-        return DataFreshness(heard)
-    age = max(0.0, (now - (heard or match["kickoff"])).total_seconds())
-    return DataFreshness(heard, age, age > stale_seconds)
+    updated_at = updated_at or match["last_poll_at"]
+    is_polled = match["stage"] == "active" and match_phase(match["status"], match["stage"]) is not MatchPhase.OVER
+    if not is_polled or match["kickoff"] > now:
+        return DataFreshness(updated_at)
+    age = max(0.0, (now - (updated_at or match["kickoff"])).total_seconds())
+    return DataFreshness(updated_at, age, age > stale_seconds)

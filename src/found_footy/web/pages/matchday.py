@@ -19,23 +19,30 @@ from starlette.responses import HTMLResponse, Response
 
 from found_footy.errors import NotFound
 from found_footy.fixtures.models import Sport
-from found_footy.web.pages import match_format as cricket
-from found_footy.web.pages import match_format as time_line
 from found_footy.web.pages.match_format import (
     MatchPhase,
     StatusBadge,
+    batting,
     clock_text,
     freshness_of,
+    half_time_percent,
+    how_out,
+    innings_overs,
+    innings_percent,
+    innings_score,
     match_phase,
     minute_text,
+    needs_extra_time,
+    ordinal,
     status_badge,
+    timeline_percent,
 )
 from found_footy.web.rendering import PRIVATE, environment, preferences, render
 from found_footy.web.response_cache import AGE_STEP_SECONDS, Body, cached_page
 from found_footy.web.services import ServicesDep, WebRules, WebServices
 from found_footy.web.users import ANONYMOUS, current_user
 
-NOTES = {"Penalty": "pen.", "Own Goal": "o.g."}
+KIND_NOTES = {"Penalty": "pen.", "Own Goal": "o.g."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,8 @@ class GoalCardView:
     """Id of the goal's best clip."""
     length: str
     verified: bool
-    place: float
-    """Position on the timeline, in percent."""
+    position: float
+    """On the timeline, in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +96,14 @@ class MatchCardView:
     goals: tuple[GoalCardView, ...] = ()
     progress: float | None = None
     """Progress of the match on the timeline, in percent."""
-    line: str = ""
+    timeline: str = ""
     """Kind of timeline: `long` with extra time, `innings-2`, `innings-4`; empty for 90 minutes."""
     runs: tuple[tuple[str, str], tuple[str, str]] | None = None
     """In cricket, for home and away: `187/5` and `(20 ov)`."""
     batting: str | None = None
     last: str | None = None
     """In cricket, the last event as the feed describes it."""
-    place: str | None = None
+    venue: str | None = None
     """Venue and toss."""
 
     @property
@@ -108,16 +115,16 @@ class MatchCardView:
         return any(goal.video for goal in self.goals)
 
     @property
-    def has_line(self) -> bool:
+    def has_timeline(self) -> bool:
         """Whether to show a timeline. Live matches have one even without goals, so that the first goal shifts less."""
         return not self.hidden and (self.live or bool(self.goals))
 
 
 def match_card_view(row: dict[str, Any], *, hidden: bool, now: datetime, rules: WebRules) -> MatchCardView:
     at = match_phase(row["status"], row["stage"])
-    news = freshness_of(row, now, rules.stale_seconds)
-    trouble = "feed error" if row["error_kind"] else None
-    plain: dict[str, Any] = {
+    freshness = freshness_of(row, now, rules.stale_seconds)
+    feed_error = "feed error" if row["error_kind"] else None
+    common: dict[str, Any] = {
         "id": row["id"],
         "day": row["kickoff"].astimezone(now.tzinfo).date().isoformat(),
         "home": row["home_name"],
@@ -129,26 +136,26 @@ def match_card_view(row: dict[str, Any], *, hidden: bool, now: datetime, rules: 
         "round": row["round"],
         "phase": at,
         "hidden": hidden and at is not MatchPhase.UPCOMING,
-        "polled": news.since,
-        "stale": news.words,
+        "polled": freshness.since,
+        "stale": freshness.text,
         "sport": row["sport"],
     }
     if hidden:
         # An error message may contain the score.
-        words = clock_text(row["status"], row["stage"], None, None) if at is MatchPhase.UPCOMING else None
-        return MatchCardView(**plain, note=trouble, clock=words)
-    if trouble and row["error_message"]:
-        trouble = f"{trouble}: {row['error_message']}"
-    plain |= {
-        "note": trouble,
+        phase_text = clock_text(row["status"], row["stage"], None, None) if at is MatchPhase.UPCOMING else None
+        return MatchCardView(**common, note=feed_error, clock=phase_text)
+    if feed_error and row["error_message"]:
+        feed_error = f"{feed_error}: {row['error_message']}"
+    common |= {
+        "note": feed_error,
         "clock": clock_text(row["status"], row["stage"], row["elapsed"], row["extra"], row["sport"]),
     }
     if row["sport"] == Sport.CRICKET:
-        return _cricket(plain, row, at, rules)
-    long = time_line.needs_extra_time([goal["elapsed"] for goal in row["goals"]]) or row["status"] in ("ET", "AET")
+        return _cricket(common, row, at, rules)
+    extra_time = needs_extra_time([goal["elapsed"] for goal in row["goals"]]) or row["status"] in ("ET", "AET")
     scored = row["home_penalties"] is not None and row["away_penalties"] is not None
     return MatchCardView(
-        **plain,
+        **common,
         home_goals=None if at is MatchPhase.UPCOMING else row["home_goals"],
         away_goals=None if at is MatchPhase.UPCOMING else row["away_goals"],
         penalties=(row["home_penalties"], row["away_penalties"]) if scored else None,
@@ -156,61 +163,61 @@ def match_card_view(row: dict[str, Any], *, hidden: bool, now: datetime, rules: 
             _goal(
                 goal,
                 rules,
-                time_line.timeline_percent(goal["elapsed"], goal["extra"], long=long),
-                NOTES.get(goal["kind"]),
+                timeline_percent(goal["elapsed"], goal["extra"], extra_time=extra_time),
+                KIND_NOTES.get(goal["kind"]),
             )
             for goal in row["goals"]
         ),
-        progress=_progress(row, at, long),
-        line="long" if long else "",
+        progress=_progress(row, at, extra_time),
+        timeline="long" if extra_time else "",
     )
 
 
-def _cricket(plain: dict[str, Any], row: dict[str, Any], at: MatchPhase, rules: WebRules) -> MatchCardView:
+def _cricket(common: dict[str, Any], row: dict[str, Any], at: MatchPhase, rules: WebRules) -> MatchCardView:
     innings = row["innings"]
     count = 4 if len(innings) > 2 else 2
-    overs = cricket.innings_overs(row["details"], innings)
+    overs = innings_overs(row["details"], innings)
     last = innings[-1] if innings else None
     toss, ground = row["toss"], row["venue"]
     winner = {"home": row["home_name"], "away": row["away_name"]}.get(toss["winner"]) if toss else None
-    said = (ground, f"{winner} won the toss and chose to {toss['decision']}" if winner else None)
+    ground_and_toss = (ground, f"{winner} won the toss and chose to {toss['decision']}" if winner else None)
     progress = None
     if at is MatchPhase.LIVE and last is not None:
-        progress = cricket.innings_percent(last["number"], last["overs"], last["balls"], count=count, overs=overs)
+        progress = innings_percent(last["number"], last["overs"], last["balls"], count=count, overs=overs)
     return MatchCardView(
-        **plain,
-        runs=(cricket.innings_score(innings, "home"), cricket.innings_score(innings, "away")) if innings else None,
-        batting=cricket.batting(innings) if at is MatchPhase.LIVE else None,
+        **common,
+        runs=(innings_score(innings, "home"), innings_score(innings, "away")) if innings else None,
+        batting=batting(innings) if at is MatchPhase.LIVE else None,
         last=row["last_event"]["description"] if at is MatchPhase.LIVE and row["last_event"] else None,
-        place=" · ".join(part for part in said if part) or None,
+        venue=" · ".join(part for part in ground_and_toss if part) or None,
         goals=tuple(_wickets(row["goals"], rules, count, overs)),
         progress=progress,
-        line=f"innings-{count}",
+        timeline=f"innings-{count}",
     )
 
 
 def _wickets(wickets: list[dict[str, Any]], rules: WebRules, count: int, overs: int) -> Iterator[GoalCardView]:
     """Wickets numbered by innings; withdrawn ones have no number."""
-    fallen: Counter[int] = Counter()
+    wickets_fallen: Counter[int] = Counter()
     for wicket in wickets:
         innings = wicket["innings"] or 1
         withdrawn = wicket["status"] == "withdrawn"
-        fallen[innings] += not withdrawn
-        tally = "no wicket" if withdrawn else f"{cricket.ordinal(fallen[innings])} wicket"
-        place = cricket.innings_percent(innings, wicket["elapsed"], wicket["extra"], count=count, overs=overs)
-        yield _goal(wicket, rules, place, cricket.how_out(wicket["kind"], wicket["assist"]), tally)
+        wickets_fallen[innings] += not withdrawn
+        tally = "no wicket" if withdrawn else f"{ordinal(wickets_fallen[innings])} wicket"
+        position = innings_percent(innings, wicket["elapsed"], wicket["extra"], count=count, overs=overs)
+        yield _goal(wicket, rules, position, how_out(wicket["kind"], wicket["assist"]), tally)
 
 
-def _progress(row: dict[str, Any], at: MatchPhase, long: bool) -> float | None:
+def _progress(row: dict[str, Any], at: MatchPhase, extra_time: bool) -> float | None:
     if at is not MatchPhase.LIVE or row["elapsed"] is None:
         return None
     if row["status"] == "HT":
-        return time_line.half_time_percent(long=long)
-    return time_line.timeline_percent(row["elapsed"], row["extra"], long=long)
+        return half_time_percent(extra_time=extra_time)
+    return timeline_percent(row["elapsed"], row["extra"], extra_time=extra_time)
 
 
 def _goal(
-    goal: dict[str, Any], rules: WebRules, place: float, note: str | None, tally: str | None = None
+    goal: dict[str, Any], rules: WebRules, position: float, note: str | None, tally: str | None = None
 ) -> GoalCardView:
     best = goal["best"]
     sport = Sport.FOOTBALL if tally is None else Sport.CRICKET
@@ -235,7 +242,7 @@ def _goal(
         video=best["id"] if best else None,
         length=f"{int(best['duration']) // 60}:{int(best['duration']) % 60:02}" if best else "",
         verified=bool(best and best["verified"]),
-        place=place,
+        position=position,
     )
 
 
@@ -345,11 +352,11 @@ async def _shared_page(
 
 async def _today(request: Request, services: WebServices, show: Show) -> HTMLResponse:
     day = services.now().astimezone(UTC).date()
-    around = await services.matchday.days(day, AROUND)
-    elsewhere = nearest_day(day, around["before"], around["after"])
-    if around["counts"].get(day) or elsewhere == day:
-        return await _page(request, services, day, around, show)
-    return await _page(request, services, elsewhere, await services.matchday.days(elsewhere, AROUND), show)
+    nearby = await services.matchday.days(day, AROUND)
+    nearest = nearest_day(day, nearby["before"], nearby["after"])
+    if nearby["counts"].get(day) or nearest == day:
+        return await _page(request, services, day, nearby, show)
+    return await _page(request, services, nearest, await services.matchday.days(nearest, AROUND), show)
 
 
 async def _one_day(request: Request, services: WebServices, day: date, show: Show) -> HTMLResponse:
@@ -367,14 +374,14 @@ async def card(request: Request, services: ServicesDep, fixture_id: str) -> HTML
 
 
 @router.get("/fragments/heard/{day}")
-async def heard(request: Request, services: ServicesDep, day: str) -> Response:
+async def updates(request: Request, services: ServicesDep, day: str) -> Response:
     """Last update of each live match, for `staleness.js`. One query per second for all clients."""
     chosen_day, now = parse_day(day), services.now()
 
     async def build() -> Body:
         times = await services.matchday.heard(chosen_day, MAX_MATCHES)
-        heard = {match: int(at.timestamp()) for match, at in times.items()}
-        return Body(json.dumps({"now": now.timestamp(), "heard": heard}).encode())
+        updates = {match: int(at.timestamp()) for match, at in times.items()}
+        return Body(json.dumps({"now": now.timestamp(), "heard": updates}).encode())
 
     key = ("heard", chosen_day, int(now.timestamp()))
     cached = await services.cache.get(key, build)
@@ -397,33 +404,33 @@ def parse_day(text: str) -> date:
     raise NotFound(f"invalid date {text[:40]!r}: expected YYYY-MM-DD")
 
 
-def _has_matches(around: Mapping[str, Any]) -> bool:
-    return bool(around["before"] or around["after"] or any(around["counts"].values()))
+def _has_matches(nearby: Mapping[str, Any]) -> bool:
+    return bool(nearby["before"] or nearby["after"] or any(nearby["counts"].values()))
 
 
 def _now(services: WebServices) -> datetime:
     return services.now().astimezone(UTC)
 
 
-async def _page(request: Request, services: WebServices, day: date, around: dict[str, Any], show: Show) -> HTMLResponse:
-    now, chose = _now(services), preferences(request)
-    rows = await services.matchday.matches(day, MAX_MATCHES) if around["counts"].get(day) else []
-    matches = [match_card_view(row, hidden=chose.hides(row["id"]), now=now, rules=services.rules) for row in rows]
+async def _page(request: Request, services: WebServices, day: date, nearby: dict[str, Any], show: Show) -> HTMLResponse:
+    now, chosen = _now(services), preferences(request)
+    rows = await services.matchday.matches(day, MAX_MATCHES) if nearby["counts"].get(day) else []
+    matches = [match_card_view(row, hidden=chosen.hides(row["id"]), now=now, rules=services.rules) for row in rows]
     values = {
         "day": day,
         "today": now.date(),
-        "words": relative_day(day, now.date()),
-        "around": around,
-        "tabs": day_tabs(day, around["counts"]),
+        "day_name": relative_day(day, now.date()),
+        "around": nearby,
+        "tabs": day_tabs(day, nearby["counts"]),
         "show": show,
         "counts": {each: len(filter_matches(matches, each)) for each in ("all", "live", "clips")},
-        "elsewhere": request.url.path == "/" and day != now.date(),
-        "left_out": around["counts"].get(day, 0) - len(matches),
+        "is_other_day": request.url.path == "/" and day != now.date(),
+        "omitted": nearby["counts"].get(day, 0) - len(matches),
         "groups": group_by_competition(filter_matches(matches, show)),
-        "veiled": any(match.hidden for match in matches),
+        "has_hidden": any(match.hidden for match in matches),
         "now": int(now.timestamp()),
         "card": card_html,
-        "stale": services.rules.stale_seconds,
-        "overview": None if _has_matches(around) else await services.overview(),
+        "stale_seconds": services.rules.stale_seconds,
+        "overview": None if _has_matches(nearby) else await services.overview(),
     }
     return render(request, "matchday.html", values, headers=PRIVATE)

@@ -48,7 +48,7 @@ MAX_MATCHES = 40
 MAX_GOALS = 50
 BANDS = 5
 """Rejection reasons with a separate colour; the others share one."""
-REST = "other reasons"
+OTHER_REASONS = "other reasons"
 LIMIT_AT = 50.0
 """Position of the limit in a plot that is 100 wide: twice the limit fills it."""
 
@@ -71,7 +71,7 @@ class GoalRow:
     state: str
     progress: str
     posts: str
-    began: str
+    started: str
     sign_of_life: str
     late: bool
     workflow_url: str | None
@@ -96,7 +96,7 @@ class Column:
     at: datetime
     x: float
     segments: tuple[Segment, ...]
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,9 @@ def poll_bars(measured: Measurement, limits: HealthLimits) -> tuple[PollBar, ...
 def _poll_bar(match: LiveMatch, now: datetime, limit: timedelta) -> PollBar:
     age = max(timedelta(0), now - match.since)
     problem = f"{match.error_kind}: {match.error_message}" if match.error_kind else ""
-    said = spoken(age) if match.polled_at else "not yet"
+    text = spoken(age) if match.polled_at else "not yet"
     width = min(100.0, round(LIMIT_AT * (age / limit), 1))
-    return PollBar(f"{match.home} – {match.away}", match.fixture_id, said, width, age > limit, problem)
+    return PollBar(f"{match.home} – {match.away}", match.fixture_id, text, width, age > limit, problem)
 
 
 def goal_rows(measured: Measurement, rules: WebRules, limits: HealthLimits, hides: Hides) -> tuple[GoalRow, ...]:
@@ -137,7 +137,7 @@ def goal_rows(measured: Measurement, rules: WebRules, limits: HealthLimits, hide
 
 
 def _goal_row(goal: OpenGoal, now: datetime, rules: WebRules, limits: HealthLimits) -> GoalRow:
-    quiet = now - goal.sign_of_life
+    idle = now - goal.sign_of_life
     return GoalRow(
         goal.event_id,
         f"{goal.player or 'Unknown'} {goal.moment}",
@@ -146,8 +146,8 @@ def _goal_row(goal: OpenGoal, now: datetime, rules: WebRules, limits: HealthLimi
         search_progress(goal, rules),
         posts_text(goal.states),
         spoken(now - goal.first_seen),
-        spoken(quiet),
-        goal.stable_at is not None and quiet > limits.search_silence,
+        spoken(idle),
+        goal.stable_at is not None and idle > limits.search_silence,
         workflow_url(rules, f"search-{goal.event_id}") if goal.begun else None,
     )
 
@@ -160,11 +160,11 @@ def search_progress(goal: OpenGoal, rules: WebRules) -> str:
     return f"search {goal.attempts}/{rules.search_attempts}"
 
 
-_POST_WORDS = ("waiting", "downloading", "checking", "kept", "duplicate", "lost")
+_POST_STATES = ("waiting", "downloading", "checking", "kept", "duplicate", "lost")
 
 
 def posts_text(states: Mapping[str, int]) -> str:
-    return " · ".join(f"{states[name]} {name}" for name in _POST_WORDS if states.get(name)) or "no posts yet"
+    return " · ".join(f"{states[name]} {name}" for name in _POST_STATES if states.get(name)) or "no posts yet"
 
 
 def workflow_url(rules: WebRules, workflow_id: str) -> str | None:
@@ -194,14 +194,14 @@ def rejection_stack(hours: Sequence[Hour]) -> StackedBars:
     for hour in hours:
         totals.update(hour.losses)
     ordered = sorted(totals, key=lambda name: (-totals[name], name))
-    named, rest = ordered[:BANDS], ordered[BANDS:]
-    if len(rest) == 1:
-        named, rest = ordered, []
-    names = (*named, REST) if rest else tuple(named)
+    main, others = ordered[:BANDS], ordered[BANDS:]
+    if len(others) == 1:
+        main, others = ordered, []
+    names = (*main, OTHER_REASONS) if others else tuple(main)
 
     def parts(hour: Hour) -> tuple[int, ...]:
-        counts = tuple(hour.losses.get(name, 0) for name in named)
-        return (*counts, sum(hour.losses.get(name, 0) for name in rest)) if rest else counts
+        counts = tuple(hour.losses.get(name, 0) for name in main)
+        return (*counts, sum(hour.losses.get(name, 0) for name in others)) if others else counts
 
     return _stack(hours, names, parts)
 
@@ -217,8 +217,8 @@ def _stack(hours: Sequence[Hour], names: Sequence[str], parts: Callable[[Hour], 
             if height:
                 top = round(top - height, 2)
                 segments.append(Segment(top, height, band))
-        said = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count) or "none"
-        columns.append(Column(hour.at, number * 10.0, tuple(segments), said))
+        text = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count) or "none"
+        columns.append(Column(hour.at, number * 10.0, tuple(segments), text))
     totals = tuple(sum(each[band] for each in values) for band in range(len(names)))
     return StackedBars(tuple(names), totals, tuple(columns), highest)
 
@@ -235,10 +235,10 @@ def round_up(number: int) -> int:
 
 def hide_results(report: HealthReport, hides: Hides) -> HealthReport:
     """Hide all details of goals whose match is hidden; only the problem itself is shown."""
-    return replace(report, findings=tuple(_veiled(finding, hides) for finding in report.findings))
+    return replace(report, findings=tuple(_hide_finding(finding, hides) for finding in report.findings))
 
 
-def _veiled(finding: Finding, hides: Hides) -> Finding:
+def _hide_finding(finding: Finding, hides: Hides) -> Finding:
     if finding.event_id is None or finding.fixture_id is None or not hides(finding.fixture_id):
         return finding
     return replace(finding, what="A problem in a match with hidden scores", event_id=None)
@@ -257,13 +257,13 @@ DONE = {
     "different": "Kept as two matches.",
     "recycled": "Restarted. See the recoveries below for the outcome.",
 }
-LARGEST = 2**63 - 1
+MAX_ID = 2**63 - 1
 
 
 @router.post("/operations/feeds/{feed_id}")
 async def switch(request: Request, services: ServicesDep, feed_id: str) -> Response:
-    wish = (await read_form(request)).get("state", "")
-    state: State | None = next((each for each in get_args(State) if each == wish), None)
+    choice = (await read_form(request)).get("state", "")
+    state: State | None = next((each for each in get_args(State) if each == choice), None)
     if state is None:
         raise BadRequest("invalid state: expected on, off or auto")
     await acting.switch(services, feed_id, state)
@@ -281,24 +281,24 @@ async def pairing(request: Request, services: ServicesDep) -> Response:
 
 
 @router.post("/operations/recycle")
-async def recycle(request: Request, services: ServicesDep, who: Operator) -> Response:
-    wish = (await read_form(request)).get("what", "")
-    what: Part | None = next((each for each in get_args(Part) if each == wish), None)
+async def recycle(request: Request, services: ServicesDep, operator: Operator) -> Response:
+    choice = (await read_form(request)).get("what", "")
+    what: Part | None = next((each for each in get_args(Part) if each == choice), None)
     if what is None:
         raise BadRequest("unknown part: expected browser or poller")
-    await acting.recycle(services, what, who.name)
+    await acting.recycle(services, what, operator.name)
     return _back("recycled", "recoveries")
 
 
 def _number(form: dict[str, str], name: str) -> int:
     text = form.get(name, "")
-    if not (text.isascii() and text.isdecimal()) or len(text) > 19 or int(text) > LARGEST:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 19 or int(text) > MAX_ID:
         raise BadRequest(f"invalid {name}: expected a number")
     return int(text)
 
 
-def _back(done: str, place: str) -> Response:
-    return RedirectResponse(f"/operations?done={done}#{place}", 303)
+def _back(done: str, anchor: str) -> Response:
+    return RedirectResponse(f"/operations?done={done}#{anchor}", 303)
 
 
 # --- Routes of the operations page.
@@ -317,7 +317,7 @@ async def page(request: Request, services: ServicesDep, done: str = "") -> HTMLR
 
 @router_operations.get("/operations/fragment")
 async def fragment(request: Request, services: ServicesDep) -> HTMLResponse:
-    """What the page replaces itself with every few seconds."""
+    """Content that replaces the page every few seconds."""
     return render(request, "parts/operations.html", await _values(request, services), headers=NO_STORE)
 
 
@@ -333,26 +333,26 @@ async def _values(request: Request, services: WebServices) -> dict[str, Any]:
     spans = measured.health.spans if measured.health else ()
     return {
         "measured": measured,
-        "verdict": hide_results(report, hides),
+        "report": hide_results(report, hides),
         "polls": polls,
         "chips": {bar.fixture_id: feed_chips(live[bar.fixture_id], measured, late) for bar in polls},
         "poll_limit": spoken(late),
         "goals": goal_rows(measured, rules, limits, hides),
         "goals_in_work": recorded.goals_in_work - hidden if recorded else 0,
         "searches": search_stack(hours),
-        "losses": rejection_stack(hours),
+        "rejections": rejection_stack(hours),
         "recorded": recorded,
         "temporal": temporal,
         "workers": worker_rows(temporal, measured.at) if temporal else (),
         "details": can_see_internals(request),
-        "acts": current_user(request).may(Role.OPERATOR),
+        "can_act": current_user(request).may(Role.OPERATOR),
         "rules": rules,
         "status": status_of(report, rules, details=True),
         "plot": health_plot(spans, measured.at, rules.fresh_seconds, rules.failing_seconds),
         "feeds": feed_rows(measured),
         "paused": paused_rows(measured),
-        "disputes": conflict_rows(measured, limits, hides),
-        "doubts": recorded.doubts if recorded else (),
+        "conflicts": conflict_rows(measured, limits, hides),
+        "pairings": recorded.doubts if recorded else (),
         "recoveries": [recovery_row(each) for each in measured.health.recoveries] if measured.health else [],
         "can_recycle": services.scores.recovery is not None,
         "age": lambda at: spoken(measured.at - at),

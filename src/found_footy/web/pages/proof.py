@@ -119,8 +119,8 @@ def score_text(score: Score | None) -> str:
 
 
 def _warnings(reading: FrameReading, sport: str) -> tuple[str, ...]:
-    signs = [f"no {sport} visible"] if reading.soccer is False else []
-    return (*signs, "a filmed screen") if reading.screen else tuple(signs)
+    warnings = [f"no {sport} visible"] if reading.soccer is False else []
+    return (*warnings, "a filmed screen") if reading.screen else tuple(warnings)
 
 
 def _compared(reading: FrameReading | None, proof: Proof, tolerance: int) -> tuple[tuple[str, str, str], ...]:
@@ -155,8 +155,8 @@ def _rectangle(box: RelativeBox | None, height: float) -> Rectangle | None:
     """Rectangle clamped to the frame, whatever a vision model returns."""
     if box is None:
         return None
-    left, right = sorted((_inside(box.left * SIDE - MARGIN, SIDE), _inside(box.right * SIDE + MARGIN, SIDE)))
-    top, bottom = sorted((_inside(box.top * height - MARGIN, height), _inside(box.bottom * height + MARGIN, height)))
+    left, right = sorted((_clamp(box.left * SIDE - MARGIN, SIDE), _clamp(box.right * SIDE + MARGIN, SIDE)))
+    top, bottom = sorted((_clamp(box.top * height - MARGIN, height), _clamp(box.bottom * height + MARGIN, height)))
     return Rectangle(round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1))
 
 
@@ -165,11 +165,11 @@ def _zoom(box: Rectangle | None, height: float) -> Rectangle | None:
     if box is None:
         return None
     width = min(SIDE, max(box.width * 4, box.height / ZOOM_SHAPE * 1.6, 200.0), height / ZOOM_SHAPE)
-    tall = width * ZOOM_SHAPE
-    x = _inside(box.x + box.width / 2 - width / 2, SIDE - width)
-    y = _inside(box.y + box.height / 2 - tall / 2, height - tall)
-    return Rectangle(round(x, 1), round(y, 1), round(width, 1), round(tall, 1))
+    zoom_height = width * ZOOM_SHAPE
+    x = _clamp(box.x + box.width / 2 - width / 2, SIDE - width)
+    y = _clamp(box.y + box.height / 2 - zoom_height / 2, height - zoom_height)
+    return Rectangle(round(x, 1), round(y, 1), round(width, 1), round(zoom_height, 1))
 
 
-def _inside(value: float, most: float) -> float:
-    return min(max(0.0, value), max(0.0, most))
+def _clamp(value: float, upper: float) -> float:
+    return min(max(0.0, value), max(0.0, upper))

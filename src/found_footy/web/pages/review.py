@@ -1,4 +1,4 @@
-"""Buttons, keys and counts of the review page, as data shared by the page, its help and its script."""
+"""Review page: its frame, and its buttons and keys as data for template, help and script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 from found_footy.access.models import Role
 from found_footy.library.models import ClipState
 from found_footy.library.review import MAX_CLIPS_PER_ACTION, Reviewer
-from found_footy.web.api import review as reviewing
+from found_footy.web.api import review as review_api
 from found_footy.web.api.parameters import MAX_BIGINT
 from found_footy.web.rendering import NO_STORE, render
 from found_footy.web.services import ServicesDep
@@ -27,15 +27,15 @@ class Shortcut:
     name: str
     keys: tuple[str, ...]
     label: str
-    words: str
+    help_text: str
     """Text in the help."""
-    look: str = ""
-    shown_as: str = ""
+    style: str = ""
+    display_keys: str = ""
     """Keys as displayed, if different from the browser's key names."""
 
     @property
-    def shown_keys(self) -> tuple[str, ...]:
-        return tuple(self.shown_as.split()) if self.shown_as else self.keys
+    def displayed_keys(self) -> tuple[str, ...]:
+        return tuple(self.display_keys.split()) if self.display_keys else self.keys
 
 
 DECIDE: Sequence[Shortcut] = (
@@ -52,9 +52,9 @@ CUT: Sequence[Shortcut] = (
 NAVIGATE: Sequence[Shortcut] = (
     Shortcut("previous", ("[",), "‹ Clip", "show the previous clip"),
     Shortcut("next", ("]",), "Clip ›", "show the next clip"),
-    Shortcut("back", ("ArrowLeft",), "‹", "back one frame, ten with Shift", shown_as="←"),
-    Shortcut("play", (" ",), "Play", "play or pause", shown_as="Space"),
-    Shortcut("forward", ("ArrowRight",), "›", "forward one frame, ten with Shift", shown_as="→"),
+    Shortcut("back", ("ArrowLeft",), "‹", "back one frame, ten with Shift", display_keys="←"),
+    Shortcut("play", (" ",), "Play", "play or pause", display_keys="Space"),
+    Shortcut("forward", ("ArrowRight",), "›", "forward one frame, ten with Shift", display_keys="→"),
 )
 COMPARE: Sequence[Shortcut] = (
     Shortcut("same", ("d",), "Same", "mark the likely copy as a duplicate"),
@@ -74,7 +74,7 @@ SELECT: Sequence[tuple[tuple[str, ...], str]] = (
 )
 
 _C = ClipState
-GROUPS: Sequence[tuple[str, tuple[ClipState, ...]]] = (
+STATE_GROUPS: Sequence[tuple[str, tuple[ClipState, ...]]] = (
     ("to review", (_C.PENDING_REVIEW,)),
     ("being prepared", (_C.EDIT_PENDING, _C.SPLICED, _C.GENERATING_SPRITE)),
     ("skipped", (_C.REVIEW_SKIPPED,)),
@@ -87,7 +87,7 @@ GROUPS: Sequence[tuple[str, tuple[ClipState, ...]]] = (
 
 
 def count_groups(counts: Mapping[ClipState, int]) -> list[tuple[str, tuple[ClipState, ...], int]]:
-    return [(name, states, sum(counts.get(state, 0) for state in states)) for name, states in GROUPS]
+    return [(name, states, sum(counts.get(state, 0) for state in states)) for name, states in STATE_GROUPS]
 
 
 # --- Review page. Only the frame is rendered here; clips are loaded through the API, since each window claims its own.
@@ -95,13 +95,13 @@ def count_groups(counts: Mapping[ClipState, int]) -> list[tuple[str, tuple[ClipS
 
 router = APIRouter(include_in_schema=False)
 
-LATEST = 12
+MAX_LATEST_ACTIONS = 12
 BUTTONS = {
-    "judging": DECIDE,
-    "cutting": CUT,
-    "moving": NAVIGATE,
-    "comparing": COMPARE,
-    "undoing": UNDO,
+    "decide": DECIDE,
+    "cut": CUT,
+    "navigate": NAVIGATE,
+    "compare": COMPARE,
+    "undo": UNDO,
 }
 
 Number = Annotated[int | None, Query(ge=1, le=MAX_BIGINT)]
@@ -111,15 +111,15 @@ Number = Annotated[int | None, Query(ge=1, le=MAX_BIGINT)]
 async def page(
     request: Request,
     services: ServicesDep,
-    who: Annotated[User, Depends(require_role(Role.EDITOR))],
+    user: Annotated[User, Depends(require_role(Role.EDITOR))],
     source: Number = None,
     clip: Number = None,
 ) -> HTMLResponse:
-    # Not a window yet: the script names the window when it runs.
-    reviewer = Reviewer(f"{who.token_id}:", who.name, services.now())
-    latest = await reviewing.actions(services.library, reviewer, 0, LATEST)
+    # Not a window yet: the script chooses the window id.
+    reviewer = Reviewer(f"{user.token_id}:", user.name, services.now())
+    latest = await review_api.actions(services.library, reviewer, 0, MAX_LATEST_ACTIONS)
     values = {
-        "csrf": who.csrf,
+        "csrf": user.csrf,
         "source": source,
         "clip": clip,
         "groups": count_groups(latest.counts),
@@ -129,7 +129,7 @@ async def page(
         "selecting": SELECT,
         "claim_seconds": services.library.claim_for.total_seconds(),
         "undo_seconds": round(services.library.undo_for.total_seconds()),
-        "most_at_once": MAX_CLIPS_PER_ACTION,
+        "max_clips": MAX_CLIPS_PER_ACTION,
         "position": services.live.position,
     }
     return render(request, "review.html", values, headers=NO_STORE)

@@ -26,7 +26,7 @@ FIELDS = (
     "q", "kind", "competition", "from", "to", "minute", "verified", "clips", "sport", "team", "goal", "place", "like",
 )  # fmt: skip
 MAX_FIELD_LENGTH = 100
-LIBRARY = "library"
+LIBRARY_KIND = "library"
 """Fourth kind: library clips, which have a separate search."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -34,7 +34,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class LibraryQuery:
-    wanted: SearchFilter
+    filters: SearchFilter
     like: int | None = None
 
 
@@ -57,20 +57,20 @@ class SearchForm:
         return any(value for name, value in self.fields.items() if name not in ("kind", "q", "like"))
 
     def address(self, page: str = "/search", **more: str) -> str:
-        given = {name: value for name, value in {**self.fields, **more}.items() if value}
-        if given.get("kind") == "goals":
-            del given["kind"]
-        return f"{page}?{urlencode(given)}" if given else page
+        values = {name: value for name, value in {**self.fields, **more}.items() if value}
+        if values.get("kind") == "goals":
+            del values["kind"]
+        return f"{page}?{urlencode(values)}" if values else page
 
 
-def search_form(given: Mapping[str, str]) -> SearchForm:
-    fields = {name: _CONTROL.sub("", given.get(name, ""))[:MAX_FIELD_LENGTH].strip() for name in FIELDS}
+def search_form(values: Mapping[str, str]) -> SearchForm:
+    fields = {name: _CONTROL.sub("", values.get(name, ""))[:MAX_FIELD_LENGTH].strip() for name in FIELDS}
     problems: list[str] = []
     kind: Kind = next((each for each in get_args(Kind) if each == fields["kind"]), "goals")
     # A link with only a clip means the library; an explicit choice in the form takes precedence.
-    asks_library = fields["kind"] == LIBRARY or (bool(fields["like"]) and not fields["kind"])
-    fields["kind"] = LIBRARY if asks_library else kind
-    if not asks_library:
+    is_library_search = fields["kind"] == LIBRARY_KIND or (bool(fields["like"]) and not fields["kind"])
+    fields["kind"] = LIBRARY_KIND if is_library_search else kind
+    if not is_library_search:
         fields |= dict.fromkeys(("team", "goal", "place", "like"), "")
     first = _day(fields["from"], problems)
     last = _day(fields["to"], problems)
@@ -80,7 +80,7 @@ def search_form(given: Mapping[str, str]) -> SearchForm:
     if minute is not None and not re.fullmatch(MINUTE, minute):
         problems.append("Invalid minute: expected a number such as 23, or 45+2.")
         minute = None
-    wishes = MatchSearchQuery(
+    query = MatchSearchQuery(
         kind=kind,
         q=fields["q"] or None,
         competition=fields["competition"] or None,
@@ -91,25 +91,25 @@ def search_form(given: Mapping[str, str]) -> SearchForm:
         has_clip=True if fields["clips"] == "yes" else None,
         sport=next((each for each in get_args(SportName) if each == fields["sport"]), None),
     )
-    library = _library(fields, wishes, problems) if asks_library else None
-    return SearchForm(fields, wishes, tuple(problems), library)
+    library = _library(fields, query, problems) if is_library_search else None
+    return SearchForm(fields, query, tuple(problems), library)
 
 
-def _library(fields: Mapping[str, str], wishes: MatchSearchQuery, problems: list[str]) -> LibraryQuery:
+def _library(fields: Mapping[str, str], query: MatchSearchQuery, problems: list[str]) -> LibraryQuery:
     like = int(fields["like"]) if re.fullmatch(r"[1-9][0-9]{0,17}", fields["like"]) else None
     if fields["like"] and like is None:
         problems.append("Invalid clip number.")
-    minute = (wishes.minute or "").replace(" ", "+")
+    minute = (query.minute or "").replace(" ", "+")
     return LibraryQuery(
         parse_filter(
             f"{fields['q']} {minute}",
-            first=wishes.first,
-            last=wishes.last,
-            competition=wishes.competition,
+            first=query.first,
+            last=query.last,
+            competition=query.competition,
             team=fields["team"],
             kind=fields["goal"],
-            verified=wishes.verified,
-            sport=wishes.sport,
+            verified=query.verified,
+            sport=query.sport,
             place=fields["place"] if fields["place"] in SECTIONS else None,
         ),
         like,
@@ -153,17 +153,17 @@ async def results(request: Request, services: ServicesDep) -> HTMLResponse:
 
 @picture_router.post("/search/picture")
 async def by_picture(request: Request, services: ServicesDep) -> HTMLResponse:
-    """The results alone: the picture comes from a page that is open, and is not kept."""
-    form = search_form({**request.query_params, "kind": LIBRARY, "like": ""})
+    """Results only: the picture comes from an open page and is not stored."""
+    form = search_form({**request.query_params, "kind": LIBRARY_KIND, "like": ""})
     assert form.library is not None
-    given = services.library_search()
-    bgr = await picture_receiver(request).read(request, given.pictures)
-    answer: SearchResults | None
+    search = services.library_search()
+    bgr = await picture_receiver(request).read(request, search.pictures)
+    results: SearchResults | None
     try:
-        answer = await given.clips.similar_to_image(bgr, form.library.wanted)
+        results = await search.clips.similar_to_image(bgr, form.library.filters)
     except EmbeddingError as error:
-        form, answer = _troubled(form, error), None
-    values = _moments(request, form, answer, 0, "like this picture")
+        form, results = _with_problem(form, error), None
+    values = _moments(request, form, results, 0, "like this picture")
     return render(request, "parts/found.html", {**values, "next": None}, headers=PRIVATE)
 
 
@@ -171,81 +171,85 @@ async def _results(request: Request, services: WebServices, form: SearchForm) ->
     if form.library is not None:
         return await _library_search(request, services, form, form.library)
     kind, cursor = form.query.kind, request.query_params.get("cursor") or None
-    answer = await find_documents(services, form.query, cursor, PAGE_SIZE)
-    shown = results_view(answer, preferences(request).hides)
+    results = await find_documents(services, form.query, cursor, PAGE_SIZE)
+    views = results_view(results, preferences(request).hides)
     return {
         "form": form,
         "kind": kind,
-        "found": shown,
+        "found": views,
         "count": results_heading(
             form,
-            len(answer.items),
-            more=answer.next is not None,
-            later=cursor is not None,
-            hidden=any(each.is_hidden for each in shown),
+            len(results.items),
+            more=results.next is not None,
+            is_later_page=cursor is not None,
+            hidden=any(each.is_hidden for each in views),
         ),
-        "next": form.address(cursor=answer.next) if answer.next else None,
+        "next": form.address(cursor=results.next) if results.next else None,
         "back": form.address(**({"cursor": cursor} if cursor else {})),
         "others": [(each, NOUNS[each][1]) for each in NOUNS if each != kind],
     }
 
 
 async def _library_search(
-    request: Request, services: WebServices, form: SearchForm, wishes: LibraryQuery
+    request: Request, services: WebServices, form: SearchForm, query: LibraryQuery
 ) -> dict[str, Any]:
     """Template values. An error is shown on the page, since it differs from an empty result."""
-    skipped = request.query_params.get("skip", "")
-    skip = int(skipped) if skipped.isascii() and skipped.isdecimal() and len(skipped) < 5 else 0
-    words = "" if wishes.like is None else f"like clip {wishes.like}"
-    answer: SearchResults | None
+    raw_skip = request.query_params.get("skip", "")
+    skip = int(raw_skip) if raw_skip.isascii() and raw_skip.isdecimal() and len(raw_skip) < 5 else 0
+    similar_text = "" if query.like is None else f"like clip {query.like}"
+    results: SearchResults | None
     try:
         clips = services.library_search().clips
-        asking = (
-            clips.by_text(wishes.wanted) if wishes.like is None else clips.similar_to_clip(wishes.like, wishes.wanted)
+        query_results = (
+            clips.by_text(query.filters) if query.like is None else clips.similar_to_clip(query.like, query.filters)
         )
-        answer = await asking
+        results = await query_results
     except (NotFound, EmbeddingError) as error:
-        form, answer = _troubled(form, error), None
-    if answer is not None and answer.incomplete_reason:
-        form = replace(form, problems=(*form.problems, f"Not searched: {answer.incomplete_reason}"))
-    return _moments(request, form, answer, skip, words)
+        form, results = _with_problem(form, error), None
+    if results is not None and results.incomplete_reason:
+        form = replace(form, problems=(*form.problems, f"Not searched: {results.incomplete_reason}"))
+    return _moments(request, form, results, skip, similar_text)
 
 
-def _moments(request: Request, form: SearchForm, answer: SearchResults | None, skip: int, words: str) -> dict[str, Any]:
+def _moments(
+    request: Request, form: SearchForm, results: SearchResults | None, skip: int, similar_text: str
+) -> dict[str, Any]:
     """Template values of the moments. `answer` is None if the form has problems or the search failed."""
-    moments = answer.moments if answer is not None else ()
-    here = moments[skip : skip + PAGE_SIZE]
-    shown = moments_view(here, preferences(request).hides)
-    later = skip + PAGE_SIZE
+    moments = results.moments if results is not None else ()
+    page_items = moments[skip : skip + PAGE_SIZE]
+    views = moments_view(page_items, preferences(request).hides)
+    next_skip = skip + PAGE_SIZE
     return {
         "form": form,
-        "kind": LIBRARY,
-        "found": shown,
-        "count": moments_heading(form, answer, words, len(here) if skip else None),
-        "next": form.address(skip=str(later)) if later < len(moments) else None,
+        "kind": LIBRARY_KIND,
+        "found": views,
+        "count": moments_heading(form, results, similar_text, len(page_items) if skip else None),
+        "next": form.address(skip=str(next_skip)) if next_skip < len(moments) else None,
         "back": form.address(),
         "others": [(each, NOUNS[each][1]) for each in NOUNS],
     }
 
 
-def _troubled(form: SearchForm, error: FootyError) -> SearchForm:
-    said = str(error)
-    return replace(form, problems=(*form.problems, said[:1].upper() + said[1:] + "."))
+def _with_problem(form: SearchForm, error: FootyError) -> SearchForm:
+    message = str(error)
+    return replace(form, problems=(*form.problems, message[:1].upper() + message[1:] + "."))
 
 
-def moments_heading(form: SearchForm, answer: SearchResults | None, words: str, following: int | None = None) -> str:
+def moments_heading(
+    form: SearchForm, results: SearchResults | None, similar_text: str, later_count: int | None = None
+) -> str:
     """Heading, also for screen readers. `following` is the number of results on a later page."""
-    if answer is None:
+    if results is None:
         return "Library search is unavailable"
-    if following is not None:
-        return f"{following} more {'moment' if following == 1 else 'moments'}"
-    number = len(answer.moments)
+    if later_count is not None:
+        return f"{later_count} more {'moment' if later_count == 1 else 'moments'}"
+    number = len(results.moments)
     if not number:
-        return f"No clips found {words}".rstrip()
-    if form.is_empty and not words:
+        return f"No clips found {similar_text}".rstrip()
+    if form.is_empty and not similar_text:
         return "Latest library clips"
-    least = "More than " if answer.has_more else ""
-    return f"{least}{number} {'moment' if number == 1 else 'moments'} {words}".rstrip()
+    prefix = "More than " if results.has_more else ""
+    return f"{prefix}{number} {'moment' if number == 1 else 'moments'} {similar_text}".rstrip()
 
 
 def nouns(form: SearchForm) -> tuple[str, str]:
@@ -254,12 +258,12 @@ def nouns(form: SearchForm) -> tuple[str, str]:
     return NOUNS[form.query.kind]
 
 
-def results_heading(form: SearchForm, number: int, *, more: bool, later: bool, hidden: bool) -> str:
+def results_heading(form: SearchForm, number: int, *, more: bool, is_later_page: bool, hidden: bool) -> str:
     """Heading, also for screen readers. The number of goals would reveal the result of a hidden match."""
     one, many = nouns(form)
     if hidden and form.query.kind != "fixtures":
         return "Results with hidden scores"
-    if later:
+    if is_later_page:
         return f"{number} more {one if number == 1 else many}"
     if form.is_empty:
         return f"Latest {many}"

@@ -11,15 +11,14 @@ from urllib.parse import quote
 from found_footy.fixtures.documents import FixtureSummary, GoalListItem, GoalSummary, VideoSummary
 from found_footy.fixtures.models import WICKET
 from found_footy.library.models import state_label
-from found_footy.library.moments import ClipResult as FoundClip_moments_view
-from found_footy.library.moments import MomentResult
+from found_footy.library.moments import ClipResult, MomentResult
 from found_footy.web.api.library import picture_of
 from found_footy.web.api.models import FixtureResults, GoalResults, VideoResults
 from found_footy.web.pages.match_format import MatchPhase, clock_text, how_out, innings_score, match_phase
 from found_footy.web.rendering import minute, plural
 
-NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
-STATES = {"validating": "unconfirmed", "extracting": "checking clips", "watching": "searching"}
+KIND_NOTES = {"Penalty": "penalty", "Own Goal": "own goal"}
+STATE_TEXT = {"validating": "unconfirmed", "extracting": "checking clips", "watching": "searching"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class GoalResult:
     video: str | None
     verified: bool
     state: str
-    said: str
+    text: str
     unknown: str = "Scorer unknown"
 
 
@@ -79,7 +78,7 @@ class PublishedClipResult:
     away: str
     seconds: int
     verified: bool
-    said: str
+    text: str
 
 
 Result = HiddenResult | GoalResult | MatchResult | PublishedClipResult
@@ -87,22 +86,22 @@ Result = HiddenResult | GoalResult | MatchResult | PublishedClipResult
 
 def results_view(found: FixtureResults | GoalResults | VideoResults, hides: Callable[[int], bool]) -> list[Result]:
     """View of the results. A hidden match is listed once, however many of its goals match."""
-    shown: list[Result] = []
+    views: list[Result] = []
     hidden: set[int] = set()
     for item in found.items:
-        head = _head(item)
+        head = _hidden(item)
         if not hides(head.fixture):
-            shown.append(_view(item))
+            views.append(_view(item))
         elif head.fixture not in hidden:
             hidden.add(head.fixture)
-            shown.append(head)
-    return shown
+            views.append(head)
+    return views
 
 
 Item = FixtureSummary | GoalListItem | VideoSummary
 
 
-def _head(item: Item) -> HiddenResult:
+def _hidden(item: Item) -> HiddenResult:
     match item:
         case FixtureSummary():
             teams = item.teams
@@ -136,12 +135,12 @@ def _goal(item: GoalSummary, home: str, away: str, league: str, kickoff: str) ->
     elif item.status == "complete":
         state, text = "none", "no clip"
     else:
-        state, text = item.status, STATES.get(item.status, "")
+        state, text = item.status, STATE_TEXT.get(item.status, "")
     return GoalResult(
         href="/g/" + quote(item.event_id, safe=""),
         player=item.player.name or "",
         minute=minute(item.time.elapsed, item.time.extra, item.time.innings),
-        note=how_out(item.detail, item.assist.name) if is_wicket else NOTES.get(item.detail, ""),
+        note=how_out(item.detail, item.assist.name) if is_wicket else KIND_NOTES.get(item.detail, ""),
         home=home,
         away=away,
         score=None if is_wicket else (item.score_after.home or 0, item.score_after.away or 0),
@@ -152,7 +151,7 @@ def _goal(item: GoalSummary, home: str, away: str, league: str, kickoff: str) ->
         video=best.id if best else None,
         verified=bool(best and best.timestamp_verified),
         state=state,
-        said=text,
+        text=text,
     )
 
 
@@ -195,7 +194,7 @@ def _video(item: VideoSummary) -> PublishedClipResult:
         away=item.away,
         seconds=round(item.duration),
         verified=item.timestamp_verified,
-        said=f"Rank {item.rank} · {plural(item.popularity, 'post')}",
+        text=f"Rank {item.rank} · {plural(item.popularity, 'post')}",
     )
 
 
@@ -209,7 +208,7 @@ MAX_DUPLICATES = 20
 @dataclass(frozen=True, slots=True)
 class DuplicateLink:
     href: str
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +216,7 @@ class MomentView:
     is_hidden: ClassVar[bool] = False
     clip: int
     href: str
-    like: str
+    similar_url: str
     picture: str | None
     sheet: bool
     """Whether the image is a whole sheet, of which only the first thumbnail is shown."""
@@ -231,44 +230,44 @@ class MomentView:
     seconds: int
     verified: bool
     state: str
-    said: str
-    alike: str
+    text: str
+    similarity: str
     copies: tuple[DuplicateLink, ...]
     more_copies: int
 
 
 def moments_view(moments: Iterable[MomentResult], hides: Callable[[int], bool]) -> list[HiddenResult | MomentView]:
     """View of the moments. A hidden match is listed once, however many of its moments match."""
-    shown: list[HiddenResult | MomentView] = []
-    veiled: set[int] = set()
+    views: list[HiddenResult | MomentView] = []
+    hidden_ids: set[int] = set()
     for moment in moments:
         fixture = moment.clip.facts.get("fixture_id")
         if not isinstance(fixture, int) or not hides(fixture):
-            shown.append(_shown(moment))
-        elif fixture not in veiled:
-            veiled.add(fixture)
-            shown.append(_veiled(fixture, moment.clip.facts))
-    return shown
+            views.append(_moment(moment))
+        elif fixture not in hidden_ids:
+            hidden_ids.add(fixture)
+            views.append(_hidden_moment(fixture, moment.clip.facts))
+    return views
 
 
-def _veiled(fixture: int, facts: Mapping[str, Any]) -> HiddenResult:
+def _hidden_moment(fixture: int, facts: Mapping[str, Any]) -> HiddenResult:
     home, away, league = (_text(facts, name) for name in ("home", "away", "competition"))
     return HiddenResult(fixture, home, away, league, _kickoff(facts))
 
 
-def _shown(moment: MomentResult) -> MomentView:
+def _moment(moment: MomentResult) -> MomentView:
     clip, facts = moment.clip, moment.clip.facts
     home, away, score = (_text(facts, name) for name in ("home", "away", "score"))
     player = _text(facts, "player")
     return MomentView(
         clip=clip.id,
         href=f"/library/clips/{clip.id}",
-        like=f"/search?like={clip.id}",
+        similar_url=f"/search?like={clip.id}",
         picture=picture_of(clip),
         sheet=clip.keyframe is None,
         heading=player or clip.title,
         minute=_text(facts, "minute") if player else "",
-        note="withdrawn" if facts.get("withdrawn") else NOTES.get(_text(facts, "kind"), ""),
+        note="withdrawn" if facts.get("withdrawn") else KIND_NOTES.get(_text(facts, "kind"), ""),
         match=" ".join(part for part in (home, score or "v", away) if part) if home and away else "",
         league=_text(facts, "competition"),
         kickoff=_kickoff(facts),
@@ -276,14 +275,14 @@ def _shown(moment: MomentResult) -> MomentView:
         seconds=max(1, round(clip.seconds)),
         verified=facts.get("verified") is True,
         state=str(clip.state),
-        said=state_label(clip.state),
-        alike="" if moment.similarity is None else f"{max(0.0, moment.similarity):.0%} alike",
+        text=state_label(clip.state),
+        similarity="" if moment.similarity is None else f"{max(0.0, moment.similarity):.0%} alike",
         copies=tuple(_copy(each) for each in moment.copies[:MAX_DUPLICATES]),
         more_copies=max(0, len(moment.copies) - MAX_DUPLICATES),
     )
 
 
-def _copy(clip: FoundClip_moments_view) -> DuplicateLink:
+def _copy(clip: ClipResult) -> DuplicateLink:
     size = f", {clip.height}p" if clip.height else ""
     return DuplicateLink(
         f"/library/clips/{clip.id}", f"Clip {clip.id}: {clip.seconds:.1f} s{size}, {state_label(clip.state)}"

@@ -61,7 +61,7 @@ DELAYS: Mapping[int, str] = {
     7200: "2 hours",
     14400: "4 hours",
 }
-MOST_TYPED = 5000
+MAX_TYPED_LENGTH = 5000
 
 
 def topic_name(topic: str) -> str:
@@ -87,31 +87,31 @@ def parse_filters(form: Mapping[str, str], names: TeamAndLeagueNames) -> dict[st
     }
 
 
-def parse_ids(what: str, typed: str, names: Mapping[int, str]) -> list[int]:
+def parse_ids(what: str, entered: str, names: Mapping[int, str]) -> list[int]:
     """Parse comma-separated names or ids. A name matches in full, or without the country in brackets."""
     by_name: dict[str, set[int]] = {}
     for id_, name in names.items():
         for known in (name, name.partition(" (")[0]):
             by_name.setdefault(clean_text(known).casefold(), set()).add(id_)
-    found = []
-    for each in (part.strip() for part in typed[:MOST_TYPED].split(",")):
+    ids = []
+    for each in (part.strip() for part in entered[:MAX_TYPED_LENGTH].split(",")):
         if each.isascii() and each.isdecimal():
-            found.append(int(each[:19]))
+            ids.append(int(each[:19]))
         elif each:
-            found.append(_one(what, each, by_name, names))
-    return found
+            ids.append(_one(what, each, by_name, names))
+    return ids
 
 
-def _one(what: str, typed: str, by_name: Mapping[str, set[int]], names: Mapping[int, str]) -> int:
-    plain = clean_text(typed, 100)
-    ids = by_name.get(plain.casefold(), set())
+def _one(what: str, entered: str, by_name: Mapping[str, set[int]], names: Mapping[int, str]) -> int:
+    cleaned = clean_text(entered, 100)
+    ids = by_name.get(cleaned.casefold(), set())
     if len(ids) > 1:
         which = "; ".join(sorted(f"{clean_text(names[id_], 80)}: {id_}" for id_ in ids)[:5])
-        raise BadRequest(f"{what} {plain!r} is ambiguous; use its id ({which})")
+        raise BadRequest(f"{what} {cleaned!r} is ambiguous; use its id ({which})")
     if not ids:
-        close = difflib.get_close_matches(plain.casefold(), list(by_name), n=1)
-        hint = f"did you mean {clean_text(names[min(by_name[close[0]])], 80)}?" if close else "use its id"
-        raise BadRequest(f"unknown {what} {plain!r}; {hint}")
+        similar = difflib.get_close_matches(cleaned.casefold(), list(by_name), n=1)
+        hint = f"did you mean {clean_text(names[min(by_name[similar[0]])], 80)}?" if similar else "use its id"
+        raise BadRequest(f"unknown {what} {cleaned!r}; {hint}")
     return min(ids)
 
 
@@ -125,7 +125,7 @@ def blank_form() -> dict[str, str]:
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(require_role(Role.OPERATOR))])
 
-MOST_DEAD = 20
+MAX_DEAD_SHOWN = 20
 """Dead deliveries shown per subscription."""
 
 DONE = {
@@ -142,7 +142,7 @@ Id = Annotated[int, Path(ge=1, le=MAX_BIGINT)]
 
 @router.get("/subscriptions")
 async def page(request: Request, services: ServicesDep, done: str = "") -> Response:
-    return await _page(request, services, blank_form(), said=DONE.get(done, ""))
+    return await _page(request, services, blank_form(), message=DONE.get(done, ""))
 
 
 @router.post("/subscriptions")
@@ -150,30 +150,30 @@ async def add(request: Request, services: ServicesDep) -> Response:
     form = await read_form(request)
     try:
         filters = parse_filters(form, await services.notifications.names())
-        made = await services.subscriptions.create(
+        created = await services.subscriptions.create(
             form.get("name", ""), form.get("kind", ""), form.get("target", ""), filters
         )
     except (BadRequest, DeliveryUnavailable) as error:
         return await _page(request, services, form, problem=str(error), status=400)
-    if made.secret is None:
+    if created.secret is None:
         return _back("added")
     # Not a redirect: the secret is shown in this response only.
-    return await _page(request, services, blank_form(), made=made, status=201)
+    return await _page(request, services, blank_form(), created=created, status=201)
 
 
 @router.post("/subscriptions/{subscription_id}")
 async def act(request: Request, services: ServicesDep, subscription_id: Id) -> Response:
-    wish = (await read_form(request)).get("do", "")
-    match wish:
+    action = (await read_form(request)).get("do", "")
+    match action:
         case "test":
             await services.subscriptions.send_test(subscription_id)
         case "pause" | "resume":
-            await services.notifications.update(subscription_id, SubscriptionChange(paused=wish == "pause"))
+            await services.notifications.update(subscription_id, SubscriptionChange(paused=action == "pause"))
         case "delete":
             await services.notifications.delete(subscription_id)
         case _:
             raise BadRequest("unknown action")
-    return _back(wish)
+    return _back(action)
 
 
 @router.post("/deliveries/{delivery_id}")
@@ -191,41 +191,43 @@ async def _page(
     services: WebServices,
     form: Mapping[str, str],
     *,
-    said: str = "",
+    message: str = "",
     problem: str = "",
-    made: CreatedSubscription | None = None,
+    created: CreatedSubscription | None = None,
     status: int = 200,
 ) -> Response:
     names = await services.notifications.names()
-    found = await services.notifications.subscriptions()
-    dead = {each.id: await _dead(services, each) for each in found if each.dead}
+    records = await services.notifications.subscriptions()
+    dead = {each.id: await _dead(services, each) for each in records if each.dead}
     values = {
-        "subscriptions": [_shown(each, names, dead.get(each.id, [])) for each in found],
+        "subscriptions": [_subscription_view(each, names, dead.get(each.id, [])) for each in records],
         "form": {"kind": "webhook", "delay": "0", **form},
         "topics": [(topic, topic_name(topic)) for topic in sorted(SUBSCRIBABLE_TOPICS, key=list(TOPIC_NAMES).index)],
         "delays": DELAYS,
         "names": {"teams": sorted(names.teams.values()), "leagues": sorted(names.leagues.values())},
-        "said": said,
+        "message": message,
         "problem": problem,
-        "made": made,
-        "longest": {"name": MAX_NAME_LENGTH, "target": MAX_TARGET_LENGTH},
+        "created": created,
+        "max_lengths": {"name": MAX_NAME_LENGTH, "target": MAX_TARGET_LENGTH},
     }
     return render(request, "subscriptions.html", values, status, NO_STORE)
 
 
 async def _dead(services: WebServices, record: SubscriptionRecord) -> list[DeliveryRecord]:
-    return list(await services.notifications.deliveries(record.id, state="dead", before=None, limit=MOST_DEAD))
+    return list(await services.notifications.deliveries(record.id, state="dead", before=None, limit=MAX_DEAD_SHOWN))
 
 
-def _shown(record: SubscriptionRecord, names: TeamAndLeagueNames, dead: list[DeliveryRecord]) -> dict[str, Any]:
+def _subscription_view(
+    record: SubscriptionRecord, names: TeamAndLeagueNames, dead: list[DeliveryRecord]
+) -> dict[str, Any]:
     filters = record.filters
-    state, word = _state(record)
+    state, label = _state(record)
     all_goals = filters.topics == validate_filter().topics
     return {
         "record": record,
         "state": state,
-        "word": word,
-        "topics": "Confirmed goals, their clips and withdrawals" if all_goals else _listed(filters.topics),
+        "label": label,
+        "topics": "Confirmed goals, their clips and withdrawals" if all_goals else _topic_list(filters.topics),
         "teams": [names.teams.get(id_, f"team {id_}") for id_ in sorted(filters.teams)],
         "leagues": [names.leagues.get(id_, f"competition {id_}") for id_ in sorted(filters.leagues)],
         "delay": delay_text(filters.delay.total_seconds()) if filters.delay else "",
@@ -233,9 +235,9 @@ def _shown(record: SubscriptionRecord, names: TeamAndLeagueNames, dead: list[Del
     }
 
 
-def _listed(topics: frozenset[str]) -> str:
-    words = [topic_name(topic) for topic in TOPIC_NAMES if topic in topics]
-    return ", ".join([*words[:1], *(word[:1].lower() + word[1:] for word in words[1:])])
+def _topic_list(topics: frozenset[str]) -> str:
+    names = [topic_name(topic) for topic in TOPIC_NAMES if topic in topics]
+    return ", ".join([*names[:1], *(name[:1].lower() + name[1:] for name in names[1:])])
 
 
 def _state(record: SubscriptionRecord) -> tuple[str, str]:

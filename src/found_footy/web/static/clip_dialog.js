@@ -1,4 +1,4 @@
-// Plays the best clip of a goal in place. Without scripts the same link leads to the file itself.
+// Plays the best clip of a goal in a dialog. Without scripts, the link opens the file.
 
 export function playsIn(dialog) {
   const video = dialog.querySelector("video");
@@ -16,7 +16,7 @@ export function playsIn(dialog) {
     video.src = shot.href;
     dialog.showModal();
     video.focus();
-    // A browser that wants a click first shows its own button.
+    // If the browser blocks autoplay, its controls remain.
     video.play().catch(() => {});
   }
 
@@ -40,7 +40,7 @@ export function playsIn(dialog) {
   });
 }
 
-// A picture that cannot be made leaves the quiet ground behind it.
+// Hide images that cannot be loaded.
 document.addEventListener("error", (event) => event.target.matches?.(".shot img") && event.target.classList.add("gone"), true);
 for (const each of document.querySelectorAll(".shot img")) {
   if (each.complete && each.naturalWidth === 0 && each.loading !== "lazy") each.classList.add("gone");

@@ -1,4 +1,4 @@
-// What all pages share: times in the reader's zone, and keys that press buttons.
+// Shared by all pages: local times, keyboard shortcuts and dialogs.
 
 const STYLES = {
   time: { hour: "2-digit", minute: "2-digit" },
@@ -14,7 +14,7 @@ export function localTimes(root) {
   }
 }
 
-// Whether a key belongs to the page, and not to a field, a player, an open dialog or the browser.
+// Whether a key event is for the page, not for a field, a player, an open dialog or the browser.
 export function isFree(event) {
   return (
     !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey &&
@@ -23,7 +23,7 @@ export function isFree(event) {
   );
 }
 
-// `data-key="s"`, or several of which each will do: `data-key="arrowleft ["`.
+// `data-key="s"`, or alternatives: `data-key="arrowleft ["`.
 document.addEventListener("keydown", (event) => {
   if (!isFree(event)) return;
   const target = document.querySelector(`[data-key~="${CSS.escape(event.key.toLowerCase())}"]`);

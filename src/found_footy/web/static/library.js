@@ -1,121 +1,121 @@
-// The library: what the pages show is renewed when the library says so, and every few seconds while work is under way.
+// Library pages: refresh on stream messages, and every few seconds while something is being processed.
 
 import { localTimes } from "./footy.js";
 import { connect } from "./live.js";
 
 const region = document.getElementById("library");
-const told = document.getElementById("told");
+const announcement = document.getElementById("announcement");
 const film = document.getElementById("film");
-const PAUSE = 400; // an edit is several news
-const TILE_PAUSE = 5; // for each clip on the page: thousands of them are not drawn twice a second
-const WORK_PAUSE = 3_000; // progress is told now and then; its bar should move all the same
-const WAIT = 10_000;
+const DELAY_MS = 400; // an edit causes several messages
+const TILE_DELAY_MS = 5; // per clip on the page: pages with thousands of clips refresh less often
+const PROGRESS_DELAY_MS = 3_000; // progress has no stream messages
+const TIMEOUT_MS = 10_000;
 let timer = null;
 let due = 0;
-let asking = false;
-let again = false;
+let loading = false;
+let pending = false;
 
-connect({ query: region.dataset.news, onNews, onReset: () => soon() });
+connect({ query: region.dataset.stream, onMessage, onReset: () => refreshSoon() });
 schedule();
 
-function onNews({ payload }) {
-  const mine = region.dataset.source;
-  if (!mine || String(payload.source) === mine) soon();
+function onMessage({ payload }) {
+  const sourceId = region.dataset.source;
+  if (!sourceId || String(payload.source) === sourceId) refreshSoon();
 }
 
-function soon(pause = PAUSE) {
-  const at = performance.now() + Math.max(pause, TILE_PAUSE * region.querySelectorAll("[data-clip]").length);
-  if (timer !== null && at >= due) return; // it comes soon enough, however many news there are
+function refreshSoon(delay = DELAY_MS) {
+  const at = performance.now() + Math.max(delay, TILE_DELAY_MS * region.querySelectorAll("[data-clip]").length);
+  if (timer !== null && at >= due) return; // an earlier refresh is scheduled
   clearTimeout(timer);
   due = at;
-  timer = setTimeout(renew, at - performance.now());
+  timer = setTimeout(refresh, at - performance.now());
 }
 
 function schedule() {
-  if (!document.hidden && region.querySelector("[data-under-way]")) soon(WORK_PAUSE);
+  if (!document.hidden && region.querySelector("[data-processing]")) refreshSoon(PROGRESS_DELAY_MS);
 }
 
-async function renew() {
+async function refresh() {
   timer = null;
-  if (asking) {
-    again = true;
+  if (loading) {
+    pending = true;
     return;
   }
-  asking = true;
+  loading = true;
   try {
-    const answer = await fetch(region.dataset.fragment, {
-      headers: { accept: "text/html" }, redirect: "manual", signal: AbortSignal.timeout(WAIT),
+    const response = await fetch(region.dataset.fragment, {
+      headers: { accept: "text/html" }, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (answer.type === "opaqueredirect") return location.reload(); // the login has ended
-    if (answer.ok) replace(await answer.text());
+    if (response.type === "opaqueredirect") return location.reload(); // the session has expired
+    if (response.ok) replace(await response.text());
   } catch {
-    // The foot of the page says that the server is away; its news start anew when it is back.
+    // The footer shows the lost connection; the stream triggers a refresh when it is back.
   } finally {
-    asking = false;
+    loading = false;
   }
-  if (again) {
-    again = false;
-    soon();
+  if (pending) {
+    pending = false;
+    refreshSoon();
   } else {
     schedule();
   }
 }
 
-// Where somebody stands, they stay.
+// Keep focus and loaded images.
 function replace(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html").body;
-  const before = wordsOf(region);
-  const focus = region.contains(document.activeElement) ? placeOf(document.activeElement) : null;
-  const seen = new Set([...region.querySelectorAll("image[href]")].map((each) => each.getAttribute("href")));
-  for (const each of fresh.querySelectorAll("image[data-href]")) if (seen.has(each.dataset.href)) draw(each);
+  const before = stateText(region);
+  const focus = region.contains(document.activeElement) ? selectorOf(document.activeElement) : null;
+  const shown = new Set([...region.querySelectorAll("image[href]")].map((each) => each.getAttribute("href")));
+  for (const each of fresh.querySelectorAll("image[data-href]")) if (shown.has(each.dataset.href)) showImage(each);
   region.replaceChildren(...fresh.childNodes);
-  watchPictures();
+  observeImages();
   if (focus) region.querySelector(focus)?.focus({ preventScroll: true });
   localTimes(region);
-  const after = wordsOf(region);
-  if (after && after !== before) told.textContent = after;
-  if (!film && region.querySelector("[data-has-film]")) location.reload(); // now there is something to play
+  const after = stateText(region);
+  if (after && after !== before) announcement.textContent = after;
+  if (!film && region.querySelector("[data-has-film]")) location.reload(); // the page needs its player
 }
 
-// --- pictures further down are fetched when somebody comes near them
+// --- images are loaded when scrolled near
 
-const near = new IntersectionObserver((entries) => {
+const observer = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
-    near.unobserve(target);
-    for (const each of target.querySelectorAll("image[data-href]")) draw(each);
+    observer.unobserve(target);
+    for (const each of target.querySelectorAll("image[data-href]")) showImage(each);
   }
 }, { rootMargin: "400px" });
 
-function draw(image) {
+function showImage(image) {
   image.setAttribute("href", image.dataset.href);
   delete image.dataset.href;
 }
 
-function watchPictures() {
-  near.disconnect();
-  for (const each of region.querySelectorAll("image[data-href]")) near.observe(each.closest("svg"));
+function observeImages() {
+  observer.disconnect();
+  for (const each of region.querySelectorAll("image[data-href]")) observer.observe(each.closest("svg"));
 }
 
-watchPictures();
+observeImages();
 
-function wordsOf(root) {
-  return root.querySelector("[data-told] .chip, [data-totals]")?.textContent ?? "";
+function stateText(root) {
+  return root.querySelector("[data-state-line] .chip, [data-totals]")?.textContent ?? "";
 }
 
-function placeOf(element) {
+function selectorOf(element) {
   const href = element.getAttribute("href");
   return href ? `a[href="${CSS.escape(href)}"]:not([tabindex])` : null;
 }
 
-document.addEventListener("visibilitychange", () => !document.hidden && soon());
+document.addEventListener("visibilitychange", () => !document.hidden && refreshSoon());
 
-// A moment in the film: the player that is here goes there.
+// Links to a position seek the player of this page.
 document.addEventListener("click", (event) => {
-  const place = event.target.closest?.("[data-at]");
-  if (!place || !film || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const target = event.target.closest?.("[data-at]");
+  if (!target || !film || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  film.currentTime = Number(place.dataset.at);
+  film.currentTime = Number(target.dataset.at);
   film.scrollIntoView({ block: "nearest" });
   film.play().catch(() => {});
 });

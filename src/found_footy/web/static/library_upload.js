@@ -1,4 +1,4 @@
-// Sends a film piece by piece, and shows how much of it is there. Without scripts there is `footy submit`.
+// Video upload with progress. Without scripts, use `footy submit`.
 
 const box = document.querySelector("[data-upload]");
 const form = box.closest("form");
@@ -8,29 +8,29 @@ const sending = box.querySelector("[data-sending]");
 const bar = sending.querySelector("progress");
 const share = sending.querySelector("[data-share]");
 const problem = box.querySelector("[data-problem]");
-const most = Number(box.dataset.most);
+const maxBytes = Number(box.dataset.maxBytes);
 let request = null;
 
 box.hidden = false;
 
 function send(file) {
   if (!file || request) return;
-  complain("");
-  if (file.size === 0) return complain("This file is empty.");
-  if (file.size > most) return complain(`This file is too large (${Math.ceil(file.size / 1e6)} MB).`);
-  const given = new FormData(form);
+  showProblem("");
+  if (file.size === 0) return showProblem("This file is empty.");
+  if (file.size > maxBytes) return showProblem(`This file is too large (${Math.ceil(file.size / 1e6)} MB).`);
+  const fields = new FormData(form);
   const query = new URLSearchParams({ name: file.name.slice(-200) });
   for (const name of ["title", "player", "team", "competition", "minute"]) {
-    if (given.get(name)) query.set(name, given.get(name));
+    if (fields.get(name)) query.set(name, fields.get(name));
   }
-  request = new XMLHttpRequest(); // fetch does not tell how much was sent
+  request = new XMLHttpRequest(); // fetch has no upload progress
   request.open("POST", `${box.dataset.upload}?${query}`);
   request.setRequestHeader("Content-Type", "application/octet-stream");
   request.setRequestHeader("X-CSRF-Token", box.dataset.csrf);
   request.upload.addEventListener("progress", ({ loaded, total }) => show(total ? (100 * loaded) / total : 0));
-  request.addEventListener("load", arrived);
-  request.addEventListener("error", () => stopped("Connection lost. Choose the file again."));
-  request.addEventListener("abort", () => stopped(""));
+  request.addEventListener("load", finish);
+  request.addEventListener("error", () => stop("Connection lost. Choose the file again."));
+  request.addEventListener("abort", () => stop(""));
   sending.hidden = false;
   drop.hidden = true;
   show(0);
@@ -42,28 +42,28 @@ function show(percent) {
   share.textContent = percent < 100 ? `${Math.floor(percent)} %` : "being stored…";
 }
 
-function arrived() {
-  let answer = {};
+function finish() {
+  let response = {};
   try {
-    answer = JSON.parse(request.responseText);
+    response = JSON.parse(request.responseText);
   } catch {
-    // Whatever stands between us and the server may answer in its own words.
+    // A proxy may respond with something else.
   }
-  if (request.status === 201) location.assign(`/library/sources/${answer.id}?done=submitted`);
-  else stopped(answer.error?.message ?? `Server error ${request.status}.`);
+  if (request.status === 201) location.assign(`/library/sources/${response.id}?done=submitted`);
+  else stop(response.error?.message ?? `Server error ${request.status}.`);
 }
 
-function stopped(why) {
+function stop(message) {
   request = null;
   sending.hidden = true;
   drop.hidden = false;
   input.value = "";
-  complain(why);
+  showProblem(message);
 }
 
-function complain(words) {
-  problem.textContent = words;
-  problem.hidden = words === "";
+function showProblem(message) {
+  problem.textContent = message;
+  problem.hidden = message === "";
 }
 
 input.addEventListener("change", () => send(input.files[0]));

@@ -1,21 +1,21 @@
-// News as they happen: one connection a page, that picks up where it left off.
+// Live updates: one event stream per page, which resumes where it left off.
 //
 //   import { connect } from "./live.js";
 //   const live = connect({
 //     query: "fixture=1&topic=goal.*&after=120",
-//     onNews: (message) => {},   // { position, at, topic, fixture_id, event_id, payload }
-//     onReset: () => {},         // something was missed for good: draw everything anew
+//     onMessage: (message) => {},  // { position, at, topic, fixture_id, event_id, payload }
+//     onReset: () => {},         // messages have expired: reload everything
 //     onState: (state) => {},    // "live" or "away"
 //   });
 //   live.close();
 //
-// `after` is the position that the page was drawn at; without it the news begin with what comes next.
+// `after` is the position at which the page was rendered; without it, the stream starts with the next message.
 
 const ADDRESS = "/api/v1/stream";
-const FIRST_PAUSE = 2_000;
-const LONGEST_PAUSE = 60_000;
-const REFUSALS = 3; // in a row, before the position itself is doubted
-const HIDDEN_PAUSE = 60_000; // a tab that nobody looks at gives its connection back: browsers have six
+const INITIAL_BACKOFF_MS = 2_000;
+const MAX_BACKOFF_MS = 60_000;
+const MAX_REFUSALS = 3; // in a row, before the position is dropped as invalid
+const HIDDEN_TIMEOUT_MS = 60_000; // a hidden tab closes its connection: browsers allow six per host
 
 let current = null;
 
@@ -27,37 +27,37 @@ export function connect(options) {
 
 class Live {
   #query;
-  #onNews;
+  #onMessage;
   #onReset;
   #onState;
   #position;
-  #doubted = false;
+  #positionReset = false;
   #refusals = 0;
   #source = null;
   #timer = null;
-  #hiding = null;
+  #hiddenTimer = null;
   #closed = false;
-  #leaving = new AbortController();
+  #closing = new AbortController();
 
-  constructor({ query = "", onNews = () => {}, onReset = () => {}, onState = () => {} } = {}) {
+  constructor({ query = "", onMessage = () => {}, onReset = () => {}, onState = () => {} } = {}) {
     this.#query = new URLSearchParams(query);
     this.#position = this.#query.get("after") || null;
-    this.#onNews = onNews;
+    this.#onMessage = onMessage;
     this.#onReset = onReset;
     this.#onState = onState;
-    const { signal } = this.#leaving;
-    document.addEventListener("visibilitychange", () => this.#seen(), { signal });
-    window.addEventListener("online", () => this.#again(), { signal });
-    window.addEventListener("pagehide", () => this.#pause(), { signal });
-    window.addEventListener("pageshow", (event) => event.persisted && this.#again(), { signal });
+    const { signal } = this.#closing;
+    document.addEventListener("visibilitychange", () => this.#onVisibility(), { signal });
+    window.addEventListener("online", () => this.#reconnect(), { signal });
+    window.addEventListener("pagehide", () => this.#backoff(), { signal });
+    window.addEventListener("pageshow", (event) => event.persisted && this.#reconnect(), { signal });
     this.#open();
   }
 
   close() {
     this.#closed = true;
-    this.#leaving.abort();
-    clearTimeout(this.#hiding);
-    this.#pause();
+    this.#closing.abort();
+    clearTimeout(this.#hiddenTimer);
+    this.#backoff();
     if (current === this) current = null;
   }
 
@@ -68,64 +68,64 @@ class Live {
     else this.#query.set("after", this.#position);
     const source = new EventSource(`${ADDRESS}?${this.#query}`);
     this.#source = source;
-    // The stream names its topics first, so that no list of them has to be kept here.
-    source.addEventListener("hello", (event) => this.#greeted(source, event));
+    // `hello` lists the topics that can follow.
+    source.addEventListener("hello", (event) => this.#onHello(source, event));
     source.addEventListener("reset", (event) => {
-      this.#remember(event);
+      this.#savePosition(event);
       this.#onReset();
     });
-    source.onerror = () => this.#lost(source);
+    source.onerror = () => this.#onError(source);
   }
 
-  #greeted(source, event) {
-    this.#remember(event);
-    for (const topic of JSON.parse(event.data).topics) source.addEventListener(topic, this.#heard);
+  #onHello(source, event) {
+    this.#savePosition(event);
+    for (const topic of JSON.parse(event.data).topics) source.addEventListener(topic, this.#receive);
     this.#refusals = 0;
     this.#show("live");
-    if (this.#doubted) {
-      this.#doubted = false;
+    if (this.#positionReset) {
+      this.#positionReset = false;
       this.#onReset();
     }
   }
 
-  #heard = (event) => {
-    this.#remember(event);
-    this.#onNews(JSON.parse(event.data));
+  #receive = (event) => {
+    this.#savePosition(event);
+    this.#onMessage(JSON.parse(event.data));
   };
 
-  #remember(event) {
+  #savePosition(event) {
     if (event.lastEventId) this.#position = event.lastEventId;
   }
 
-  #lost(source) {
+  #onError(source) {
     this.#show("away");
-    // A connection that broke is opened again by the browser; one that was refused is not.
+    // The browser reopens a broken connection, but not a refused one.
     if (source.readyState !== EventSource.CLOSED || source !== this.#source) return;
     this.#source = null;
     this.#refusals += 1;
-    if (this.#refusals >= REFUSALS && this.#position !== null) {
+    if (this.#refusals >= MAX_REFUSALS && this.#position !== null) {
       this.#position = null;
-      this.#doubted = true;
+      this.#positionReset = true;
     }
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#refusals - 1));
-    this.#timer = setTimeout(() => this.#open(), pause * (0.5 + Math.random() / 2));
+    const backoff = Math.min(MAX_BACKOFF_MS, INITIAL_BACKOFF_MS * 2 ** (this.#refusals - 1));
+    this.#timer = setTimeout(() => this.#open(), backoff * (0.5 + Math.random() / 2));
   }
 
-  #again() {
+  #reconnect() {
     if (this.#source?.readyState === EventSource.OPEN) return;
-    this.#pause();
+    this.#backoff();
     this.#open();
   }
 
-  #pause() {
+  #backoff() {
     clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = null;
   }
 
-  #seen() {
-    clearTimeout(this.#hiding);
-    if (document.hidden) this.#hiding = setTimeout(() => this.#pause(), HIDDEN_PAUSE);
+  #onVisibility() {
+    clearTimeout(this.#hiddenTimer);
+    if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#backoff(), HIDDEN_TIMEOUT_MS);
     else if (!this.#source) this.#open();
   }
 
@@ -134,8 +134,8 @@ class Live {
       each.hidden = false;
       each.dataset.state = state;
       const text = each.querySelector("[data-live-text]");
-      const words = state === "live" ? "live" : "reconnecting…";
-      if (text && text.textContent !== words) text.textContent = words;
+      const label = state === "live" ? "live" : "reconnecting…";
+      if (text && text.textContent !== label) text.textContent = label;
     }
     this.#onState(state);
   }

@@ -1,42 +1,42 @@
-// Cards that are drawn anew when there is news of their match: only what changed changes.
+// Match cards: refreshed after changes, replacing only what differs.
 
 import { localTimes } from "./footy.js";
 
-const PAUSE = 500; // between two requests for the same match
-const LONGEST_RETRY = 30_000;
+const MIN_INTERVAL_MS = 500; // between two requests for the same match
+const MAX_BACKOFF_MS = 30_000;
 
-const asked = new Map(); // match → { at, timer, running, again, failures }
+const requests = new Map(); // match → { at, timer, running, pending, failures }
 
 export function cardOf(match) {
   return document.getElementById(`match-${match}`);
 }
 
-// Bursts become one request; what comes while one is under way becomes one more.
+// Coalesce bursts into one request, and changes during a request into one more.
 export function refresh(match, changed) {
-  const state = asked.get(match) ?? { at: -PAUSE, timer: null, running: false, again: false, failures: 0 };
-  asked.set(match, state);
-  if (state.running) state.again = true;
-  else if (state.timer === null) schedule(match, state, changed, Math.max(50, state.at + PAUSE - performance.now()));
+  const state = requests.get(match) ?? { at: -MIN_INTERVAL_MS, timer: null, running: false, pending: false, failures: 0 };
+  requests.set(match, state);
+  if (state.running) state.pending = true;
+  else if (state.timer === null) schedule(match, state, changed, Math.max(50, state.at + MIN_INTERVAL_MS - performance.now()));
 }
 
 function schedule(match, state, changed, wait) {
   state.timer = setTimeout(async () => {
-    Object.assign(state, { timer: null, running: true, again: false, at: performance.now() });
+    Object.assign(state, { timer: null, running: true, pending: false, at: performance.now() });
     const done = await load(match, changed);
     state.running = false;
     state.failures = done ? 0 : state.failures + 1;
-    if (!done) schedule(match, state, changed, Math.min(LONGEST_RETRY, 1000 * 2 ** state.failures));
-    else if (state.again) schedule(match, state, changed, PAUSE);
+    if (!done) schedule(match, state, changed, Math.min(MAX_BACKOFF_MS, 1000 * 2 ** state.failures));
+    else if (state.pending) schedule(match, state, changed, MIN_INTERVAL_MS);
   }, wait);
 }
 
 async function load(match, changed) {
   try {
-    const answer = await fetch(`/fragments/match/${match}`);
-    if (answer.ok) swap(match, await answer.text(), changed);
-    return answer.ok || answer.status < 500;
+    const response = await fetch(`/fragments/match/${match}`);
+    if (response.ok) swap(match, await response.text(), changed);
+    return response.ok || response.status < 500;
   } catch {
-    return false; // no connection: tried again
+    return false; // no connection: retried
   }
 }
 
@@ -45,18 +45,18 @@ export function swap(match, html, changed = () => {}) {
   const fresh = parsed(html).querySelector(".match");
   if (!old || !fresh) return;
   localTimes(fresh);
-  const news = differences(old, fresh);
-  if (news.same) {
+  const changes = differences(old, fresh);
+  if (changes.same) {
     if (fresh.dataset.polled) old.dataset.polled = fresh.dataset.polled;
     return;
   }
   const focus = pathOf(old);
-  // Pictures that stay are the same elements: they do not blink.
-  for (const [now, before] of news.kept) now.replaceWith(before);
-  for (const each of news.fresh) each.classList.add("fresh");
+  // Keep unchanged images as elements, so that they do not flicker.
+  for (const [now, before] of changes.kept) now.replaceWith(before);
+  for (const each of changes.fresh) each.classList.add("fresh");
   old.replaceWith(fresh);
-  if (focus) (fresh.querySelector(focus) ?? asFocus(fresh)).focus({ preventScroll: true });
-  changed(fresh, news);
+  if (focus) (fresh.querySelector(focus) ?? focusable(fresh)).focus({ preventScroll: true });
+  changed(fresh, changes);
 }
 
 function parsed(html) {
@@ -65,24 +65,24 @@ function parsed(html) {
 
 function differences(old, now) {
   const before = new Map([...old.querySelectorAll("[data-goal]")].map((each) => [each.dataset.goal, each]));
-  const news = { same: plain(old) === plain(now), kept: [], fresh: [], goals: [], withdrawn: [] };
+  const changes = { same: serverHtml(old) === serverHtml(now), kept: [], fresh: [], goals: [], withdrawn: [] };
   for (const goal of now.querySelectorAll("[data-goal]")) {
-    const known = before.get(goal.dataset.goal);
-    const [shot, picture] = [goal, known].map((each) => each?.querySelector(".shot"));
-    if (picture && plain(shot) === plain(picture)) news.kept.push([shot, picture]);
-    if (!known || word(goal) !== word(known)) news.fresh.push(goal);
-    if (!known && !isWithdrawn(goal)) news.goals.push(goal);
-    if (known && isWithdrawn(goal) && !isWithdrawn(known)) news.withdrawn.push(goal);
+    const previous = before.get(goal.dataset.goal);
+    const [shot, picture] = [goal, previous].map((each) => each?.querySelector(".shot"));
+    if (picture && serverHtml(shot) === serverHtml(picture)) changes.kept.push([shot, picture]);
+    if (!previous || statusText(goal) !== statusText(previous)) changes.fresh.push(goal);
+    if (!previous && !isWithdrawn(goal)) changes.goals.push(goal);
+    if (previous && isWithdrawn(goal) && !isWithdrawn(previous)) changes.withdrawn.push(goal);
   }
   const scores = old.querySelectorAll(".score b");
   now.querySelectorAll(".score b").forEach((each, index) => {
-    if (scores[index]?.textContent !== each.textContent) news.fresh.push(each);
+    if (scores[index]?.textContent !== each.textContent) changes.fresh.push(each);
   });
-  return news;
+  return changes;
 }
 
-// What the server said, without what scripts have added since.
-function plain(element) {
+// HTML as sent by the server, without additions by scripts.
+function serverHtml(element) {
   const copy = element.cloneNode(true);
   copy.removeAttribute("data-polled");
   copy.removeAttribute("data-is-stale");
@@ -93,8 +93,8 @@ function plain(element) {
   return copy.outerHTML;
 }
 
-// That a search goes on is no news to look up for; what came of it is.
-function word(goal) {
+// Search progress is not highlighted; its result is.
+function statusText(goal) {
   const { dataset, textContent } = goal.querySelector(".chip");
   return dataset.state === "complete" ? textContent : dataset.state;
 }
@@ -103,7 +103,7 @@ function isWithdrawn(goal) {
   return goal.querySelector('.chip[data-state="withdrawn"]') !== null;
 }
 
-// Where the focus is inside of a card, in a way that also finds it in the next one.
+// Selector of the focused element that also matches in the new card.
 function pathOf(card) {
   const at = document.activeElement;
   if (!card.contains(at)) return null;
@@ -113,19 +113,19 @@ function pathOf(card) {
   return goal ? `[data-goal="${CSS.escape(goal.dataset.goal)}"] ${kind}` : kind;
 }
 
-export function asFocus(card) {
+export function focusable(card) {
   card.tabIndex = -1;
   return card;
 }
 
-// The whole list again, for matches that came or went: each card that is still there is swapped like any other.
+// Reload the list after matches were added or removed; remaining cards are swapped individually.
 export async function reload(changed) {
-  const answer = await fetch(location.href);
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-  const page = parsed(await answer.text());
+  const response = await fetch(location.href);
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  const page = parsed(await response.text());
   const old = document.getElementById("matches");
   const now = page.getElementById("matches");
-  if (now?.dataset.day !== old.dataset.day) return location.reload(); // midnight, or another page altogether
+  if (now?.dataset.day !== old.dataset.day) return location.reload(); // midnight, or another page
   const order = (root) => [...root.querySelectorAll("[data-fixture]")].map((each) => each.dataset.fixture).join();
   Object.assign(old.dataset, now.dataset);
   if (order(old) === order(now) && order(now)) {
@@ -134,7 +134,7 @@ export async function reload(changed) {
     const focused = document.activeElement.closest("[data-fixture]")?.dataset.fixture;
     localTimes(now);
     old.replaceChildren(...now.childNodes);
-    if (focused && cardOf(focused)) asFocus(cardOf(focused)).focus({ preventScroll: true });
+    if (focused && cardOf(focused)) focusable(cardOf(focused)).focus({ preventScroll: true });
   }
   for (const part of [".days", ".filters"]) document.querySelector(part)?.replaceWith(page.querySelector(part));
 }

@@ -1,48 +1,48 @@
-// The matchday: changes appear by themselves, clips play in place, and keys move between matches.
+// Matchday page: live updates, clips played in place, keys to move between matches.
 
 import { playsIn } from "./clip_dialog.js";
 import { isFree } from "./footy.js";
 import { connect } from "./live.js";
-import { asFocus, cardOf, refresh, reload } from "./match_cards.js";
+import { focusable, cardOf, refresh, reload } from "./match_cards.js";
 import { watchAges } from "./staleness.js";
 
 const list = document.getElementById("matches");
-const voice = document.querySelector("[data-say]");
+const announcement = document.querySelector("[data-announcement]");
 const ages = watchAges(list);
-const RELOAD_PAUSE = 3_000;
-const PARTS = [[0, 45, 5], [45, 90, 8], [90, 105, 3], [105, 120, 4]]; // as in time_line.py
-const COMES = new Set(["fixture.staging", "fixture.active"]);
+const RELOAD_DELAY_MS = 3_000;
+const PERIODS = [[0, 45, 5], [45, 90, 8], [90, 105, 3], [105, 120, 4]]; // as in match_format.py
+const NEW_MATCH_TOPICS = new Set(["fixture.staging", "fixture.active"]);
 
 playsIn(document.getElementById("player"));
 
-// --- news
+// --- live updates
 
-connect({ query: `after=${list.dataset.position}`, onNews, onReset: later });
+connect({ query: `after=${list.dataset.position}`, onMessage, onReset: reloadLater });
 
-function onNews({ topic, fixture_id: match, payload }) {
+function onMessage({ topic, fixture_id: match, payload }) {
   const card = match === null ? null : cardOf(match);
   if (!card) {
-    if (COMES.has(topic)) later(); // perhaps a match of this day
-  } else if (topic !== "fixture.clock" || !tick(card, payload)) {
-    refresh(match, tell);
+    if (NEW_MATCH_TOPICS.has(topic)) reloadLater(); // may be a match of this day
+  } else if (topic !== "fixture.clock" || !updateMinute(card, payload)) {
+    refresh(match, announce);
   }
 }
 
-// The minute alone needs no request, where the card shows one and nothing is wrong with the match.
-function tick(card, { elapsed, extra }) {
+// A new minute alone is shown without a request, unless the card has no timeline or is stale.
+function updateMinute(card, { elapsed, extra }) {
   const shown = card.querySelector(".clock");
   const line = card.querySelector(".line rect");
   if (card.matches("[data-hidden]")) return true;
-  if (!line || !/^\d/.test(shown.textContent) || card.querySelector(".silence:not([hidden])")) return false;
-  if (card.dataset.sport === "cricket") return false; // with each ball the runs may change, too
+  if (!line || !/^\d/.test(shown.textContent) || card.querySelector(".staleness:not([hidden])")) return false;
+  if (card.dataset.sport === "cricket") return false; // runs may change with each ball
   shown.textContent = extra ? `${elapsed}+${extra}'` : `${elapsed}'`;
-  line.setAttribute("width", `${place(elapsed, extra, line.closest(".long") !== null)}%`);
-  ages.heard(card);
+  line.setAttribute("width", `${timelinePercent(elapsed, extra, line.closest(".long") !== null)}%`);
+  ages.update(card);
   return true;
 }
 
-function place(elapsed, extra, long) {
-  const parts = long ? PARTS : PARTS.slice(0, 2);
+function timelinePercent(elapsed, extra, long) {
+  const parts = long ? PERIODS : PERIODS.slice(0, 2);
   let at = 0;
   for (const [first, last, stoppage] of parts) {
     if (elapsed <= last) {
@@ -55,26 +55,26 @@ function place(elapsed, extra, long) {
   return Math.round((1000 * at) / whole) / 10;
 }
 
-function tell(card, news) {
+function announce(card, changes) {
   if (card.matches("[data-hidden]")) return;
   const [home, away] = [...card.querySelectorAll("h3 span")].map((each) => each.textContent);
-  const spoken = (word) => (goal) =>
-    `${word}: ${home} ${goal.querySelector("em").textContent} ${away}, ${goal.querySelector("p").textContent}`;
-  const word = card.dataset.sport === "cricket" ? "Wicket" : "Goal";
-  const said = [...news.goals.map(spoken(word)), ...news.withdrawn.map(spoken("Withdrawn"))];
-  if (said.length) voice.textContent = said.join(". ");
+  const describe = (prefix) => (goal) =>
+    `${prefix}: ${home} ${goal.querySelector("em").textContent} ${away}, ${goal.querySelector("p").textContent}`;
+  const prefix = card.dataset.sport === "cricket" ? "Wicket" : "Goal";
+  const messages = [...changes.goals.map(describe(prefix)), ...changes.withdrawn.map(describe("Withdrawn"))];
+  if (messages.length) announcement.textContent = messages.join(". ");
 }
 
 let reloading = null;
-function later() {
+function reloadLater() {
   reloading ??= setTimeout(async () => {
     reloading = null;
     try {
-      await reload(tell);
+      await reload(announce);
     } catch {
-      later(); // the server is away, too
+      reloadLater(); // the server is unreachable
     }
-  }, RELOAD_PAUSE * (0.5 + Math.random()));
+  }, RELOAD_DELAY_MS * (0.5 + Math.random()));
 }
 
 // --- keys
@@ -94,7 +94,7 @@ function move(step) {
   const at = cards.indexOf(document.activeElement.closest(".match"));
   const next = at < 0 ? firstInView(cards) : cards[at + step];
   if (!next) return;
-  asFocus(next).focus();
+  focusable(next).focus();
   next.scrollIntoView({ block: "nearest" });
 }
 

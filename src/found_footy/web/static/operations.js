@@ -1,35 +1,35 @@
-// Renews the page every few seconds while somebody looks at it.
+// Refreshes the page every few seconds while it is visible.
 
 import { localTimes } from "./footy.js";
 
 const region = document.getElementById("operations");
-const said = document.getElementById("verdict-said");
+const announcement = document.getElementById("announcement");
 const live = document.querySelector("[data-live]");
-const pause = Number(region.dataset.seconds) * 1000;
-const WAIT_MS = 10_000;
+const intervalMs = Number(region.dataset.seconds) * 1000;
+const TIMEOUT_MS = 10_000;
 let timer = 0;
 
-function verdictOf(root) {
+function headlineOf(root) {
   return root.querySelector("#verdict").textContent;
 }
 
-// What a reader has opened or stands on stays so.
+// Keep opened details and focus.
 function replace(html) {
   const open = [...region.querySelectorAll("details[open]")];
-  const focus = region.contains(document.activeElement) ? placeOf(document.activeElement) : null;
-  const before = verdictOf(region);
+  const focus = region.contains(document.activeElement) ? selectorOf(document.activeElement) : null;
+  const before = headlineOf(region);
   region.innerHTML = html;
   for (const old of open) reopen(old);
   if (focus) region.querySelector(focus)?.focus({ preventScroll: true });
   localTimes(region);
-  const now = verdictOf(region);
+  const now = headlineOf(region);
   if (now !== before) {
-    said.textContent = now;
+    announcement.textContent = now;
     document.title = document.title.replace(before, now);
   }
 }
 
-function placeOf(element) {
+function selectorOf(element) {
   if (element.id) return `#${CSS.escape(element.id)}`;
   if (element.matches("summary")) return `#${CSS.escape(element.parentElement.id)} > summary`;
   const href = element.getAttribute("href");
@@ -40,46 +40,46 @@ function reopen(old) {
   const fresh = document.getElementById(old.id);
   if (!fresh) return;
   fresh.setAttribute("open", "");
-  const words = old.querySelector(".who");
-  if (words) fresh.querySelector("summary").after(words); // until they are asked for anew
+  const content = old.querySelector(".provenance");
+  if (content) fresh.querySelector("summary").after(content); // until it is loaded again
 }
 
-// --- who said what of a match: asked for when somebody opens it, and with each renewal while it is open
+// --- provenance of a match: loaded when opened, and with each refresh while open
 
-async function tellWords(details) {
+async function loadProvenance(details) {
   try {
-    const answer = await fetch(details.dataset.words, { headers: { accept: "text/html" }, redirect: "manual" });
-    if (!answer.ok || !details.isConnected) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const words = page.querySelector(".who");
-    localTimes(words);
+    const response = await fetch(details.dataset.provenance, { headers: { accept: "text/html" }, redirect: "manual" });
+    if (!response.ok || !details.isConnected) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const content = page.querySelector(".provenance");
+    localTimes(content);
     for (const each of [...details.children]) if (!each.matches("summary")) each.remove();
-    details.append(words);
+    details.append(content);
   } catch {
-    // The link in its place leads to the same.
+    // The link to the provenance page remains.
   }
 }
 
 // `toggle` does not bubble.
 region.addEventListener("toggle", (event) => {
-  if (event.target.matches("[data-words]") && event.target.open) tellWords(event.target);
+  if (event.target.matches("[data-provenance]") && event.target.open) loadProvenance(event.target);
 }, { capture: true });
 
 function show(state, text) {
   live.hidden = false;
   live.dataset.state = state;
-  const words = live.querySelector("[data-live-text]");
-  if (words.textContent !== text) words.textContent = text;
+  const content = live.querySelector("[data-live-text]");
+  if (content.textContent !== text) content.textContent = text;
 }
 
-async function renew() {
+async function refresh() {
   try {
-    const answer = await fetch(region.dataset.fragment, {
-      headers: { accept: "text/html" }, redirect: "manual", signal: AbortSignal.timeout(WAIT_MS),
+    const response = await fetch(region.dataset.fragment, {
+      headers: { accept: "text/html" }, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (answer.type === "opaqueredirect") return location.reload(); // the login has ended
-    if (!answer.ok) throw new Error(answer.status);
-    replace(await answer.text());
+    if (response.type === "opaqueredirect") return location.reload(); // the session has expired
+    if (!response.ok) throw new Error(response.status);
+    replace(await response.text());
     show("live", "updates every 5 s");
   } catch {
     show("away", "connection lost, data may be outdated");
@@ -89,12 +89,12 @@ async function renew() {
 
 function schedule() {
   clearTimeout(timer);
-  if (!document.hidden) timer = setTimeout(renew, pause);
+  if (!document.hidden) timer = setTimeout(refresh, intervalMs);
 }
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) clearTimeout(timer);
-  else renew();
+  else refresh();
 });
 show("live", "updates every 5 s");
 schedule();

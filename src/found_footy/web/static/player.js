@@ -1,12 +1,12 @@
-// The player of a goal: all copies at the same moment, keys, and copies that appear by themselves.
+// Player of the goal page: switching between aligned copies, keys, and live updates.
 
 import { localTimes } from "./footy.js";
 import { connect } from "./live.js";
 import { watchAges } from "./staleness.js";
 
-const LOOP_SECONDS = 2; // before and after the moment that is repeated
-const REFRESH_PAUSE = 250; // news come in flocks
-const LOOK_AGAIN = 20_000; // a search that finds nothing is no news, but its number goes up
+const LOOP_SECONDS = 2; // before and after the current position
+const REFRESH_DELAY_MS = 250; // messages come in bursts
+const POLL_MS = 20_000; // search progress has no messages
 
 const goal = document.getElementById("goal");
 
@@ -18,10 +18,10 @@ const shown = (selector) => goal.querySelector(selector);
 
 // --- copies
 
-/** What a copy that is being loaded shall begin with; another one may be chosen before it does. */
-let coming = null;
+/** Start state of the copy being loaded. */
+let loadingCopy = null;
 
-/** The copy that plays; where it was merged meanwhile, the one that it went into. */
+/** Playing copy; if it was merged meanwhile, its winner. */
 function playing() {
   const id = screen()?.dataset.playing;
   return copies().find((each) => each.dataset.copy === id || each.dataset.merged.split(" ").includes(id)) ?? null;
@@ -31,7 +31,7 @@ function offset(copy) {
   return copy.dataset.offset === "" ? null : Number(copy.dataset.offset);
 }
 
-/** The second of `to` that shows what `from` shows now: by what is known of both, else at the same share of it. */
+/** Position in `to` that shows the same moment: by offset, else at the same fraction. */
 function sameMoment(now, from, to) {
   const [a, b] = [offset(from), offset(to)];
   const length = Number(to.dataset.duration);
@@ -44,19 +44,19 @@ function choose(copy, at = null) {
   const from = playing();
   mark(copy);
   if (at === null && from && from.dataset.copy === copy.dataset.copy && screen().dataset.playing === copy.dataset.copy) return;
-  const running = coming?.running ?? (!player.paused && !player.ended);
-  const now = coming?.second ?? player.currentTime;
-  const begun = now > 0 || running;
-  const second = at ?? (from && begun ? sameMoment(now, from, copy) : 0);
+  const running = loadingCopy?.running ?? (!player.paused && !player.ended);
+  const now = loadingCopy?.second ?? player.currentTime;
+  const started = now > 0 || running;
+  const second = at ?? (from && started ? sameMoment(now, from, copy) : 0);
   load(player, copy, second, running);
   openProof(copy.dataset.copy);
-  const aligned = at !== null || !from || !begun || (offset(from) !== null && offset(copy) !== null);
+  const aligned = at !== null || !from || !started || (offset(from) !== null && offset(copy) !== null);
   say(aligned ? nameOfCopy(copy) : `${nameOfCopy(copy)} · not aligned: position is approximate`, !aligned);
 }
 
 function load(player, copy, second, running) {
   const id = copy.dataset.copy;
-  coming = { second, running, speed: coming?.speed ?? player.playbackRate };
+  loadingCopy = { second, running, speed: loadingCopy?.speed ?? player.playbackRate };
   endLoop();
   screen().dataset.playing = id;
   player.poster = `/v/${id}/poster.jpg?w=1280`;
@@ -67,9 +67,9 @@ function load(player, copy, second, running) {
 }
 
 function loaded(player) {
-  if (!coming) return;
-  const { second, running, speed } = coming;
-  coming = null;
+  if (!loadingCopy) return;
+  const { second, running, speed } = loadingCopy;
+  loadingCopy = null;
   if (second > 0) player.currentTime = second;
   player.playbackRate = speed;
   if (running) player.play().catch(() => {});
@@ -96,11 +96,11 @@ function openProof(id) {
   if (proof) proof.open = true;
 }
 
-function say(words, plain = false) {
+function say(message, sticky = false) {
   const now = shown("[data-now]");
   if (!now) return;
-  now.textContent = words;
-  now.toggleAttribute("data-plain", plain);
+  now.textContent = message;
+  now.toggleAttribute("data-approximate", sticky);
 }
 
 // --- small tools
@@ -153,9 +153,9 @@ function seek(seconds) {
   player.currentTime = Math.max(0, Math.min((player.duration || Infinity) - 0.01, player.currentTime + seconds));
 }
 
-function step(pictures) {
+function step(frames) {
   video().pause();
-  seek(pictures / (Number(playing()?.dataset.fps) || 25));
+  seek(frames / (Number(playing()?.dataset.fps) || 25));
 }
 
 function togglePlay() {
@@ -184,7 +184,7 @@ const KEYS = {
   r: toggleLoop,
 };
 
-// --- what people do
+// --- input
 
 document.addEventListener("keydown", (event) => {
   const target = event.target;
@@ -192,7 +192,7 @@ document.addEventListener("keydown", (event) => {
   if (target.closest("input, select, textarea, [contenteditable]")) return;
   if (moveAmongCopies(event)) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  // A player that has the focus knows these itself; a button or a link wants its space bar.
+  // A focused player handles these keys itself, and buttons and links the space bar.
   if (target === video() && [" ", "ArrowLeft", "ArrowRight", "m", "f"].includes(key)) return;
   if (key === " " && target.closest("button, a, summary")) return;
   if (/^[1-9]$/.test(key)) {
@@ -203,13 +203,13 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/** The copies are one group: arrows go through it, as through radio buttons. */
+/** Arrow keys move through the copies as through radio buttons. */
 function moveAmongCopies(event) {
-  const here = event.target.closest("[data-copy]");
-  if (!here) return false;
+  const current = event.target.closest("[data-copy]");
+  if (!current) return false;
   const all = copies();
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const to = event.key === " " ? here : by === undefined ? null : all.at((all.indexOf(here) + by) % all.length);
+  const delta = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const to = event.key === " " ? current : delta === undefined ? null : all.at((all.indexOf(current) + delta) % all.length);
   if (!to) return false;
   event.preventDefault();
   choose(to);
@@ -238,7 +238,7 @@ function watchFrom(moment) {
   screen().scrollIntoView({ block: "center", behavior: "smooth" });
 }
 
-// --- what happens by itself
+// --- live updates
 
 function prepare() {
   const player = video();
@@ -254,42 +254,42 @@ function prepare() {
 
 let waiting = null;
 function refreshSoon() {
-  waiting ??= setTimeout(refresh, REFRESH_PAUSE);
+  waiting ??= setTimeout(refresh, REFRESH_DELAY_MS);
 }
 
 async function refresh() {
   waiting = null;
-  const answer = await fetch(`/g/${encodeURIComponent(goal.dataset.goal)}/fragment?part=all`).catch(() => null);
-  if (!answer) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (answer.status === 410 && fresh.querySelector("[data-withdrawn]")) return withdraw(fresh);
-  if (!answer.ok) return;
+  const response = await fetch(`/g/${encodeURIComponent(goal.dataset.goal)}/fragment?part=all`).catch(() => null);
+  if (!response) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (response.status === 410 && fresh.querySelector("[data-withdrawn]")) return withdraw(fresh);
+  if (!response.ok) return;
   for (const part of fresh.querySelectorAll("[data-part]")) swap(part);
   goal.querySelector("[data-stage]").className = fresh.querySelector("[data-stage]").className;
   prepare();
   const copy = playing();
-  if (copy && !shown("[data-now][data-plain]")) say(nameOfCopy(copy));
+  if (copy && !shown("[data-now][data-approximate]")) say(nameOfCopy(copy));
 }
 
 function swap(fresh) {
   const old = shown(`[data-part="${fresh.dataset.part}"]`);
-  // Somebody may be watching: a player is never replaced by another one.
+  // Never replace a player in use.
   if (fresh.dataset.part === "player" && old.querySelector("video") && fresh.querySelector("video")) return;
   localTimes(fresh);
   const before = old.cloneNode(true);
-  for (const each of before.querySelectorAll("[role], [aria-checked], [tabindex]")) undress(each);
+  for (const each of before.querySelectorAll("[role], [aria-checked], [tabindex]")) removeRoles(each);
   old.hidden = fresh.hidden;
   if (before.innerHTML === fresh.innerHTML) return;
   const focus = document.activeElement?.closest("[id], [data-copy]")?.id;
   const open = new Set([...old.querySelectorAll("details[open]")].map(nameOf));
-  const known = new Set([...old.querySelectorAll("[data-copy]")].map((each) => each.dataset.copy));
+  const knownIds = new Set([...old.querySelectorAll("[data-copy]")].map((each) => each.dataset.copy));
   old.replaceChildren(...fresh.childNodes);
   if (open.size) for (const each of old.querySelectorAll("details")) each.open = open.has(nameOf(each));
-  for (const each of old.querySelectorAll("[data-copy]")) each.classList.toggle("fresh", !known.has(each.dataset.copy));
+  for (const each of old.querySelectorAll("[data-copy]")) each.classList.toggle("fresh", !knownIds.has(each.dataset.copy));
   if (focus && document.activeElement === document.body) document.getElementById(focus)?.focus();
 }
 
-function undress(element) {
+function removeRoles(element) {
   for (const name of ["role", "aria-checked", "tabindex"]) {
     if (element.closest("[data-copies]")) element.removeAttribute(name);
   }
@@ -309,12 +309,12 @@ function withdraw(fresh) {
 }
 
 prepare();
-if (goal.dataset.heard) watchAges(goal); // the match is under way
+if (goal.dataset.updates) watchAges(goal); // live match
 
 const query = new URLSearchParams({ event: goal.dataset.goal });
 if (goal.dataset.after) query.set("after", goal.dataset.after);
-const live = connect({ query: query.toString(), onNews: refreshSoon, onReset: refreshSoon });
+const live = connect({ query: query.toString(), onMessage: refreshSoon, onReset: refreshSoon });
 setInterval(() => {
   const status = shown("[data-status]")?.dataset.status;
   if (!document.hidden && ["validating", "watching", "extracting"].includes(status)) refreshSoon();
-}, LOOK_AGAIN);
+}, POLL_MS);

@@ -1,17 +1,17 @@
-// The review page: keys and buttons, moving and selecting, coming and going.
+// Review page: keys and buttons, navigation and selection, claiming and releasing.
 
-import { api, board, clip, desk, goTo, here, onScreen, show, stage, strip, tick } from "./review_desk.js";
-import { judge, pair, split, undo, verdict } from "./review_doing.js";
-import { heard, lookAgain, newsCame, showFirst, topUp, troubled } from "./review_hearing.js";
-import { listenForKeys } from "./review_keys.js";
-import { deeds, find, root, say } from "./review_screen.js";
+import { api, board, clip, state, goTo, windowId, shownClip, show, stage, strip, tick } from "./review_state.js";
+import { decide, pair, split, undo, verdict } from "./review_actions.js";
+import { applySnapshot, reloadClip, onChange, showFirst, topUp, showError } from "./review_updates.js";
+import { bindKeys } from "./review_keys.js";
+import { buttons, find, root, say } from "./review_screen.js";
 import { recall, remember } from "./review_undo.js";
 import { connect } from "./live.js";
 
 const IDLE_MS = 10_000;
-const OLD_WINDOW = "review.window";
-const OLD_PAUSE = 400;
-const OLD_TRIES = 3;
+const WINDOW_KEY = "review.window";
+const RELEASE_RETRY_MS = 400;
+const MAX_RELEASE_RETRIES = 3;
 
 // --- moving and selecting
 
@@ -25,36 +25,36 @@ function neighbour(direction) {
 }
 
 async function move(direction) {
-  const to = desk.finished ? clip() : neighbour(direction);
+  const to = state.finished ? clip() : neighbour(direction);
   if (!to) return say(direction > 0 ? "This is the last clip." : "This is the first clip.");
   goTo(to);
   const inStrip = direction > 0 ? board.after(to) : board.before(to);
   const source = board.sources.get(to.source);
   const atEdge = direction > 0 ? to.end === source?.frames : to.first === 0;
-  // The strip knows so many neighbours only: the rest comes when one gets there.
-  if (!inStrip && !atEdge && to.id > 0) await api.inTurn(() => lookAgain(to)).catch(troubled);
+  // Only some neighbours are loaded; load more at the edge.
+  if (!inStrip && !atEdge && to.id > 0) await api.inOrder(() => reloadClip(to)).catch(showError);
 }
 
 function selectTo(chosen) {
-  const shown = onScreen();
+  const shown = shownClip();
   if (!shown) return goTo(chosen);
   if (chosen.source !== shown.source) return;
-  desk.selection = new Set(board.between(shown, chosen).filter((each) => each.id > 0).map((each) => each.id));
+  state.selection = new Set(board.between(shown, chosen).filter((each) => each.id > 0).map((each) => each.id));
   show(stage.frame);
 }
 
 function extend(direction) {
-  const shown = onScreen();
-  const to = shown && board.edge(shown, desk.selection, direction);
+  const shown = shownClip();
+  const to = shown && board.edge(shown, state.selection, direction);
   if (to) selectTo(to);
 }
 
 function clear() {
-  desk.selection = new Set();
+  state.selection = new Set();
   show(stage.frame);
 }
 
-desk.choose = (chosen, extending) => (extending ? selectTo(chosen) : goTo(chosen));
+state.choose = (chosen, extending) => (extending ? selectTo(chosen) : goTo(chosen));
 
 let muted = true;
 find("sound").addEventListener("click", (event) => {
@@ -63,10 +63,10 @@ find("sound").addEventListener("click", (event) => {
   event.currentTarget.setAttribute("aria-pressed", String(!muted));
 });
 
-listenForKeys(deeds, {
-  approve: () => judge("approve"),
-  skip: () => judge("skip"),
-  archive: () => judge("archive"),
+bindKeys(buttons, {
+  approve: () => decide("approve"),
+  skip: () => decide("skip"),
+  archive: () => decide("archive"),
   split,
   "merge-previous": () => pair("merge", board.before(clip()), "before"),
   "merge-next": () => pair("merge", board.after(clip()), "after"),
@@ -81,18 +81,18 @@ listenForKeys(deeds, {
   undo,
 }, { strip, move, extend, clear, focusTile: () => clip() && strip.focus(clip()) });
 
-// --- coming and going
+// --- claiming and releasing
 
-async function begin() {
+async function start() {
   showFirst();
-  // What this window held before a reload is let go before we ask: then we get the same once more.
-  // A tab that was copied knows the name of the other one, which is at work.
+  // After a reload, release the claims of the previous window id first, so that the same clips are claimed again.
+  // Not after any other navigation: a duplicated tab has the id of a window that is still in use.
   const [loaded] = performance.getEntriesByType("navigation");
-  const oldName = loaded?.type === "reload" ? recall(OLD_WINDOW) : null;
-  remember(OLD_WINDOW, here);
+  const oldName = loaded?.type === "reload" ? recall(WINDOW_KEY) : null;
+  remember(WINDOW_KEY, windowId);
   await topUp(oldName);
-  for (let tries = 0; oldName && board.queue.length === 0 && tries < OLD_TRIES; tries += 1) {
-    await new Promise((done) => setTimeout(done, OLD_PAUSE));
+  for (let tries = 0; oldName && board.queue.length === 0 && tries < MAX_RELEASE_RETRIES; tries += 1) {
+    await new Promise((done) => setTimeout(done, RELEASE_RETRY_MS));
     await topUp(oldName);
   }
   const wanted = Number(root.dataset.clip);
@@ -101,11 +101,11 @@ async function begin() {
 
 async function open(id) {
   try {
-    const look = await api.inTurn(() => api.get(`/clips/${id}`));
-    heard(look);
-    goTo(board.get(id) ?? board.get(look.clips[0].id));
+    const snapshot = await api.inOrder(() => api.get(`/clips/${id}`));
+    applySnapshot(snapshot);
+    goTo(board.get(id) ?? board.get(snapshot.clips[0].id));
   } catch (error) {
-    troubled(error);
+    showError(error);
   }
 }
 
@@ -114,11 +114,11 @@ window.addEventListener("pagehide", release);
 window.addEventListener("pageshow", (event) => event.persisted && topUp());
 document.addEventListener("visibilitychange", () => !document.hidden && topUp());
 setInterval(() => !document.hidden && topUp(), (Number(root.dataset.claimSeconds) * 1000) / 3);
-setInterval(() => !document.hidden && board.queue.length === 0 && topUp(), IDLE_MS); // others leave without a word
+setInterval(() => !document.hidden && board.queue.length === 0 && topUp(), IDLE_MS); // other windows may release clips without a message
 setInterval(tick, 1000);
 
 const query = new URLSearchParams({ topic: "library.clip" });
 if (root.dataset.after) query.set("after", root.dataset.after);
-connect({ query: query.toString(), onNews: newsCame, onReset: () => newsCame() });
-deeds.get("undo").disabled = true;
-begin();
+connect({ query: query.toString(), onMessage: onChange, onReset: () => onChange() });
+buttons.get("undo").disabled = true;
+start();

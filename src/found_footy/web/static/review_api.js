@@ -1,16 +1,16 @@
-// The review API for one window: each request says which window it is and proves the login; refusals keep their words.
+// Review API client of one window: sends window id and CSRF token, and keeps the server's error messages.
 
 const ADDRESS = "/api/v1/review";
 
-/** A name for this load of the page. Two windows never share one, not even those of one session. */
-export function windowName() {
+/** Id of this page load. Never shared by two windows, even of one session. */
+export function newWindowId() {
   const random = crypto.getRandomValues(new Uint8Array(12));
   return [...random].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
-export class Refused extends Error {
-  constructor(status, words) {
-    super(words);
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
     this.status = status;
   }
 }
@@ -26,33 +26,33 @@ export class Api {
   }
 
   get(path, options = {}) {
-    return this.#ask(path, { ...options, method: "GET" });
+    return this.#request(path, { ...options, method: "GET" });
   }
 
   post(path, content = {}, options = {}) {
-    return this.#ask(path, { ...options, method: "POST", content });
+    return this.#request(path, { ...options, method: "POST", content });
   }
 
-  /** One after the other: an undo never overtakes what it undoes, and no answer is older than the one before it. */
-  inTurn(work) {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
-    return turn;
+  /** Run requests one at a time: an undo never overtakes its action, and no response is older than the previous one. */
+  inOrder(work) {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => {});
+    return next;
   }
 
-  async #ask(path, { method, content, window = this.#window, keepalive = false }) {
+  async #request(path, { method, content, window = this.#window, keepalive = false }) {
     const headers = { Accept: "application/json", "X-Review-Window": window };
     if (this.#csrf) headers["X-CSRF-Token"] = this.#csrf;
     if (content !== undefined) headers["Content-Type"] = "application/json";
-    let answer;
+    let response;
     try {
-      answer = await fetch(`${ADDRESS}${path}`, { method, headers, keepalive, body: content && JSON.stringify(content) });
+      response = await fetch(`${ADDRESS}${path}`, { method, headers, keepalive, body: content && JSON.stringify(content) });
     } catch {
-      throw new Refused(0, "Server unreachable.");
+      throw new ApiError(0, "Server unreachable.");
     }
-    if (answer.status === 204) return null;
-    const said = await answer.json().catch(() => null);
-    if (answer.ok && said) return said;
-    throw new Refused(answer.status, said?.error?.message ?? `Server error ${answer.status}.`);
+    if (response.status === 204) return null;
+    const body = await response.json().catch(() => null);
+    if (response.ok && body) return body;
+    throw new ApiError(response.status, body?.error?.message ?? `Server error ${response.status}.`);
   }
 }

@@ -1,18 +1,18 @@
-// The clips as this window knows them. An action changes them at once; its answer makes that certain, or takes it back.
+// Clips known to this window. An action is applied optimistically; its response confirms or reverts it.
 
-const WORDS = { approve: "approved", skip: "skipped", archive: "archived", group: "approved" };
+const LABELS = { approve: "approved", skip: "skipped", archive: "archived", group: "approved" };
 const STATES = {
   approve: "review_approved", skip: "review_skipped", archive: "review_archived", group: "review_approved",
 };
 const APPROVED = [
   "review_approved", "keyframing", "keyframed", "embedding", "embedded", "keyframe_failed", "embedding_failed",
 ];
-// Of many clips, those that are so already stay as they are; what the library holds is grouped as it is.
+// Clips already in these states stay unchanged.
 const ALREADY = {
   approve: APPROVED, group: APPROVED, skip: ["review_skipped"],
   archive: ["review_archived", "cleaning", "archived", "cleaning_failed"],
 };
-const MOST_CLIPS = 500;
+const MAX_CLIPS = 500;
 const JUST_EDITED = "just edited, and can still be undone";
 
 export class Board {
@@ -20,21 +20,21 @@ export class Board {
   sources = new Map();
   copies = new Map();
   queue = []; // ids, in the order of the server
-  #held = new Set(); // clips that an action is on its way for: what answers say of them is older than that
+  #pending = new Set(); // clips with an action in flight: responses about them are outdated
   #temporary = -1;
 
-  // --- looking
+  // --- lookups
 
   get(id) {
     return this.clips.get(id);
   }
 
-  /** The clips of a source, from the first to the last that is known. */
+  /** Known clips of a source, in order. */
   strip(source) {
     return [...this.clips.values()].filter((clip) => clip.source === source).sort((a, b) => a.first - b.first);
   }
 
-  /** What has this frame of a source now. */
+  /** Clip that contains this frame of a source. */
   at(source, frame) {
     return this.strip(source).find((each) => each.first <= frame && frame < each.end) ?? null;
   }
@@ -47,19 +47,19 @@ export class Board {
     return this.strip(clip.source).find((each) => each.first === clip.end) ?? null;
   }
 
-  /** Which clip of the queue comes after this one: on in the same source, else whatever is first. */
+  /** Next clip of the queue: later in the same source, else the first. */
   following(clip) {
     const waiting = this.queue.map((id) => this.get(id)).filter(Boolean);
     return waiting.find((each) => clip && each.source === clip.source && each.first > clip.first) ?? waiting[0] ?? null;
   }
 
-  /** Those from one clip to another of the same source. */
+  /** Clips between two clips of a source, inclusive. */
   between(one, other) {
     const [from, to] = [Math.min(one.first, other.first), Math.max(one.first, other.first)];
     return this.strip(one.source).filter((each) => each.first >= from && each.first <= to);
   }
 
-  /** The clip to which a selection around this one goes when it grows, or shrinks, by one in that direction. */
+  /** New end of a selection around this clip after moving by one in that direction. */
   edge(clip, selection, direction) {
     const row = this.strip(clip.source);
     const chosen = row.map((each) => selection.has(each.id));
@@ -68,56 +68,56 @@ export class Board {
     return row[far + direction] ?? null;
   }
 
-  // --- hearing
+  // --- updates from the server
 
-  /** What the server says now. */
-  merge(look) {
-    for (const source of look.sources) this.sources.set(source.id, source);
-    const fresh = look.clips.filter((clip) => !this.#isAhead(clip));
+  /** Merge a snapshot. */
+  merge(snapshot) {
+    for (const source of snapshot.sources) this.sources.set(source.id, source);
+    const fresh = snapshot.clips.filter((clip) => !this.#isAhead(clip));
     for (const clip of fresh) {
       for (const old of this.strip(clip.source)) {
         if (old.id !== clip.id && old.first < clip.end && clip.first < old.end) this.clips.delete(old.id);
       }
       this.clips.set(clip.id, { ...clip, rate: this.sources.get(clip.source)?.rate ?? 25 });
-      this.copies.set(clip.id, look.copies[clip.id] ?? []);
+      this.copies.set(clip.id, snapshot.copies[clip.id] ?? []);
     }
   }
 
-  /** A long day has many sources: of those that nobody looks at nothing has to be known. */
+  /** Limit memory: drop clips of sources that are neither shown nor queued. */
   forget(source) {
-    if (this.clips.size <= MOST_CLIPS) return;
+    if (this.clips.size <= MAX_CLIPS) return;
     const wanted = new Set([source, ...this.queue.map((id) => this.get(id)?.source)]);
     for (const [id, clip] of this.clips) {
-      if (wanted.has(clip.source) || id < 0 || this.#held.has(id)) continue;
+      if (wanted.has(clip.source) || id < 0 || this.#pending.has(id)) continue;
       this.clips.delete(id);
       this.copies.delete(id);
     }
   }
 
   takeQueue(ids) {
-    this.queue = ids.filter((id) => this.clips.has(id) && !this.#held.has(id));
+    this.queue = ids.filter((id) => this.clips.has(id) && !this.#pending.has(id));
   }
 
-  /** Whether this window has gone further with a clip than an answer knows. */
+  /** Whether this window has an unconfirmed change to the clip. */
   #isAhead(clip) {
-    if (this.#held.has(clip.id)) return true;
+    if (this.#pending.has(clip.id)) return true;
     return this.strip(clip.source).some((each) => each.id < 0 && each.first < clip.end && clip.first < each.end);
   }
 
-  // --- acting
+  // --- actions
 
-  /** Shows an action before it is answered. The ticket that it returns is for `letGo` or `takeBack`. */
+  /** Apply an action optimistically. Returns a ticket for `confirm` or `revert`. */
   act({ kind, clips, with: other, at }, settlesAt) {
     const ids = other ? [...clips, other] : clips;
     const before = ids.map((id) => this.get(id));
     const ticket = { before, queue: this.queue, made: [] };
-    for (const id of ids) this.#held.add(id);
+    for (const id of ids) this.#pending.add(id);
     this.queue = this.queue.filter((id) => !ids.includes(id));
     if (kind === "split" || kind === "merge") this.#cut(ticket, before, at, settlesAt);
     else {
       for (const clip of before) {
         if (ALREADY[kind].includes(clip.state)) continue;
-        const changed = { state: STATES[kind], words: WORDS[kind], settles_at: settlesAt, claimed: null };
+        const changed = { state: STATES[kind], words: LABELS[kind], settles_at: settlesAt, claimed: null };
         this.clips.set(clip.id, { ...clip, ...changed });
       }
     }
@@ -141,16 +141,16 @@ export class Board {
     }
   }
 
-  takeBack(ticket) {
-    this.letGo(ticket);
+  revert(ticket) {
+    this.confirm(ticket);
     for (const clip of ticket.before) this.clips.set(clip.id, clip);
     const back = ticket.queue.filter((id) => ticket.before.some((clip) => clip.id === id));
     this.queue = [...back, ...this.queue.filter((id) => !back.includes(id))];
   }
 
-  /** What the server says of these clips counts again. */
-  letGo(ticket) {
-    for (const clip of ticket.before) this.#held.delete(clip.id);
+  /** Accept server data for these clips again. */
+  confirm(ticket) {
+    for (const clip of ticket.before) this.#pending.delete(clip.id);
     for (const id of ticket.made) this.clips.delete(id);
   }
 }

@@ -1,15 +1,15 @@
-// One key a deed, as the buttons say it. Keys in fields and dialogs are not ours.
+// Keyboard shortcuts of the buttons; ignored in fields and dialogs.
 
-const NOT_OURS = "input, select, textarea, [contenteditable]";
+const FIELDS = "input, select, textarea, [contenteditable]";
 
-/** `moves` are what keys do that no button has. */
-export function listenForKeys(buttons, deeds, { strip, move, extend, clear, focusTile }) {
-  const named = new Map();
+/** The last argument has the actions without a button. */
+export function bindKeys(buttons, handlers, { strip, move, extend, clear, focusTile }) {
+  const byKey = new Map();
   for (const [name, button] of buttons) {
-    for (const key of JSON.parse(button.dataset.keys)) named.set(key, name);
+    for (const key of JSON.parse(button.dataset.keys)) byKey.set(key, name);
     button.addEventListener("click", (event) => {
-      deeds[name](event);
-      // Pressed by a finger or a mouse: the space bar shall play, and not press it once more.
+      handlers[name](event);
+      // After a click, the space bar must play instead of pressing the button again.
       if (event.detail > 0) button.blur();
     });
   }
@@ -22,22 +22,22 @@ export function listenForKeys(buttons, deeds, { strip, move, extend, clear, focu
     }
   }
 
-  // Before the keys that all pages share: `s` means something else here.
+  // Before the shared keys of all pages: `s` differs here.
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
-    if (target.closest?.(NOT_OURS)) return;
+    if (target.closest?.(FIELDS)) return;
     const pressed = event.ctrlKey || event.metaKey ? `ctrl+${key.toLowerCase()}` : key;
     const direction = { ArrowLeft: -1, ArrowRight: 1, "{": -1, "}": 1 }[key];
     if (key === "Escape") clear();
     else if (key === "{" || key === "}") extend(direction);
     else if (direction && strip.hasFocus && pressed === key) inStrip(event, direction);
     else {
-      const name = named.get(pressed) ?? (pressed.length === 1 ? named.get(pressed.toLowerCase()) : undefined);
+      const name = byKey.get(pressed) ?? (pressed.length === 1 ? byKey.get(pressed.toLowerCase()) : undefined);
       if (!name) return;
-      if (key === " " && target.closest?.("button, a, summary")) return; // it wants its space bar itself
-      // A key that is held down repeats frames, never decisions.
-      if (!buttons.get(name).disabled && (!event.repeat || direction)) deeds[name](event);
+      if (key === " " && target.closest?.("button, a, summary")) return; // the space bar presses it
+      // A held key repeats frame steps, never decisions.
+      if (!buttons.get(name).disabled && (!event.repeat || direction)) handlers[name](event);
     }
     event.preventDefault();
     event.stopPropagation();

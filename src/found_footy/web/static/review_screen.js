@@ -1,12 +1,12 @@
-// The parts of the page around the stage: where one is, what can be done, what is said.
+// Title, position, buttons and messages around the stage.
 
-import { clock, secondsLeft } from "./review_words.js";
+import { clock, secondsLeft } from "./review_format.js";
 
 const TOAST_MS = 6000;
 
 export const root = document.getElementById("review");
 export const find = (name) => root.querySelector(`[data-${name}]`);
-export const deeds = new Map([...root.querySelectorAll("[data-deed]")].map((button) => [button.dataset.deed, button]));
+export const buttons = new Map([...root.querySelectorAll("[data-shortcut]")].map((button) => [button.dataset.shortcut, button]));
 
 export function showPlace(shown, source, rate) {
   find("title").textContent = (shown && source?.title) ?? "Review";
@@ -15,8 +15,8 @@ export function showPlace(shown, source, rate) {
     : "";
 }
 
-/** `waiting` clips there are for everybody, and none of them is ours. */
-function nothingToSee(sending, waiting) {
+/** Text without a clip. `waiting` is the number of clips to review that others have claimed. */
+function emptyText(sending, waiting) {
   if (sending) return "Loading…";
   if (root.dataset.source) return "No clips of this source to review.";
   if (waiting) return "All clips to review are claimed by others. Released clips appear here automatically.";
@@ -29,7 +29,7 @@ export function showVeil(shown, sending, waiting) {
   find("stage").toggleAttribute("data-empty", shown === null);
   if (veil.hidden) return;
   const gone = shown && `This clip is ${shown.words} and cannot be played.`;
-  find("veil-words").textContent = gone ?? nothingToSee(sending, waiting);
+  find("veil-text").textContent = gone ?? emptyText(sending, waiting);
 }
 
 export function showFrame({ clip, frame, frames, hover, playing, rate }) {
@@ -45,13 +45,13 @@ export function showFrame({ clip, frame, frames, hover, playing, rate }) {
   find("where").textContent = clip
     ? `frame ${at + 1} of ${frames} · ${(at / rate).toFixed(2)} s · ${clip.first + at} in the source`
     : "–";
-  deeds.get("play").querySelector("[data-label]").textContent = playing ? "Pause" : "Play";
+  buttons.get("play").querySelector("[data-label]").textContent = playing ? "Pause" : "Play";
 }
 
-/** What to say of a selection that one action cannot name; nothing of others. */
+/** Message for a selection that is too large; empty otherwise. */
 export function tooMany(number) {
-  const most = Number(root.dataset.most);
-  return number > most ? `${number} clips selected; at most ${most} at once.` : "";
+  const limit = Number(root.dataset.maxClips);
+  return number > limit ? `${number} clips selected; at most ${limit} at once.` : "";
 }
 
 export function showSelected(number) {
@@ -60,7 +60,7 @@ export function showSelected(number) {
   find("selected").textContent = tooMany(number) || together;
 }
 
-/** Which buttons can be pressed for the clip on the screen. What is still on its way has no number, and waits. */
+/** Enable the buttons that apply to the shown clip. Unconfirmed clips have no id yet. */
 export function allow(shown, before, after, selected) {
   const certain = shown !== null && shown.id > 0;
   const one = certain && selected < 2;
@@ -69,10 +69,10 @@ export function allow(shown, before, after, selected) {
     "merge-next": one && after?.id > 0, group: one && before?.id > 0, previous: true, next: true,
     back: shown, forward: shown, play: shown, same: certain, different: certain,
   };
-  for (const [name, may] of Object.entries(allowed)) deeds.get(name).disabled = !may;
+  for (const [name, may] of Object.entries(allowed)) buttons.get(name).disabled = !may;
 }
 
-/** How long things can still be undone, and what is special about the clip on the screen. */
+/** Update the undo countdowns and the state of the shown clip. */
 export function showTimes(shown, now) {
   for (const each of root.querySelectorAll("[data-until]")) {
     if (each.dataset.until) each.textContent = `${secondsLeft(each.dataset.until, now)} s`;
@@ -89,10 +89,10 @@ export function showTimes(shown, now) {
 const toast = document.querySelector("[data-toast]");
 let fading = null;
 
-export function say(words, bad = false) {
+export function say(message, bad = false) {
   toast.hidden = false;
   toast.toggleAttribute("data-bad", bad);
-  toast.querySelector("[data-voice]").textContent = words;
+  toast.querySelector("[data-toast-text]").textContent = message;
   clearTimeout(fading);
   fading = setTimeout(() => (toast.hidden = true), bad ? 2 * TOAST_MS : TOAST_MS);
 }

@@ -1,7 +1,7 @@
-// Pictures of clips out of their sprite sheets: small, and there at once.
+// Thumbnails of clips from their sprite sheets.
 
-const images = new Map(); // by address; the oldest goes first
-const MOST_IMAGES = 120;
+const images = new Map(); // by URL; the oldest is evicted first
+const MAX_IMAGES = 120;
 
 export function sheetImage(url) {
   let image = images.get(url);
@@ -11,7 +11,7 @@ export function sheetImage(url) {
     image.src = url;
     image.ready = image.decode().catch(() => {});
     images.set(url, image);
-    if (images.size > MOST_IMAGES) images.delete(images.keys().next().value);
+    if (images.size > MAX_IMAGES) images.delete(images.keys().next().value);
   }
   return image;
 }
@@ -20,7 +20,7 @@ export function preloadSheets(clip) {
   for (const sheet of clip.sheets) sheetImage(sheet.url);
 }
 
-/** The sheet that has this frame of the clip, and where in it. */
+/** Sheet and position of this frame of the clip. */
 function cellOf(clip, frame) {
   const wanted = clip.first + frame;
   const sheet =
@@ -30,7 +30,7 @@ function cellOf(clip, frame) {
   return { sheet, left: (number % sheet.columns) * sheet.width, top: Math.floor(number / sheet.columns) * sheet.height };
 }
 
-/** Draws a frame of a clip. Returns whether its sheet is there already; where it is not, `later` is called then. */
+/** Draw a frame of a clip. Returns whether its sheet is loaded; otherwise `later` is called once it is. */
 export function paint(canvas, clip, frame, later = () => {}) {
   const cell = cellOf(clip, frame);
   const name = cell ? `${cell.sheet.url} ${cell.left} ${cell.top}` : "";

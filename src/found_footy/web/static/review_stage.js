@@ -1,8 +1,8 @@
-// The large picture: films that are loaded before they are wanted, frames by number, and stills while one scrubs.
+// Main player: preloaded videos, seeking by frame number, and stills while scrubbing.
 
 import { paint, preloadSheets } from "./review_sheets.js";
 
-const DRAG_PIXELS = 4; // less than that is a click
+const DRAG_PIXELS = 4; // a shorter movement is a click
 const HAS_FRAMES = "requestVideoFrameCallback" in HTMLVideoElement.prototype;
 
 export class Stage {
@@ -11,12 +11,12 @@ export class Stage {
   #still;
   #timeline;
   #onFrame;
-  #pool = new Map(); // of videos by their clip's id
+  #pool = new Map(); // videos by clip id
   #clip = null;
   #rate = 25;
   #frame = 0;
   #hover = null;
-  #wanted = null; // a second to seek to, once the film has come to rest
+  #seekTarget = null; // pending seek target in seconds
   #playing = false;
   #muted = true;
 
@@ -39,7 +39,7 @@ export class Stage {
     return this.#frame;
   }
 
-  /** The frame that one sees: the one under a mouse that scrubs, else the one where the film is. Keys act upon it. */
+  /** Visible frame: the hovered one, else that of the video. Keys act on it. */
   get shown() {
     return this.#hover ?? this.#frame;
   }
@@ -56,9 +56,9 @@ export class Stage {
     return this.#clip ? (this.#pool.get(this.#clip.id) ?? null) : null;
   }
 
-  // --- which clip
+  // --- clips
 
-  /** Films of these are loaded now; those of all others are given up. */
+  /** Preload the videos of these clips, and unload all others. */
   prepare(clips) {
     const wanted = new Set(clips.map((clip) => clip.id));
     for (const [id, video] of this.#pool) {
@@ -84,18 +84,18 @@ export class Stage {
     const mine = () => this.film === video;
     video.addEventListener("loadedmetadata", () => {
       if (mine()) this.#toFrame();
-      else video.currentTime = (clip.film.first + 0.5) / clip.rate; // so that its first frame is there when it is wanted
+      else video.currentTime = (clip.film.first + 0.5) / clip.rate; // preload the first frame
     });
     video.addEventListener("loadeddata", () => mine() && this.#draw());
-    video.addEventListener("seeked", () => mine() && this.#rested(video));
+    video.addEventListener("seeked", () => mine() && this.#onSeeked(video));
     video.addEventListener("error", () => mine() && this.#draw());
-    video.addEventListener("ended", () => mine() && this.#playing && this.#again(video));
+    video.addEventListener("ended", () => mine() && this.#playing && this.#restart(video));
     if (!HAS_FRAMES) video.addEventListener("timeupdate", () => mine() && this.#follow(video, video.currentTime));
     this.#pool.set(clip.id, video);
     this.#films.append(video);
   }
 
-  /** Shows a clip from its first frame on, or from a given one. Nothing where there is none. */
+  /** Show a clip from this frame; null shows nothing. */
   show(clip, frame = 0) {
     const same = clip && this.#clip && clip.id === this.#clip.id && clip.film?.url === this.#clip.film?.url;
     this.#clip = clip;
@@ -106,7 +106,7 @@ export class Stage {
       video.hidden = true;
     }
     this.#hover = null;
-    this.#wanted = null;
+    this.#seekTarget = null;
     this.#frame = frame;
     if (!clip) return this.#draw();
     preloadSheets(clip);
@@ -119,10 +119,10 @@ export class Stage {
       if (this.#playing) this.#run(video);
     }
     this.#draw();
-    this.#told();
+    this.#notify();
   }
 
-  // --- which frame
+  // --- frames
 
   step(frames) {
     this.pause();
@@ -131,26 +131,26 @@ export class Stage {
 
   seek(frame) {
     if (!this.#clip) return;
-    this.#hover = null; // the mouse rests where it was: it says something again when it moves
+    this.#hover = null; // ignore a mouse that does not move
     this.#frame = Math.max(0, Math.min(this.frames - 1, Math.round(frame)));
     this.#toFrame();
     this.#draw();
-    this.#told();
+    this.#notify();
   }
 
   #toFrame() {
     const video = this.film;
     if (!video || video.readyState < 1) return;
-    // In the middle of the frame's time: at its edge it would be a matter of rounding which one is shown.
+    // The middle of the frame: at its edge, rounding would decide which one is shown.
     const second = (this.#clip.film.first + this.#frame + 0.5) / this.#rate;
-    // `seeking` ends before "seeked" is dispatched: drop the older target, or #rested would go back to it.
-    this.#wanted = video.seeking ? second : null;
+    // `seeking` ends before "seeked" is dispatched: drop the older target, or #onSeeked would go back to it.
+    this.#seekTarget = video.seeking ? second : null;
     if (!video.seeking && Math.abs(video.currentTime - second) > 0.25 / this.#rate) video.currentTime = second;
   }
 
-  #rested(video) {
-    if (this.#wanted !== null) {
-      [video.currentTime, this.#wanted] = [this.#wanted, null];
+  #onSeeked(video) {
+    if (this.#seekTarget !== null) {
+      [video.currentTime, this.#seekTarget] = [this.#seekTarget, null];
     }
     this.#draw();
   }
@@ -162,18 +162,18 @@ export class Stage {
     else this.play();
   }
 
-  /** On from what one sees. */
+  /** Continue from the visible frame. */
   play() {
     this.#playing = true;
     if (this.#hover !== null) this.seek(this.#hover);
     if (this.film) this.#run(this.film);
-    this.#told();
+    this.#notify();
   }
 
   pause() {
     this.#playing = false;
     this.film?.pause();
-    this.#told();
+    this.#notify();
   }
 
   mute(muted) {
@@ -194,14 +194,14 @@ export class Stage {
 
   #follow(video, second) {
     const frame = Math.floor(second * this.#rate + 0.01) - this.#clip.film.first;
-    if (frame >= this.frames) return this.#again(video);
+    if (frame >= this.frames) return this.#restart(video);
     this.#frame = Math.max(0, frame);
     this.#draw();
-    this.#told();
+    this.#notify();
   }
 
-  /** From the start: a clip is watched in a loop. */
-  #again(video) {
+  /** Loop to the start of the clip. */
+  #restart(video) {
     this.#frame = 0;
     video.currentTime = (this.#clip.film.first + 0.5) / this.#rate;
     video.play().catch(() => {});
@@ -213,7 +213,7 @@ export class Stage {
 
   #listen(element, mayHover) {
     let from = null;
-    let rests = ""; // browsers also tell of a mouse that has not moved, when the page moves beneath it
+    let rests = ""; // browsers also report a mouse that has not moved when the page scrolls
     element.addEventListener("pointerdown", (event) => {
       if (event.button || !this.#clip) return;
       from = event.clientX;
@@ -228,7 +228,7 @@ export class Stage {
       if (from !== null && (this.#dragged || Math.abs(event.clientX - from) > DRAG_PIXELS)) {
         this.#dragged = true;
         this.#scrub(element, event);
-      } else if (from === null && event.pointerType === "mouse" && mayHover()) this.#peek(this.#at(element, event));
+      } else if (from === null && event.pointerType === "mouse" && mayHover()) this.#preview(this.#at(element, event));
     });
     const end = (event) => {
       if (from === null) return;
@@ -239,7 +239,7 @@ export class Stage {
     element.addEventListener("pointercancel", end);
     element.addEventListener("pointerleave", () => {
       rests = "";
-      if (from === null) this.#peek(null);
+      if (from === null) this.#preview(null);
     });
   }
 
@@ -253,24 +253,24 @@ export class Stage {
     if (this.#playing) this.pause();
     const frame = this.#at(element, event);
     this.#frame = frame;
-    this.#peek(frame);
+    this.#preview(frame);
     this.#toFrame();
-    this.#told();
+    this.#notify();
   }
 
-  /** A look at another frame, without going there. */
-  #peek(frame) {
+  /** Preview a frame without seeking. */
+  #preview(frame) {
     if (this.#hover === frame) return;
     this.#hover = frame;
     this.#draw();
-    this.#told();
+    this.#notify();
   }
 
-  // --- what is on the screen
+  // --- rendering
 
   #draw() {
     const video = this.film;
-    const filmed = video !== null && video.readyState >= 2 && !(video.seeking && video.paused && this.#wanted !== null);
+    const filmed = video !== null && video.readyState >= 2 && !(video.seeking && video.paused && this.#seekTarget !== null);
     const still = this.#clip !== null && (this.#hover !== null || !filmed);
     this.#still.hidden = !still;
     const painted = still && paint(this.#still, this.#clip, this.shown, () => this.#draw());
@@ -279,7 +279,7 @@ export class Stage {
     if (this.#root.dataset.shown !== seen) this.#root.dataset.shown = seen;
   }
 
-  #told() {
+  #notify() {
     const [clip, frame, frames, rate] = [this.#clip, this.#frame, this.frames, this.#rate];
     this.#onFrame({ clip, frame, frames, hover: this.#hover, playing: this.#playing, rate });
   }

@@ -1,7 +1,7 @@
-// The film strip: the clips of a source side by side, with their states, to go to and to select.
+// Film strip: clips of a source with their states, for navigation and selection.
 
 import { paint } from "./review_sheets.js";
-import { clock } from "./review_words.js";
+import { clock } from "./review_format.js";
 
 const MARKS = {
   pending_review: "", edit_pending: "✂", spliced: "…", generating_sprite: "…", review_approved: "✓", keyframing: "✓",
@@ -11,13 +11,13 @@ const MARKS = {
 
 export class Strip {
   #root;
-  #tiles = new Map(); // elements by the clip's id
+  #tiles = new Map(); // elements by clip id
   #shown = null;
 
-  /** `go(clip, extends)` is called for a clip that is chosen, and whether it shall be selected with the others. */
+  /** `go(clip, extend)` is called for a chosen clip; `extend` adds it to the selection. */
   constructor(root, board, go) {
     this.#root = root;
-    root.addEventListener("pointerdown", (event) => event.preventDefault()); // the keys stay with the stage
+    root.addEventListener("pointerdown", (event) => event.preventDefault()); // keep the focus
     root.addEventListener("click", (event) => {
       const clip = this.#clipOf(board, event.target);
       if (clip) go(clip, event.shiftKey);
@@ -47,7 +47,7 @@ export class Strip {
     for (const clip of clips) {
       const tile = this.#tiles.get(clip.id) ?? this.#make(clip);
       gone.delete(clip.id);
-      this.#dress(tile, clip, current, selection, rate);
+      this.#update(tile, clip, current, selection, rate);
       const place = last ? last.nextElementSibling : this.#root.firstElementChild;
       if (place !== tile) this.#root.insertBefore(tile, place);
       last = tile;
@@ -78,7 +78,7 @@ export class Strip {
     return tile;
   }
 
-  #dress(tile, clip, current, selection, rate) {
+  #update(tile, clip, current, selection, rate) {
     const is = clip.id === current?.id;
     tile.dataset.state = clip.state;
     tile.toggleAttribute("data-current", is);
@@ -88,7 +88,7 @@ export class Strip {
     tile.setAttribute("aria-selected", String(selection.has(clip.id)));
     const from = clock(clip.first / rate);
     const taken = clip.claimed === "other" ? ", claimed by another reviewer" : "";
-    tile.setAttribute("aria-label", `Clip at ${from}, ${clip.words}${taken}${is ? ", on the screen" : ""}`);
+    tile.setAttribute("aria-label", `Clip at ${from}, ${clip.words}${taken}${is ? ", shown" : ""}`);
     const fate = clip.state === "edit_pending" ? "final when the undo period ends" : clip.words;
     tile.title = `${from} · ${fate}${taken}`;
     tile.querySelector(".mark").textContent = MARKS[clip.state] ?? "!";
@@ -107,7 +107,7 @@ export class Strip {
     return this.#root.contains(document.activeElement);
   }
 
-  /** Into the middle; the page itself does not move. */
+  /** Scroll the tile to the middle of the strip, without scrolling the page. */
   #reveal(tile) {
     if (!tile) return;
     this.#root.scrollLeft = tile.offsetLeft - (this.#root.clientWidth - tile.offsetWidth) / 2;

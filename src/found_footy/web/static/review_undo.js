@@ -1,11 +1,11 @@
-// What this window can still take back. It is remembered over a reload.
+// Actions of this window that can be undone; kept in session storage.
 
-import { did, secondsLeft } from "./review_words.js";
+import { actionName, secondsLeft } from "./review_format.js";
 
-const KEPT = "review.undo";
-const MOST = 50;
+const STORAGE_KEY = "review.undo";
+const MAX_ENTRIES = 50;
 
-export class Undoing {
+export class UndoHistory {
   #button;
   #label;
   #done;
@@ -13,21 +13,21 @@ export class Undoing {
   constructor(button) {
     this.#button = button;
     this.#label = button.querySelector("[data-label]");
-    this.#done = JSON.parse(recall(KEPT) ?? "[]");
+    this.#done = JSON.parse(recall(STORAGE_KEY) ?? "[]");
   }
 
   add({ id, kind, settles_at: until }) {
     this.#done.push({ id, kind, until });
-    this.#done = this.#done.slice(-MOST);
-    this.#keep();
+    this.#done = this.#done.slice(-MAX_ENTRIES);
+    this.#save();
   }
 
   remove(id) {
     this.#done = this.#done.filter((each) => each.id !== id);
-    this.#keep();
+    this.#save();
   }
 
-  /** The last action whose time has not run out; null where there is none. */
+  /** Last action that can still be undone, or null. */
   last(now) {
     return this.#done.findLast((each) => Date.parse(each.until) > now) ?? null;
   }
@@ -35,16 +35,16 @@ export class Undoing {
   tick(now, waiting) {
     const last = this.last(now);
     this.#button.disabled = !last && !waiting;
-    const words = last ? `Undo ${did(last.kind)} · ${secondsLeft(last.until, now)} s` : "Undo";
-    if (this.#label.textContent !== words) this.#label.textContent = words;
+    const label = last ? `Undo ${actionName(last.kind)} · ${secondsLeft(last.until, now)} s` : "Undo";
+    if (this.#label.textContent !== label) this.#label.textContent = label;
   }
 
-  #keep() {
-    remember(KEPT, JSON.stringify(this.#done));
+  #save() {
+    remember(STORAGE_KEY, JSON.stringify(this.#done));
   }
 }
 
-/** What this tab remembers over a reload. Some browsers are told to remember nothing. */
+/** Session storage of this tab; null if the browser forbids it. */
 export function recall(name) {
   try {
     return sessionStorage.getItem(name);
@@ -57,6 +57,6 @@ export function remember(name, value) {
   try {
     sessionStorage.setItem(name, value);
   } catch {
-    // Then a reload forgets it.
+    // Session storage is disabled.
   }
 }

@@ -1,4 +1,4 @@
-// Conveniences of the form: names are completed one after the other, and the secret is copied with a button.
+// Completion of comma-separated names, and a button that copies the secret.
 
 for (const input of document.querySelectorAll("input[data-many]")) {
   const list = document.getElementById(input.getAttribute("list"));

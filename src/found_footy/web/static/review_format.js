@@ -1,6 +1,6 @@
-// Times and actions as people say them.
+// Times and actions as text.
 
-const DID = {
+const ACTION_NAMES = {
   approve: "approved", skip: "skipped", archive: "archived", group: "grouped", merge: "merged", split: "split",
 };
 
@@ -11,11 +11,11 @@ export function clock(seconds) {
   return shown.map((each, place) => (place ? String(each).padStart(2, "0") : String(each))).join(":");
 }
 
-export function did(kind) {
-  return DID[kind] ?? kind;
+export function actionName(kind) {
+  return ACTION_NAMES[kind] ?? kind;
 }
 
-export function clipsInWords({ clips }) {
+export function clipsText({ clips }) {
   return clips.length === 1 ? `clip ${clips[0]}` : clips.length === 2 ? `clips ${clips[0]} and ${clips[1]}` : `${clips.length} clips`;
 }
 

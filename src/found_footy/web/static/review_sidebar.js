@@ -1,7 +1,7 @@
-// What stands beside the stage: the facts, a likely copy, the counts, and what everybody did of late.
+// Sidebar: facts, likely copy, counts and recent actions.
 
 import { paint } from "./review_sheets.js";
-import { clipsInWords, clock, did } from "./review_words.js";
+import { clipsText, clock, actionName } from "./review_format.js";
 
 const find = (name) => document.querySelector(`#review [data-${name}]`);
 
@@ -20,30 +20,30 @@ export function showFacts(source, clip) {
   card.dataset.of = `${source.id} ${clip?.id}`;
   find("facts").replaceChildren(
     ...source.facts.flatMap(({ name, value }) => {
-      const [term, said] = [document.createElement("dt"), document.createElement("dd")];
-      [term.textContent, said.textContent] = [name, value];
-      return [term, said];
+      const [term, definition] = [document.createElement("dt"), document.createElement("dd")];
+      [term.textContent, definition.textContent] = [name, value];
+      return [term, definition];
     }),
   );
   const links = [["Source", `/library/sources/${source.id}`]];
   if (clip?.id > 0) links.push(["This clip", `/library/clips/${clip.id}`]);
   if (source.event_id) links.push(["The goal", `/g/${encodeURIComponent(source.event_id)}`]);
   find("links").replaceChildren(
-    ...links.flatMap(([words, address], place) => {
+    ...links.flatMap(([label, address], index) => {
       const link = document.createElement("a");
-      [link.textContent, link.href] = [words, address];
-      return place ? [" · ", link] : [link];
+      [link.textContent, link.href] = [label, address];
+      return index ? [" · ", link] : [link];
     }),
   );
 }
 
-/** The copy that people are asked about: the first that nobody has judged, else the first. */
-export function copyToJudge(copies) {
+/** First copy without a verdict, else the first one. */
+export function copyToCompare(copies) {
   return copies.find((copy) => copy.same === null) ?? copies[0] ?? null;
 }
 
 export function showCopy(copies, rate) {
-  const copy = copyToJudge(copies);
+  const copy = copyToCompare(copies);
   find("copies").hidden = !copy;
   const place = find("copy");
   if (!copy) return place.replaceChildren();
@@ -61,13 +61,13 @@ export function showCopy(copies, rate) {
   paint(canvas, copy.clip, Math.floor(frames / 2));
   const words = document.createElement("p");
   words.className = "small";
-  const judged = copies.filter((each) => each.same !== null).length;
+  const compared = copies.filter((each) => each.same !== null).length;
   words.textContent = [
     `Clip ${copy.clip.id}, ${clock(copy.clip.first / rate)}, ${copy.clip.words}.`,
     copy.same === null ? "No verdict yet." : "",
     copy.same === true ? `Marked as a duplicate by ${copy.said_by ?? "a reviewer"}.` : "",
     copy.same === false ? `Marked as different by ${copy.said_by ?? "a reviewer"}.` : "",
-    copies.length > 1 ? `${judged} of ${copies.length} judged.` : "",
+    copies.length > 1 ? `${compared} of ${copies.length} compared.` : "",
   ].filter(Boolean).join(" ");
   place.replaceChildren(canvas, words);
 }
@@ -88,7 +88,7 @@ function logged(action, isNew) {
   const who = document.createElement("b");
   who.textContent = action.mine ? "You" : action.by;
   const words = document.createElement("span");
-  words.textContent = ` ${did(action.kind)} ${clipsInWords(action)}`;
+  words.textContent = ` ${actionName(action.kind)} ${clipsText(action)}`;
   const what = document.createElement(action.undone_at ? "s" : "span");
   what.append(who, words);
   const more = document.createElement("span");

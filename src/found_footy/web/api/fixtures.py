@@ -82,13 +82,13 @@ class FeedValue(BaseModel):
     confidence: float
 
 
-class FieldProvenance(FeedValue):
+class FieldValues(FeedValue):
     """Value in use, and the values of the other feeds."""
 
     others: list[FeedValue]
 
 
-class FeedState(BaseModel):
+class MatchFeedStatus(BaseModel):
     feed: str
     feed_id: int
     founding: bool
@@ -119,8 +119,8 @@ class MatchFeeds(BaseModel):
     stale: bool
     age_seconds: float | None
     heard_at: datetime | None
-    feeds: list[FeedState]
-    fields: dict[str, FieldProvenance]
+    feeds: list[MatchFeedStatus]
+    fields: dict[str, FieldValues]
     disputes: list[FieldDispute] = Field(description="Latest first.")
 
 
@@ -186,7 +186,7 @@ async def feeds(services: ServicesDep, fixture_id: FixtureId) -> MatchFeeds:
         feeds=[
             _feed(each, records.get(feed_match_id(each["feed"], each["feed_id"]))) for each in provenance["listings"]
         ],
-        fields={name: FieldProvenance.model_validate(said) for name, said in sorted(provenance["origins"].items())},
+        fields={name: FieldValues.model_validate(said) for name, said in sorted(provenance["origins"].items())},
         disputes=[FieldDispute.model_validate(each) for each in provenance["disputes"]],
     )
 
@@ -203,8 +203,8 @@ async def records_of(services: WebServices, listings: list[dict[str, Any]]) -> d
         return {}
 
 
-def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> FeedState:
-    return FeedState(
+def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> MatchFeedStatus:
+    return MatchFeedStatus(
         **listing,
         state=record.state.value if record else None,
         heard_at=record.updated_at if record else None,

@@ -1,15 +1,35 @@
-"""Copies of the recorded clips, altered as posters alter them: size, bars, logos, colours, trims."""
+"""Altered copies of the recorded clips, as posters make them, and how many are found."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from bench.table import share, table
+from found_footy.media.fingerprint import Fingerprint, hash_video
+from found_footy.media.hash_match import match, match_mirrored
+
+RECORDINGS = Path(__file__).parents[2] / "shared" / "testdata" / "video"
+FOLDERS = ("broadcasts", "football", "near-duplicates", "scenes")
+COPIES_OF_OTHERS = ("riv-boc-sub-", "dunk-banner", "chair-1", "chair-2", "cat.2", "cat.3")
+"""Recorded clips that are copies themselves; one of each source is altered."""
+LONGEST_SECONDS = 13.0
+"""Of each recorded clip."""
+OFFSET_TOLERANCE = 0.25
+"""Seconds. A copy found at another offset counts as missed."""
+_SCENES = ("testvideo", "fades", "counter")
+"""Not looked at while the method was developed."""
 
 Picture = NDArray[np.uint8]
 Alter = Callable[[Picture], Picture]
@@ -162,7 +182,7 @@ def write_copy(path: Path, frames: Sequence[Picture], how: Alteration) -> tuple[
     start = whole * (1 + how.start) if how.start < 0 else min(how.start, whole / 2)
     seconds = min(whole - start, whole * how.share, how.seconds)
     with av.open(str(path), "w") as container:
-        stream = None
+        stream: Any = None
         for number in range(int(seconds * how.rate)):
             made = how.alter(frames[min(len(frames) - 1, round((start + number / how.rate) * RATE))])
             made = np.ascontiguousarray(made[: made.shape[0] // 2 * 2, : made.shape[1] // 2 * 2])
@@ -174,3 +194,81 @@ def write_copy(path: Path, frames: Sequence[Picture], how: Alteration) -> tuple[
         if stream is not None:
             container.mux(stream.encode(None))
     return start, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredCopy:
+    fingerprint: Fingerprint
+    start: float
+    """Second of the original at which it starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    name: str
+    original: Fingerprint
+    copies: dict[str, AlteredCopy]
+
+
+def altered_copies(path: Path) -> Source:
+    frames, copies = list(frames_of(path, LONGEST_SECONDS)), {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, how in ALTERATIONS.items():
+            file = Path(folder) / "copy.mp4"
+            start, _ = write_copy(file, frames, how)
+            copies[name] = AlteredCopy(hash_video(file), start)
+    return Source(path.stem, hash_video(path), copies)
+
+
+def is_found(source: Source, name: str) -> bool:
+    copy = source.copies[name]
+    if ALTERATIONS[name].group == "mirrored":
+        return match_mirrored(copy.fingerprint, source.original) is not None
+    found = match(copy.fingerprint, source.original)
+    return found is not None and abs(found.offset_seconds - copy.start) <= OFFSET_TOLERANCE
+
+
+def false_pairs(sources: Sequence[Source]) -> tuple[int, int]:
+    """Return false matches and all pairs between originals and copies of different sources."""
+    clips = [(source.name, each) for source in sources for each in _clips(source)]
+    pairs = [(a, b) for (one, a), (other, b) in combinations(clips, 2) if one != other]
+    return sum(match(a, b) is not None for a, b in pairs), len(pairs)
+
+
+def _clips(source: Source) -> list[Fingerprint]:
+    return [source.original, *(copy.fingerprint for copy in source.copies.values())]
+
+
+def halves_of(clip: Fingerprint) -> tuple[Fingerprint, Fingerprint]:
+    """Two parts of one clip that share no frame: one match and one camera, but other moments."""
+    middle = int(clip.places[-1]) // 2
+    first, second = clip.places < middle, clip.places >= middle
+    return (
+        Fingerprint(clip.places[first], clip.hashes[first]),
+        Fingerprint(clip.places[second] - middle, clip.hashes[second]),
+    )
+
+
+def main() -> None:
+    if not RECORDINGS.is_dir():
+        print("!" * 100)
+        print("RECORDED DATA IS MISSING: ../shared/testdata/video. Nothing below was measured on real clips.")
+        print("!" * 100)
+        return
+    files = (file for folder in FOLDERS for file in sorted((RECORDINGS / folder).iterdir()))
+    paths = [file for file in files if not file.name.startswith(COPIES_OF_OTHERS)]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        sources = sorted(pool.map(altered_copies, paths), key=lambda source: source.name)
+    tuned = [source for source in sources[::2] if source.name not in _SCENES]
+    held_out = [source for source in sources if source not in tuned]
+    print(f"Tuned: {', '.join(source.name for source in tuned)}.")
+    print(f"Held out: {', '.join(source.name for source in held_out)}.\n")
+    rows = []
+    for group in dict.fromkeys(how.group for how in ALTERATIONS.values()):
+        names = [name for name, how in ALTERATIONS.items() if how.group == group]
+        found = [[is_found(source, name) for source in half for name in names] for half in (tuned, held_out)]
+        rows.append([group, *(share(sum(each), len(each)) for each in found)])
+    rows.append(["unrelated clips merged", *(share(*false_pairs(half)) for half in (tuned, held_out))])
+    parts = [[match(*halves_of(source.original)) is not None for source in half] for half in (tuned, held_out)]
+    rows.append(["two parts of one clip merged", *(share(sum(each), len(each)) for each in parts)])
+    table(["alteration", "tuned", "held out"], rows)

@@ -29,6 +29,7 @@ from found_footy.storage.redis import RedisCache
 from found_footy.storage.stores import build_objects
 from tests.support.databases import Databases
 from tests.support.engines import VALKEY_DATABASES, EngineHost, client_in_namespace, only_process, request_engine
+from tests.support.recorded import MISSING, TESTDATA
 
 if TYPE_CHECKING:
     from tests.support.web_world import World
@@ -137,6 +138,13 @@ HOST = pytest.StashKey[EngineHost]()
 def pytest_configure_node(node: Any) -> None:
     """A hook of xdist, called in the process that owns the engines for each of its workers."""
     node.workerinput["engines"] = str(_engines(node.config))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many tests were skipped for want of recorded data: without it, nothing was tried on real clips."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if MISSING in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_sep("=", f"{len(skipped)} tests skipped: {MISSING} ({TESTDATA})", red=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

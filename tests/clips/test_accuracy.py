@@ -5,36 +5,61 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bench.accuracy import Judged, duplicates, evaluate, false_verified, ours, verified_share
+from bench.accuracy import (
+    ClipResult,
+    duplicates,
+    evaluate,
+    false_verified,
+    has_equal_frames,
+    is_duplicate,
+    matchday,
+    verified_share,
+)
+from bench.table import share
 
+from footy_simulator.clips.plan import all_clips
 from tests.support.clip_cache import rendered_clips
 
 pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
-def judged() -> list[Judged]:
-    return asyncio.run(evaluate(rendered_clips()))
+def results() -> list[ClipResult]:
+    return asyncio.run(evaluate(matchday(), list(all_clips(matchday())), rendered_clips()))
 
 
-def test_no_clip_is_verified_that_does_not_show_the_goal(judged: list[Judged]) -> None:
-    assert false_verified(judged) == []
+def test_no_clip_is_verified_that_does_not_show_the_goal(results: list[ClipResult]) -> None:
+    assert false_verified(results) == []
 
 
-def test_nearly_every_clip_with_a_clear_clock_is_verified(judged: list[Judged]) -> None:
-    right, all_ = verified_share(judged)
+def test_nearly_every_clip_with_a_clear_clock_is_verified(results: list[ClipResult]) -> None:
+    right, all_ = verified_share(results)
     assert all_ >= 40
     assert right >= 0.95 * all_
 
 
-def test_every_refused_clip_is_refused_for_its_true_reason(judged: list[Judged]) -> None:
-    refused = [each for each in judged if each.truth.reason]
-    assert {each.truth.reason for each in refused} >= {"wrong_minute", "other_match", "not_soccer", "filmed_screen"}
-    assert [(each.truth.kind, each.reason) for each in refused if each.reason != each.truth.reason] == []
+def test_every_rejected_clip_is_rejected_for_its_true_reason(results: list[ClipResult]) -> None:
+    rejected = [each for each in results if each.truth.reason]
+    assert {each.truth.reason for each in rejected} >= {"wrong_minute", "other_match", "not_soccer", "filmed_screen"}
+    assert [(each.truth.kind, each.reason) for each in rejected if each.reason != each.truth.reason] == []
 
 
-def test_duplicates_are_found_and_none_is_invented(judged: list[Judged]) -> None:
-    pairs = duplicates(judged, ours, altered=False)
+def test_copies_are_merged_and_goals_of_one_ground_are_not(results: list[ClipResult]) -> None:
+    pairs = duplicates(results, is_duplicate, altered=False)
     assert pairs.invented == ()
     assert pairs.recall >= 0.95, pairs.missed
-    assert duplicates(judged, ours, altered=True).invented == ()
+    assert duplicates(results, is_duplicate, altered=True).invented == ()
+    assert duplicates(results, has_equal_frames, altered=False, same_match=True).invented, "frames alone would merge"
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "text"),
+    [
+        (0, 0, "0 of 0"),
+        (0, 9, "0 of 9 (0.0 to 29.9 %)"),
+        (9, 9, "9 of 9 (70.1 to 100.0 %)"),
+        (50, 100, "50 of 100 (40.4 to 59.6 %)"),
+    ],
+)
+def test_a_share_has_its_interval(count: int, of: int, text: str) -> None:
+    assert share(count, of) == text

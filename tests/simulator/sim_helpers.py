@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.support.recorded import recorded as recorded_data
 
 from footy_simulator.football import fixture_at
 from footy_simulator.scenario import ScriptedLeague, ScriptedMatch
@@ -15,14 +15,10 @@ START = datetime(2025, 11, 22, 15, 0, tzinfo=UTC)
 LEAGUE = ScriptedLeague(id=39, name="Premier League", country="England", season=2025, round="Regular Season - 12")
 SALAH = {"id": 306, "name": "M. Salah"}
 FODEN = {"id": 631, "name": "P. Foden"}
-TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "feeds"
 
 
 def recorded(*parts: str) -> Path:
-    path = TESTDATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"the real recordings are not here: ../shared/testdata/feeds/{'/'.join(parts)}")
-    return path
+    return recorded_data("feeds", *parts)
 
 
 def script(**fields: Any) -> dict[str, Any]:

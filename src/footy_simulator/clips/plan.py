@@ -6,15 +6,18 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from footy_simulator.clips.broadcast import ENDS_AT, GOAL_AT, broadcast_timeline
+from footy_simulator.clips.broadcast import ENDS_AT, GOAL_AT, WIPE, broadcast_timeline
 from footy_simulator.clips.figures import codes_of
 from footy_simulator.clips.models import (
     BOARD_STYLES,
     CRICKET_STYLES,
     HARD_STYLES,
     OTHER_SCENES,
+    Alteration,
     BoardStyle,
+    ClipKind,
     ClipSpec,
     CricketStyle,
     Footage,
@@ -131,7 +134,6 @@ def last_season_wicket(match: ScriptedCricketMatch, index: int) -> Footage:
     after = (runs + _MORE_RUNS, wickets + more)
     return replace(
         footage,
-        venue=f"{match.id} last season",
         moment=f"{footage.moment} last season",
         style="bar" if footage.style != "bar" else "southern",
         before=(after[0], after[1] - 1),
@@ -191,10 +193,12 @@ def goal_footage(match: ScriptedMatch, index: int) -> Footage:
 
 def wrong_minute_footage(match: ScriptedMatch, index: int) -> Footage:
     """The same match, minutes away, without a goal."""
-    goal = goal_footage(match, index)
-    minutes = wrong_minutes(match, match.goals[index])
-    chance = random.Random(f"wrong minute {goal.moment}")
-    minute = ScriptedMinute(chance.choice(minutes))
+    chance = random.Random(f"wrong minute {match.id} goal {index}")
+    return _footage_at(match, index, chance.choice(wrong_minutes(match, match.goals[index])), chance)
+
+
+def _footage_at(match: ScriptedMatch, index: int, played: int, chance: random.Random) -> Footage:
+    goal, minute = goal_footage(match, index), ScriptedMinute(played)
     score = _score_at(match, minute)
     span, added = _half(match, minute)
     return replace(
@@ -212,15 +216,17 @@ def wrong_minute_footage(match: ScriptedMatch, index: int) -> Footage:
 
 def wrong_minutes(match: ScriptedMatch, goal: ScriptedGoal) -> list[int]:
     """Minutes far enough from every minute that the feed ever reports for the goal."""
-    said = [goal.minute.played, *(change.minute.played for change in goal.changes if change.minute)]
-    course = match_timeline(match)
     earliest = FIRST_SAFE_MINUTE if goal.minute.extra else 1
-    return [
-        minute
-        for minute in range(earliest, 2 * match.half_length + 1)
-        if all(abs(minute - other) >= MIN_DISTANCE_MINUTES for other in said)
-        and course.moment_of(ScriptedMinute(minute)) is not None
-    ]
+    return [minute for minute, apart in _distances(match, goal) if minute >= earliest and apart >= MIN_DISTANCE_MINUTES]
+
+
+def _distances(match: ScriptedMatch, goal: ScriptedGoal) -> Iterator[tuple[int, int]]:
+    """Each minute of regular play, and how far it is from the nearest one that the feed ever reports for the goal."""
+    reported = [goal.minute.played, *(change.minute.played for change in goal.changes if change.minute)]
+    course = match_timeline(match)
+    for minute in range(1, 2 * match.half_length + 1):
+        if course.moment_of(ScriptedMinute(minute)) is not None:
+            yield minute, min(abs(minute - other) for other in reported)
 
 
 def other_match_footage(scenario: Scenario, match: ScriptedMatch, index: int) -> Footage:
@@ -245,13 +251,12 @@ def other_match_footage(scenario: Scenario, match: ScriptedMatch, index: int) ->
     )
 
 
-def last_season_footage(match: ScriptedMatch, index: int) -> Footage:
-    """The same teams at the same minute a year earlier: only the score differs."""
+def last_season_footage(match: ScriptedMatch, index: int, *, same_score: bool = False) -> Footage:
+    """The same teams in the same ground at the same minute a year earlier: only the score differs, if anything."""
     goal = goal_footage(match, index)
-    before = (goal.before[0] + 1, goal.before[1] + 2)
+    before = goal.before if same_score else (goal.before[0] + 1, goal.before[1] + 2)
     return replace(
         goal,
-        venue=f"{match.id} last season",
         moment=f"{goal.moment} last season",
         style="classic" if goal.style != "classic" else "split",
         before=before,
@@ -329,6 +334,57 @@ def _half(match: ScriptedMatch, minute: ScriptedMinute) -> tuple[TimelineSpan, i
     half, extra = match.half_length, match.extra_half_length
     halves = (half, 2 * half, 2 * half + extra, 2 * half + 2 * extra)
     return span, (*match.stoppage, 0, 0)[halves.index(span.full)]
+
+
+# --- Hard clips: what a scenario does not post, because no consumer can be required to judge it. Benchmarks count them.
+
+
+HardCase = Literal[
+    "minute 4 to 7 off",
+    "minute 1 to 6 for a stoppage goal",
+    "last season, same score and minute",
+    "other match, unreadable board",
+    "board only between sampled frames",
+]
+_NEAR_MINUTES = range(4, 8)
+_EDGE_SECONDS = 1.2
+"""How long live play, with the scoreboard, lasts before the replays in the last of these cases."""
+
+
+def hard_clips(scenario: Scenario) -> Iterator[tuple[HardCase, ClipSpec]]:
+    """The hard cases of each goal. Only the last one shows the goal."""
+    for match in scenario.matches:
+        for index, goal in enumerate(match.goals):
+            chance = random.Random(f"hard {match.id} goal {index}")
+            near = [minute for minute, apart in _distances(match, goal) if apart in _NEAR_MINUTES]
+            if near:
+                yield (
+                    "minute 4 to 7 off",
+                    _hard(match, index, "wrong_minute", _footage_at(match, index, chance.choice(near), chance)),
+                )
+            if goal.minute.extra and goal.minute.elapsed > match.half_length:
+                early = _footage_at(match, index, chance.randrange(1, FIRST_SAFE_MINUTE), chance)
+                yield "minute 1 to 6 for a stoppage goal", _hard(match, index, "wrong_minute", early)
+            twin = last_season_footage(match, index, same_score=True)
+            yield "last season, same score and minute", _hard(match, index, "last_season", twin)
+            other = other_match_footage(scenario, match, index)
+            yield "other match, unreadable board", _hard(match, index, "other_match", other, "no_clock")
+            yield (
+                "board only between sampled frames",
+                _hard(match, index, "copy", goal_footage(match, index), replays=True),
+            )
+
+
+def _hard(
+    match: ScriptedMatch, index: int, kind: ClipKind, footage: Footage, *also: Alteration, replays: bool = False
+) -> ClipSpec:
+    start, length = GOAL_AT - 2.0, 4.0
+    if replays:
+        begins, ends = broadcast_timeline(footage).replays
+        start = round(begins - WIPE / 2 - _EDGE_SECONDS, 2)
+        length = math.floor((ends - start) * 100) / 100
+    master = MasterSpec(footage, 360, 25, float(math.floor(start)), float(math.ceil(start + length)))
+    return ClipSpec(match.id, index, 0, kind, also, 0, master, start, length, 360, 25, 900)
 
 
 # --- Clips: a scenario determines the specs, and a spec its file.

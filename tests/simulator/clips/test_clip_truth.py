@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 from clip_helpers import scenario_with, spec_of
@@ -19,8 +20,8 @@ from footy_simulator.clips.broadcast import (
     visible_part,
 )
 from footy_simulator.clips.figures import code_of, codes_of, kits_of
-from footy_simulator.clips.models import BOARD_STYLES, BoardStyle
-from footy_simulator.clips.plan import MIN_DISTANCE_MINUTES, all_clips, clips_for
+from footy_simulator.clips.models import BOARD_STYLES, BoardStyle, ClipSpec
+from footy_simulator.clips.plan import MIN_DISTANCE_MINUTES, HardCase, all_clips, clips_for, hard_clips
 from footy_simulator.clips.truth import clip_truth, score_at, seconds_in_common
 from footy_simulator.loader import load_scenario
 
@@ -180,3 +181,38 @@ def test_any_two_names_get_two_codes_and_two_kits(home: str, away: str) -> None:
     assert all(len(code) == 3 and code.isascii() and code.isupper() for code in (first, second))
     kits = kits_of("ground", home, away)
     assert kits[0].shirt != kits[1].shirt
+
+
+def test_hard_clips_are_what_they_are_called() -> None:
+    """What scenarios do not post: benchmarks count how often each is verified."""
+    cases: dict[str, list[ClipSpec]] = {}
+    for case, spec in hard_clips(MATCHDAY):
+        cases.setdefault(case, []).append(spec)
+    assert set(cases) == set(get_args(HardCase))
+    scripts = {match.id: match for match in MATCHDAY.matches}
+    for spec in cases["minute 4 to 7 off"]:
+        script = scripts[spec.match].goals[spec.goal]
+        reported = [script.minute, *(change.minute for change in script.changes if change.minute)]
+        shown = spec.footage.goal_clock // 60 + 1
+        assert 4 <= min(abs(shown - minute.played) for minute in reported) <= 7
+    for spec in cases["minute 1 to 6 for a stoppage goal"]:
+        assert scripts[spec.match].goals[spec.goal].minute.extra
+        assert spec.footage.goal_clock < 6 * 60
+    for spec in cases["last season, same score and minute"]:
+        goal = clips_for(MATCHDAY, spec.match, spec.goal)[0].footage
+        assert (spec.footage.before, spec.footage.goal_clock) == (goal.before, goal.goal_clock)
+        assert spec.footage.moment != goal.moment
+    assert {clip_truth(spec).clock for spec in cases["other match, unreadable board"]} == {"none"}
+    for spec in cases["board only between sampled frames"]:
+        truth = clip_truth(spec)
+        assert (truth.verdict, truth.clock) == ("verified", "hard")
+        assert not any(
+            start <= share * spec.length < end for start, end in truth.clock_seen for share in (0.25, 0.5, 0.75)
+        )
+
+
+def test_a_clip_is_verifiable_if_a_clock_is_in_the_picture_wherever_that_is() -> None:
+    for spec in SPECS:
+        truth = clip_truth(spec)
+        if truth.verdict != "rejected" and spec.kind != "last_season":
+            assert truth.verdict == ("verified" if truth.clock_seen else "unverified")

@@ -16,6 +16,7 @@ from found_footy.clips.models import (
     CandidateRef,
     FetchResult,
     FrameReading,
+    Proof,
     RejectionReason,
     VideoFailure,
     VideoRef,
@@ -41,6 +42,7 @@ from found_footy.errors import (
     SourceRateLimited,
     VisionUnavailable,
 )
+from found_footy.fixtures.models import Score
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
@@ -254,9 +256,22 @@ async def test_a_clip_that_proves_the_goal_is_checked_and_hashed(system: ClipSys
 
 async def test_a_clip_of_another_minute_is_refused_for_that_reason(system: ClipSystem) -> None:
     clip = VideoRef(GOAL, await system.download_file())
-    system.scripted_vision.reading = FrameReading(1.0, soccer=True, screen=False, clock="67:10")
+    system.scripted_vision.reading = FrameReading(1.0, soccer=True, screen=False, clock="67:10", score=Score(0, 0))
     assert (await system.call(system.vision.verify_clip, clip)).state == "refused"
     assert await system.candidates() == {"bluesky:a": ("lost", "wrong minute")}
+
+
+async def test_the_proof_holds_the_minutes_from_kick_off_to_the_first_post(system: ClipSystem) -> None:
+    """They exclude the third minute of the match where a stoppage-time clock lost its first digits."""
+    clip = VideoRef(GOAL, await system.download_file())
+    await system.call(system.vision.verify_clip, clip)
+    async with system.store.database.connection() as connection:
+        cursor = await connection.execute("select proof from videos where md5 = %s", [clip.md5])
+        (row,) = await cursor.fetchall()
+    goal = await system.clips.goal(GOAL)
+    assert goal.kickoff is not None
+    expected = (post("a").posted_at - goal.kickoff).total_seconds() / 60
+    assert Proof.from_json(row["proof"]).expectation.posted_after_minutes == expected
 
 
 async def test_where_nobody_can_look_the_clip_waits(system: ClipSystem) -> None:

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -44,7 +45,7 @@ from found_footy.clips.models import (
     clip_key,
     staging_key,
 )
-from found_footy.clips.verification import Verification, VerificationStatus, validate_timestamp, validate_wicket
+from found_footy.clips.verification import Verification, VerificationStatus, verify_readings
 from found_footy.config import Settings
 from found_footy.discovery.models import GoalCheck, SearchAttempt, TargetGoal, WorkflowRef
 from found_footy.errors import (
@@ -344,10 +345,9 @@ class VerificationActivities:
                 order.event_id, order.md5, reason_for_media_error(error), message_without_path(error)
             )
             return VideoStatus("refused")
-        if goal.sport is Sport.CRICKET:
-            verification = validate_wicket(readings, goal.expectation)
-        else:
-            verification = validate_timestamp(readings, goal.expectation, self._tolerance)
+        posted_at = await self._clips.first_posted_at(order.event_id, order.md5)
+        expectation = replace(goal.expectation, posted_after_minutes=_minutes_between(goal.kickoff, posted_at))
+        verification = verify_readings(readings, expectation, self._tolerance)
         log.info(
             f"{order.md5}: {verification.status}, {verification.reason or verification.minute}",
             extra={
@@ -372,6 +372,10 @@ class VerificationActivities:
             except VisionError as error:
                 await self._keeper.note("vision server", [error], exchanges)
                 raise
+
+
+def _minutes_between(kickoff: datetime | None, posted_at: datetime | None) -> float | None:
+    return None if kickoff is None or posted_at is None else (posted_at - kickoff).total_seconds() / 60
 
 
 def _rejection(verification: Verification, sport: Sport) -> tuple[RejectionReason, str]:

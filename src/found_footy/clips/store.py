@@ -80,6 +80,7 @@ def goal_of(row: Mapping[str, Any]) -> TargetGoal:
         complete=row["download_complete"],
         type=row["type"],
         assist=row["assist_name"],
+        kickoff=row["kickoff"],
         innings=tuple(Innings(**{**each, "batting": Side(each["batting"])}) for each in row["innings"]),
     )
 
@@ -238,6 +239,12 @@ class ClipStore:
     async def video_state(self, event_id: str, md5: str) -> str | None:
         found = await self._db.fetch(SQL["video"], id=event_id, md5=md5)
         return found[0]["state"] if found else None
+
+    async def first_posted_at(self, event_id: str, md5: str) -> datetime | None:
+        """Time of the earliest post of this event that links to the file."""
+        (row,) = await self._db.fetch(SQL["first_posted_at"], id=event_id, md5=md5)
+        posted_at: datetime | None = row["posted_at"]
+        return posted_at
 
     async def add_video(self, event_id: str, key: str, md5: str, info: VideoInfo | None, now: datetime) -> str:
         """Link a post to its file and return the file's state. A new file needs `info`."""

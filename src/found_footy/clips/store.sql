@@ -2,7 +2,7 @@
 -- A goal with all fields that search, verification and upload need.
 select e.id, e.fixture_id, e.team_id, e.team_name, e.side, e.player_name, e.kind, e.elapsed, e.extra,
     e.home_before, e.away_before, e.home_after, e.away_after, e.stable_at, e.removed_at, e.download_complete,
-    e.type, e.assist_name, e.innings as of_innings, f.innings, f.home_short, f.away_short,
+    e.type, e.assist_name, e.innings as of_innings, f.innings, f.kickoff, f.home_short, f.away_short,
     f.home_id, f.home_name, f.away_id, f.away_name, f.league_name, f.country,
     coalesce(h.aliases, '{}') as home_aliases, coalesce(a.aliases, '{}') as away_aliases
 from events e
@@ -88,6 +88,9 @@ on conflict do nothing;
 
 -- name: video
 select state, status from videos where event_id = %(id)s and md5 = %(md5)s;
+
+-- name: first_posted_at
+select min(posted_at) as posted_at from candidates where event_id = %(id)s and md5 = %(md5)s;
 
 -- name: save_verification
 update videos set state = 'checked', status = %(status)s, reason = %(reason)s, minute = %(minute)s, proof = %(proof)s

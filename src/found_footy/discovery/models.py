@@ -90,6 +90,8 @@ class TargetGoal:
     """The bowler, for a wicket."""
     innings: tuple[Innings, ...] = ()
     """Known innings of the match."""
+    kickoff: datetime | None = None
+    """As scheduled."""
 
     @property
     def sport(self) -> Sport:

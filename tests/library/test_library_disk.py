@@ -138,7 +138,7 @@ class Notes:
 
 async def test_progress_is_noted_now_and_then_also_after_the_store_was_away() -> None:
     notes = Notes()
-    async with report_progress(notes, 1, lambda: NOW, every=0.001) as note:  # type: ignore[arg-type]
+    async with report_progress(notes.save_progress, 1, lambda: NOW, every=0.001) as note:
         note.part(0.5, 1.0)(0.5)
         while not notes.shares:
             await asyncio.sleep(0.001)

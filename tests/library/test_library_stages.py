@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -13,6 +14,7 @@ from temporalio.testing import ActivityEnvironment
 from found_footy.clips.models import clip_key
 from found_footy.errors import FootyError
 from found_footy.fixtures.store import FixtureStore
+from found_footy.library import activities
 from found_footy.library.models import (
     ClipState,
     SourceKind,
@@ -27,6 +29,7 @@ from found_footy.library.models import (
 from found_footy.library.review import ActionKind
 from found_footy.library.scrub import scrub
 from found_footy.library.stages import FIRST_RETRY_DELAY, STAGES, FindWorkInput, ItemKind, StageFailure, stage_named
+from found_footy.library.submissions import default_title
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.library.goals import GOAL, VIDEO, add_goal
 from tests.support.library_rows import Bench
@@ -89,6 +92,79 @@ async def test_a_film_of_one_scene_is_its_own_clip_without_a_second_file(system:
     assert not (await system.store.clip(clip.id)).has_file
     await deleted_leftovers(system)
     assert await system.keys() == sorted([master_key(clip.source_id), sprite_key(clip.source_id, clip.id)])
+
+
+async def test_sprites_and_keyframes_come_from_the_clips_own_file(
+    system: LibrarySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, clip, _ = await system.spliced()
+    cuts = []
+    cut_clip = system.workshop.cut_clip
+
+    async def counted(*arguments: Any) -> None:
+        cuts.append(arguments[1:3])
+        await cut_clip(*arguments)
+
+    monkeypatch.setattr(system.workshop, "cut_clip", counted)
+    assert await system.run("sprites", clip.id)
+    assert cuts == [(40, 80)]
+    await system.review.decide(ActionKind.APPROVE, [clip.id], system.who)
+    system.clock.pass_by(61)
+    await system.objects.delete([master_key(clip.source_id)])
+    assert await system.run("keyframes", clip.id), "the master is not needed"
+    keyframes = await system.store.keyframes(clip.id)
+    assert all(40 <= each.frame < 80 for each in keyframes), "frames are counted in the master"
+
+
+class WorkerKilled(BaseException):
+    """Ends an activity without any handling, as a kill does."""
+
+
+async def test_a_killed_sprites_stage_resumes_from_the_clip_file(
+    system: LibrarySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, clip, _ = await system.spliced()
+
+    async def killed(*_: object) -> None:
+        raise WorkerKilled
+
+    with monkeypatch.context() as patch:
+        patch.setattr(system.workshop, "make_sprite_sheet", killed)
+        with pytest.raises(WorkerKilled):
+            await system.run("sprites", clip.id)
+    monkeypatch.setattr(system.workshop, "cut_clip", killed)
+    assert await system.run("sprites", clip.id)
+    assert (await system.store.clip(clip.id)).state is ClipState.PENDING_REVIEW
+
+
+async def test_a_killed_download_resumes_from_the_downloaded_file(
+    system: LibrarySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activities, "MIN_RESUMABLE_BYTES", 1)
+    url = "https://videos.example/match.mp4"
+    source = await system.store.submit(Submission(SourceKind.URL, default_title(url), url=url), system.clock())
+    downloads = []
+
+    class Fetcher:
+        async def fetch(self, url: str, to: Path, progress: object) -> str:
+            downloads.append(url)
+            await asyncio.to_thread(to.write_bytes, film_bytes())
+            return "A match"
+
+    async def killed(*_: object) -> None:
+        raise WorkerKilled
+
+    stages = system.activities["download_source"].__self__
+    monkeypatch.setattr(stages, "_fetcher", Fetcher())
+    with monkeypatch.context() as patch:
+        patch.setattr(system.workshop, "make_master", killed)
+        with pytest.raises(WorkerKilled):
+            await system.run("download", source)
+    assert await system.run("download", source)
+    found = await system.store.source(source)
+    assert (found.state, found.title, downloads) == (SourceState.DOWNLOADED, "A match", [url])
+    await deleted_leftovers(system)
+    assert await system.keys() == [master_key(source)], "the master replaces the downloaded file"
 
 
 async def test_scenes_of_a_film_that_is_known_are_not_looked_for_again(
@@ -243,7 +319,10 @@ async def prepared(system: LibrarySystem, stage: str) -> tuple[int, str]:
     kind = ActionKind.ARCHIVE if stage == "clean-up" else ActionKind.APPROVE
     await system.review.decide(kind, [clip.id], system.who)
     system.clock.pass_by(61)
-    if stage in ("keyframes", "clean-up"):
+    if stage == "keyframes":
+        await system.objects.delete([master_key(clip.source_id)])  # from which a missing file would be cut
+        return clip.id, clip_file_key(clip.source_id, clip.id)
+    if stage == "clean-up":
         return clip.id, master_key(clip.source_id)
     assert await system.run("keyframes", clip.id)
     if stage == "re-embedding":

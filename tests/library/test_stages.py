@@ -66,6 +66,22 @@ def test_retries_back_off_and_end(failures: int, retryable: bool, expected: time
     assert retry_delay(failures, retryable) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "video_seconds", "expected"),
+    [
+        ("sprites", 0, timedelta(minutes=30)),
+        ("sprites", 5400, timedelta(hours=12, minutes=30)),
+        ("splice", 5400, timedelta(hours=6, minutes=30)),
+        ("keyframes", 5400, timedelta(hours=6, minutes=15)),
+        ("embeddings", 5400, timedelta(minutes=10)),  # of the keyframes, whatever the length
+    ],
+)
+def test_the_timeout_of_a_stage_follows_the_length_of_the_video(
+    name: str, video_seconds: float, expected: timedelta
+) -> None:
+    assert stage_named(name).timeout_of(video_seconds) == expected
+
+
 FAILED_AT = datetime(2026, 8, 22, 15, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 

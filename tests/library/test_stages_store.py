@@ -146,6 +146,24 @@ async def test_all_failed_items_are_retried_at_once(bench: Bench, stage: str | N
         await bench.library.retry_failed(NOW, "unknown")
 
 
+async def test_pending_work_carries_the_length_of_the_video(bench: Bench) -> None:
+    clips = await bench.cut()
+    source_id = await bench.new_source("other")
+    found = {(each.stage, each.item): each.seconds for each in await bench.library.pending_work(MODELS, NOW, 9)}
+    lengths = {("sprites", clip.id): clip.frames / 25 for clip in clips}
+    assert found == {**lengths, ("download", source_id): 0.0}
+
+
+async def test_progress_of_a_clip_is_published_while_its_stage_runs(bench: Bench) -> None:
+    clip, *_ = await bench.cut()
+    await bench.library.save_clip_progress(clip.id, 0.3, NOW)  # the stage has not begun
+    async with bench.stage("sprites", clip.id):
+        await bench.library.save_clip_progress(clip.id, 0.4, NOW)
+        assert (await bench.rows("library_clips"))[0]["progress"] == pytest.approx(0.4)
+    assert (await bench.rows("library_clips"))[0]["progress"] is None
+    assert [each.get("progress") for each in await bench.news("library.clip")] == [None, 0.4, None]
+
+
 async def test_durations_failures_and_backlog_of_stages_are_measured(bench: Bench) -> None:
     one, two, three = await bench.cut()
     sprites = stage_named("sprites")

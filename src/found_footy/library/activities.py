@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -43,6 +43,7 @@ from found_footy.library.models import (
     keyframe_key,
     master_key,
     sprite_key,
+    upload_key,
 )
 from found_footy.library.review_store import ReviewStore
 from found_footy.library.source_download import SourceFetcher, open_source_fetcher
@@ -213,13 +214,16 @@ class ProgressReporter:
         return report
 
 
+SaveProgress = Callable[[int, float, datetime], Awaitable[None]]
+
+
 @asynccontextmanager
 async def report_progress(
-    store: LibraryStore, source_id: int, now: Callable[[], datetime], every: float = PROGRESS_SECONDS
+    save: SaveProgress, item: int, now: Callable[[], datetime], every: float = PROGRESS_SECONDS
 ) -> AsyncIterator[ProgressReporter]:
     """Save the reported share every second while the block runs."""
     reporter = ProgressReporter()
-    saving = asyncio.create_task(_save_progress(store, source_id, reporter, now, every))
+    saving = asyncio.create_task(_save_progress(save, item, reporter, now, every))
     try:
         yield reporter
     finally:
@@ -228,7 +232,7 @@ async def report_progress(
 
 
 async def _save_progress(
-    store: LibraryStore, source_id: int, reporter: ProgressReporter, now: Callable[[], datetime], every: float
+    save: SaveProgress, item: int, reporter: ProgressReporter, now: Callable[[], datetime], every: float
 ) -> None:
     saved = 0.0
     while True:
@@ -237,11 +241,11 @@ async def _save_progress(
         if abs(share - saved) < MIN_PROGRESS:
             continue
         try:
-            await store.save_progress(source_id, share, now())
+            await save(item, share, now())
             saved = share
         except FootyError as error:
             # The work itself continues.
-            log.warning(str(error), extra={"action": "progress_not_saved", "error": error.kind, "source": source_id})
+            log.warning(str(error), extra={"action": "progress_not_saved", "error": error.kind, "item": item})
 
 
 # --- Stages.
@@ -249,6 +253,10 @@ async def _save_progress(
 
 DOWNLOAD_SHARE = 0.5
 """Progress when the file is downloaded; the rest is encoding the master."""
+CUT_SHARE = 0.7
+"""Progress when the clip's file is cut; the rest is its sprite sheet."""
+MIN_RESUMABLE_BYTES = 50_000_000
+"""A smaller download is simply repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +322,7 @@ class StageActivities:
 
     async def _make_master(self, source: SourceVideo) -> None:
         with self._cache.temporary_folder() as folder:
-            async with report_progress(self._store, source.id, self._now) as reporter:
+            async with report_progress(self._store.save_progress, source.id, self._now) as reporter:
                 raw, made = folder / "raw", folder / "master.mp4"
                 title = await self._fetch(source, raw, reporter.part(0, DOWNLOAD_SHARE))
                 master = await self._media.make_master(raw, made, reporter.part(DOWNLOAD_SHARE, 1))
@@ -326,15 +334,28 @@ class StageActivities:
 
     async def _fetch(self, source: SourceVideo, to: Path, progress: Progress) -> str | None:
         """Fetch the file. Return the page's title unless the submitter gave one."""
-        if source.kind is SourceKind.URL and source.url is not None:
-            title = clean_text(await self._fetcher.fetch(source.url, to, progress), MAX_TITLE_LENGTH)
-            return title if title and source.title == default_title(source.url) else None
+        if source.kind is SourceKind.URL and source.url is not None and not await self._is_downloaded(source):
+            return await self._download_url(source, source.url, to, progress)
         key = _file_key(source)
         stored = await self._objects.head(key)
         if stored is not None and stored.size > self._rules.max_bytes:
             raise MediaTooLarge(f"the file has {stored.size} bytes; the maximum is {self._rules.max_bytes}")
         await self._objects.get(key, to)
         return None
+
+    async def _is_downloaded(self, source: SourceVideo) -> bool:
+        """Whether an earlier attempt has stored the file."""
+        return source.upload_key is not None and await self._objects.head(source.upload_key) is not None
+
+    async def _download_url(self, source: SourceVideo, url: str, to: Path, progress: Progress) -> str | None:
+        """Download, and store a large file, so that a killed worker's successor does not download it again."""
+        title = clean_text(await self._fetcher.fetch(url, to, progress), MAX_TITLE_LENGTH)
+        new_title = title if title and source.title == default_title(url) else None
+        if (await asyncio.to_thread(to.stat)).st_size >= MIN_RESUMABLE_BYTES:
+            key = upload_key(f"source-{source.id}")
+            await self._objects.put(key, to)
+            await self._store.save_download(source.id, key, new_title)
+        return new_title
 
     # --- Splice.
 
@@ -353,7 +374,7 @@ class StageActivities:
         if cuts is None:
             async with (
                 self._cache.master(source) as path,
-                report_progress(self._store, source_id, self._now) as reporter,
+                report_progress(self._store.save_progress, source_id, self._now) as reporter,
             ):
                 cuts = list(await self._media.find_scene_cuts(path, minimum, reporter.part(0, 1)))
         count = await self._store.save_scenes(source_id, source.master.md5, detector, cuts)
@@ -367,20 +388,41 @@ class StageActivities:
 
     async def _make_sprites(self, clip_id: int) -> None:
         clip, source = await self._clip_and_source(clip_id)
-        is_whole = source.master is not None and clip.frames == source.master.frames
-        async with self._cache.master(source) as path:
+        # Objects are stored before the row, so that every object a row refers to exists.
+        async with (
+            report_progress(self._store.save_clip_progress, clip.id, self._now) as reporter,
+            self._clip_file(clip, source, reporter.part(0, CUT_SHARE)) as (path, first),
+        ):
             with self._cache.temporary_folder() as folder:
-                file, sheet = folder / "clip.mp4", folder / "sheet.webp"
-                if not is_whole:
-                    await self._media.cut_clip(path, clip.first, clip.end, file)
-                sprite = await self._media.make_sprite_sheet(path, clip.first, clip.end, sheet)
-                fingerprint = await self._media.fingerprint_range(path, clip.first, clip.end)
-                # Store objects before the row, so that every object a row refers to exists.
-                if not is_whole:
-                    await self._put(clip_file_key(source.id, clip.id), file, "video/mp4", clip)
+                sheet, end = folder / "sheet.webp", first + clip.frames
+                sprite = await self._media.make_sprite_sheet(path, first, end, sheet, reporter.part(CUT_SHARE, 1))
+                fingerprint = await self._media.fingerprint_range(path, first, end)
                 await self._put(sprite_key(source.id, clip.id), sheet, "image/webp", clip)
-        await self._store.save_sprite(clip.id, sprite, not is_whole, fingerprint)
+        await self._store.save_sprite(clip.id, sprite, not _is_whole(clip, source), fingerprint)
         await self._save_duplicates(clip.id, fingerprint)
+
+    @asynccontextmanager
+    async def _clip_file(
+        self, clip: LibraryClip, source: SourceVideo, progress: Progress | None = None
+    ) -> AsyncIterator[tuple[Path, int]]:
+        """Yield the clip's own file and the number of the clip's first frame in it.
+
+        The file is cut from the master and stored, unless an earlier attempt has done so. The file of a clip that
+        covers its whole source is the master.
+        """
+        if _is_whole(clip, source):
+            async with self._cache.master(source) as path:
+                yield path, clip.first
+            return
+        with self._cache.temporary_folder() as folder:
+            path, key = folder / "clip.mp4", clip_file_key(source.id, clip.id)
+            if await self._objects.head(key) is not None:
+                await self._objects.get(key, path)
+            else:
+                async with self._cache.master(source) as master:
+                    await self._media.cut_clip(master, clip.first, clip.end, path, progress)
+                await self._put(key, path, "video/mp4", clip)
+            yield path, 0
 
     async def _save_duplicates(self, clip_id: int, fingerprint: Fingerprint) -> None:
         """Repeat if a sibling got its fingerprint meanwhile: otherwise neither might see the other."""
@@ -400,13 +442,16 @@ class StageActivities:
 
     async def _take_keyframes(self, clip_id: int) -> None:
         clip, source = await self._clip_and_source(clip_id)
-        async with self._cache.master(source) as path:
+        async with self._clip_file(clip, source) as (path, first):
             with self._cache.temporary_folder() as folder:
-                taken = await self._media.extract_keyframes(path, clip.first, clip.end, self._rules.keyframes, folder)
+                end = first + clip.frames
+                taken = await self._media.extract_keyframes(path, first, end, self._rules.keyframes, folder)
                 for each in taken:
                     key = keyframe_key(source.id, clip.id, each.number)
                     await self._put(key, folder / f"{each.number}.jpg", "image/jpeg", clip)
-        await self._store.save_keyframes(clip.id, taken)
+        # Frames are counted in the master, whichever file they were taken from.
+        shift = clip.first - first
+        await self._store.save_keyframes(clip.id, [replace(each, frame=each.frame + shift) for each in taken])
 
     # --- Embeddings.
 
@@ -474,6 +519,10 @@ class StageActivities:
         frames = f"{clip.first}-{clip.end - 1}"
         metadata = {"source": str(clip.source_id), "clip": str(clip.id), "frames": frames}
         await self._objects.put(key, path, content_type=content_type, metadata=metadata)
+
+
+def _is_whole(clip: LibraryClip, source: SourceVideo) -> bool:
+    return source.master is not None and clip.frames == source.master.frames
 
 
 def mean_embedding(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

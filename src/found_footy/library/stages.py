@@ -41,9 +41,15 @@ class LibraryStage:
     """Taken again at `retry_at`; if that is not set, only a person can retry it."""
     activity: str
     timeout: timedelta
+    """For a video of any length."""
     attempts: int
+    seconds_per_second: float = 0.0
+    """Additional timeout per second of video; a slow machine decodes and encodes at about this rate."""
     only_outdated_embeddings: bool = False
     """Take only clips without a current vector of every enabled model."""
+
+    def timeout_of(self, video_seconds: float) -> timedelta:
+        return self.timeout + timedelta(seconds=self.seconds_per_second * max(0.0, video_seconds))
 
 
 _S, _C = SourceState, ClipState
@@ -55,15 +61,15 @@ STAGES: tuple[LibraryStage, ...] = (
     ),
     LibraryStage(
         "splice", ItemKind.SOURCE, _S.DOWNLOADED, _S.SPLICING, _S.SPLICED, _S.SPLICING_FAILED,
-        "splice_source", timedelta(hours=6), 3,
+        "splice_source", timedelta(minutes=30), 3, seconds_per_second=4,
     ),
     LibraryStage(
         "sprites", ItemKind.CLIP, _C.SPLICED, _C.GENERATING_SPRITE, _C.PENDING_REVIEW, _C.SPRITE_FAILED,
-        "make_sprites", timedelta(hours=1), 3,
+        "make_sprites", timedelta(minutes=30), 3, seconds_per_second=8,
     ),
     LibraryStage(
         "keyframes", ItemKind.CLIP, _C.REVIEW_APPROVED, _C.KEYFRAMING, _C.KEYFRAMED, _C.KEYFRAME_FAILED,
-        "take_keyframes", timedelta(minutes=15), 3,
+        "take_keyframes", timedelta(minutes=15), 3, seconds_per_second=4,
     ),
     LibraryStage(
         "embeddings", ItemKind.CLIP, _C.KEYFRAMED, _C.EMBEDDING, _C.EMBEDDED, _C.EMBEDDING_FAILED,
@@ -176,6 +182,8 @@ class StageInput:
     stage: str
     item: int
     lane: Lane = Lane.GOALS
+    seconds: float = 0.0
+    """Length of the video, once it is known."""
 
 
 @dataclass(frozen=True)

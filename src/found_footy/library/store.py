@@ -129,7 +129,7 @@ class LibraryStore:
             for stage in (each for each in STAGES if each.only_outdated_embeddings):
                 outdated = await _outdated_clips(connection, stage, models, now, limit)
                 found += [{"stage": stage.name, **row} for row in outdated]
-        work = {StageInput(row["stage"], row["id"], Lane(row["lane"])) for row in found}
+        work = {StageInput(row["stage"], row["id"], Lane(row["lane"]), row.get("seconds", 0.0)) for row in found}
         position = {stage.name: number for number, stage in enumerate(STAGES)}
         return sorted(work, key=lambda each: (list(Lane).index(each.lane), position[each.stage], each.item))
 
@@ -237,6 +237,22 @@ class LibraryStore:
         async with self._db.connection() as connection:
             changed = await fetch(connection, SQL["save_progress"], {"id": source_id, "share": share, "now": now})
             await append_outbox(connection, [source_message(source_id, row["state"], share) for row in changed])
+
+    async def save_clip_progress(self, clip_id: int, share: float, now: datetime) -> None:
+        share = min(1.0, max(0.0, share))
+        async with self._db.connection() as connection:
+            changed = await fetch(connection, SQL["save_clip_progress"], {"id": clip_id, "share": share})
+            progress = {"progress": round(share, 3)}
+            messages = [
+                clip_message(clip_id, row["source_id"], row["state"], row["live"], **progress) for row in changed
+            ]
+            await append_outbox(connection, messages)
+
+    async def save_download(self, source_id: int, key: str, title: str | None) -> None:
+        """Save the key of the downloaded file, until the master replaces it."""
+        given = {"title": storable(title, MAX_TITLE_LENGTH) if title else None, "key": key}
+        if not await self._db.fetch(SQL["save_download"], id=source_id, **given):
+            raise NotFound(f"source {source_id} not found")
 
     async def save_master(self, source_id: int, master: MasterVideo, title: str | None = None) -> None:
         if master.frames > MAX_FRAMES:

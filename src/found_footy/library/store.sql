@@ -89,6 +89,15 @@ update library_sources set progress = %(share)s, changed_at = %(now)s
 where id = %(id)s and state in ('downloading', 'splicing') and progress is distinct from %(share)s::real
 returning state;
 
+-- name: save_clip_progress
+update library_clips set progress = %(share)s
+where id = %(id)s and state = 'generating_sprite' and progress is distinct from %(share)s::real
+returning source_id, state, live;
+
+-- name: save_download
+update library_sources set upload_key = %(key)s, title = coalesce(%(title)s, title) where id = %(id)s
+returning id;
+
 -- name: save_master
 update library_sources set
     frames = %(frames)s, rate_num = %(rate_num)s, rate_den = %(rate_den)s, width = %(width)s, height = %(height)s,
@@ -197,12 +206,12 @@ order by key collate "C";
 -- name: pending_sources
 -- In the state that a stage takes; or begun by it; or failed and due for a retry, which is early once the stage has
 -- worked for another item since, as after an outage.
-select w.stage, w.lane, i.id
+select w.stage, w.lane, i.id, i.seconds
 from jsonb_to_recordset(%(stages)s) as w (
     stage text, lane text, of_goals boolean, takes text, working text, failed text)
 left join library_stage_totals t on t.stage = w.stage
 cross join lateral (
-    select s.id from library_sources s
+    select s.id, coalesce(s.frames::double precision * s.rate_den / s.rate_num, 0) as seconds from library_sources s
     where s.state in (w.takes, w.working, w.failed)
         and (s.state = w.takes or coalesce(s.stage, w.stage) = w.stage)
         and (s.state <> w.failed or s.retry_at <= %(now)s
@@ -213,12 +222,14 @@ cross join lateral (
 -- name: pending_clips
 -- The same for clips. No stage takes a clip whose last action can still be undone; one that is no tile any more is only
 -- cleaned up. Two stages work in the state `embedding`: a clip of neither belongs to the one that has `takes`.
-select w.stage, w.lane, i.id
+select w.stage, w.lane, i.id, i.seconds
 from jsonb_to_recordset(%(stages)s) as w (
     stage text, lane text, of_goals boolean, takes text, working text, failed text)
 left join library_stage_totals t on t.stage = w.stage
 cross join lateral (
-    select c.id from library_clips c join library_sources s on s.id = c.source_id
+    select c.id,
+        coalesce((c.end_frame - c.first_frame)::double precision * s.rate_den / s.rate_num, 0) as seconds
+    from library_clips c join library_sources s on s.id = c.source_id
     where c.state in (w.takes, w.working, w.failed)
         and (c.state = w.takes or c.stage = w.stage or (c.stage is null and w.takes is not null))
         and (c.state <> w.failed or c.retry_at <= %(now)s
@@ -261,7 +272,7 @@ where id = %(id)s;
 -- name: move_clip
 update library_clips set
     state = %(state)s, stage = %(stage)s, failures = %(failures)s, error = %(error)s, error_kind = %(kind)s,
-    retry_at = %(retry_at)s, began_at = %(began_at)s, failed_at = %(failed_at)s, changed_at = %(now)s
+    retry_at = %(retry_at)s, began_at = %(began_at)s, failed_at = %(failed_at)s, progress = null, changed_at = %(now)s
 where id = %(id)s;
 
 -- name: stage_done

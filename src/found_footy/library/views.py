@@ -133,6 +133,7 @@ class ClipSummary:
     reviewed_at: datetime | None
     created_at: datetime
     changed_at: datetime
+    progress: float | None = field(metadata=_doc("Of the running stage, 0 to 1."))
     error: StageError | None
     file: str | None = field(metadata=_doc("Its own video file; null while only `film` exists."))
     film: str | None = field(metadata=_doc("The whole source; null once its file is deleted."))
@@ -384,6 +385,7 @@ def _clip_fields(row: Mapping[str, Any]) -> dict[str, Any]:
         "reviewed_at": row["reviewed_at"],
         "created_at": row["created_at"],
         "changed_at": row["changed_at"],
+        "progress": row["progress"],
         "error": _error(row),
         "file": file if has_file and state not in FILES_DELETED else None,
         "film": _film_url(row["source_id"], row),

@@ -64,7 +64,7 @@ with page as (
     order by c.id desc limit %(limit)s)
 select page.id, page.source_id, page.first_frame, page.end_frame, page.state, page.live, page.grouped_with, page.settles_at,
     page.reviewed_by, page.reviewed_at, page.created_at, page.changed_at, page.error_kind, page.error, page.failures,
-    page.retry_at, page.has_file, s.title, s.facts, s.event_id, s.frames, s.rate_num, s.rate_den, s.file_md5,
+    page.retry_at, page.progress, page.has_file, s.title, s.facts, s.event_id, s.frames, s.rate_num, s.rate_den, s.file_md5,
     s.film_deleted_at, sheet.id as sheet_clip, sheet.first_frame as sheet_first, sheet.end_frame as sheet_end,
     sheet.sprite as sheet_sprite
 from page

@@ -75,7 +75,7 @@ class StageWorkflow:
 def _stage_policy(stage: LibraryStage, order: StageInput) -> ActivityPolicy:
     """Run on the queue of the item's lane, so that no goal waits behind a long film."""
     return ActivityPolicy(
-        stage.timeout,
+        stage.timeout_of(order.seconds),
         attempts=stage.attempts,
         initial_backoff=INITIAL_BACKOFF,
         max_backoff=MAX_BACKOFF,

@@ -6,7 +6,7 @@ In a master (see `master.py`), frame n is shown at exactly n / rate.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -196,7 +196,18 @@ def _runs(numbers: Sequence[int], apart: int) -> Iterator[list[int]]:
 # --- Cutting.
 
 
-def cut(path: Path, first: int, end: int, to: Path, limits: DecodeLimits | None = None) -> bool:
+PROGRESS_FRAMES = 64
+"""Frames between two progress reports."""
+
+
+def cut(
+    path: Path,
+    first: int,
+    end: int,
+    to: Path,
+    limits: DecodeLimits | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> bool:
     """Write frames `first` to `end` (exclusive) with audio, copied if possible. Return whether they were re-encoded."""
     limits = limits or DecodeLimits()
     with ExitStack() as stack:
@@ -207,8 +218,16 @@ def cut(path: Path, first: int, end: int, to: Path, limits: DecodeLimits | None 
         # Streams must be added before the first packet, and an audio stream without packets must not be added.
         video = _copied(master, first, end, copied, out) if copied else _encoded(master, first, end, out)
         heard = _heard(stack, master, first, end, out)
-        mux(out, to, video, *([heard] if heard is not None else []))
+        counted = _report(video, end - first, progress)
+        mux(out, to, counted, *([heard] if heard is not None else []))
     return copied is None
+
+
+def _report(video: Iterator[AnyPacket], frames: int, progress: Callable[[float], None]) -> Iterator[AnyPacket]:
+    for number, packet in enumerate(video):
+        if number % PROGRESS_FRAMES == 0:
+            progress(number / frames)
+        yield packet
 
 
 def _copied_span(master: MasterFile, first: int, end: int) -> tuple[int, int] | None:

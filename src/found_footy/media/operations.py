@@ -55,12 +55,13 @@ def find_scene_cuts(context: SandboxContext, path: str, min_seconds: float, max_
 
 
 def cut_clip(context: SandboxContext, path: str, to: str, first: int, end: int) -> Reply:
-    cut.cut(Path(path), first, end, Path(to), DecodeLimits(wall_seconds=context.seconds))
+    cut.cut(Path(path), first, end, Path(to), DecodeLimits(wall_seconds=context.seconds), context.report)
     return {}, ()
 
 
 def make_sprite_sheet(context: SandboxContext, path: str, to: str, first: int, end: int) -> Reply:
-    made = sprites.make_sprite_sheet(Path(path), first, end, Path(to), DecodeLimits(wall_seconds=context.seconds))
+    limits = DecodeLimits(wall_seconds=context.seconds)
+    made = sprites.make_sprite_sheet(Path(path), first, end, Path(to), limits, context.report)
     return {"sprite": {**asdict(made), "rate": [made.rate.numerator, made.rate.denominator]}}, ()
 
 

@@ -120,13 +120,19 @@ class MediaProcessor:
         reply = await self._run("find_scene_cuts", path, min_seconds, self._max_video_seconds, progress=progress)
         return _validated(path, lambda: parse_cuts(bytes(reply.payload)))
 
-    async def cut_clip(self, path: Path, first: int, end: int, to: Path) -> None:
+    async def cut_clip(self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None) -> None:
         with _removed_on_failure(to):
-            await self._run("cut_clip", path, str(to), first, end, file_bytes=self._max_video_bytes)
+            arguments = (str(to), first, end)
+            await self._run("cut_clip", path, *arguments, file_bytes=self._max_video_bytes, progress=progress)
 
-    async def make_sprite_sheet(self, path: Path, first: int, end: int, to: Path) -> SpriteSheet:
+    async def make_sprite_sheet(
+        self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None
+    ) -> SpriteSheet:
         with _removed_on_failure(to):
-            reply = await self._run("make_sprite_sheet", path, str(to), first, end, file_bytes=SPRITE_SHEET_BYTES)
+            arguments = (str(to), first, end)
+            reply = await self._run(
+                "make_sprite_sheet", path, *arguments, file_bytes=SPRITE_SHEET_BYTES, progress=progress
+            )
             return _validated(path, lambda: parse_sprite(reply.header, end - first))
 
     async def extract_keyframes(

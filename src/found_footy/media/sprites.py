@@ -5,6 +5,7 @@ Thumbnails are reduced and placed in YUV, as decoded; only the finished sheet is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import sqrt
 from pathlib import Path
@@ -52,7 +53,14 @@ def layout(frames: int, width: int, height: int, rate: Fraction) -> SpriteSheet:
     )
 
 
-def make_sprite_sheet(path: Path, first: int, end: int, to: Path, limits: DecodeLimits | None = None) -> SpriteSheet:
+def make_sprite_sheet(
+    path: Path,
+    first: int,
+    end: int,
+    to: Path,
+    limits: DecodeLimits | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> SpriteSheet:
     """Write the sprite sheet of a range. Raises MediaError."""
     with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
@@ -63,6 +71,7 @@ def make_sprite_sheet(path: Path, first: int, end: int, to: Path, limits: Decode
         for number, picture in frames_by_number(master, range(first, end, sheet.every)):
             _lay(planes, sheet, (number - first) // sheet.every, picture)
             colours = picture.colorspace
+            progress((number - first) / (end - first))
         matrix = matrix_of(colours, context.height)
     _write(planes, matrix, to)
     return sheet

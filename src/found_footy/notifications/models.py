@@ -165,8 +165,8 @@ TOPICS: Mapping[str, str] = {
     "service.changed": "a live check of a feed, source or other service fails or passes again; not about a match: "
     "name, kind, ok, since, last_ok_at, asked, answer, error_class, hint",
     "library.source": "a source of the library changes state; not about a match: source, state, progress if known",
-    "library.clip": "a clip of the library is created, retired, reviewed or changes state: clip, source, state, live; "
-    "for a reviewer's action also action, kind, by and undone, or other and same",
+    "library.clip": "a clip of the library is created, retired, reviewed or changes state: clip, source, state, live, "
+    "progress if known; for a reviewer's action also action, kind, by and undone, or other and same",
     "clips.ranked": "ranks or popularity of a goal's clips change: clips, each with md5, rank, popularity",
 }
 """When each topic is published and, after the colon, the fields of its payload."""

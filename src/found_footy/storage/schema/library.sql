@@ -151,6 +151,7 @@ create table library_clips (
     has_file boolean not null default false,
     sprite jsonb,
     fingerprint bytea,
+    progress real check (progress between 0 and 1),
     error text,
     error_kind text,
     failures int not null default 0,

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from tests.support.clip_cache import rendered_clips
+from tests.support.scenarios import rendered_clips
 
 from bench import recorded_copies
 from bench.table import share, table

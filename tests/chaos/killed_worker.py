@@ -1,7 +1,7 @@
 """A worker that kills itself once at each of the given steps: `python -m tests.chaos.killed_worker`.
 
-TEST_KILL_STEPS names a folder with one file for each step at which a worker is still to be killed, such as
-`before fetch_clip` or `after fetch_clip`. After a step means: its effects are there, and Temporal has not heard of it.
+TEST_KILL_STEPS names a folder with one file per step at which a worker still has to be killed, such as
+`before fetch_clip` or `after fetch_clip`. After a step, its effects are stored, but not reported to Temporal.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class KillInterceptor(Interceptor):
 
 
 def kill_at(step: str) -> None:
-    """Kills this process if it is the first one to come to a step that is listed."""
+    """Kill this process if it is the first one to reach a listed step."""
     try:
         (Path(os.environ[STEPS_FOLDER]) / step).unlink()
     except FileNotFoundError:
@@ -60,11 +60,12 @@ def killed_worker(*args: Any, **kwargs: Any) -> Worker:
     return Worker(*args, **{**kwargs, "interceptors": [*kwargs["interceptors"], KillInterceptor()]})
 
 
-def main() -> None:
+def main(environment: Mapping[str, str] | None = None, heartbeat_timeout: timedelta = timedelta(seconds=2)) -> None:
+    """Activities of a killed worker are retried sooner than in production, so that a test can afford many kills."""
+    os.environ.update(environment or {})
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
-    # Activities of a killed worker are retried sooner than in production, so that a test can afford many kills.
-    activity_policy.HEARTBEAT_TIMEOUT = timedelta(seconds=2)
+    activity_policy.HEARTBEAT_TIMEOUT = heartbeat_timeout
 
     worker.Worker = killed_worker  # type: ignore[assignment,misc]
 

@@ -1,4 +1,4 @@
-"""Plays a matchday through the real system while something disturbs it."""
+"""Plays a matchday through the real system during a disturbance, and collects the outcome."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from found_footy.config import Settings, load_settings
 from found_footy.errors import StoreUnavailable
 from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.storage.stores import build_objects
-from tests.support.clip_cache import rendered_clips
+from tests.support.scenarios import ONE_MATCH, rendered_clips
 
-ONE_MATCH = str(Path(__file__).parent / "one_match.yaml")
 FINAL = {"kept", "replaced", "refused"}
-"""States of a clip when all work is done."""
+"""States of a clip after all work is done."""
 
 Disturbance = Callable[[Running, Simulator], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What must be the same whatever happens. Ids of posts hold the time, so they are left out."""
+    """What must be equal in every run. Post ids contain the time and are left out."""
 
     fixtures: Mapping[int, Any]
     clips: Mapping[str, Any]
@@ -44,9 +43,9 @@ class Outcome:
 
 
 async def play_matchday(
-    folder: Path, disturb: Disturbance | None = None, scenario: str = ONE_MATCH, **updates: Any
+    folder: Path, disturb: Disturbance | None = None, scenario: str | Path = ONE_MATCH, **updates: Any
 ) -> Outcome:
-    """Returns when everything has settled and agrees with the script."""
+    """Return once everything has settled; fail if it differs from the script."""
     script = load_scenario(scenario).football
     has_clips = any(goal.clips for match in script.matches for goal in match.goals)
     async with Simulator(script, clips_folder=rendered_clips() if has_clips else None) as simulator:
@@ -57,7 +56,7 @@ async def play_matchday(
                 disturbing = asyncio.create_task(disturb(system, simulator) if disturb else asyncio.sleep(0))
                 async with asyncio.timeout(480):
                     documents = await _settled(simulator, store, disturbing)
-                    await _withdrawn_goals_are_closed(documents, store)
+                    await _until_withdrawn_goals_are_closed(documents, store)
                 assert disturbing.done(), "the matchday was over before the disturbance"
                 await disturbing
                 documents = await store.fixtures()
@@ -72,15 +71,15 @@ async def _settled(simulator: Simulator, store: FixtureStore, disturbing: asynci
     documents: list[dict[str, Any]] = []
     while not (simulator.state().settled and has_settled(simulator.truth, documents)):
         if disturbing.done():
-            disturbing.result()  # an error of its own ends the test at once
+            disturbing.result()  # raise its error at once
         await asyncio.sleep(0.3)
         with contextlib.suppress(StoreUnavailable):
             documents = await store.fixtures()
     return documents
 
 
-async def _withdrawn_goals_are_closed(documents: list[dict[str, Any]], store: FixtureStore) -> None:
-    """A match does not wait for the search of a withdrawn goal; this test does."""
+async def _until_withdrawn_goals_are_closed(documents: list[dict[str, Any]], store: FixtureStore) -> None:
+    """A match completes before the search of a withdrawn goal does."""
     events = [event for document in documents for event in document["events"]]
     for event in events:
         while event["_removed"] and event["_debounce_complete"] and not event["_download_complete"]:
@@ -91,7 +90,7 @@ async def _withdrawn_goals_are_closed(documents: list[dict[str, Any]], store: Fi
 async def _outcome(settings: Settings, clips: ClipStore, documents: list[dict[str, Any]]) -> Outcome:
     events = [event for document in documents for event in document["events"]]
     stored, kept, states = await _files(settings, clips, events)
-    # The sweep is the last step of a search, after the event was closed.
+    # Clean-up is the last step of a search, after the event was closed.
     async with asyncio.timeout(120):
         while not (states <= FINAL and stored == kept):
             await asyncio.sleep(0.5)
@@ -125,7 +124,7 @@ async def _files(
 
 
 def _fixture(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Not when it was seen, nor by which poll."""
+    """Without times and poll ids."""
     return {
         "stage": document["stage"],
         "status": document["fixture"]["status"]["short"],
@@ -137,7 +136,7 @@ def _fixture(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _event(event: Mapping[str, Any]) -> dict[str, Any]:
     fields = ("time", "player", "assist", "detail", "_scoring_team", "_removed")
-    # Whether a goal that does not stand was stable before depends on how many polls a kill has cost.
+    # Whether a withdrawn goal was stable before depends on how many polls were lost.
     standing = ("_debounce_complete", "_score_before", "_score_after", "_download_complete")
     return {name: event[name] for name in (fields if event["_removed"] else fields + standing)}
 
@@ -151,19 +150,19 @@ def _posts(event: Mapping[str, Any]) -> Mapping[Any, int]:
     return Counter((each["source"], each["state"], each["loss"]) for each in event["_discovered_videos"])
 
 
-# --- what disturbances are triggered by
+# --- conditions that trigger disturbances
 
 
 async def until_staged(system: Running) -> None:
-    """Returns once a file has been downloaded into the staging area."""
+    """Wait for a download in the staging area."""
     async with contextlib.aclosing(build_objects(system.settings)) as objects:
         while not [each async for each in objects.list("staging/")]:
             await asyncio.sleep(0.1)
 
 
-async def until_retried(client: Client, *signs: str) -> None:
-    """Returns once an activity is retried after a failure with one of these texts."""
-    while not any([sign in failure async for failure in _last_failures(client) for sign in signs]):
+async def until_retried(client: Client, *texts: str) -> None:
+    """Wait for a retried activity whose last failure contains one of these texts."""
+    while not any([text in failure async for failure in _last_failures(client) for text in texts]):
         await asyncio.sleep(0.2)
 
 
@@ -171,11 +170,11 @@ async def _last_failures(client: Client) -> AsyncIterator[str]:
     async for execution in client.list_workflows("ExecutionStatus = 'Running'"):
         handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
         for pending in (await handle.describe()).raw_description.pending_activities:
-            yield str(pending.last_failure)  # a large one is cut by the server and has no type any more
+            yield str(pending.last_failure)  # the server truncates large failures, without their type
 
 
 async def until_polled(simulator: Simulator, times: int) -> None:
-    """Returns while a poll is under way: the feed has just been asked."""
+    """Wait for polls; return during one, just after its request."""
     polls = simulator.state().polls
     while simulator.state().polls < polls + times:
         await asyncio.sleep(0.005)

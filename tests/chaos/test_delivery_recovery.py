@@ -1,10 +1,8 @@
-"""Whatever dies while goals are told of: everybody ends with the messages of the undisturbed run, in their order."""
+"""Kill workers and connections during deliveries: every receiver gets the messages of the undisturbed run."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,17 +25,19 @@ from found_footy.runtime.schedules import NOTIFY_SCHEDULE
 from found_footy.runtime.system import environment_of
 from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.postgres import Database
+from tests.chaos import killed_worker
 from tests.chaos.killed_worker import STEPS_FOLDER, activity_name, activity_names
 from tests.support.databases import Databases
 from tests.support.notifications import Answer, Received, Receiver, add_goal, add_match, publish, subscribe
+from tests.support.processes import WorkerProcesses
 from tests.support.web_world import settings_for
 
 pytestmark = pytest.mark.timeout(600)
 
 GOALS = 5
 LEFT = """
-select (select count(*) from outbox where position is null) as unplaced,
-    (select last from outbox_last_position) - (select position from outbox_fanned_out) as undealt,
+select (select count(*) from outbox where position is null) as without_position,
+    (select last from outbox_last_position) - (select position from outbox_fanned_out) as not_fanned_out,
     (select count(*) from deliveries where state in ('pending', 'sending')) as undelivered
 """
 
@@ -52,14 +52,14 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass
-class System:
+class DeliverySystem:
     settings: Settings
     database: Database
-    workers: Workers
+    workers: WorkerProcesses
     client: Client
     receivers: dict[str, Receiver] = field(default_factory=dict)
 
-    async def terminate_announcer(self) -> None:
+    async def terminate_notifier(self) -> None:
         running = f'TaskQueue="{self.settings.task_queue}" and ExecutionStatus="Running"'
         ended = 0
         while not ended:
@@ -68,53 +68,11 @@ class System:
                 ended += 1
 
 
-Disturbance = Callable[[System], Awaitable[None]]
-
-
-class Workers:
-    """Processes that are started again when they die, as the supervisor does."""
-
-    def __init__(self, settings: Settings, dies: Path) -> None:
-        self._environment = {**environment_of(settings), STEPS_FOLDER: str(dies)}
-        self._log = (settings.data_dir / "workers.log").open("ab")
-        self._running: list[asyncio.subprocess.Process] = []
-        self._keeping: list[asyncio.Task[None]] = []
-        self.deaths = 0
-
-    def kill(self) -> None:
-        for process in self._running:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGKILL)
-
-    async def _keep(self) -> None:
-        while True:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "tests.chaos.killed_worker",
-                env=self._environment, stdout=self._log, stderr=self._log,
-            )  # fmt: skip
-            self._running.append(process)
-            try:
-                await process.wait()
-            finally:
-                self._running.remove(process)
-                with suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-            self.deaths += 1
-
-    async def __aenter__(self) -> Workers:
-        self._keeping = [asyncio.create_task(self._keep()) for _ in range(2)]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for task in self._keeping:
-            task.cancel()
-        await asyncio.gather(*self._keeping, return_exceptions=True)
-        self._log.close()
+Disturbance = Callable[[DeliverySystem], Awaitable[None]]
 
 
 @asynccontextmanager
-async def announcing(client: Client, settings: Settings) -> AsyncIterator[None]:
+async def notifying(client: Client, settings: Settings) -> AsyncIterator[None]:
     id_ = f"{NOTIFY_SCHEDULE}-{uuid4()}"
     handle = await client.create_schedule(id_, schedules(settings)[NOTIFY_SCHEDULE], trigger_immediately=True)
     yield
@@ -125,26 +83,25 @@ async def announcing(client: Client, settings: Settings) -> AsyncIterator[None]:
 
 
 async def matchday(database: Database) -> None:
-    """Goals and clips. Some goals are withdrawn: at once, or when everybody has long been told."""
+    """Goals and clips. Some goals are withdrawn: at once, or long after they were delivered."""
 
-    async def say(topic: str, goal: str, ago: float = 0, **facts: Any) -> None:
-        await patiently(partial(publish, database, topic, goal, ago=ago, **facts))
+    async def announce(topic: str, goal: str, ago: float = 0, **payload: Any) -> None:
+        await retry_while_unavailable(partial(publish, database, topic, goal, ago=ago, **payload))
 
     for number in range(1, GOALS + 1):
-        goal = await patiently(partial(add_goal, database, number))
-        await say("goal.stable", goal, ago=60 if number % 2 else 0)
+        goal = await retry_while_unavailable(partial(add_goal, database, number))
+        await announce("goal.stable", goal, ago=60 if number % 2 else 0)
         if number % 4 == 2:
-            await say("goal.withdrawn", goal)
+            await announce("goal.withdrawn", goal)
             continue
         for name, verified in (("a", True), ("b", False)):
-            await say("clip.published", goal, ago=30, md5=name * 32, rank=1, verified=verified)
+            await announce("clip.published", goal, ago=30, md5=name * 32, rank=1, verified=verified)
         if number % 4 == 1:
-            await say("goal.withdrawn", goal)
+            await announce("goal.withdrawn", goal)
         await asyncio.sleep(0.4)
 
 
-async def patiently(step: Callable[[], Awaitable[Any]]) -> Any:
-    """The database may be away for a moment; a transaction happens or does not."""
+async def retry_while_unavailable(step: Callable[[], Awaitable[Any]]) -> Any:
     while True:
         try:
             return await step()
@@ -152,8 +109,8 @@ async def patiently(step: Callable[[], Awaitable[Any]]) -> Any:
             await asyncio.sleep(0.2)
 
 
-async def settled(database: Database) -> None:
-    """Until nothing is on its way any more."""
+async def until_settled(database: Database) -> None:
+    """Wait until every message is delivered, cancelled or dead."""
     async with asyncio.timeout(400):
         while True:
             with suppress(StoreUnavailable):
@@ -165,12 +122,12 @@ async def settled(database: Database) -> None:
 
 
 @dataclass(frozen=True)
-class End:
-    told: Mapping[str, Mapping[str, Any]]
-    """By the receiver's name and the message's key."""
+class DeliveryOutcome:
+    messages: Mapping[str, Mapping[str, Any]]
+    """By receiver and message key."""
     deliveries: Sequence[tuple[int, str, str]]
     notified: frozenset[tuple[str, str]]
-    """Title and text of what people were sent. They have no keys: what comes twice is seen twice."""
+    """Title and text of notifications. They have no keys, so duplicates cannot be detected by the receiver."""
 
 
 @dataclass(frozen=True)
@@ -180,14 +137,16 @@ class Servers:
     valkey: str
 
 
-async def play(servers: Servers, folder: Path, disturb: Disturbance | None = None, dies: Sequence[str] = ()) -> End:
+async def play(
+    servers: Servers, folder: Path, disturb: Disturbance | None = None, kill_steps: Sequence[str] = ()
+) -> DeliveryOutcome:
     (folder / "kill").mkdir(parents=True)
-    for step in dies:
+    for step in kill_steps:
         (folder / "kill" / step).touch()
     async with AsyncExitStack() as stack:
         url = stack.enter_context(servers.databases.borrowed())
         receivers = {name: await stack.enter_async_context(Receiver()) for name in FILTERS}
-        receivers["stubborn"].answer = at_the_second_try()
+        receivers["stubborn"].answer = accept_second_attempt()
         people = await stack.enter_async_context(Receiver(lambda _: 200))
         places = {
             **servers.temporal,
@@ -204,24 +163,27 @@ async def play(servers: Servers, folder: Path, disturb: Disturbance | None = Non
         }
         await subscribe(store.database, f"ntfy://{people.host}/goals", "notify", topics=["goal.stable"])
         client = await connect_temporal(settings)
-        await stack.enter_async_context(announcing(client, settings))
-        workers = await stack.enter_async_context(Workers(settings, folder / "kill"))
-        system = System(settings, store.database, workers, client, receivers)
+        await stack.enter_async_context(notifying(client, settings))
+        environment = {**environment_of(settings), STEPS_FOLDER: str(folder / "kill")}
+        workers = await stack.enter_async_context(
+            WorkerProcesses(killed_worker.main, environment, log=folder / "workers.log")
+        )
+        system = DeliverySystem(settings, store.database, workers, client, receivers)
         trouble = asyncio.create_task(disturb(system)) if disturb else None
         await matchday(store.database)
         if trouble is not None:
             await trouble
-        await settled(store.database)
-        assert list((folder / "kill").iterdir()) == [], "steps at which nobody died"
+        await until_settled(store.database)
+        assert list((folder / "kill").iterdir()) == [], "steps at which no worker was killed"
         async with store.database.connection() as connection:
             rows = await connection.execute("select subscription_id, topic, state from deliveries order by position, 1")
             ends = [(row["subscription_id"], row["topic"], row["state"]) for row in await rows.fetchall()]
         assert set(names.values()) == set(FILTERS)
         notified = frozenset((each.body["title"], each.body["message"]) for each in people.received)
-        return End({name: told(receiver) for name, receiver in receivers.items()}, ends, notified)
+        return DeliveryOutcome({name: messages_of(receiver) for name, receiver in receivers.items()}, ends, notified)
 
 
-def at_the_second_try() -> Answer:
+def accept_second_attempt() -> Answer:
     tried: set[str] = set()
 
     def answer(message: Received) -> int:
@@ -233,8 +195,8 @@ def at_the_second_try() -> Answer:
     return answer
 
 
-def told(receiver: Receiver) -> dict[str, Any]:
-    """What came, by key. Whatever comes twice is the same; what comes of a goal comes in its order."""
+def messages_of(receiver: Receiver) -> dict[str, Any]:
+    """Return messages by key. Duplicates must be equal, and the messages of a goal in order."""
     bodies: dict[str, bytes] = {}
     last: dict[str, int] = {}
     for message in receiver.received:
@@ -253,36 +215,38 @@ def servers(databases: Databases, temporal_settings: dict[str, str], valkey_serv
 
 
 @pytest.fixture(scope="module")
-def undisturbed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> End:
+def undisturbed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> DeliveryOutcome:
     return asyncio.run(play(servers, tmp_path_factory.mktemp("undisturbed")))
 
 
-def test_withdrawn_goals_are_announced_to_exactly_those_who_were_told(undisturbed: End) -> None:
-    for name, messages in undisturbed.told.items():
+def test_withdrawals_are_delivered_to_receivers_of_the_goal_only(undisturbed: DeliveryOutcome) -> None:
+    for name, messages in undisturbed.messages.items():
         topics: dict[str, list[str]] = {}
         for body in messages.values():
             topics.setdefault(body["goal"]["key"], []).append(body["topic"])
         assert all(len(each) > 1 or each != ["goal.withdrawn"] for each in topics.values())
         withdrawn = sum("goal.withdrawn" in each for each in topics.values())
-        # Goals 1 and 5 are withdrawn late, 2 at once, which is before a delayed one is told.
+        # Goals 1 and 5 are withdrawn late, 2 at once, before a delayed message is sent.
         assert withdrawn == {"all": 3, "hidden": 3, "verified": 2, "delayed": 2, "elsewhere": 0, "stubborn": 3}[name]
-    assert not any("score" in str(body) or "Salah" in str(body) for body in undisturbed.told["hidden"].values())
+    assert not any("score" in str(body) or "Salah" in str(body) for body in undisturbed.messages["hidden"].values())
     assert {state for *_, state in undisturbed.deliveries} == {"delivered", "cancelled"}
     assert len(undisturbed.notified) == GOALS + 3
 
 
-async def test_a_worker_killed_before_and_after_every_step_changes_nothing(
-    servers: Servers, tmp_path: Path, undisturbed: End
+async def test_killing_a_worker_before_and_after_each_step_does_not_change_the_messages(
+    servers: Servers, tmp_path: Path, undisturbed: DeliveryOutcome
 ) -> None:
-    steps = activity_names(NotificationActivities)
-    steps.remove(activity_name(NotificationActivities.mark_dead))  # no receiver is away for that long
-    deaths = [f"{when} {step}" for step in steps for when in ("before", "after")]
-    assert await play(servers, tmp_path, dies=deaths) == undisturbed
+    activities = activity_names(NotificationActivities)
+    activities.remove(activity_name(NotificationActivities.mark_dead))  # no receiver is away for that long
+    steps = [f"{when} {activity}" for activity in activities for when in ("before", "after")]
+    assert await play(servers, tmp_path, kill_steps=steps) == undisturbed
 
 
 @pytest.mark.chaos
-async def test_workers_killed_at_any_moment_change_nothing(servers: Servers, tmp_path: Path, undisturbed: End) -> None:
-    async def kill(system: System) -> None:
+async def test_killing_all_workers_does_not_change_the_messages(
+    servers: Servers, tmp_path: Path, undisturbed: DeliveryOutcome
+) -> None:
+    async def kill(system: DeliverySystem) -> None:
         for number in (3, 8, 13):
             await system.receivers["all"].until(number, seconds=120)
             system.workers.kill()
@@ -291,14 +255,14 @@ async def test_workers_killed_at_any_moment_change_nothing(servers: Servers, tmp
 
 
 @pytest.mark.chaos
-async def test_receivers_that_go_away_and_an_announcer_that_is_terminated_change_nothing(
-    servers: Servers, tmp_path: Path, undisturbed: End
+async def test_unreachable_receivers_and_a_terminated_workflow_do_not_change_the_messages(
+    servers: Servers, tmp_path: Path, undisturbed: DeliveryOutcome
 ) -> None:
-    async def away(system: System) -> None:
+    async def away(system: DeliverySystem) -> None:
         for name in ("all", "hidden"):
             await system.receivers[name].until(2, seconds=120)
             await system.receivers[name].stop()
-        await system.terminate_announcer()
+        await system.terminate_notifier()
         await asyncio.sleep(4)
         for name in ("all", "hidden"):
             await system.receivers[name].start()
@@ -307,10 +271,10 @@ async def test_receivers_that_go_away_and_an_announcer_that_is_terminated_change
 
 
 @pytest.mark.chaos
-async def test_a_database_that_drops_its_connections_changes_nothing(
-    servers: Servers, tmp_path: Path, undisturbed: End
+async def test_dropped_database_connections_do_not_change_the_messages(
+    servers: Servers, tmp_path: Path, undisturbed: DeliveryOutcome
 ) -> None:
-    async def cut(system: System) -> None:
+    async def cut(system: DeliverySystem) -> None:
         assert system.settings.database_url is not None
         url = system.settings.database_url.get_secret_value()
         for number in (2, 7, 12):

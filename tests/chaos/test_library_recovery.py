@@ -1,15 +1,13 @@
-"""Wherever a worker dies on a film's way into the library: in the end there is the same, once, and nothing else."""
+"""Kill workers at every step of the library: the outcome is that of the undisturbed run."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import multiprocessing
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,14 +28,16 @@ from found_footy.library.workflow import LibraryWorkflow
 from found_footy.runtime.system import environment_of
 from found_footy.runtime.temporal import connect_temporal
 from tests.chaos import killed_library_worker
-from tests.chaos.killed_worker import activity_name, activity_names
+from tests.chaos.killed_worker import STEPS_FOLDER, activity_name, activity_names
 from tests.support.databases import Databases
 from tests.support.library_rows import tiling_error
 from tests.support.library_system import FRAMES, film_bytes, with_ids_of_its_own
+from tests.support.processes import WorkerProcesses, wait_until
 
 pytestmark = pytest.mark.timeout(600)
 
 WORKERS = 2
+SETTLED_SECONDS = 480.0
 UNDO_SECONDS = 1.0
 
 STAGE_STEPS = sorted({stage.activity for stage in STAGES})
@@ -46,48 +46,11 @@ DISPATCH_STEPS.remove(activity_name(DispatchActivities.fail_stage))  # no stage 
 
 
 @dataclass(frozen=True)
-class End:
-    """All that must be the same. Ids are not: a death in the middle of a transaction leaves a gap."""
+class LibraryOutcome:
+    """What must be equal. Ids are left out: a kill during a transaction leaves a gap."""
 
     clips: Mapping[str, Any]
     objects: Mapping[str, str]
-
-
-class Workers:
-    """Keeps so many alive, as a supervisor does."""
-
-    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
-        self._context = multiprocessing.get_context("forkserver")
-        # What they import is imported once: a new one is there in a moment.
-        self._context.set_forkserver_preload([killed_library_worker.__name__])
-        self._arguments = (dict(environment), folder)
-        self._alive: list[ForkServerProcess] = []
-        self._keeping: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Workers:
-        self._keeping = asyncio.create_task(self._keep())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._keeping is not None
-        self._keeping.cancel()
-        await asyncio.gather(self._keeping, return_exceptions=True)
-        for process in self._alive:
-            process.terminate()
-        for process in self._alive:
-            await asyncio.to_thread(process.join, 30)
-            process.close()
-
-    async def _keep(self) -> None:
-        while True:
-            for process in [each for each in self._alive if not each.is_alive()]:
-                self._alive.remove(process)
-                process.close()
-            while len(self._alive) < WORKERS:
-                process = self._context.Process(target=killed_library_worker.main, args=self._arguments)
-                process.start()
-                self._alive.append(process)
-            await asyncio.sleep(0.1)
 
 
 @asynccontextmanager
@@ -100,18 +63,22 @@ async def dispatching(client: Client, settings: Settings) -> AsyncIterator[None]
     await handle.terminate()
 
 
-async def play(settings: Settings, client: Client, folder: Path) -> End:
+async def play(settings: Settings, client: Client, folder: Path) -> LibraryOutcome:
     (folder / "tmp").mkdir()
     async with open_library(settings) as library:
         await with_ids_of_its_own(library.database)
-        async with dispatching(client, settings), Workers(environment_of(settings), folder):
+        environment = {**environment_of(settings), STEPS_FOLDER: str(folder / "kill")}
+        workers = WorkerProcesses(
+            killed_library_worker.main, environment, folder / "tmp", log=folder / "workers.log", count=WORKERS
+        )
+        async with dispatching(client, settings), workers:
             source = await _submit(library, folder)
             clips = await _review(library, settings, source)
-            await _until(lambda: _is_settled(library, source, clips))
-        # The next one that starts removes what dead ones have left on the disk.
+            await wait_until(lambda: _is_settled(library, source, clips), SETTLED_SECONDS)
+        # The next worker that starts deletes what killed ones left on the disk.
         await MasterCache(library.objects, folder / "tmp").aclose()
         assert list((folder / "tmp").glob("*")) == []
-        return await _end(library, source)
+        return await _outcome(library, source)
 
 
 async def _submit(library: Library, folder: Path) -> int:
@@ -123,13 +90,13 @@ async def _submit(library: Library, folder: Path) -> int:
 
 
 async def _review(library: Library, settings: Settings, source: int) -> list[LibraryClip]:
-    """One is approved, one archived, and one split in the middle."""
+    """Approve one clip, archive one, and split one in the middle."""
 
-    async def all_wait() -> bool:
+    async def all_pending() -> bool:
         clips = await library.store.clips_of(source)
         return bool(clips) and all(clip.state is ClipState.PENDING_REVIEW for clip in clips)
 
-    await _until(all_wait)
+    await wait_until(all_pending, SETTLED_SECONDS)
     clips = await library.store.clips_of(source)
     review = ReviewStore(library.database, timedelta(seconds=settings.undo_seconds))
     await review.decide(ActionKind.APPROVE, [clips[0].id], _reviewer())
@@ -153,13 +120,7 @@ async def _is_settled(library: Library, source: int, clips: list[LibraryClip]) -
     return done and not await library.store.pending_deletions(1)
 
 
-async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(480):
-        while not await holds():
-            await asyncio.sleep(0.2)
-
-
-async def _end(library: Library, source: int) -> End:
+async def _outcome(library: Library, source: int) -> LibraryOutcome:
     clips = await library.store.clips_of(source)
     assert tiling_error(FRAMES, clips) is None
     names = {clip.id: f"{clip.first}-{clip.end}{'' if clip.live else ' retired'}" for clip in clips}
@@ -174,7 +135,7 @@ async def _end(library: Library, source: int) -> End:
         content = await library.objects.read(key)
         plain = name if id_ is None else name.replace(str(id_), names[id_], 1)
         objects[plain] = hashlib.sha256(content).hexdigest()
-    return End({names[clip.id]: await _facts(library, clip) for clip in clips}, objects)
+    return LibraryOutcome({names[clip.id]: await _facts(library, clip) for clip in clips}, objects)
 
 
 async def _facts(library: Library, clip: LibraryClip) -> Any:
@@ -189,13 +150,13 @@ async def _facts(library: Library, clip: LibraryClip) -> Any:
 
 ALL_STATES = {str(state) for state in (*SourceState, *ClipState)} - {
     *(str(state) for state in (*SourceState, *ClipState) if state.endswith("_failed")),
-    # Nobody skips a clip here.
+    # No clip is skipped here.
     "review_skipped",
 }
 
 
-async def _told(settings: Settings) -> set[str]:
-    """The states that were gone through, as the outbox tells."""
+async def _states(settings: Settings) -> set[str]:
+    """Return all states that sources and clips went through, from the outbox."""
     async with open_library(settings) as library, library.database.connection() as connection:
         cursor = await connection.execute(
             "select payload ->> 'state' as state from outbox where topic like 'library.%%'"
@@ -212,7 +173,7 @@ def settings_for(database_url: str, temporal_settings: dict[str, str], valkey_se
         api_football_key=SecretStr("key"),
         data_dir=folder,
         task_queue=f"test-{uuid4()}",
-        # Nobody looks at clips here, and its models would be loaded by every worker.
+        # No clip is verified here, and every worker would load the models.
         llama_url="http://127.0.0.1:9",
         library_seconds=0.3,
         library_at_once=1,
@@ -229,10 +190,10 @@ def settings(database_url: str, temporal_settings: dict[str, str], valkey_server
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """How it ends without a death, and the states on the way."""
+    """Outcome without a kill, and the states on the way."""
 
-    end: End
-    told: set[str]
+    outcome: LibraryOutcome
+    states: set[str]
 
 
 @pytest.fixture(scope="module")
@@ -242,22 +203,20 @@ def undisturbed(
     valkey_server: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Undisturbed:
-    """Found once, whichever of the tests is run."""
-
-    async def found(settings: Settings) -> Undisturbed:
-        end = await play(settings, await connect_temporal(settings), settings.data_dir)
-        return Undisturbed(end, await _told(settings))
+    async def run(settings: Settings) -> Undisturbed:
+        outcome = await play(settings, await connect_temporal(settings), settings.data_dir)
+        return Undisturbed(outcome, await _states(settings))
 
     with databases.borrowed() as url:
         folder = tmp_path_factory.mktemp("undisturbed")
-        return asyncio.run(found(settings_for(url, temporal_settings, valkey_server, folder)))
+        return asyncio.run(run(settings_for(url, temporal_settings, valkey_server, folder)))
 
 
-def test_without_a_death_the_film_ends_in_the_library(undisturbed: Undisturbed) -> None:
-    end = undisturbed.end
-    assert sorted(end.clips) == ["0-40", "100-120", "40-80", "80-100", "80-120 retired"]
-    assert len(end.objects) == 1 + 2 + 2 + 2 * 2, "the master, file and sheet and two pictures of one, two others"
-    assert undisturbed.told == ALL_STATES
+def test_an_undisturbed_source_reaches_the_library(undisturbed: Undisturbed) -> None:
+    outcome = undisturbed.outcome
+    assert sorted(outcome.clips) == ["0-40", "100-120", "40-80", "80-100", "80-120 retired"]
+    assert len(outcome.objects) == 1 + 2 + 2 + 2 * 2, "the master, file and sheet and two pictures of one, two others"
+    assert undisturbed.states == ALL_STATES
 
 
 @pytest.mark.parametrize(
@@ -279,6 +238,6 @@ async def test_killing_a_worker_does_not_change_the_library(
     kills = [tmp_path / "kill" / f"{moment} {step}" for moment in moments for step in steps]
     for each in kills:
         each.touch()
-    end = await play(settings, temporal, tmp_path)
+    outcome = await play(settings, temporal, tmp_path)
     assert [each.name for each in kills if each.exists()] == [], "steps at which no worker was killed"
-    assert end == undisturbed.end
+    assert outcome == undisturbed.outcome

@@ -1,4 +1,4 @@
-"""Whatever is killed between a goal and its clips, the outcome is that of the undisturbed run."""
+"""Kill workers, engines and services during a matchday: the outcome is that of the undisturbed run."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ REPRESENTATIVE_STEPS = [
         UploadActivities.settle_event,
     )
 ]
-NEVER_TAKEN = {
+ONLY_ON_FAILURE = {
     activity_name(activity)
     for activity in (
         DownloadActivities.reject_candidate,
         DownloadActivities.reject_video,
     )
 }
-"""Only where something fails for good."""
+"""Steps that run only after a permanent failure."""
 ALL_STEPS = [
     name
     for name in activity_names(SearchActivities, DownloadActivities, VerificationActivities, UploadActivities)
-    if name not in NEVER_TAKEN
+    if name not in ONLY_ON_FAILURE
 ]
 
 
 @pytest.fixture
 def kill_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folder in which files name the steps at which a worker kills itself."""
+    """Folder whose files name the steps at which a worker kills itself."""
     folder = tmp_path / "kill"
     folder.mkdir()
 
@@ -93,7 +93,7 @@ def names_in(folder: Path) -> list[str]:
 
 @asynccontextmanager
 async def object_server(folder: Path) -> AsyncIterator[tuple[SeaweedServer, dict[str, Any]]]:
-    """An S3 server, and the settings by which the system uses it."""
+    """Yield an S3 server and the settings that select it."""
     server = SeaweedServer(folder)
     await asyncio.to_thread(server.start)
     settings = {
@@ -124,14 +124,14 @@ async def test_one_matchday_survives_killed_workers_engines_and_services(tmp_pat
 
     async with object_server(tmp_path / "s3") as (s3, s3_settings), vision_server(tmp_path / "v") as (vision, llama):
 
-        async def lose_objects(system: Running) -> None:
+        async def interrupt_object_store(system: Running) -> None:
             await until_staged(system)
             await asyncio.to_thread(s3.kill)
             await until_retried(system.client, ObjectStoreUnavailable.__name__, urlsplit(s3.endpoint).netloc)
             await asyncio.to_thread(s3.start)
 
-        async def lose_vision(system: Running) -> None:
-            await vision.killed_after_an_answer()
+        async def interrupt_vision(system: Running) -> None:
+            await vision.until_killed_after_a_response()
             await until_retried(system.client, VisionUnavailable.__name__, urlsplit(vision.url).netloc)
             await vision.start()
 
@@ -144,9 +144,9 @@ async def test_one_matchday_survives_killed_workers_engines_and_services(tmp_pat
 
         async def disturb(system: Running, simulator: Simulator) -> None:
             (match,) = simulator.scenario.matches
-            # Polls go on until all engines were killed: the match is not over before.
+            # The match stays in play until all engines were killed.
             simulator.hold_at(match_timeline(match).moment_of(ScriptedMinute(elapsed=11)))
-            await asyncio.gather(lose_objects(system), lose_vision(system))
+            await asyncio.gather(interrupt_object_store(system), interrupt_vision(system))
             while names_in(kill_steps):
                 await asyncio.sleep(0.1)
             await kill_engines(system, simulator)
@@ -198,7 +198,7 @@ async def test_a_vision_outage_of_30_seconds_does_not_change_the_outcome(tmp_pat
     async with vision_server(tmp_path / "vision") as (vision, settings):
 
         async def disturb(_: Running, __: Simulator) -> None:
-            await vision.killed_after_an_answer()
+            await vision.until_killed_after_a_response()
             await asyncio.sleep(30)
             await vision.start()
 

@@ -1,11 +1,10 @@
-"""Watchdogs that are killed: what one has begun the next one ends, and the audit log has one entry of it."""
+"""Kill watchdogs during a recovery: the next one completes it, and the audit log has one entry."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -24,27 +23,28 @@ from found_footy.operations.store import PostgresHealth
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
+from tests.support.cli import FOOTY, clean_environment
+from tests.support.processes import stopped_with_parent
 from tests.support.watchdog import INSERT_ACTIVE_FIXTURES, SAVE_POLLS
 
-FOOTY = str(Path(sys.executable).parent / "footy")
 MATCHES = [1, 2, 3]
 
 pytestmark = pytest.mark.timeout(600)
 
 
-class Browser:
-    """The browser service as the watchdog sees it; `recycle` hangs until it may go on."""
+class FakeBrowserService:
+    """Its `/recycle` hangs until `may_recycle` is set."""
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.may_go_on = asyncio.Event()
+        self.recycle_requested = asyncio.Event()
+        self.may_recycle = asyncio.Event()
 
     async def health(self, _: Request) -> JSONResponse:
         return JSONResponse({"healthy": True, "message": "", "browser": {"processes": 9, "recycles": []}})
 
     async def recycle(self, _: Request) -> JSONResponse:
-        self.asked.set()
-        await self.may_go_on.wait()
+        self.recycle_requested.set()
+        await self.may_recycle.wait()
         return JSONResponse({"before": {}, "after": {}, "recycle": {"pids_before": 60, "pids_after": 9}})
 
     def app(self) -> Starlette:
@@ -53,8 +53,8 @@ class Browser:
         )
 
 
-class System:
-    """Matches of which nothing is heard, and processes that watch over it."""
+class WatchedMatches:
+    """Matches without answers, and the watchdog processes that monitor them."""
 
     def __init__(self, database: Database, cache: RedisCache, environment: dict[str, str]) -> None:
         self.database = database
@@ -66,12 +66,12 @@ class System:
 
     async def watchdog(self) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
-            FOOTY, "watchdog", env=self._environment, stderr=asyncio.subprocess.DEVNULL
+            *stopped_with_parent([FOOTY, "watchdog"]), env=self._environment, stderr=asyncio.subprocess.DEVNULL
         )
         self._processes.append(process)
         return process
 
-    async def silence(self, seconds: float) -> None:
+    async def staleness(self, seconds: float) -> None:
         at = datetime.now(UTC) - timedelta(seconds=seconds)
         async with self.database.connection() as connection:
             await connection.execute(INSERT_ACTIVE_FIXTURES, {"ids": MATCHES, "at": at})
@@ -96,13 +96,13 @@ class System:
                 await asyncio.sleep(0.05)
 
     async def answer_until_healthy(self) -> None:
-        """As feeds do that are back: again and again."""
+        """Answer repeatedly, as feeds do."""
         async with asyncio.timeout(90):
             while (state := await self.health.state()) is None or state.grade is not HealthGrade.HEALTHY:
                 await self.answer()
                 await asyncio.sleep(0.2)
 
-    async def until_judged_anew(self) -> None:
+    async def until_assessed_again(self) -> None:
         before = await self.health.state()
         async with asyncio.timeout(90):
             while before is None or (await self.health.state() or before).turn < before.turn + 3:
@@ -116,11 +116,11 @@ class System:
 
 
 @pytest.fixture
-async def browser() -> AsyncIterator[tuple[Browser, str]]:
-    made = Browser()
-    async with HttpServer(made.app(), grace_seconds=1) as server:
-        yield made, server.url
-        made.may_go_on.set()
+async def browser() -> AsyncIterator[tuple[FakeBrowserService, str]]:
+    service = FakeBrowserService()
+    async with HttpServer(service.app(), grace_seconds=1) as server:
+        yield service, server.url
+        service.may_recycle.set()
 
 
 @pytest.fixture
@@ -129,48 +129,46 @@ async def system(
     valkey_server: str,
     temporal_settings: dict[str, str],
     tmp_path: Path,
-    browser: tuple[Browser, str],
-) -> AsyncIterator[System]:
+    browser: tuple[FakeBrowserService, str],
+) -> AsyncIterator[WatchedMatches]:
     redis_url = valkey_server
     cache = RedisCache(redis_url)
     await cache.run("FLUSHDB")
     database = Database(database_url)
     await database.open()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOOTY_")}
-    environment = kept | {
+    environment = clean_environment(tmp_path) | {
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
         "TEMPORAL_ADDRESS": temporal_settings["temporal_address"],
         "TEMPORAL_NAMESPACE": temporal_settings["temporal_namespace"],
         "BROWSER_URL": browser[1],
-        "FOOTY_DATA_DIR": str(tmp_path),
-        "FOOTY_TASK_QUEUE": f"chaos-{os.getpid()}-nobody",
+        "FOOTY_TASK_QUEUE": f"chaos-{os.getpid()}-no-worker",
         "FOOTY_HEALTH_SECONDS": "0.2",
         "FOOTY_STALL_SECONDS": "3",
     }
-    made = System(database, cache, environment)
-    yield made
-    await made.stop()
+    matches = WatchedMatches(database, cache, environment)
+    yield matches
+    await matches.stop()
     await database.close()
     await cache.run("FLUSHDB")
     await cache.aclose()
 
 
-async def test_a_recovery_whose_watchdog_is_killed_in_the_middle_is_ended_by_the_next(
-    system: System, browser: tuple[Browser, str]
+async def test_a_recovery_whose_watchdog_is_killed_is_completed_by_the_next(
+    system: WatchedMatches, browser: tuple[FakeBrowserService, str]
 ) -> None:
     await system.staleness(100)
     first = await system.watchdog()
     async with asyncio.timeout(90):
-        await browser[0].asked.wait()
+        await browser[0].recycle_requested.wait()
     first.kill()
     await first.wait()
     (entry,) = await system.health.recoveries()
-    assert (entry.outcome, entry.seconds) == (None, None), "begun, and nothing more is known of it"
+    assert (entry.outcome, entry.seconds) == (None, None), "begun, and without an outcome"
 
-    browser[0].may_go_on.set()
+    browser[0].may_recycle.set()
     await system.watchdog()
-    await steps_done(system, 2)
+    await until_steps_done(system, 2)
     await system.answer_until_healthy()
     (entry,) = await system.health.recoveries()
     assert (entry.outcome, entry.healthy_at is None) == (RecoveryOutcome.SUCCESS, False)
@@ -180,25 +178,25 @@ async def test_a_recovery_whose_watchdog_is_killed_in_the_middle_is_ended_by_the
 
 
 @pytest.mark.chaos
-async def test_when_the_one_that_judges_is_killed_another_one_goes_on_at_once(
-    system: System, browser: tuple[Browser, str]
+async def test_another_watchdog_takes_over_when_the_leader_is_killed(
+    system: WatchedMatches, browser: tuple[FakeBrowserService, str]
 ) -> None:
-    browser[0].may_go_on.set()
+    browser[0].may_recycle.set()
     both = [await system.watchdog(), await system.watchdog()]
     await system.until(HealthGrade.HEALTHY)
     await system.staleness(100)
     await system.until(HealthGrade.RECOVERING)
-    await steps_done(system, 1)
+    await until_steps_done(system, 1)
     first = await leader(system, both)
     os.kill(first, signal.SIGKILL)
-    await system.until_judged_anew()
+    await system.until_assessed_again()
     assert await leader(system, both) != first
     await system.answer_until_healthy()
     (entry,) = await system.health.recoveries()
     assert (entry.outcome, len(entry.after["attempts"])) == (RecoveryOutcome.SUCCESS, 1)
 
 
-async def steps_done(system: System, attempts: int) -> None:
+async def until_steps_done(system: WatchedMatches, attempts: int) -> None:
     async with asyncio.timeout(120):
         while True:
             (entry,) = await system.health.recoveries()
@@ -208,8 +206,8 @@ async def steps_done(system: System, attempts: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def leader(system: System, processes: Sequence[asyncio.subprocess.Process]) -> int:
-    """The process at the other end of the connection that holds the lock."""
+async def leader(system: WatchedMatches, processes: Sequence[asyncio.subprocess.Process]) -> int:
+    """Return the pid of the process whose connection holds the lock."""
     async with system.database.connection() as connection:
         cursor = await connection.execute(
             "select a.client_port from pg_locks l join pg_stat_activity a on a.pid = l.pid"
@@ -222,7 +220,7 @@ async def leader(system: System, processes: Sequence[asyncio.subprocess.Process]
 
 
 def ports_of(pid: int) -> set[int]:
-    """Of the TCP connections of a process, as the kernel lists them."""
+    """Return the local ports of a process's TCP connections."""
     inodes = set()
     with suppress(FileNotFoundError, PermissionError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():

@@ -1,7 +1,7 @@
-"""A vision model's server in a process of its own: it speaks the protocol and reads with the embedded OCR.
+"""An OpenAI-compatible vision server in a process of its own, backed by the embedded OCR.
 
-`python -m tests.chaos.vision_server PORT FOLDER` serves until it is killed. Where FOLDER holds a file named `kill`, it
-kills itself after its next answer.
+`python -m tests.chaos.vision_server PORT FOLDER` serves until it is killed. While FOLDER contains a file named `kill`,
+it kills itself after its next response.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from starlette.routing import Route
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.media.models import Frame
 from found_footy.runtime.engine import free_port
+from tests.support.processes import stopped_with_parent
 
 
 class VisionServer:
-    """The process, as a test sees it: it keeps its address over kills and starts."""
+    """Controls the process, which keeps its address over kills and starts."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -45,7 +46,7 @@ class VisionServer:
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Returns once it answers."""
+        """Return once it responds."""
         self._process = self._spawn()
         async with asyncio.timeout(120), httpx.AsyncClient(base_url=self.url, trust_env=False) as client:
             while True:
@@ -58,11 +59,11 @@ class VisionServer:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with (self._folder / "log").open("ab") as log:
-            command = [sys.executable, "-m", __name__, str(self._port), str(self._folder)]
-            return subprocess.Popen(command, stdout=log, stderr=log)
+            command = [sys.executable, "-m", __name__, str(self._port), self._folder]
+            return subprocess.Popen(stopped_with_parent(command), stdout=log, stderr=log)
 
-    async def killed_after_an_answer(self) -> None:
-        """Returns once the process has killed itself after an answer."""
+    async def until_killed_after_a_response(self) -> None:
+        """Let the process kill itself after its next response, and wait for that."""
         assert self._process is not None
         (self._folder / "kill").touch()
         while self._process.poll() is None:
@@ -94,9 +95,9 @@ def _app(folder: Path) -> Starlette:
             "away_goals": seen.score.away if seen.score else None,
         }
         message = {"message": {"role": "assistant", "content": json.dumps(document)}}
-        return JSONResponse({"choices": [message]}, background=BackgroundTask(kill_if_told))
+        return JSONResponse({"choices": [message]}, background=BackgroundTask(kill_if_requested))
 
-    def kill_if_told() -> None:
+    def kill_if_requested() -> None:
         if (folder / "kill").exists():
             (folder / "kill").unlink()
             os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A web process by the settings of its environment, until SIGTERM: `python -m tests.chaos.web_process`."""
+"""Serves the pages with the settings of the environment until SIGTERM: `python -m tests.chaos.web_process`."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `footy web`
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as in `footy web`
         runner.run(main())

@@ -18,7 +18,7 @@ from bench.accuracy import (
 from bench.table import share
 
 from footy_simulator.clips.plan import all_clips
-from tests.support.clip_cache import rendered_clips
+from tests.support.scenarios import rendered_clips
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -46,7 +46,6 @@ from found_footy.fixtures.models import Score
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
-from tests.support.clip_cache import rendered_clips
 from tests.support.clip_system import SEARCH, ClipSystem, ScriptedSource, ScriptedTeamNames
 from tests.support.clips import (
     GOAL,
@@ -59,6 +58,7 @@ from tests.support.clips import (
     stable_goal,
     withdraw_goal,
 )
+from tests.support.scenarios import rendered_clips
 
 
 @pytest.fixture(scope="module")

@@ -40,10 +40,10 @@ from found_footy.fixtures.models import (
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.backend import ObjectStore
-from tests.support.clip_cache import rendered_clips
 from tests.support.clip_system import ClipSystem
 from tests.support.clips import NOW
 from tests.support.football import RULES, START, follow_matches, poll
+from tests.support.scenarios import rendered_clips
 
 SCENARIO = load_scenario("quick")
 MATCH = SCENARIO.cricket[0]

@@ -1,15 +1,9 @@
-"""A newcomer's first evening, as processes on real engines: no key, no login and no browser.
-
-The simulator speaks the protocols of late 2026. Scores come over ESPN's, clips over Reddit's and FxEmbed's.
-"""
+"""A fresh installation publishes clips without any key, login or browser: ESPN, Reddit and FxEmbed."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,12 +16,9 @@ import pytest
 from footy_simulator.loader import load_scenario
 from footy_simulator.scenario import ScriptedEspn, ScriptedFeeds
 from footy_simulator.server import Simulator
-from found_footy.config import PREFIX, environment_names
-from found_footy.runtime.data_folder import DataFolder
-from found_footy.runtime.embedded_postgres import EmbeddedPostgres
-from tests.support.clip_cache import rendered_clips
+from tests.support.processes import Installation, wait_until
+from tests.support.scenarios import rendered_clips
 
-FOOTY = str(Path(sys.executable).parent / "footy")
 USED = ("kept", "duplicate")
 """States of posts whose file is a published clip or a copy of one."""
 SERVICES = ("espn", "fxtwitter", "reddit", "x", "x_syndication", "wikidata", "wikidata_sparql")
@@ -35,42 +26,8 @@ SERVICES = ("espn", "fxtwitter", "reddit", "x", "x_syndication", "wikidata", "wi
 pytestmark = pytest.mark.timeout(600)
 
 
-class Newcomer:
-    """A person with a terminal in an empty folder."""
-
-    def __init__(self, folder: Path, simulator: Simulator) -> None:
-        self.folder = folder
-        set_by_us = set(environment_names().values())
-        self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith(PREFIX) and k not in set_by_us},
-            **{f"FOOTY_{service.upper()}_URL": simulator.url for service in SERVICES},
-            "FOOTY_PRIVATE_HOSTS": urlsplit(simulator.url).netloc,
-            "FOOTY_PROFILE": "demo",
-            "FOOTY_WORKERS": "1",
-            "FOOTY_WEB_PORT": "0",
-            "COLUMNS": "200",
-        }
-
-    async def start(self, *words: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            FOOTY,
-            *words,
-            cwd=self.folder,
-            env=self.environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    async def run(self, *words: str) -> tuple[int, str, str]:
-        process = await self.start(*words)
-        out, err = await asyncio.wait_for(process.communicate(), 180)
-        return process.returncode or 0, out.decode(), err.decode()
-
-
 @pytest.fixture
-async def newcomer(tmp_path: Path) -> AsyncIterator[Newcomer]:
+async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
     quick = load_scenario("quick").football
     scenario = quick.model_copy(
         update={"matches": quick.matches[1:], "faults": (), "feeds": ScriptedFeeds(espn=ScriptedEspn(delay=0))}
@@ -82,12 +39,17 @@ async def newcomer(tmp_path: Path) -> AsyncIterator[Newcomer]:
         async with asyncio.timeout(240):
             while simulator.clips_to_render[0]:
                 await asyncio.sleep(0.2)
-        home = tmp_path / "home"
-        home.mkdir()
-        yield Newcomer(home, simulator)
-    folder = DataFolder(tmp_path / "home" / ".footy")
-    with folder.lock():
-        await EmbeddedPostgres(folder).destroy()
+        settings = {
+            **{f"FOOTY_{service.upper()}_URL": simulator.url for service in SERVICES},
+            "FOOTY_PRIVATE_HOSTS": urlsplit(simulator.url).netloc,
+            "FOOTY_PROFILE": "demo",
+            "FOOTY_WORKERS": "1",
+            "FOOTY_WEB_PORT": "0",
+        }
+        installation = Installation(tmp_path / ".footy", settings, working_folder=tmp_path)
+        del installation.environment["FOOTY_DATA_DIR"]  # the default is in the current folder
+        yield installation
+        await installation.destroy()
 
 
 async def read_until(stream: asyncio.StreamReader, word: str) -> str:
@@ -100,14 +62,14 @@ async def read_until(stream: asyncio.StreamReader, word: str) -> str:
     return text
 
 
-async def test_clips_are_published_without_key_login_or_browser(newcomer: Newcomer) -> None:
-    code, out, err = await newcomer.run("init", "--yes")
-    assert code == 0, out + err
+async def test_clips_are_published_without_key_login_or_browser(installation: Installation, tmp_path: Path) -> None:
+    init = await installation.run("init", "--yes")
+    assert init.code == 0, init.out + init.err
     for name in ("feed espn", "source reddit", "source fxtwitter", "team names"):
-        assert f"✓ {name}" in out, out
-    assert (newcomer.folder / ".env").exists()
+        assert f"✓ {name}" in init.out, init.out
+    assert (tmp_path / ".env").exists()
 
-    up = await newcomer.start("up")
+    up = await installation.start("up")
     assert up.stdout is not None
     assert up.stderr is not None
     log = asyncio.create_task(up.stderr.read())
@@ -125,30 +87,22 @@ async def test_clips_are_published_without_key_login_or_browser(newcomer: Newcom
         found = [search["sources"]["fxtwitter"] for goal in goals for search in goal["_searches"]]
         assert any(report.get("found") for report in found), "posts on X are found through FxEmbed"
 
-        code, out, err = await newcomer.run("doctor", "--live", "--json")
-        findings = {each["what"]: each for each in json.loads(out)}
-        assert code == 0, err
+        findings = {each["what"]: each for each in await installation.json("doctor", "--live")}
         assert not [each for each in findings.values() if each["state"] == "failed"]
         assert "dates=" in " ".join(findings["feed espn"]["asked"]), "the check asks what a poll asks"
-        assert await healthy(newcomer)
+        await wait_until(lambda: is_healthy(installation))
     finally:
         up.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(up.wait(), 60) == 0, (await log)[-3000:].decode()
         await log
 
 
-async def healthy(newcomer: Newcomer) -> str:
-    """The report of `footy health`, once nothing is failing any more."""
-    async with asyncio.timeout(120):
-        while True:
-            code, out, _ = await newcomer.run("health")
-            if code == 0:
-                return out
-            await asyncio.sleep(1)
+async def is_healthy(installation: Installation) -> bool:
+    return (await installation.call("health")).code == 0
 
 
 async def verified_goals(pages: str) -> list[dict[str, Any]]:
-    """All goals of the matchday, once each has a verified clip."""
+    """Return the goals of the matchday once each has a verified clip."""
     async with httpx.AsyncClient(base_url=pages, timeout=20) as web, asyncio.timeout(300):
         while True:
             try:

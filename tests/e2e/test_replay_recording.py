@@ -1,12 +1,10 @@
-"""A recording is played through the real workflows on real engines, and what comes out is what happened then."""
+"""Replay a recording through the real workflows on real engines, and compare the outcome with the recorded one."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -30,14 +28,14 @@ from found_footy.recordings.outcome import OVER_WHEN_FIRST_SEEN
 from found_footy.recordings.playback import load_recording
 from found_footy.recordings.replay import ReplayResult, replay
 from found_footy.storage.objects.store import ThreadedObjectStore
-from tests.support.clip_cache import rendered_clips
+from tests.support.cli import CliResult, clean_environment, run_cli
 from tests.support.football import match
 from tests.support.recorded import recorded
 from tests.support.recordings import post, recording, response, search
+from tests.support.scenarios import rendered_clips
 
 pytestmark = pytest.mark.timeout(600)
 
-FOOTY = str(Path(sys.executable).parent / "footy")
 FIRST, SECOND = "5000_40_7_Goal_1", "5000_45_9_Goal_1"
 SCRIPT = """
 leagues:
@@ -106,7 +104,7 @@ def event(id_: str, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def whole(clip: str) -> Recording:
+def complete_recording(clip: str) -> Recording:
     """A match with a clip that was found, a post that was gone, and a goal that was withdrawn."""
     film: Post = replace(post("film", poll=9.5), text="Player 7 scores")
     gone: Post = post("gone", poll=11.5)
@@ -175,12 +173,12 @@ def differing(result: ReplayResult) -> list[tuple[str, str, str, str]]:
     return [(each.about, each.what, each.then, each.now) for each in result.differences]
 
 
-async def test_a_match_of_two_feeds_with_its_clip_comes_out_as_it_did_then(
+async def test_the_replay_of_a_match_with_two_feeds_and_a_clip_is_equal(
     tmp_path: Path, objects: ThreadedObjectStore, film: Path
 ) -> None:
     md5 = md5_of(film)
     await objects.put(clip_key(5000, FIRST, md5), film)
-    result = await replay(whole(md5), settings(tmp_path), 60, clips=objects)
+    result = await replay(complete_recording(md5), settings(tmp_path), 60, clips=objects)
     assert differing(result) == []
     (compared,) = result.compared
     assert compared.now is not None
@@ -188,12 +186,12 @@ async def test_a_match_of_two_feeds_with_its_clip_comes_out_as_it_did_then(
     assert goals[FIRST].clips == (md5,)
     assert goals[FIRST].rejections == {"gone": 1}
     assert goals[SECOND].state == "withdrawn"
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("replay-")]  # of the engines nothing is left
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("replay-")], "engine data is left"
 
 
-async def test_what_comes_out_otherwise_is_told_with_the_reason_for_a_missing_clip(tmp_path: Path) -> None:
-    """The recording claims more than what was heard: another scorer, a clip whose file is gone, and a third goal."""
-    made = whole("f" * 32)
+async def test_differences_are_reported_with_the_reason_for_a_missing_clip(tmp_path: Path) -> None:
+    """The recorded document claims more than its responses: another scorer, a clip whose file is gone, a third goal."""
+    made = complete_recording("f" * 32)
     assert made.document is not None
     first, second = made.document["events"]
     never = event(
@@ -212,51 +210,43 @@ async def test_what_comes_out_otherwise_is_told_with_the_reason_for_a_missing_cl
         ("80' Player 8 2-0", "goal", "80' Player 8 2-0 (certain)", "nothing"),
     ]
     (note,) = result.compared[0].notes
-    assert "not kept any more" in note
+    assert "files no longer exist" in note
     (unexplained,) = result.without_clip
     assert (unexplained.event_id, unexplained.why) == ("5000_40_8_Goal_1", MissingClipReason.UNKNOWN)
     assert json.loads(json.dumps(result.to_json(), default=str))["equal"] is False
 
 
-async def footy(*words: str, folder: Path) -> tuple[int, str, str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTY_")}
-    process = await asyncio.create_subprocess_exec(
-        FOOTY, *words,
-        env={**environment, "FOOTY_DATA_DIR": str(folder), "COLUMNS": "200"},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+def footy(*arguments: str, folder: Path) -> CliResult:
+    return run_cli(*arguments, env=clean_environment(folder / "data"), cwd=folder)
 
 
-async def test_the_command_plays_a_file_and_says_by_its_exit_code_whether_it_is_the_same(tmp_path: Path) -> None:
+def test_the_command_replays_a_file_and_exits_with_0_if_the_outcome_is_equal(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl.gz"
     path.write_bytes(pack(recording(*(answer for answer in answers() if answer.feed == "espn"))))
-    code, out, err = await footy("replay", str(path), "--json", folder=tmp_path / "data")
-    assert code == 0, err
-    told = json.loads(out)
-    assert (told["equal"], told["matches"][0]["now"]["score"]) == (True, "1-0")
-    assert "playing" in err
+    result = footy("replay", str(path), "--json", folder=tmp_path)
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
+    assert (document["equal"], document["matches"][0]["now"]["score"]) == (True, "1-0")
+    assert "playing" in result.err
 
 
 @pytest.mark.parametrize(
-    ("named", "code", "words"),
+    ("source", "code", "message"),
     [
         ("nowhere.jsonl.gz", 3, "neither a file"),
         ("5000", 3, "no finished recording"),
-        ("BROKEN", 2, "cannot be unpacked"),
+        ("broken", 2, "cannot be unpacked"),
     ],
 )
-async def test_what_cannot_be_played_is_told(tmp_path: Path, named: str, code: int, words: str) -> None:
+def test_a_recording_that_cannot_be_read_is_an_error(tmp_path: Path, source: str, code: int, message: str) -> None:
     (tmp_path / "broken").write_bytes(b"no recording")
-    path = str(tmp_path / "broken") if named == "BROKEN" else named
-    found, _, err = await footy("replay", path, folder=tmp_path / "data")
-    assert (found, words in err) == (code, True), err
+    result = footy("replay", source, folder=tmp_path)
+    assert (result.code, message in result.err) == (code, True), result.err
 
 
 @pytest.mark.chaos
-async def test_a_real_tournament_comes_out_with_its_goals(tmp_path: Path) -> None:
-    """All answers of ESPN's scoreboard that were taken during a World Cup, and the goals that the last ones list."""
+async def test_the_replay_of_a_recorded_tournament_finds_its_goals(tmp_path: Path) -> None:
+    """ESPN scoreboards recorded during a World Cup; the expected goals are those of the last ones."""
     folder = recorded("feeds", "espn-worldcup-2026")
     result = await replay(load_recording(folder), settings(tmp_path), 60)
     assert differing(result) == []

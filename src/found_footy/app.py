@@ -356,8 +356,8 @@ class WebFeeds:
 
 @asynccontextmanager
 async def open_web_feeds(settings: Settings, database: Database) -> AsyncIterator[WebFeeds]:
-    from found_footy.feeds.cache import FeedCache
-    from found_footy.feeds.registry import FeedSwitches, RegistryBook, open_cache
+    from found_footy.feeds.cache import FeedCache, FeedSwitches
+    from found_footy.feeds.registry import RegistryBook, open_cache
     from found_footy.feeds.store import ListingStore
     from found_footy.fixtures.read_store import ProvenanceReader
     from found_footy.operations.probe import BrowserProbe, CacheProbe, FeedProbe, HealthProbe

@@ -6,7 +6,6 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
@@ -18,8 +17,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from found_footy.errors import FollowUnknown, SettingsError
 from found_footy.fixtures.following import DEFAULT_ENTRIES, parse_entries
-from found_footy.fixtures.lifecycle import LifecycleRules
-from found_footy.fixtures.models import DebounceRules
 
 PREFIX = "FOOTY_"
 
@@ -439,20 +436,6 @@ class Settings(FeedSettings, LibrarySettings):
             return None
         server = urlsplit(self.s3_endpoint or f"https://s3.{self.s3_region}.amazonaws.com")
         return f"{server.scheme}://{server.netloc}"
-
-    @property
-    def certainty(self) -> DebounceRules:
-        return DebounceRules(self.debounce_polls, self.drop_polls, self.same_goal_minutes)
-
-    @property
-    def lifecycle(self) -> LifecycleRules:
-        return LifecycleRules(
-            pre_activation=timedelta(minutes=self.pre_activation_minutes),
-            staging_poll=timedelta(seconds=self.staging_poll_seconds),
-            over_polls=self.over_polls,
-            patience=timedelta(seconds=self.patience_seconds),
-            interruption=timedelta(hours=self.interruption_hours),
-        )
 
 
 DEMO: dict[str, Any] = {

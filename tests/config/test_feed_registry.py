@@ -9,7 +9,8 @@ from pydantic import SecretStr
 
 from found_footy.config import Settings
 from found_footy.errors import SettingsError
-from found_footy.feeds.registry import SOURCES, FeedRegistry, FeedSwitches, build_feed, check_feeds, declared_feeds
+from found_footy.feeds.cache import FeedSwitches
+from found_footy.feeds.registry import SOURCES, FeedRegistry, build_feed, check_feeds, declared_feeds
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
 

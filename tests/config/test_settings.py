@@ -8,6 +8,7 @@ import pytest
 
 from found_footy.config import DEMO, Settings, as_demo, environment_names, load_settings
 from found_footy.errors import SettingsError
+from found_footy.fixtures.activities import debounce_rules
 
 SECRET = "s3cr3t-value"
 
@@ -110,7 +111,7 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
     budgets = {"fxtwitter_per_minute", "x_calls"}
     assert all(after[name] < before[name] for name in changed - {"profile"} - budgets)
     assert all(after[name] > before[name] for name in budgets)
-    assert demo.certainty == normal.certainty
+    assert debounce_rules(demo) == debounce_rules(normal)
 
 
 @pytest.mark.parametrize("name", sorted(DEMO))

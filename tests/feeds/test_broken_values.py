@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords, SnapshotCache
+from found_footy.feeds.cache import FeedCounters, FeedSwitches, FreshnessIndex, MonitoringRecords, SnapshotCache
 from found_footy.feeds.models import MatchPriority, NewSnapshot
 from found_footy.feeds.poll_state import new_record
-from found_footy.feeds.registry import FeedSwitches
 from found_footy.feeds.snapshot import encode_payload
 from found_footy.operations.store import RedisHealthCache
 from found_footy.storage.redis import RedisCache

@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from found_footy.feeds.cache import FeedCounters, FreshnessIndex, NegativeCache, PollPaces
-from found_footy.feeds.registry import FeedSwitches
+from found_footy.feeds.cache import FeedCounters, FeedSwitches, FreshnessIndex, NegativeCache, PollPaces
 from found_footy.feeds.scheduling import PollPace
 from found_footy.operations.models import (
     FreshnessStats,

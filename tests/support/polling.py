@@ -11,11 +11,11 @@ from temporalio.testing import ActivityEnvironment
 from found_footy.clips.store import ClipStore
 from found_footy.discovery.activities import SearchActivities, SearchRules
 from found_footy.feeds.activities import FeedActivities, PollContext, PollRules
-from found_footy.feeds.cache import FeedCache
+from found_footy.feeds.cache import FeedCache, FeedSwitches
 from found_footy.feeds.models import FeedPollInput, FeedPollResult, FeedSource
 from found_footy.feeds.poll_state import MonitoringRules
 from found_footy.feeds.registration import TrackedIds
-from found_footy.feeds.registry import FeedRegistry, FeedSwitches
+from found_footy.feeds.registry import FeedRegistry
 from found_footy.feeds.scheduling import SchedulingRules
 from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.activities import IngestActivities, MonitorActivities

@@ -103,7 +103,7 @@ def different(feed: FeedId, feed_id: MatchId, fixture_id: FixtureId) -> None:
 
 
 def _switch(feed: str, state: bool | None, as_json: bool) -> None:
-    from found_footy.feeds.registry import FeedSwitches
+    from found_footy.feeds.cache import FeedSwitches
 
     settings = located_settings("redis_url")
 

@@ -14,18 +14,27 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate, zip_longest
 from typing import Any
 
+from found_footy.errors import CacheUnavailable, FootyError
+from found_footy.feeds.alignment import to_fixture_ids
 from found_footy.feeds.models import (
     BatchAnswers,
     CachedSnapshot,
+    FeedListing,
+    FeedReport,
     FeedTotals,
     MatchMonitoringRecord,
     MatchPosition,
     MatchPriority,
+    MonitoredFixture,
     MonitoringState,
     NewSnapshot,
+    OpenFeed,
+    feed_match_id,
 )
 from found_footy.feeds.poll_state import is_paused, resume
+from found_footy.feeds.reconcile import FixtureReports
 from found_footy.feeds.scheduling import PollPace
+from found_footy.feeds.snapshot import decode
 from found_footy.fixtures.models import PHASES, MatchMinute, Team
 from found_footy.storage import redis as read
 from found_footy.storage.limits import LeaseSemaphore
@@ -39,6 +48,44 @@ FEED_NAMES = "feed_names"
 
 MATCHES_PER_TRANSACTION = 60
 """Each match takes four commands: one for the snapshot and three for the record."""
+
+
+# --- Switches of an operator. They are lost with the cache; the file that declares the feeds then decides.
+
+
+SWITCH = "domain_config"
+
+
+class FeedSwitches:
+    """Feeds that an operator switched on or off at run time."""
+
+    def __init__(self, cache: RedisCache | None) -> None:
+        """Without a cache there are no switches, and none can be set."""
+        self._cache = cache
+
+    async def switched(self) -> Mapping[str, bool]:
+        """Return on or off by feed; feeds without a switch are not included."""
+        if self._cache is None:
+            return {}
+        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
+        keys = self._cache.keys(SWITCH, feeds)
+        found = {
+            feed: read.readable(key, text, lambda fields: read.flag(fields, "enabled"))
+            for feed, key, text in zip(feeds, keys, await self._cache.values(keys), strict=True)
+        }
+        return {feed: on for feed, on in found.items() if on is not None}
+
+    async def switch(self, feed: str, on: bool | None) -> None:
+        """Switch a feed; None removes the switch, so that the file decides."""
+        if self._cache is None:
+            raise CacheUnavailable("this system has no cache, where switches are kept")
+        key = self._cache.key(SWITCH, feed)
+        if on is None:
+            await self._cache.run("DEL", key)
+            return
+        await self._cache.run_all(
+            [("SET", key, read.dump({"enabled": on})), ("SADD", self._cache.key(FEED_NAMES), feed)], together=True
+        )
 
 
 # --- Per-feed counters: successes, failures, request durations. Shared by all workers.
@@ -460,6 +507,19 @@ class SnapshotCache:
                 found[match_id] = snapshot
         return found
 
+    async def newer_than(self, since: Mapping[str, datetime | None]) -> list[str]:
+        """Return the ids of the matches with a snapshot after the given time, or with any if there is none."""
+        keys = self._cache.keys(SEQUENCE, list(since))
+        times = await self._cache.run_all([("HGET", key, "at") for key in keys])
+        found = dict(zip(since, times, strict=True))
+        return [
+            match_id
+            for match_id, after in since.items()
+            if (at := found[match_id]) is not None
+            and at.isdigit()
+            and (after is None or int(at) > _microseconds(after))
+        ]
+
     async def history(self, match_id: str) -> Sequence[CachedSnapshot]:
         """Return the last five snapshots, newest first."""
         key = self._cache.key(HISTORY, match_id)
@@ -474,7 +534,7 @@ class SnapshotCache:
 def _arguments(snapshot: NewSnapshot, value: bytes) -> list[Word]:
     ttl = max(1, _milliseconds(snapshot.ttl))
     numbered = max(ttl, _milliseconds(RECONCILED_TTL))
-    at = round(snapshot.created_at.timestamp() * 1_000_000)
+    at = _microseconds(snapshot.created_at)
     fresh = _milliseconds(snapshot.fresh_for)
     checksum = snapshot.body.checksum
     return [at, checksum, ttl, fresh, _milliseconds(HISTORY_TTL), HISTORY_LENGTH, numbered, value]
@@ -538,6 +598,10 @@ def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
     return found
 
 
+def _microseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1_000_000)
+
+
 def _milliseconds(time: timedelta) -> int:
     return round(time.total_seconds() * 1000)
 
@@ -579,3 +643,63 @@ class FeedCache:
         parts[-1] += last
         for part in parts:
             await self._cache.run_all(part, together=True)
+
+    async def load_reports(
+        self, feeds: Sequence[OpenFeed], matches: Sequence[MonitoredFixture]
+    ) -> list[FixtureReports]:
+        """Return the reports of fixtures for which at least one of the feeds has a fresh answer."""
+        enabled = {each.id: each for each in feeds}
+        listings = [(match, listing) for match in matches for listing in match.listings if listing.feed in enabled]
+        fresh = await self.snapshots.load([feed_match_id(listing.feed, listing.feed_id) for _, listing in listings])
+
+        def decoded() -> list[FixtureReports]:
+            reports: dict[int, list[FeedReport]] = {}
+            for match, listing in listings:
+                snapshot = fresh.get(feed_match_id(listing.feed, listing.feed_id))
+                report = _report(snapshot, listing, enabled[listing.feed]) if snapshot is not None else None
+                if report is not None:
+                    reports.setdefault(match.id, []).append(report)
+            return [FixtureReports(match, tuple(reports[match.id])) for match in matches if match.id in reports]
+
+        # In a thread: decoding thousands of matches takes seconds, and the heartbeat must continue.
+        return await asyncio.to_thread(decoded)
+
+    async def load_new_reports(
+        self, feeds: Sequence[OpenFeed], since: Sequence[tuple[MonitoredFixture, datetime | None]]
+    ) -> list[FixtureReports]:
+        """Return the reports of fixtures with an answer after the given time. Others are not decoded."""
+        enabled = {each.id for each in feeds}
+        times = {
+            feed_match_id(listing.feed, listing.feed_id): after
+            for match, after in since
+            for listing in match.listings
+            if listing.feed in enabled
+        }
+        newer = set(await self.snapshots.newer_than(times))
+        matches = [
+            match
+            for match, _ in since
+            if any(feed_match_id(each.feed, each.feed_id) in newer for each in match.listings)
+        ]
+        after = {match.id: at for match, at in since}
+        found = await self.load_reports(feeds, matches) if matches else []
+        return [each for each in found if each.is_newer_than(after[each.match.id])]
+
+
+def _report(snapshot: CachedSnapshot, listing: FeedListing, opened: OpenFeed) -> FeedReport | None:
+    try:
+        live = decode(snapshot.payload)
+        if listing.founding:
+            live = to_fixture_ids(live, opened.id_offset)
+    except FootyError as error:
+        log.error(str(error), extra={"action": "snapshot_unreadable", "feed": listing.feed, "error": error.kind})
+        return None
+    return FeedReport(
+        feed=opened.id,
+        precedence=opened.source.precedence,
+        live=live,
+        at=snapshot.created_at,
+        swapped=listing.swapped,
+        founding=listing.founding,
+        vendor=opened.vendor,
+    )

@@ -6,15 +6,15 @@ that fails for a match is paused for it, regardless of the other feeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from found_footy.errors import CacheUnavailable, FeedBusy, FeedUnavailable, FootyError, NotInAnswer
+from found_footy.errors import CacheUnavailable, FeedBusy, FeedUnavailable, FootyError
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPosition, MatchPriority, MonitoringState
 
-ERROR_CHARACTERS = 300
+MAX_ERROR_LENGTH = 300
 
 
 class MonitoringEvent(StrEnum):
@@ -23,7 +23,7 @@ class MonitoringEvent(StrEnum):
     OVER = "over"
     """The match is over, according to this feed or another one."""
     FAILED_TOO_OFTEN = "failed_too_often"
-    AGED = "aged"
+    EXPIRED = "expired"
     """The match ended so long ago that no change is expected."""
 
 
@@ -42,13 +42,13 @@ TRANSITIONS: Mapping[tuple[MonitoringState, MonitoringEvent], MonitoringState] =
     (MonitoringState.COMPLETED, MonitoringEvent.OVER): MonitoringState.COMPLETED,
     # Completed matches are polled rarely, so failures do not pause them.
     (MonitoringState.COMPLETED, MonitoringEvent.FAILED_TOO_OFTEN): MonitoringState.COMPLETED,
-    (MonitoringState.COMPLETED, MonitoringEvent.AGED): MonitoringState.ARCHIVED,
+    (MonitoringState.COMPLETED, MonitoringEvent.EXPIRED): MonitoringState.ARCHIVED,
     (MonitoringState.ARCHIVED, MonitoringEvent.ANSWERED): MonitoringState.ACTIVE,
     (MonitoringState.ARCHIVED, MonitoringEvent.OVER): MonitoringState.ARCHIVED,
     (MonitoringState.ARCHIVED, MonitoringEvent.FAILED_TOO_OFTEN): MonitoringState.ARCHIVED,
-    (MonitoringState.ARCHIVED, MonitoringEvent.AGED): MonitoringState.ARCHIVED,
+    (MonitoringState.ARCHIVED, MonitoringEvent.EXPIRED): MonitoringState.ARCHIVED,
 }
-"""Transitions. An event that is not listed leaves the state unchanged (only a completed match can age)."""
+"""Transitions. An event that is not listed leaves the state unchanged (only a completed match expires)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,11 @@ def after_success(
     now: datetime,
     *,
     over: bool,
-    priority: MatchPriority | None = None,
     position: MatchPosition | None = None,
 ) -> MatchMonitoringRecord:
     """Record a good answer and reset the failures. `over` is whether the answer reports the end of the match."""
     answered = replace(
         record,
-        priority=record.priority if priority is None else priority,
         updated_at=now,
         asked_at=now,
         failures_in_a_row=0,
@@ -91,16 +89,16 @@ def after_failure(
     record: MatchMonitoringRecord, error: FootyError, now: datetime, rules: MonitoringRules
 ) -> MatchMonitoringRecord:
     """Record a failed request. Failures are kept across a pause: the first one after it pauses again."""
-    said = f"{error.kind}: {error}"[:ERROR_CHARACTERS]
+    text = f"{error.kind}: {error}"[:MAX_ERROR_LENGTH]
     if not is_the_feeds_fault(error):
-        return replace(record, error=said)
+        return replace(record, error=text)
     failed = replace(
         record,
         asked_at=now,
         failures_in_a_row=record.failures_in_a_row + 1,
         total=record.total + 1,
         total_failures=record.total_failures + 1,
-        error=said,
+        error=text,
     )
     if failed.failures_in_a_row < rules.pause_failures:
         return failed
@@ -123,16 +121,8 @@ def advance(
     if completed_at is not None and record.state is not MonitoringState.ARCHIVED:
         record = _entered(record, MonitoringEvent.OVER, completed_at)
     if record.completed_at is not None and now - record.completed_at >= rules.archive:
-        record = _entered(record, MonitoringEvent.AGED, now)
+        record = _entered(record, MonitoringEvent.EXPIRED, now)
     return record
-
-
-def changed_by_time(
-    records: Iterable[MatchMonitoringRecord], now: datetime, rules: MonitoringRules
-) -> list[MatchMonitoringRecord]:
-    """Return the records that changed without a request and must be saved."""
-    aged = [(record, advance(record, now, rules)) for record in records]
-    return [after for before, after in aged if after != before]
 
 
 def is_paused(record: MatchMonitoringRecord, now: datetime) -> bool:
@@ -160,10 +150,12 @@ def _entered(record: MatchMonitoringRecord, event: MonitoringEvent, at: datetime
 # --- Why a match has no new report: all its feeds fail, or none of them lists it.
 
 
-def missing_everywhere(records: Sequence[MatchMonitoringRecord], feeds: int) -> bool:
-    """Return whether all feeds omit the match from their answers. A record's error starts with its class."""
-    missing = [record for record in records if (record.error or "").startswith(NotInAnswer.__name__)]
-    return feeds > 0 and len(missing) == feeds
+def is_unreachable(records: Sequence[MatchMonitoringRecord], listings: int) -> bool:
+    """Return whether no feed has the match: each that lists it fails or omits it, or none of them is enabled.
+
+    `listings` is the number of enabled feeds that list it. One that was not asked, or saves its quota, is no evidence.
+    """
+    return sum(record.error is not None for record in records) == listings
 
 
 def no_report_reason(records: Sequence[MatchMonitoringRecord]) -> FeedUnavailable | None:

@@ -16,6 +16,7 @@ from found_footy.feeds.models import (
     FieldProvenance,
     FieldReport,
     FixtureIdentity,
+    MonitoredFixture,
     ReconciledFixture,
 )
 from found_footy.fixtures.identity import (
@@ -397,3 +398,34 @@ def _metadata(fields: _Fields) -> dict[str, str]:
 
 def _entry(key: str) -> Read:
     return lambda live: live.metadata.get(key) or None
+
+
+# --- Fixtures with their reports.
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureReports:
+    """A fixture with the reports of all feeds that have a fresh answer; at least one."""
+
+    match: MonitoredFixture
+    reports: tuple[FeedReport, ...]
+
+    @property
+    def newest_at(self) -> datetime:
+        return max(report.at for report in self.reports)
+
+    def is_newer_than(self, since: datetime | None) -> bool:
+        return since is None or self.newest_at > since
+
+    def reconciled(self, since: datetime | None) -> ReconciledFixture:
+        """Goals reported only by feeds without a new answer count as present but do not advance the debounce."""
+        match = self.match
+        return reconcile(FixtureIdentity(match.id, match.home, match.away), self.reports, since)
+
+    def in_staging(self, since: datetime | None) -> ReconciledFixture:
+        """Return the fixture with teams and league of its founding feed: names may change before kick-off."""
+        found = self.reconciled(since)
+        founder = next((report.live for report in self.reports if report.founding), None)
+        if founder is None:
+            return replace(found, live=replace(found.live, league=self.match.league))
+        return replace(found, live=replace(found.live, home=founder.home, away=founder.away, league=founder.league))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,7 +13,7 @@ from found_footy.config import Settings
 from found_footy.errors import CacheUnavailable, EngineError, FeedBusy, NotFound, PermitTimeout, SettingsError
 from found_footy.feeds.alignment import id_offset
 from found_footy.feeds.api_football import ApiFootball
-from found_footy.feeds.cache import FEED_NAMES, FeedCache
+from found_footy.feeds.cache import FeedCache, FeedSwitches
 from found_footy.feeds.crex import Crex
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.http import at_once
@@ -26,47 +26,8 @@ from found_footy.operations.models import FeedDeclaration
 from found_footy.recordings.playback import recording_feed
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.retry import RetryRules
-from found_footy.storage import redis as read
 from found_footy.storage.limits import LeaseSemaphore, RateLimit
 from found_footy.storage.redis import RedisCache
-
-CONFIG = "domain_config"
-
-
-class FeedSwitches:
-    """Feeds that an operator switched on or off at run time."""
-
-    def __init__(self, cache: RedisCache | None) -> None:
-        """Without a cache there are no switches, and none can be set."""
-        self._cache = cache
-
-    async def switched(self) -> Mapping[str, bool]:
-        """Return on or off by feed; feeds without a switch are not included."""
-        if self._cache is None:
-            return {}
-        feeds = await self._cache.members(self._cache.key(FEED_NAMES))
-        keys = self._cache.keys(CONFIG, feeds)
-        found = {
-            feed: read.readable(key, text, lambda fields: read.flag(fields, "enabled"))
-            for feed, key, text in zip(feeds, keys, await self._cache.values(keys), strict=True)
-        }
-        return {feed: on for feed, on in found.items() if on is not None}
-
-    async def switch(self, feed: str, on: bool | None) -> None:
-        """Switch a feed; None removes the switch, so that the file decides."""
-        if self._cache is None:
-            raise CacheUnavailable("this system has no cache, where switches are kept")
-        key = self._cache.key(CONFIG, feed)
-        if on is None:
-            await self._cache.run("DEL", key)
-            return
-        await self._cache.run_all(
-            [("SET", key, read.dump({"enabled": on})), ("SADD", self._cache.key(FEED_NAMES), feed)], together=True
-        )
-
-
-# --- Registry of enabled feeds: declared in a file that may change, and switched by an operator.
-
 
 log = logging.getLogger(__name__)
 

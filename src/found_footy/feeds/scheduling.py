@@ -128,6 +128,8 @@ def minute_quota_left(quota: Quota | None, now: datetime) -> bool:
 # --- Which matches a poll requests from a feed, and in which order.
 
 
+UNIFORM_INTERVALS = 6
+"""Intervals after the end of a match before they become longer."""
 RARELY = timedelta(hours=6)
 """Interval between requests for an upcoming or finished match under a small plan."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -255,6 +257,15 @@ def interval_start(now: datetime, interval: timedelta) -> datetime:
     return now - timedelta(seconds=now.timestamp() % interval.total_seconds())
 
 
+def correction_interval(since_end: timedelta, first: timedelta) -> timedelta:
+    """Return the interval at which a finished match is polled: late corrections become rarer with time.
+
+    It doubles as the time since the end doubles, so that a day takes about 20 requests instead of 288.
+    """
+    doublings = max(0, int(since_end / (UNIFORM_INTERVALS * first)).bit_length())
+    return first * (1 << doublings)
+
+
 def _is_its_time(
     listing: Followed,
     priority: MatchPriority,
@@ -266,5 +277,7 @@ def _is_its_time(
         return True
     if is_archived(listing, record, now, rules):
         return False
-    interval = rules.completed_poll if listing.stage is FixtureStage.COMPLETED else rules.staging_poll
+    interval = rules.staging_poll
+    if listing.stage is FixtureStage.COMPLETED:
+        interval = correction_interval(now - (listing.completed_at or listing.kickoff), rules.completed_poll)
     return record is None or record.asked_at is None or record.asked_at < interval_start(now, interval)

@@ -57,7 +57,7 @@ async def test_paused_after_five_failures_and_followed_again_after_the_cool_down
     assert await life.lives_on(4) is MonitoringState.ACTIVE
 
 
-async def test_over_looked_at_every_five_minutes_and_archived_after_a_day(life: Life) -> None:
+async def test_a_match_that_is_over_is_polled_for_corrections_and_archived_after_a_day(life: Life) -> None:
     for _ in range(3):
         await life.poll(match(status="FT"))
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.COMPLETED

@@ -25,9 +25,10 @@ from found_footy.feeds.poll_state import (
     advance,
     after_failure,
     after_success,
-    changed_by_time,
     is_paused,
+    is_unreachable,
     new_record,
+    no_report_reason,
     resume,
 )
 
@@ -73,9 +74,7 @@ def test_where_each_event_leads(row: tuple[str, ...]) -> None:
 
 
 def test_the_first_good_answer_makes_a_match_active() -> None:
-    record = after_success(
-        new_record("espn", 401, MatchPriority.IMMINENT, NOW), NOW, over=False, priority=MatchPriority.LIVE
-    )
+    record = after_success(new_record("espn", 401, MatchPriority.LIVE, NOW), NOW, over=False)
     assert (record.state, record.priority) == (MonitoringState.ACTIVE, MatchPriority.LIVE)
     assert (record.updated_at, record.asked_at, record.total, record.total_failures) == (NOW, NOW, 1, 0)
 
@@ -142,17 +141,10 @@ def test_a_match_that_ended_elsewhere_is_archived_whatever_this_feed_was_doing(s
     assert advance(record, NOW + timedelta(hours=50), RULES, completed_at=NOW) == record
 
 
-def test_only_what_time_changes_has_to_be_saved() -> None:
-    old, young = a_record("completed", completed_at=NOW), a_record("completed", completed_at=NOW + seconds(1))
-    assert changed_by_time([old, young, a_record()], NOW + RULES.archive, RULES) == [
-        replace(old, state=MonitoringState.ARCHIVED, priority=MatchPriority.COMPLETED)
-    ]
-
-
 @pytest.mark.parametrize("state", ["completed", "archived"])
 def test_a_final_whistle_that_is_taken_back_brings_the_match_back(state: str) -> None:
-    record = after_success(a_record(state, completed_at=NOW), NOW, over=False, priority=MatchPriority.LIVE)
-    assert (record.state, record.priority, record.completed_at) == (MonitoringState.ACTIVE, MatchPriority.LIVE, None)
+    record = after_success(a_record(state, completed_at=NOW), NOW, over=False)
+    assert (record.state, record.completed_at) == (MonitoringState.ACTIVE, None)
 
 
 @pytest.mark.parametrize(
@@ -194,3 +186,34 @@ def test_a_pause_that_is_ended_lets_it_be_asked_for_and_forgives_nothing(
     ended = resume(record, NOW)
     assert ended == replace(record, paused_until=expected)
     assert not is_paused(ended, NOW)
+
+
+# --- Matches without a new report.
+
+
+LEFT_OUT, GONE = "NotInAnswer: left out", "FeedUnavailable: gone"
+
+
+@pytest.mark.parametrize(
+    ("errors", "listings", "unreachable", "reason"),
+    [
+        ((), 0, True, None),  # no feed that lists it is enabled
+        ((), 2, False, None),
+        ((None,), 1, False, None),
+        ((LEFT_OUT,), 1, True, f"feed0: {LEFT_OUT}"),
+        ((LEFT_OUT,), 2, False, f"feed0: {LEFT_OUT}"),  # the other one was never asked
+        ((LEFT_OUT, LEFT_OUT), 2, True, f"feed0: {LEFT_OUT}; feed1: {LEFT_OUT}"),
+        ((LEFT_OUT, GONE), 2, True, f"feed0: {LEFT_OUT}; feed1: {GONE}"),
+        ((LEFT_OUT, None), 2, False, None),
+    ],
+)
+def test_a_match_is_unreachable_if_each_feed_that_lists_it_fails_or_omits_it(
+    errors: tuple[str | None, ...], listings: int, unreachable: bool, reason: str | None
+) -> None:
+    records = [
+        MatchMonitoringRecord(f"feed{n}", 1, MonitoringState.ACTIVE, MatchPriority.LIVE, NOW, error=error)
+        for n, error in enumerate(errors)
+    ]
+    assert is_unreachable(records, listings) is unreachable
+    found = no_report_reason(records)
+    assert (str(found) if found else None) == reason

@@ -167,12 +167,11 @@ async def open_worker(settings: Settings, client: Client, others: tuple[object, 
         feeds = await opened(open_feeds(settings, follows))
         recorder = MatchRecorder(RecordingStore(database), objects, recorded_rules(settings))
         unexpected = UnexpectedAnswerRecorder(build_unexpected_answers(settings, database))
+        registrar = fixture_activities.build_registrar(settings, store, listings, feeds, follows, unexpected)
         fresh_for = feed_activities.poll_rules(settings).snapshot_ttl(FixtureStage.ACTIVE)
         owners = [
-            feed_activities.build_activities(settings, store, listings, feeds, recorder, unexpected),
-            *fixture_activities.build_activities(
-                settings, store, listings, feeds, follows, recorder, unexpected, fresh_for
-            ),
+            feed_activities.build_activities(settings, store, listings, feeds, registrar, recorder, unexpected),
+            *fixture_activities.build_activities(settings, store, listings, feeds, registrar, recorder, fresh_for),
             RetentionActivities(store, objects),
             *await opened(
                 search_activities.open_activities(settings, store, clips, objects, feeds.cache, recorder, unexpected)

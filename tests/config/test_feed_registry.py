@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from found_footy.config import Settings
 from found_footy.errors import SettingsError
 from found_footy.feeds.cache import FeedSwitches
+from found_footy.feeds.models import ScoreFeed
 from found_footy.feeds.registry import SOURCES, FeedRegistry, build_feed, check_feeds, declared_feeds
 from found_footy.storage.redis import RedisCache
 from tests.support.feeds import ScriptedFeed
@@ -122,6 +123,24 @@ async def test_a_feed_whose_declaration_changes_is_built_anew_and_the_old_one_cl
     assert changed.feed is not first.feed
     assert closed == ["closed"]
     await feeds.aclose()
+
+
+async def test_the_client_of_a_changed_feed_is_closed_after_its_last_request(cache: RedisCache, file: Path) -> None:
+    closed: list[ScoreFeed] = []
+
+    class ClosingFeed(ScriptedFeed):
+        async def aclose(self) -> None:
+            closed.append(self)
+
+    feeds = FeedRegistry(declared_feeds(settings(file)), lambda source: ClosingFeed(), FeedSwitches(cache))
+    async with feeds.lease() as first, feeds.lease("api_football"):
+        rewrite(file, FILE.replace("precedence_weight: 100", "precedence_weight: 99"))
+        async with feeds.lease("api_football") as changed:
+            assert changed[0].feed is not first[0].feed
+        assert closed == []
+    assert closed == [first[0].feed]
+    await feeds.aclose()
+    assert changed[0].feed in closed
 
 
 async def test_a_start_without_any_feed_is_refused_with_what_is_missing(tmp_path: Path) -> None:

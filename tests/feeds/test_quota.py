@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.feeds.models import FeedListing, MonitoredFixture, Quota
-from found_footy.feeds.scheduling import PollPace, is_small, minute_quota_left, poll_intervals, poll_pace, spread
+from found_footy.feeds.scheduling import (
+    PollPace,
+    discovery_interval,
+    is_small,
+    minute_quota_left,
+    poll_intervals,
+    poll_pace,
+    spread,
+)
 from found_footy.fixtures.models import FixtureStage
 from tests.support.football import match
 
@@ -149,3 +157,21 @@ def test_a_match_is_polled_at_the_interval_of_its_fastest_feed(
     )
     expected = {} if seconds is None else {1: timedelta(seconds=seconds)}
     assert poll_intervals([monitored], paces) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "remaining", "minutes"),
+    [
+        (None, None, 10),  # the feed states no quota
+        (75_000, 70_000, 10),
+        (7_500, 7_000, 19.2),  # 75 lists a day
+        (7_500, 150, None),  # the rest is reserved
+        (100, 60, 360),
+        (100, 8, None),
+    ],
+)
+def test_listing_the_days_matches_again_costs_one_percent_of_the_quota(
+    limit: int | None, remaining: int | None, minutes: float | None
+) -> None:
+    interval = discovery_interval(Quota(NOON, limit, remaining), timedelta(minutes=10))
+    assert interval == (None if minutes is None else timedelta(minutes=minutes))

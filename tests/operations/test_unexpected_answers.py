@@ -38,7 +38,7 @@ from found_footy.errors import (
 )
 from found_footy.feeds.activities import FeedActivities, PollContext
 from found_footy.feeds.models import FeedAnswer, FeedSource
-from found_footy.feeds.registration import TrackedIds
+from found_footy.feeds.registration import MatchRegistrar, TrackedIds
 from found_footy.feeds.registry import build_feed
 from found_footy.fixtures.activities import IngestActivities
 from found_footy.fixtures.models import FixtureStage, IngestDayInput, Sport
@@ -142,14 +142,9 @@ async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
     settings = Settings(espn_url=pages.url, retry_seconds=0, _env_file=None)
     answers = PostgresUnexpectedAnswers(store.database, Redactor(), lambda: datetime.now(UTC))
     system = FeedSystem(store, cache, objects, {"espn": build_feed(settings, FeedSource("espn", "espn"), None)})  # type: ignore[dict-item]
-    ingest = IngestActivities(
-        store,
-        system.listings,
-        system.registry,
-        LIFECYCLE,
-        TrackedIds(),
-        keeper=UnexpectedAnswerRecorder(answers),
-    )
+    unexpected = UnexpectedAnswerRecorder(answers)
+    registrar = MatchRegistrar(store, system.listings, system.memory, LIFECYCLE, TrackedIds(), unexpected=unexpected)
+    ingest = IngestActivities(system.registry, registrar)
     with pytest.raises(FootyError):
         await ActivityEnvironment().run(
             ingest.ingest_day, IngestDayInput(f"{datetime.now(UTC):%Y-%m-%d}", datetime.now(UTC))
@@ -174,8 +169,8 @@ async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
     system = FeedSystem(store, cache, objects, {"test": ChangedFeed()})
     await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
     recorder = MatchRecorder(RecordingStore(store.database), objects, {})
-    desk = PollContext(store, system.memory, recorder, ASKING, UnexpectedAnswerRecorder(kept))
-    system.feed_activities = FeedActivities(system.registry, system.listings, desk)
+    context = PollContext(store, system.memory, recorder, ASKING, UnexpectedAnswerRecorder(kept))
+    system.feed_activities = FeedActivities(system.registry, system.listings, context, system.registrar)
     polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.failed) == (1, 1)
     assert kept.saved == ([] if error else [("feed test", "FeedSchemaError", PAGE)])

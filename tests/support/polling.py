@@ -14,7 +14,7 @@ from found_footy.feeds.activities import FeedActivities, PollContext, PollRules
 from found_footy.feeds.cache import FeedCache, FeedSwitches
 from found_footy.feeds.models import FeedPollInput, FeedPollResult, FeedSource
 from found_footy.feeds.poll_state import MonitoringRules
-from found_footy.feeds.registration import TrackedIds
+from found_footy.feeds.registration import MatchRegistrar, TrackedIds
 from found_footy.feeds.registry import FeedRegistry
 from found_footy.feeds.scheduling import SchedulingRules
 from found_footy.feeds.store import ListingStore
@@ -59,8 +59,9 @@ class FeedSystem:
         self.switches = FeedSwitches(cache)
         self.registry = FeedRegistry(lambda: self.sources, lambda source: self.feeds[source.id], self.switches)
         recorder = MatchRecorder(RecordingStore(store.database), objects, {})
+        self.registrar = MatchRegistrar(store, self.listings, self.memory, LIFECYCLE, tracked or TrackedIds(), follows)
         self.feed_activities = FeedActivities(
-            self.registry, self.listings, PollContext(store, self.memory, recorder, ASKING)
+            self.registry, self.listings, PollContext(store, self.memory, recorder, ASKING), self.registrar
         )
         self.monitor = MonitorActivities(
             store,
@@ -73,7 +74,7 @@ class FeedSystem:
             fresh_for=ASKING.snapshot_ttl(FixtureStage.ACTIVE),
             search_silence=timedelta(days=-9999),
         )
-        self.ingest = IngestActivities(store, self.listings, self.registry, LIFECYCLE, tracked or TrackedIds(), follows)
+        self.ingest = IngestActivities(self.registry, self.registrar)
         self.search = SearchActivities(
             store,
             ClipStore(store.database),

@@ -32,11 +32,13 @@ from found_footy.feeds.models import (
     feed_match_id,
 )
 from found_footy.feeds.poll_state import MonitoringRules, advance, after_failure, after_success, is_paused, new_record
+from found_footy.feeds.registration import MatchRegistrar
 from found_footy.feeds.registry import FeedRegistry, OpenFeeds
 from found_footy.feeds.scheduling import (
     PollPace,
     SchedulingRules,
     ScrapeRequest,
+    discovery_interval,
     due_requests,
     is_small,
     next_reset,
@@ -59,7 +61,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NOTED_EACH = 10
+DISCOVERY_TIMEOUT_SECONDS = 20.0
+QUEUE_DEPTH_EVERY = 10
 """Requests between two updates of the queue depth."""
 
 
@@ -137,10 +140,10 @@ class PollContext:
     """Stores and recorders shared by all feed polls."""
 
     store: FixtureStore
-    memory: FeedCache
+    cache: FeedCache
     recorder: MatchRecorder
     rules: PollRules
-    keeper: UnexpectedAnswerRecorder = field(default_factory=UnexpectedAnswerRecorder)
+    unexpected: UnexpectedAnswerRecorder = field(default_factory=UnexpectedAnswerRecorder)
 
 
 class FeedPoll:
@@ -148,7 +151,7 @@ class FeedPoll:
 
     def __init__(
         self,
-        desk: PollContext,
+        context: PollContext,
         opened: OpenFeed,
         at: datetime,
         records: Mapping[str, MatchMonitoringRecord],
@@ -157,9 +160,9 @@ class FeedPoll:
         relocate: Relocate | None = None,
     ) -> None:
         """`late` is the delay between `at` and the start of this attempt. `relocate` saves new match locators."""
-        self._store, self._memory, self._recorder = desk.store, desk.memory, desk.recorder
-        self._rules = desk.rules
-        self._keeper = desk.keeper
+        self._store, self._cache, self._recorder = context.store, context.cache, context.recorder
+        self._rules = context.rules
+        self._unexpected = context.unexpected
         self._opened = opened
         self._at = at
         self._late = late
@@ -172,7 +175,7 @@ class FeedPoll:
         """Return the time on Temporal's clock, because worker clocks may differ."""
         return self._at + self._late + timedelta(seconds=time.monotonic() - self._began)
 
-    async def ask_all(self, requests: Sequence[Due]) -> list[BatchResult]:
+    async def run(self, requests: Sequence[Due]) -> list[BatchResult]:
         """Send the requests in priority order; save each answer as it arrives."""
         size = self._opened.feed.ids_per_request or len(requests)
         batches = [requests[start : start + size] for start in range(0, len(requests), size)]
@@ -180,10 +183,10 @@ class FeedPoll:
 
         async def one(batch: Sequence[Due]) -> BatchResult:
             nonlocal counted
-            asked = await self._guarded(batch)
+            asked = await self._request_isolated(batch)
             waiting.subtract(request.priority for request in batch)
             counted += 1
-            if counted % NOTED_EACH == 0 or counted == len(batches):
+            if counted % QUEUE_DEPTH_EVERY == 0 or counted == len(batches):
                 await self._note_queue(waiting)
             return asked
 
@@ -196,20 +199,20 @@ class FeedPoll:
         for failure in ended:
             if isinstance(failure, BaseException):
                 raise failure
-        await self._note_state(asked)
+        await self._save_feed_state(asked)
         return asked
 
     async def _note_queue(self, waiting: Mapping[MatchPriority, int]) -> None:
-        await self._memory.records.note_queue(self._opened.id, waiting, self._opened.vendor)
+        await self._cache.records.note_queue(self._opened.id, waiting, self._opened.vendor)
 
-    async def _guarded(self, batch: Sequence[Due]) -> BatchResult:
+    async def _request_isolated(self, batch: Sequence[Due]) -> BatchResult:
         """Contain unexpected exceptions to one batch. FootyErrors, such as an unavailable cache, propagate."""
         try:
-            return await self._ask(batch)
+            return await self._request(batch)
         except FootyError:
             raise
         except Exception as error:
-            log.exception("fault in remembering answers", extra=self._about_fault)
+            log.exception("fault in saving answers", extra=self._about_fault)
             fault = _fault(error)
             return BatchResult(self._now(), failures={request.listing.feed_id: fault for request in batch})
 
@@ -217,7 +220,7 @@ class FeedPoll:
     def _about_fault(self) -> dict[str, str]:
         return {"action": "program_fault", "feed": self._opened.id}
 
-    async def _ask(self, batch: Sequence[Due]) -> BatchResult:
+    async def _request(self, batch: Sequence[Due]) -> BatchResult:
         by_id = {request.listing.feed_id: request for request in batch}
         began = time.monotonic()
         locators = {id_: request.listing.locator for id_, request in by_id.items() if request.listing.locator}
@@ -229,15 +232,15 @@ class FeedPoll:
             except FootyError:
                 raise
             except Exception as error:
-                log.exception("fault in asking a feed", extra=self._about_fault)
+                log.exception("fault in a request to a feed", extra=self._about_fault)
                 answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
         seconds = time.monotonic() - began
-        await self._keeper.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
+        await self._unexpected.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
         now = self._now()
         good, failures = self._check(answer, by_id, now)
         unknown = {id_: NotInAnswer(f"match {id_} is missing from the feed's answer") for id_ in answer.unknown}
         unknown = {id_: error for id_, error in unknown.items() if id_ in by_id}
-        await self._memory.save_answers(
+        await self._cache.save_answers(
             BatchAnswers(
                 feed=self._opened.id,
                 at=now,
@@ -320,7 +323,7 @@ class FeedPoll:
         record = replace(record, priority=request.priority, title=title or record.title)
         return advance(record, now, self._rules.monitoring, listing.completed_at)
 
-    async def _note_state(self, asked: Sequence[BatchResult]) -> None:
+    async def _save_feed_state(self, asked: Sequence[BatchResult]) -> None:
         failed = [error for each in asked for error in each.failures.values()]
         problem = failed[0] if failed and not any(each.good for each in asked) else None
         await self._store.save_feed_state(self._opened.id, self._opened.feed.quota, self._at, problem)
@@ -337,11 +340,14 @@ ALL_STAGES = (FixtureStage.ACTIVE, FixtureStage.STAGING, FixtureStage.COMPLETED)
 
 
 class FeedActivities:
-    def __init__(self, registry: FeedRegistry, listings: ListingStore, desk: PollContext) -> None:
+    def __init__(
+        self, registry: FeedRegistry, listings: ListingStore, context: PollContext, registrar: MatchRegistrar
+    ) -> None:
         self._registry = registry
         self._listings = listings
-        self._desk = desk
-        self._store, self._memory, self._rules = desk.store, desk.memory, desk.rules
+        self._context = context
+        self._registrar = registrar
+        self._store, self._cache, self._rules = context.store, context.cache, context.rules
 
     @activity.defn
     async def feeds_on(self, order: PollInput) -> EnabledFeeds:
@@ -350,66 +356,89 @@ class FeedActivities:
 
     @activity.defn
     async def poll_feed(self, order: FeedPollInput) -> FeedPollResult:
-        opened = await self._registry.feed(order.feed)
-        if opened is None:
-            return FeedPollResult()  # disabled since the poll started
+        async with self._registry.lease(order.feed) as feeds:
+            if not feeds:
+                return FeedPollResult()  # disabled since the poll started
+            (opened,) = feeds
+            result = await self._poll(opened, order.at)
+            return replace(result, discovered=await self._discover(opened, order.at))
+
+    async def _poll(self, opened: OpenFeed, now: datetime) -> FeedPollResult:
         # Slightly longer than the polling window, so that the monitoring records are archived too.
-        since = order.at - self._rules.scheduling.archive - timedelta(hours=1)
+        since = now - self._rules.scheduling.archive - timedelta(hours=1)
         matches = await self._listings.followed(ALL_STAGES, completed_since=since, feed=opened.id)
-        wanted = [
+        listed = [
             ListedFixture(each.feed, each.feed_id, match, each.locator)
             for match in matches
             for each in match.listings
             if each.feed == opened.id
         ]
-        names = [each.name for each in wanted]
-        records = await self._aged(wanted, await self._memory.records.load(names), order.at)
-        missing = await self._memory.missing.among(names)
-        requests = due_requests(wanted, records, missing, order.at, self._rules.scheduling)
-        paused = sum(is_paused(record, order.at) for record in records.values())
+        names = [each.name for each in listed]
+        records = await self._advance_records(listed, await self._cache.records.load(names), now)
+        missing = await self._cache.missing.among(names)
+        requests = due_requests(listed, records, missing, now, self._rules.scheduling)
+        paused = sum(is_paused(record, now) for record in records.values())
         if not requests:
             return FeedPollResult(paused=paused)
-        allowed, affordable = await self._affordable(opened, requests, wanted, records, order.at)
-        await self._memory.paces.save(opened.id, allowed)
+        pace, affordable = await self._affordable(opened, requests, listed, records, now)
+        await self._cache.paces.save(opened.id, pace)
         if not affordable:
-            return FeedPollResult(paused=paused, slowed=allowed.reason)
-        polling = FeedPoll(
-            self._desk,
+            return FeedPollResult(paused=paused, slowed=pace.reason)
+        poll = FeedPoll(
+            self._context,
             opened,
-            order.at,
+            now,
             records,
-            allowed.interval,
+            pace.interval,
             schedule_delay(),
             relocate=self._listings.save_locators,
         )
-        asked = await polling.ask_all(affordable)
+        results = await poll.run(affordable)
         return FeedPollResult(
             asked=len(affordable),
-            answered=sum(len(each.good) for each in asked),
-            failed=sum(len(each.failures) for each in asked),
-            missing=sum(len(each.unknown) for each in asked),
+            answered=sum(len(each.good) for each in results),
+            failed=sum(len(each.failures) for each in results),
+            missing=sum(len(each.unknown) for each in results),
             paused=paused,
         )
 
-    async def _aged(
-        self, wanted: Sequence[ListedFixture], records: Mapping[str, MatchMonitoringRecord], now: datetime
+    async def _discover(self, opened: OpenFeed, now: datetime) -> int:
+        """List the feed's matches of today again, if that is due, and return how many are new.
+
+        The answers of the poll are saved by now: a slow list delays nothing but the feed's next poll.
+        """
+        listed_at = await self._cache.listed.load(opened.id)
+        interval = discovery_interval(opened.feed.quota, self._rules.scheduling.discovery)
+        if interval is None or (listed_at is not None and now - listed_at < interval):
+            return 0
+        try:
+            async with asyncio.timeout(DISCOVERY_TIMEOUT_SECONDS):
+                answer = await self._registrar.list_day(opened, now.date(), now)
+        except TimeoutError:
+            log.warning("listing the day's matches timed out", extra={"action": "feed_failed", "feed": opened.id})
+            return 0
+        counts = await self._registrar.register(opened, answer, now, await self._registrar.tracked())
+        return counts.added
+
+    async def _advance_records(
+        self, listed: Sequence[ListedFixture], records: Mapping[str, MatchMonitoringRecord], now: datetime
     ) -> Mapping[str, MatchMonitoringRecord]:
         """Complete and archive matches even while this feed is paused or does not list them."""
         aged = {
             each.name: advance(records[each.name], now, self._rules.monitoring, each.completed_at)
-            for each in wanted
+            for each in listed
             if each.name in records
         }
         changed = [record for name, record in aged.items() if record != records[name]]
         if changed:
-            await self._memory.records.save(changed)
+            await self._cache.records.save(changed)
         return aged
 
     async def _affordable(
         self,
         opened: OpenFeed,
         requests: Sequence[Due],
-        wanted: Sequence[ListedFixture],
+        listed: Sequence[ListedFixture],
         records: Mapping[str, MatchMonitoringRecord],
         now: datetime,
     ) -> tuple[PollPace, Sequence[Due]]:
@@ -417,7 +446,7 @@ class FeedActivities:
         state = await self._store.feed_state(opened.id)
         quota = state.quota if state else None
         if quota is not None and is_small(quota):
-            kickoffs = [each.kickoff for each in wanted if _may_be_played_today(each, now)]
+            kickoffs = [each.kickoff for each in listed if _may_be_in_play_today(each, now)]
             allowed = spread(quota, now, self._rules.poll, kickoffs)
             if allowed.interval is None:
                 return allowed, []
@@ -432,7 +461,7 @@ class FeedActivities:
         return allowed, requests if allowed.permits(state.asked_at if state else None, now) else []
 
 
-def _may_be_played_today(listing: ListedFixture, now: datetime) -> bool:
+def _may_be_in_play_today(listing: ListedFixture, now: datetime) -> bool:
     """Return whether the match is in play or kicks off before the quota resets."""
     if listing.stage is FixtureStage.ACTIVE:
         return True
@@ -461,8 +490,9 @@ def build_activities(
     store: FixtureStore,
     listings: ListingStore,
     feeds: OpenFeeds,
+    registrar: MatchRegistrar,
     recorder: MatchRecorder,
     unexpected: UnexpectedAnswerRecorder,
 ) -> FeedActivities:
     context = PollContext(store, feeds.memory, recorder, poll_rules(settings), unexpected)
-    return FeedActivities(feeds.registry, listings, context)
+    return FeedActivities(feeds.registry, listings, context, registrar)

@@ -54,6 +54,8 @@ MATCHES_PER_TRANSACTION = 60
 
 
 SWITCH = "domain_config"
+LISTED = "feed_listed"
+"""Time at which a feed last listed the matches of the current day."""
 
 
 class FeedSwitches:
@@ -81,10 +83,15 @@ class FeedSwitches:
             raise CacheUnavailable("this system has no cache, where switches are kept")
         key = self._cache.key(SWITCH, feed)
         if on is None:
-            await self._cache.run("DEL", key)
+            await self._cache.run("DEL", key, self._cache.key(LISTED, feed))
             return
         await self._cache.run_all(
-            [("SET", key, read.dump({"enabled": on})), ("SADD", self._cache.key(FEED_NAMES), feed)], together=True
+            [
+                ("SET", key, read.dump({"enabled": on})),
+                ("SADD", self._cache.key(FEED_NAMES), feed),
+                ("DEL", self._cache.key(LISTED, feed)),  # a feed that is switched on lists its matches at once
+            ],
+            together=True,
         )
 
 
@@ -251,6 +258,26 @@ def _pace(fields: read.Fields) -> PollPace:
     if seconds is not None and not 0 < seconds <= MAX_INTERVAL_SECONDS:
         raise read.Broken("interval is out of range")
     return PollPace(None if seconds is None else timedelta(seconds=seconds), bool(reason), reason)
+
+
+# --- When each feed last listed its matches.
+
+
+LISTED_SECONDS = 24 * 3600
+
+
+class ListingTimes:
+    def __init__(self, cache: RedisCache) -> None:
+        self._cache = cache
+
+    async def save(self, feed: str, at: datetime) -> None:
+        text = read.dump({"at": at.timestamp()})
+        await self._cache.run("SET", self._cache.key(LISTED, feed), text, "EX", LISTED_SECONDS)
+
+    async def load(self, feed: str) -> datetime | None:
+        key = self._cache.key(LISTED, feed)
+        (text,) = await self._cache.values([key])
+        return read.readable(key, text, lambda fields: read.moment(fields, "at"))
 
 
 # --- Negative cache: matches missing from a feed's answer.
@@ -616,6 +643,7 @@ class FeedCache:
         self.records = MonitoringRecords(cache)
         self.freshness = FreshnessIndex(cache)
         self.paces = PollPaces(cache)
+        self.listed = ListingTimes(cache)
         self.counters = FeedCounters(cache)
         self.missing = NegativeCache(cache)
 

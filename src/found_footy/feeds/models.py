@@ -498,6 +498,8 @@ class FeedPollResult:
     """Matches that the feed does not list, or no longer lists."""
     paused: int = 0
     """Matches that are paused after repeated failures."""
+    discovered: int = 0
+    """New fixtures in the feed's list of today's matches."""
     slowed: str = ""
     """Why polling was reduced to save the day's quota; empty otherwise."""
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from found_footy.errors import FeedSchemaError
+from found_footy.errors import CacheUnavailable, FeedError, FeedSchemaError, FootyError
 from found_footy.feeds.alignment import id_offset, to_fixture_ids
 from found_footy.feeds.match_pairing import listing_of, place_listings
-from found_footy.feeds.models import MatchListing, OpenFeed, Pairing, PairingVerdict
+from found_footy.feeds.models import FeedAnswer, MatchListing, OpenFeed, Pairing, PairingVerdict
 from found_footy.feeds.store import ListingStore, RegistrationTransaction
 from found_footy.feeds.team_similarity import is_placeholder
+from found_footy.fixtures.follow_list import FollowBook
 from found_footy.fixtures.following import EVERYTHING, Following
 from found_footy.fixtures.lifecycle import LifecycleRules, initial_stage
-from found_footy.fixtures.models import LiveFixture, Sport
+from found_footy.fixtures.models import IngestCounts, LiveFixture, Sport
+from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
+from found_footy.runtime.http_exchanges import record_exchanges
+
+if TYPE_CHECKING:
+    from found_footy.feeds.cache import FeedCache
+    from found_footy.fixtures.store import FixtureStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +147,79 @@ async def _found(
 
 def _own(fixture_id: int) -> Pairing:
     return Pairing(PairingVerdict.SAME, fixture_id, confidence=1.0)
+
+
+# --- Requests for a feed's matches, for ingest and discovery.
+
+
+class MatchRegistrar:
+    """Requests the matches of a feed and registers the followed ones."""
+
+    def __init__(
+        self,
+        store: FixtureStore,
+        listings: ListingStore,
+        cache: FeedCache,
+        rules: LifecycleRules,
+        tracked: TrackedIds,
+        follows: FollowBook | None = None,
+        unexpected: UnexpectedAnswerRecorder | None = None,
+    ) -> None:
+        """`follows` replaces the list in `tracked` with the current follow list."""
+        self._store = store
+        self._listings = listings
+        self._cache = cache
+        self._rules = rules
+        self._tracked = tracked
+        self._follows = follows
+        self._unexpected = unexpected or UnexpectedAnswerRecorder()
+
+    async def tracked(self) -> TrackedIds:
+        """Reload the follow list: adding a competition starts an ingest that must include it."""
+        if self._follows is None:
+            return self._tracked
+        return replace(self._tracked, following=await self._follows.refresh())
+
+    async def list_day(self, opened: OpenFeed, day: date, at: datetime) -> FeedAnswer:
+        if day == at.date():
+            with suppress(CacheUnavailable):  # an ingest does not need the cache
+                await self._cache.listed.save(opened.id, at)
+        return await self._request(opened, opened.feed.fixtures_on(day), at)
+
+    async def list_ids(self, opened: OpenFeed, ids: Sequence[int], at: datetime) -> FeedAnswer:
+        return await self._request(opened, opened.feed.fixtures_by_ids(ids), at)
+
+    async def _request(self, opened: OpenFeed, request: Awaitable[FeedAnswer], at: datetime) -> FeedAnswer:
+        """Return the answer, with a failure of the whole feed as an error in it, and save the state of the feed."""
+        with record_exchanges() as exchanges:
+            try:
+                answer = await request
+            except FeedError as error:
+                answer = FeedAnswer(errors=(error,))
+        await self._unexpected.note(f"feed {opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
+        problem: FootyError | None = answer.errors[0] if answer.errors else None
+        if problem is None and answer.failures and not answer.fixtures:
+            problem = next(iter(answer.failures.values()))
+        await self._store.save_feed_state(opened.id, opened.feed.quota, at, problem)
+        return answer
+
+    async def register(self, opened: OpenFeed, answer: FeedAnswer, at: datetime, tracked: TrackedIds) -> IngestCounts:
+        done = await register_matches(self._listings, opened, answer.fixtures, tracked, self._rules, at)
+        for id_, error in answer.failures.items():
+            log.warning(
+                str(error),
+                extra={"action": "fixture_rejected", "feed": opened.id, "feed_id": id_, "error": error.kind},
+            )
+        log.info(
+            "fixtures ingested",
+            extra={"action": "ingested", "feed": opened.id, "found": len(answer.fixtures), **asdict(done)},
+        )
+        return IngestCounts(
+            found=len(answer.fixtures),
+            tracked=done.tracked,
+            added=done.added,
+            rejected=len(answer.failures),
+            unknown=list(answer.unknown),
+            joined=done.joined,
+            doubtful=done.doubtful,
+        )

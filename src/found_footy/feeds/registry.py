@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -63,6 +64,10 @@ class FeedRegistry:
         self._before = refresh
         self._sources = declared()
         self._built: dict[str, tuple[FeedSource, ScoreFeed]] = {}
+        self._leases: Counter[int] = Counter()
+        """Requests in progress, by identity of the client."""
+        self._retired: list[ScoreFeed] = []
+        """Clients of removed or changed feeds; each is closed after its last request."""
         self._switched: dict[str, bool] = {}
         """Switches at the last successful read of the cache."""
 
@@ -74,8 +79,16 @@ class FeedRegistry:
                 found.append(self._open(each.source))
         return found
 
-    async def feed(self, feed_id: str) -> OpenFeed | None:
-        return next((each for each in await self.feeds() if each.id == feed_id), None)
+    @asynccontextmanager
+    async def lease(self, feed_id: str | None = None) -> AsyncIterator[list[OpenFeed]]:
+        """Yield the enabled feeds, or only this one, for requests: their clients stay open until the block ends."""
+        leased = [each for each in await self.feeds() if feed_id in (None, each.id)]
+        self._leases.update(id(each.feed) for each in leased)
+        try:
+            yield leased
+        finally:
+            self._leases.subtract(id(each.feed) for each in leased)
+            await self._close_retired()
 
     async def declared(self) -> list[DeclaredFeed]:
         await self._refresh()
@@ -87,9 +100,10 @@ class FeedRegistry:
         return listed
 
     async def aclose(self) -> None:
-        for _, feed in self._built.values():
+        for feed in [*(feed for _, feed in self._built.values()), *self._retired]:
             await feed.aclose()
         self._built.clear()
+        self._retired.clear()
 
     async def _refresh(self) -> None:
         if self._before is not None:
@@ -107,7 +121,14 @@ class FeedRegistry:
         for feed_id, (source, feed) in list(self._built.items()):
             if declared.get(feed_id) != source:
                 del self._built[feed_id]
-                await feed.aclose()
+                self._retired.append(feed)
+        await self._close_retired()
+
+    async def _close_retired(self) -> None:
+        unused = [feed for feed in self._retired if not self._leases[id(feed)]]
+        self._retired = [feed for feed in self._retired if self._leases[id(feed)]]
+        for feed in unused:
+            await feed.aclose()
 
     def _open(self, source: FeedSource) -> OpenFeed:
         feed = self._made(source)

@@ -22,6 +22,8 @@ LOW_QUOTA_SHARE = 0.25
 """Below this share of the daily quota, the remaining requests are spread over the rest of the day."""
 RESERVED_SHARE = 0.02
 """Share of the quota reserved for ingest and manual calls."""
+DISCOVERY_SHARE = 0.01
+"""Share of the quota for listing the day's matches again."""
 SMALL_DAY = 1000
 """Plans with at most this many requests per day cannot poll every match at every cycle."""
 SMALL_RESERVE = 8
@@ -119,6 +121,17 @@ def _in_play_today(kickoff: datetime, now: datetime) -> timedelta:
     return min(max(LAST_MINUTES, kickoff + MATCH_LENGTH - now), end - now)
 
 
+def discovery_interval(quota: Quota | None, normal: timedelta) -> timedelta | None:
+    """Return the interval that costs at most 1 % of the daily quota; None if the rest is reserved."""
+    if quota is None or not quota.day_limit:
+        return normal
+    reserve = SMALL_RESERVE if is_small(quota) else round(RESERVED_SHARE * quota.day_limit)
+    if quota.day_remaining is not None and quota.day_remaining <= reserve:
+        return None
+    affordable = timedelta(days=1) / (DISCOVERY_SHARE * quota.day_limit)
+    return max(normal, min(affordable, RARELY))
+
+
 def minute_quota_left(quota: Quota | None, now: datetime) -> bool:
     if quota is None or quota.minute_remaining is None or quota.minute_remaining > 0:
         return True
@@ -176,6 +189,8 @@ class SchedulingRules:
     staging_poll: timedelta = timedelta(minutes=15)
     completed_poll: timedelta = timedelta(minutes=5)
     archive: timedelta = timedelta(hours=24)
+    discovery: timedelta = timedelta(minutes=10)
+    """Interval at which a feed's matches of today are listed again: feeds add matches during the day."""
 
 
 def priority_of(

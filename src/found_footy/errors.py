@@ -156,9 +156,9 @@ class CacheUnavailable(FootyError):
 
 
 class CacheFull(CacheUnavailable):
-    """Redis rejects writes: its memory is used up. Polling stops until memory is free."""
+    """Redis rejects writes: its memory is used up, and it evicts nothing. Polling stops until memory is free."""
 
-    hint = "Raise `maxmemory` of the Redis server at REDIS_URL, or follow fewer matches."
+    hint = "Raise `maxmemory` of the Redis server at REDIS_URL, or set its policy to volatile-lru."
 
 
 class PermitTimeout(FootyError):

@@ -81,11 +81,21 @@ async def test_a_kill_loses_no_key_and_a_restart_keeps_port_and_password(
     assert await ask(valkey.url, "DBSIZE") == 100
 
 
-async def test_it_refuses_rather_than_forgets_and_writes_no_other_copy(
-    folder: DataFolder, valkey: EmbeddedValkey
-) -> None:
+async def test_a_full_cache_evicts_what_expires_and_was_not_used_for_longest(valkey: EmbeddedValkey) -> None:
     await valkey.start()
-    for name, value in {b"maxmemory-policy": b"noeviction", b"save": b""}.items():
+    await ask(valkey.url, "CONFIG", "SET", "maxmemory", "8mb")
+    await ask(valkey.url, "SET", "switch", "1")
+    await ask(valkey.url, "SET", "lease", "1", "PX", "600000")
+    for number in range(200):
+        await ask(valkey.url, "SET", f"snapshot:{number}", "x" * 100_000, "PX", "600000")
+        await ask(valkey.url, "GET", "lease")
+    assert await ask(valkey.url, "EXISTS", "switch", "lease", "snapshot:199") == 3
+    assert await ask(valkey.url, "EXISTS", "snapshot:0") == 0
+
+
+async def test_it_writes_no_other_copy(folder: DataFolder, valkey: EmbeddedValkey) -> None:
+    await valkey.start()
+    for name, value in {b"maxmemory-policy": b"volatile-lru", b"save": b""}.items():
         assert await ask(valkey.url, "CONFIG", "GET", name.decode()) == [name, value]
     await valkey.stop()
     assert not (folder.path / "valkey" / "dump.rdb").exists()

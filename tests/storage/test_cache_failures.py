@@ -44,6 +44,11 @@ async def own(engine: EmbeddedValkey) -> AsyncIterator[RedisCache]:
     await cache.aclose()
 
 
+def snapshot() -> NewSnapshot:
+    hour = timedelta(hours=1)
+    return NewSnapshot("espn_1", "espn", encode_payload({"goals": 1}), NOW, ttl=hour, fresh_for=hour)
+
+
 async def kill(engine: EmbeddedValkey) -> None:
     assert engine.pid is not None
     os.kill(engine.pid, signal.SIGKILL)
@@ -54,9 +59,7 @@ async def test_a_killed_server_is_unavailable_and_comes_back_with_all_keys(
     engine: EmbeddedValkey, own: RedisCache
 ) -> None:
     snapshots = SnapshotCache(own)
-    await snapshots.save(
-        [NewSnapshot("espn_1", "espn", encode_payload({"goals": 1}), NOW, timedelta(hours=1), timedelta(hours=1))]
-    )
+    await snapshots.save([snapshot()])
     await asyncio.gather(*(own.run("PING") for _ in range(10)))  # several connections, all of which will be dead
     await kill(engine)
     with pytest.raises(CacheUnavailable, match="cannot be reached"):
@@ -88,6 +91,7 @@ async def test_a_holder_is_cancelled_before_a_lease_expires_that_cannot_be_renew
 
 async def test_a_full_cache_rejects_writes_with_its_own_error_and_can_still_be_read(own: RedisCache) -> None:
     await own.run("SET", own.key("kept"), "1")
+    await own.run("CONFIG", "SET", "maxmemory-policy", "noeviction")
     await own.run("CONFIG", "SET", "maxmemory", "1mb")
     large = [("SET", own.key("large", number), "x" * 100_000) for number in range(100)]
     with pytest.raises(CacheFull, match="is full: it rejects writes"):
@@ -95,6 +99,20 @@ async def test_a_full_cache_rejects_writes_with_its_own_error_and_can_still_be_r
     with pytest.raises(CacheFull):
         await own.check_writable()
     assert await own.run("GET", own.key("kept")) == b"1"
+
+
+async def test_a_full_cache_drops_histories_before_it_stops_polling(own: RedisCache) -> None:
+    """On a server that evicts nothing."""
+    await own.run("CONFIG", "SET", "maxmemory-policy", "noeviction")
+    snapshots = SnapshotCache(own)
+    await own.run("RPUSH", own.key("match_history", "old"), "x" * 3_000_000)
+    used = int((await own.run("INFO", "memory"))["used_memory"])
+    await own.run("CONFIG", "SET", "maxmemory", str(used - 500_000))
+    with pytest.raises(CacheFull):
+        await own.run("SET", own.key("any"), "1")
+    await snapshots.save([snapshot()])
+    assert set(await snapshots.load(["espn_1"])) == {"espn_1"}
+    assert await own.run("EXISTS", own.key("match_history", "old")) == 0
 
 
 async def test_a_server_that_hangs_is_left_after_a_while(engine: EmbeddedValkey) -> None:

@@ -131,6 +131,28 @@ async def test_permits_are_granted_first_come_first_served_within_a_process(sema
     assert order == list(range(50))
 
 
+@pytest.mark.parametrize(
+    ("limit", "rate", "granted"),
+    [
+        (1, None, False),  # one permit is free, for the waiter ahead
+        (2, None, True),
+        (9, RateLimit(3600, burst=1), False),  # one token, for the waiter ahead
+        (9, RateLimit(3600, burst=2), True),
+    ],
+)
+async def test_a_free_permit_and_a_token_are_kept_for_each_waiter_ahead(
+    cache: RedisCache, semaphore: LeaseSemaphore, limit: int, rate: RateLimit | None, granted: bool
+) -> None:
+    in_a_minute = round((await cache.seconds_since_epoch() + 60) * 1_000_000)
+    await cache.run("ZADD", key(cache, "queue"), 1, "ahead/1")
+    await cache.run("ZADD", key(cache, "seen"), in_a_minute, "ahead/1")
+    try:
+        async with permit(semaphore, limit, rate=rate, wait_seconds=20 if granted else 0.2):
+            assert granted
+    except PermitTimeout:
+        assert not granted
+
+
 async def test_a_waiter_that_died_blocks_nobody(cache: RedisCache, semaphore: LeaseSemaphore) -> None:
     await cache.run("ZADD", key(cache, "queue"), 1, "gone")
     await cache.run("ZADD", key(cache, "seen"), 1, "gone")

@@ -9,12 +9,13 @@ import math
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import accumulate, zip_longest
 from typing import Any
 
-from found_footy.errors import CacheUnavailable, FootyError
+from found_footy.errors import CacheFull, CacheUnavailable, FootyError
 from found_footy.feeds.alignment import to_fixture_ids
 from found_footy.feeds.models import (
     BatchAnswers,
@@ -500,6 +501,8 @@ LATEST, HISTORY, SEQUENCE = "match_latest", "match_history", "match_sequence"
 RECONCILED_TTL = timedelta(hours=24)
 HISTORY_TTL = timedelta(hours=1)
 HISTORY_LENGTH = 5
+HISTORY_BYTES = 64 * 1024
+"""Maximum size of a match's history; of larger snapshots, fewer are kept."""
 MAX_BYTES = 512 * 1024
 """Maximum size of a snapshot. A match takes a few kilobytes; a larger one is a fault of the feed."""
 _PAYLOAD = b',"normalized_payload":'
@@ -515,7 +518,24 @@ class SnapshotCache:
 
     async def save(self, snapshots: Sequence[NewSnapshot]) -> None:
         """Store each snapshot under the next number of its match; an unchanged payload only extends the expiry."""
-        await self._cache.run_all(self.commands(snapshots))
+        await self.save_or_shed(lambda: self._cache.run_all(self.commands(snapshots)))
+
+    async def save_or_shed(self, save: Callable[[], Awaitable[object]]) -> None:
+        """Save; if the cache is full and evicts nothing by itself, drop all histories and try once more."""
+        try:
+            await save()
+        except CacheFull as error:
+            dropped = await self._drop_histories()
+            log.warning("%s; dropped %d histories", error, dropped, extra={"action": "cache_shed", "count": dropped})
+            await save()
+
+    async def _drop_histories(self) -> int:
+        dropped, cursor = 0, 0
+        while True:
+            cursor, keys = await self._cache.run("SCAN", cursor, "MATCH", self._cache.key(HISTORY, "*"), "COUNT", 1000)
+            dropped += await self._cache.run("UNLINK", *keys) if keys else 0
+            if int(cursor) == 0:
+                return dropped
 
     def commands(self, snapshots: Sequence[NewSnapshot]) -> list[Command]:
         sha = hashlib.sha1(SAVE_SNAPSHOT.encode(), usedforsecurity=False).hexdigest()
@@ -564,7 +584,8 @@ def _arguments(snapshot: NewSnapshot, value: bytes) -> list[Word]:
     at = _microseconds(snapshot.created_at)
     fresh = _milliseconds(snapshot.fresh_for)
     checksum = snapshot.body.checksum
-    return [at, checksum, ttl, fresh, _milliseconds(HISTORY_TTL), HISTORY_LENGTH, numbered, value]
+    length = max(1, min(HISTORY_LENGTH, HISTORY_BYTES // len(value)))
+    return [at, checksum, ttl, fresh, _milliseconds(HISTORY_TTL), length, numbered, value]
 
 
 def _value(snapshot: NewSnapshot) -> bytes | None:
@@ -670,7 +691,7 @@ class FeedCache:
             parts = [[]]
         parts[-1] += last
         for part in parts:
-            await self._cache.run_all(part, together=True)
+            await self.snapshots.save_or_shed(partial(self._cache.run_all, part, together=True))
 
     async def load_reports(
         self, feeds: Sequence[OpenFeed], matches: Sequence[MonitoredFixture]

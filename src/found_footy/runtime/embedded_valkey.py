@@ -43,8 +43,10 @@ _SETTINGS = {
     "save": '""',
     "auto-aof-rewrite-percentage": "100",
     "auto-aof-rewrite-min-size": "16mb",
-    # Reject writes instead of evicting keys: an evicted key could be a rate limit. `CacheFull` reports it.
-    "maxmemory-policy": "noeviction",
+    # A full cache loses what was not used for longest and expires anyway, such as old snapshots. Rate limits and leases
+    # are in constant use. Counters, switches and indexes never expire and stay.
+    "maxmemory-policy": "volatile-lru",
+    "maxmemory-samples": "10",
     "maxclients": "512",
 }
 _UNREADABLE = ("Bad file format", "Unexpected end of file", "AOF fmt error", "Bad append only file format")

@@ -23,7 +23,7 @@ from footy_simulator.scenario import EspnService
 
 EASTERN = ZoneInfo("America/New_York")
 CLIENT = re.compile(r"[\w.-]+/\d[\w.+-]* \(\+https?://[^\s)]+\)", re.ASCII)
-MOST_EVENTS, FEW_EVENTS = 500, 25
+MAX_EVENTS, FEW_EVENTS = 500, 25
 
 
 def eastern_day(moment: datetime) -> date:
@@ -63,7 +63,7 @@ def wanted_days(request: Request, service: EspnService) -> ScoreboardRequest | J
 def limited(events: list[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
     text = request.query_params.get("limit", "100")
     limit = int(text) if text.isdecimal() and len(text) < 8 else 100
-    return events[: limit if limit <= MOST_EVENTS else FEW_EVENTS]
+    return events[: limit if limit <= MAX_EVENTS else FEW_EVENTS]
 
 
 def beyond_tomorrow(wanted: ScoreboardRequest, now: datetime) -> bool:

@@ -199,7 +199,7 @@ def test_health_without_a_check_is_not_healthy(footy: Footy, engines: Engines) -
 
 def test_health_shows_grade_feeds_and_stale_matches(footy: Footy, engines: Engines) -> None:
     follow(
-        engines, [5, 6], age=75, failures_in_a_row=5, error="FeedUnavailable: [bold]no", state=MonitoringState.PAUSED
+        engines, [5, 6], age=75, consecutive_failures=5, error="FeedUnavailable: [bold]no", state=MonitoringState.PAUSED
     )
     judged(engines, [75.0, 75.0])
     ended = footy("health", **engines)

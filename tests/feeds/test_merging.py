@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from found_footy.feeds.reconcile import GoalList, merge_goals
+from found_footy.feeds.reconcile import FeedGoals, merge_goals
 from found_footy.fixtures.models import WICKET, LiveGoal, MatchMinute, Player, Score, Side, WicketKind
 from tests.support.two_feeds import goal_list, merge
 
@@ -117,10 +117,10 @@ def test_three_feeds_each_add_what_the_others_lack() -> None:
 
 def test_the_number_of_a_person_comes_from_the_feed_that_has_it() -> None:
     first = goal_list("a", "10 home M. Salah")
-    second = GoalList("b", (LiveGoal(Side.HOME, MatchMinute(11), Player(306, "Mohamed Salah")),), Score(1, 0))
+    second = FeedGoals("b", (LiveGoal(Side.HOME, MatchMinute(11), Player(306, "Mohamed Salah")),), Score(1, 0))
     (one,) = merge_goals([first, second])
     assert (one.player, one.minute) == (Player(306, "Mohamed Salah"), MatchMinute(10))
-    other = GoalList("b", (LiveGoal(Side.HOME, MatchMinute(11), Player(9, "Diogo Jota")),), Score(1, 0))
+    other = FeedGoals("b", (LiveGoal(Side.HOME, MatchMinute(11), Player(9, "Diogo Jota")),), Score(1, 0))
     (one,) = merge_goals([first, other])
     assert one.player == Player(None, "M. Salah")
 
@@ -131,9 +131,9 @@ def wicket(over: int, ball: int, name: str, innings: int = 1, kind: WicketKind =
 
 
 def test_wickets_are_merged_as_goals_are() -> None:
-    first = GoalList("a", (wicket(3, 2, "V Kohli"), wicket(3, 4, "RG Sharma")), Score(0, 2))
+    first = FeedGoals("a", (wicket(3, 2, "V Kohli"), wicket(3, 4, "RG Sharma")), Score(0, 2))
     caught = wicket(3, 2, "Virat Kohli", kind=WicketKind.CAUGHT)
-    second = GoalList("b", (caught, wicket(3, 4, "Rohit Sharma"), wicket(4, 0, "Shubman Gill")), Score(0, 3))
+    second = FeedGoals("b", (caught, wicket(3, 4, "Rohit Sharma"), wicket(4, 0, "Shubman Gill")), Score(0, 3))
     one = merge_goals([first, second])
     assert [(w.player.name, w.feeds) for w in one] == [
         ("V Kohli", ("a", "b")),
@@ -144,8 +144,8 @@ def test_wickets_are_merged_as_goals_are() -> None:
 
 
 def test_wickets_of_two_innings_have_nothing_to_do_with_each_other() -> None:
-    first = GoalList("a", (wicket(3, 2, "V Kohli", 1),), Score(0, 1))
-    second = GoalList("b", (wicket(3, 2, "V Kohli", 1), wicket(3, 2, "V Kohli", 3)), Score(0, 2))
+    first = FeedGoals("a", (wicket(3, 2, "V Kohli", 1),), Score(0, 1))
+    second = FeedGoals("b", (wicket(3, 2, "V Kohli", 1), wicket(3, 2, "V Kohli", 3)), Score(0, 2))
     assert [w.minute.innings for w in merge_goals([first, second])] == [1, 3]
 
 
@@ -158,16 +158,16 @@ goals = st.builds(
 
 
 @st.composite
-def lists(draw: st.DrawFn, feed: str) -> GoalList:
+def lists(draw: st.DrawFn, feed: str) -> FeedGoals:
     listed = tuple(draw(st.lists(goals, max_size=7)))
     counts = st.builds(Score, st.integers(0, 7), st.integers(0, 7))
     own = Score(sum(g.side is Side.HOME for g in listed), sum(g.side is Side.AWAY for g in listed))
-    return GoalList(feed, listed, draw(st.one_of(st.just(own), st.none(), counts)))
+    return FeedGoals(feed, listed, draw(st.one_of(st.just(own), st.none(), counts)))
 
 
 @given(a=lists("a"), b=lists("b"))
 @settings(max_examples=150, deadline=None)
-def test_no_goal_comes_from_nowhere_and_none_twice_from_one_feed(a: GoalList, b: GoalList) -> None:
+def test_no_goal_comes_from_nowhere_and_none_twice_from_one_feed(a: FeedGoals, b: FeedGoals) -> None:
     one = merge_goals([a, b])
     for feed in (a, b):
         for side in Side:
@@ -182,7 +182,7 @@ def test_no_goal_comes_from_nowhere_and_none_twice_from_one_feed(a: GoalList, b:
 
 @given(a=lists("a"))
 @settings(max_examples=100, deadline=None)
-def test_a_feed_that_agrees_with_itself_changes_nothing(a: GoalList) -> None:
+def test_a_feed_that_agrees_with_itself_changes_nothing(a: FeedGoals) -> None:
     twin = replace(a, feed="b")
     one = merge_goals([a, twin])
     assert one == merge_goals([a])
@@ -192,4 +192,4 @@ def test_a_feed_that_agrees_with_itself_changes_nothing(a: GoalList) -> None:
 def test_lists_that_no_match_ever_had_do_not_take_for_ever() -> None:
     many = tuple(LiveGoal(Side.HOME, MatchMinute(23), Player(None, f"Player {n:03d}")) for n in range(100))
     other = tuple(LiveGoal(Side.HOME, MatchMinute(24), Player(None, f"Other {n:03d}")) for n in range(100))
-    assert len(merge_goals([GoalList("a", many, None), GoalList("b", other, None)])) == 100
+    assert len(merge_goals([FeedGoals("a", many, None), FeedGoals("b", other, None)])) == 100

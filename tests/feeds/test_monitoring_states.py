@@ -51,7 +51,7 @@ async def test_paused_after_five_failures_and_followed_again_after_the_cool_down
     assert lives == [MonitoringState.ACTIVE] * 4 + [MonitoringState.PAUSED]
     assert await life.lives_on() is MonitoringState.PAUSED
     assert await life.lives_on(4) is MonitoringState.PAUSED, "the first try after the cool-down failed"
-    assert (await life.record()).failures_in_a_row == 6
+    assert (await life.record()).consecutive_failures == 6
     life.feed.down = None
     assert await life.lives_on(2) is MonitoringState.PAUSED
     assert await life.lives_on(4) is MonitoringState.ACTIVE

@@ -9,7 +9,7 @@ import pytest
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.alignment import ID_SPAN, id_offset, to_fixture_ids
-from found_footy.feeds.match_pairing import SAID_SO, Placements, listing_of, place_listings
+from found_footy.feeds.match_pairing import OPERATOR_DECISION, Placements, listing_of, place_listings
 from found_footy.feeds.models import MatchListing, PairingCandidate
 from found_footy.fixtures.models import Sport, Team
 from tests.support.football import START, match
@@ -64,7 +64,7 @@ def test_each_listing_finds_its_place(
 
 def test_what_an_operator_said_is_the_reason() -> None:
     ((_, pairing),) = place_listings([UNSURE], (), [candidate(10)], {(1, 10): True}).joined
-    assert pairing.reasons == (SAID_SO,)
+    assert pairing.reasons == (OPERATOR_DECISION,)
 
 
 def test_a_listing_has_all_names_that_the_feed_gives() -> None:

@@ -84,14 +84,14 @@ def test_five_failures_in_a_row_pause_a_match(failures: int, state: str) -> None
     record = failed(a_record(), failures)
     assert record.state is MonitoringState(state)
     assert record.paused_until == (NOW + RULES.cool_down if state == "paused" else None)
-    assert (record.failures_in_a_row, record.total_failures) == (failures, failures)
+    assert (record.consecutive_failures, record.total_failures) == (failures, failures)
     assert record.error == "FeedUnavailable: espn: HTTP 503"
 
 
 def test_a_good_answer_between_failures_forgives_them() -> None:
     record = after_success(failed(a_record(), 4), NOW, over=False)
     assert failed(record, 4).state is MonitoringState.ACTIVE
-    assert (record.error, record.failures_in_a_row, record.total_failures) == (None, 0, 4)
+    assert (record.error, record.consecutive_failures, record.total_failures) == (None, 0, 4)
 
 
 def test_a_pause_ends_with_its_time_and_a_good_answer() -> None:
@@ -100,7 +100,7 @@ def test_a_pause_ends_with_its_time_and_a_good_answer() -> None:
     assert not is_paused(paused, NOW + seconds(120)), "it may be tried again"
     assert paused.state is MonitoringState.PAUSED, "which alone does not end the pause"
     back = after_success(paused, NOW + seconds(121), over=False)
-    assert (back.state, back.paused_until, back.failures_in_a_row) == (MonitoringState.ACTIVE, None, 0)
+    assert (back.state, back.paused_until, back.consecutive_failures) == (MonitoringState.ACTIVE, None, 0)
 
 
 def test_one_failure_after_the_cool_down_pauses_again() -> None:
@@ -182,7 +182,7 @@ def test_a_long_story_of_a_feed_is_cut() -> None:
 def test_a_pause_that_is_ended_lets_it_be_asked_for_and_forgives_nothing(
     state: str, until: datetime | None, expected: datetime | None
 ) -> None:
-    record = a_record(state, paused_until=until, failures_in_a_row=6)
+    record = a_record(state, paused_until=until, consecutive_failures=6)
     ended = resume(record, NOW)
     assert ended == replace(record, paused_until=expected)
     assert not is_paused(ended, NOW)

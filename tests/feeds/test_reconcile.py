@@ -242,7 +242,7 @@ def test_the_most_that_any_feed_counts_is_kept_for_each_side() -> None:
 def test_what_counts_as_a_contradiction(first: dict[str, Any], second: dict[str, Any], fields: list[str]) -> None:
     found = reconciled(a(**first), b(**second)).conflicts
     assert [each.field for each in found] == fields
-    assert all(each.chosen == "a" and set(each.said) == {"a", "b"} for each in found)
+    assert all(each.chosen == "a" and set(each.reported) == {"a", "b"} for each in found)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ async def test_a_record_comes_back_as_it_was(records: MonitoringRecords, state: 
         a_record(),
         state=state,
         priority=MatchPriority.IMMINENT,
-        failures_in_a_row=3,
+        consecutive_failures=3,
         total=9,
         total_failures=4,
         paused_until=NOW + timedelta(minutes=2),
@@ -123,7 +123,7 @@ async def test_pauses_end_when_they_are_told_to_and_others_stay_as_they_are(
     cache: RedisCache, records: MonitoringRecords
 ) -> None:
     later = NOW + timedelta(hours=1)
-    paused = replace(a_record(1), state=MonitoringState.PAUSED, paused_until=later, failures_in_a_row=5)
+    paused = replace(a_record(1), state=MonitoringState.PAUSED, paused_until=later, consecutive_failures=5)
     over = replace(a_record(2), state=MonitoringState.PAUSED, paused_until=NOW - timedelta(seconds=1))
     await records.save([paused, over, a_record(3)])
     assert await records.end_pauses(NOW) == 1

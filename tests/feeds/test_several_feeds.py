@@ -83,7 +83,7 @@ async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system:
     assert (first["player"], first["_attributions"]) == ({"id": 7, "name": "Player 7"}, [])
     assert late["_debounce_complete"]
     record = (await system.memory.records.load(["one_5000"]))["one_5000"]
-    assert (record.state, record.failures_in_a_row) == (MonitoringState.PAUSED, 5)
+    assert (record.state, record.consecutive_failures) == (MonitoringState.PAUSED, 5)
     assert (await system.store.fixture(5000))["error"] is None, "one of its feeds answers"
 
 

@@ -66,7 +66,7 @@ class DeclaredFeeds:
 async def test_each_feed_is_shown_with_its_requests(watched: WatchdogSystem) -> None:
     await watched.follow([1, 2])
     await watched.answer([1])
-    failing = watched.record(2, state=MonitoringState.PAUSED, failures_in_a_row=5, error="FeedBlocked: a captcha")
+    failing = watched.record(2, state=MonitoringState.PAUSED, consecutive_failures=5, error="FeedBlocked: a captcha")
     await watched.records.save([failing])
     await FeedCounters(watched.cache).note("espn", ok=3, failed=1)
     await watched.after(50)

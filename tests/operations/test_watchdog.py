@@ -300,12 +300,12 @@ async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done
 
 
 async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_once(watched: WatchdogSystem) -> None:
-    long = {"state": MonitoringState.PAUSED, "failures_in_a_row": 7, "updated_at": None}
+    long = {"state": MonitoringState.PAUSED, "consecutive_failures": 7, "updated_at": None}
     await watched.records.save([watched.record(9, paused_until=START + timedelta(hours=1), **long)])
     await fail(watched)
     await watched.until_recovered()
     found = (await watched.records.load(["espn_9"]))["espn_9"]
-    assert (found.state, found.paused_until, found.failures_in_a_row) == (MonitoringState.PAUSED, watched.now, 7)
+    assert (found.state, found.paused_until, found.consecutive_failures) == (MonitoringState.PAUSED, watched.now, 7)
     assert not is_paused(found, watched.now), "so it is asked for with the next poll"
     await watched.after(1)
     (entry,) = await watched.entries()

@@ -91,7 +91,7 @@ def failing(source: str, times: int, kind: str = "SourceLoggedOut") -> SourceUse
         source,
         answers=2,
         failures=times,
-        failures_in_a_row=times,
+        consecutive_failures=times,
         failing_since=ago(minutes=30),
         error_kind=kind,
         error_message=f"{source}: logged out",
@@ -123,7 +123,7 @@ def a_record(
 def paused(number: int = 407_001, feed: str = "espn", **more: Any) -> MatchMonitoringRecord:
     given = {
         "state": MonitoringState.PAUSED,
-        "failures_in_a_row": 5,
+        "consecutive_failures": 5,
         "paused_until": NOW + timedelta(seconds=80),
         "error": "FeedUnavailable: no answer within 10 s",
         **more,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from found_footy.feeds.models import FeedReport, FixtureIdentity, ReconciledFixture
-from found_footy.feeds.reconcile import GoalList, merge_goals, reconcile
+from found_footy.feeds.reconcile import FeedGoals, merge_goals, reconcile
 from found_footy.fixtures.comparison import compare
 from found_footy.fixtures.models import (
     DebounceRules,
@@ -35,9 +35,9 @@ def named(text: str) -> LiveGoal:
     return LiveGoal(Side(side), MatchMinute(int(elapsed), int(extra) if extra else None), person)
 
 
-def goal_list(feed: str, *goals: str, score: str | None = "") -> GoalList:
+def goal_list(feed: str, *goals: str, score: str | None = "") -> FeedGoals:
     live = match(*map(named, goals), score=score)
-    return GoalList(feed, live.goals, live.score)
+    return FeedGoals(feed, live.goals, live.score)
 
 
 def goal_lines(goals: Sequence[LiveGoal]) -> list[str]:
@@ -45,7 +45,7 @@ def goal_lines(goals: Sequence[LiveGoal]) -> list[str]:
     return [f"{_minute(g.minute)} {g.side} {g.player.name or '?'} {' '.join(g.feeds)}" for g in goals]
 
 
-def merge(*lists: GoalList) -> list[str]:
+def merge(*lists: FeedGoals) -> list[str]:
     return goal_lines(merge_goals(lists))
 
 

@@ -88,7 +88,7 @@ async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldC
         await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
     found = await PostgresOperations(small_world.store.database).recorded(NOW + timedelta(hours=1))
     (x,) = [source for source in found.sources if source.source == "x"]
-    assert (x.answers, x.failures, x.failures_in_a_row) == (0, 4, 4)
+    assert (x.answers, x.failures, x.consecutive_failures) == (0, 4, 4)
     assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
 
 

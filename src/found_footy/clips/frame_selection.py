@@ -40,7 +40,7 @@ class Vision(Protocol):
 DecodeFrames = Callable[[Path, Sequence[float]], Awaitable[list[Frame]]]
 """Decodes frames at shares of a clip's duration, as `MediaProcessor.frames_at` does."""
 
-AROUND = (-0.02, 0.0, 0.02)
+CANDIDATE_WINDOW = (-0.02, 0.0, 0.02)
 """Frames of one moment, as shares of the clip's duration: at most 1.2 s apart, so that their clocks agree."""
 
 
@@ -78,5 +78,5 @@ async def _decode_here(path: Path, fractions: Sequence[float]) -> list[Frame]:
 
 
 async def _frames(decode: DecodeFrames, path: Path, fractions: Sequence[float]) -> list[list[Frame]]:
-    frames = await decode(path, [fraction + offset for fraction in fractions for offset in AROUND])
-    return [frames[start : start + len(AROUND)] for start in range(0, len(frames), len(AROUND))]
+    frames = await decode(path, [fraction + offset for fraction in fractions for offset in CANDIDATE_WINDOW])
+    return [frames[start : start + len(CANDIDATE_WINDOW)] for start in range(0, len(frames), len(CANDIDATE_WINDOW))]

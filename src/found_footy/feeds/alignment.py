@@ -20,36 +20,36 @@ def id_offset(feed: str, *, own: bool) -> int:
     return 0 if own else ID_SPAN * (1 + zlib.crc32(feed.encode()) % MAX_FEEDS)
 
 
-def to_fixture_ids(live: LiveFixture, space: int) -> LiveFixture:
-    """Return the match with all ids shifted into the feed's id space, for a fixture created by this feed."""
-    if not space:
+def to_fixture_ids(live: LiveFixture, offset: int) -> LiveFixture:
+    """Return the match with all ids shifted by the feed's offset, for a fixture created by this feed."""
+    if not offset:
         return live
     return replace(
         live,
-        id=_ours(live.id, space),
-        league=replace(live.league, id=_ours(live.league.id, space)),
-        home=_team(live.home, space),
-        away=_team(live.away, space),
-        goals=tuple(_goal(goal, space) for goal in live.goals),
+        id=_to_fixture_id(live.id, offset),
+        league=replace(live.league, id=_to_fixture_id(live.league.id, offset)),
+        home=_team(live.home, offset),
+        away=_team(live.away, offset),
+        goals=tuple(_goal(goal, offset) for goal in live.goals),
     )
 
 
-def _ours(id_: int, space: int) -> int:
+def _to_fixture_id(id_: int, offset: int) -> int:
     if not 0 <= id_ < ID_SPAN:
         raise FeedSchemaError("id", id_, f"a number below {ID_SPAN}")
-    return id_ + space
+    return id_ + offset
 
 
-def _team(team: Team, space: int) -> Team:
-    return replace(team, id=_ours(team.id, space))
+def _team(team: Team, offset: int) -> Team:
+    return replace(team, id=_to_fixture_id(team.id, offset))
 
 
-def _person(person: Player, space: int) -> Player:
-    return person if person.id is None else replace(person, id=_ours(person.id, space))
+def _person(person: Player, offset: int) -> Player:
+    return person if person.id is None else replace(person, id=_to_fixture_id(person.id, offset))
 
 
-def _goal(goal: LiveGoal, space: int) -> LiveGoal:
-    return replace(goal, player=_person(goal.player, space), assist=_person(goal.assist, space))
+def _goal(goal: LiveGoal, offset: int) -> LiveGoal:
+    return replace(goal, player=_person(goal.player, offset), assist=_person(goal.assist, offset))
 
 
 # --- Align a feed's report with the fixture: fixture ids, team names and home side.
@@ -58,26 +58,26 @@ def _goal(goal: LiveGoal, space: int) -> LiveGoal:
 OTHER = {Side.HOME: Side.AWAY, Side.AWAY: Side.HOME}
 
 
-def align_to_fixture(match: FixtureIdentity, heard: FeedReport) -> LiveFixture:
-    live = heard.live
-    if heard.founding and not heard.swapped:
+def align_to_fixture(match: FixtureIdentity, report: FeedReport) -> LiveFixture:
+    live = report.live
+    if report.founding and not report.swapped:
         return replace(
             live,
             id=match.id,
             home=replace(match.home, short=match.home.short or live.home.short),
             away=replace(match.away, short=match.away.short or live.away.short),
         )
-    home, away = (live.away, live.home) if heard.swapped else (live.home, live.away)
+    home, away = (live.away, live.home) if report.swapped else (live.home, live.away)
     return replace(
         live,
         id=match.id,
         home=replace(match.home, short=match.home.short or home.short),
         away=replace(match.away, short=match.away.short or away.short),
-        score=_score(live.score, swapped=heard.swapped),
-        penalties=_score(live.penalties, swapped=heard.swapped),
-        goals=tuple(_goal_our_terms(goal, heard) for goal in live.goals),
-        innings=tuple(_innings(innings, swapped=heard.swapped) for innings in live.innings),
-        toss=_toss(live.toss, swapped=heard.swapped),
+        score=_score(live.score, swapped=report.swapped),
+        penalties=_score(live.penalties, swapped=report.swapped),
+        goals=tuple(_align_goal(goal, report) for goal in live.goals),
+        innings=tuple(_innings(innings, swapped=report.swapped) for innings in live.innings),
+        toss=_toss(live.toss, swapped=report.swapped),
     )
 
 
@@ -97,9 +97,9 @@ def _toss(toss: Toss | None, *, swapped: bool) -> Toss | None:
     return None if toss is None else replace(toss, winner=_side(toss.winner, swapped=swapped))
 
 
-def _goal_our_terms(goal: LiveGoal, heard: FeedReport) -> LiveGoal:
-    side = _side(goal.side, swapped=heard.swapped)
-    if heard.founding:
+def _align_goal(goal: LiveGoal, report: FeedReport) -> LiveGoal:
+    side = _side(goal.side, swapped=report.swapped)
+    if report.founding:
         return replace(goal, side=side)
     return replace(goal, side=side, player=_without_id(goal.player), assist=_without_id(goal.assist))
 

@@ -343,8 +343,8 @@ class MonitoringRecords:
         index = self._cache.key(INDEX_RECORDS)
         names = [name.decode(errors="replace") for name in await self._cache.run("ZRANGE", index, 0, -1)]
         found = await self.load(names)
-        lost = [name for name in names if name not in found]
-        for chunk in chunks(lost):
+        expired = [name for name in names if name not in found]
+        for chunk in chunks(expired):
             await self._cache.run_all([("ZREM", index, *chunk), ("SREM", self._cache.key(PAUSED), *chunk)])
         return [found[name] for name in names if name in found]
 
@@ -406,7 +406,7 @@ def _fields(record: MatchMonitoringRecord) -> read.Fields:
         "created_at": seconds("created_at"),
         "last_update_time": seconds("updated_at"),
         "asked_at": seconds("asked_at"),
-        "consecutive_failure_count": record.failures_in_a_row,
+        "consecutive_failure_count": record.consecutive_failures,
         "paused": record.state is MonitoringState.PAUSED,
         "pause_until": seconds("paused_until"),
         "completed_at": seconds("completed_at"),
@@ -427,7 +427,7 @@ def _record(fields: read.Fields) -> MatchMonitoringRecord:
         created_at=read.moment(fields, "created_at"),
         updated_at=read.maybe_moment(fields, "last_update_time"),
         asked_at=read.maybe_moment(fields, "asked_at"),
-        failures_in_a_row=read.whole(fields, "consecutive_failure_count"),
+        consecutive_failures=read.whole(fields, "consecutive_failure_count"),
         paused_until=read.maybe_moment(fields, "pause_until"),
         total=read.whole(fields, "total_scrapes"),
         total_failures=read.whole(fields, "total_failures"),

@@ -330,7 +330,7 @@ def _about_competition(listing: MatchListing, candidate: PairingCandidate, *, sa
 # --- Place a feed's listings: paired with a fixture, new, or doubtful.
 
 
-SAID_SO = "an operator says so"
+OPERATOR_DECISION = "an operator says so"
 NEAR = {Sport.FOOTBALL: timedelta(hours=12), Sport.CRICKET: timedelta(days=5)}
 """Maximum distance between the starts of two listings of one match; cricket lasts several days."""
 LETTERS = 3
@@ -415,6 +415,6 @@ def _pairing(
         if same:
             found = pair_listing(listing, [free[fixture_id]])
             return replace(
-                found, verdict=PairingVerdict.SAME, fixture_id=fixture_id, confidence=1.0, reasons=(SAID_SO,)
+                found, verdict=PairingVerdict.SAME, fixture_id=fixture_id, confidence=1.0, reasons=(OPERATOR_DECISION,)
             )
     return pair_listing(listing, [candidate for id_, candidate in free.items() if said.get(id_) is not False])

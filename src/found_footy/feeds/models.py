@@ -115,7 +115,7 @@ class MatchMonitoringRecord:
     updated_at: datetime | None = None
     """Time of the last good answer."""
     asked_at: datetime | None = None
-    failures_in_a_row: int = 0
+    consecutive_failures: int = 0
     paused_until: datetime | None = None
     total: int = 0
     total_failures: int = 0
@@ -192,7 +192,7 @@ class FeedConflict:
     """Disagreement on a field between feeds that answered in the same poll."""
 
     field: str
-    said: Mapping[str, Any]
+    reported: Mapping[str, Any]
     """Feed to JSON value."""
     chosen: str
     """Feed whose value was chosen."""

@@ -77,7 +77,7 @@ def after_success(
         record,
         updated_at=now,
         asked_at=now,
-        failures_in_a_row=0,
+        consecutive_failures=0,
         total=record.total + 1,
         error=None,
         position=position,
@@ -95,12 +95,12 @@ def after_failure(
     failed = replace(
         record,
         asked_at=now,
-        failures_in_a_row=record.failures_in_a_row + 1,
+        consecutive_failures=record.consecutive_failures + 1,
         total=record.total + 1,
         total_failures=record.total_failures + 1,
         error=text,
     )
-    if failed.failures_in_a_row < rules.pause_failures:
+    if failed.consecutive_failures < rules.pause_failures:
         return failed
     paused = _entered(failed, MonitoringEvent.FAILED_TOO_OFTEN, now)
     return replace(paused, paused_until=now + rules.cool_down) if paused.state is MonitoringState.PAUSED else paused

@@ -51,7 +51,7 @@ seconds.
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class AlignedReport:
     """One feed's report, aligned with the fixture."""
 
     feed: str
@@ -67,39 +67,39 @@ class Voice:
         return not self.live.confidence or self.confidence(*names) >= MIN_CONFIDENCE
 
 
-def find_conflicts(voices: Sequence[Voice]) -> tuple[FeedConflict, ...]:
-    """`voices` are in order of precedence."""
+def find_conflicts(reports: Sequence[AlignedReport]) -> tuple[FeedConflict, ...]:
+    """`reports` are in order of precedence."""
     found = [
-        _differing("status", voices, lambda live: live.status, _over),
-        _differing("score", voices, lambda live: None if live.score is None else str(live.score), str),
-        *_innings(voices),
+        _differing("status", reports, lambda live: live.status, _is_over),
+        _differing("score", reports, lambda live: None if live.score is None else str(live.score), str),
+        *_innings(reports),
     ]
     return tuple(each for each in found if each is not None)
 
 
-def _over(status: str) -> bool | None:
+def _is_over(status: str) -> bool | None:
     phase = PHASES.get(status)
     return None if phase is None else phase.is_over
 
 
 def _differing(
-    field: str, voices: Sequence[Voice], value: Callable[[LiveFixture], Any], key: Callable[[Any], Hashable]
+    field: str, reports: Sequence[AlignedReport], value: Callable[[LiveFixture], Any], key: Callable[[Any], Hashable]
 ) -> FeedConflict | None:
-    said = {voice.feed: value(voice.live) for voice in voices if voice.trusts(field)}
-    said = {feed: each for feed, each in said.items() if each is not None and key(each) is not None}
-    if len({key(each) for each in said.values()}) < 2:
+    values = {report.feed: value(report.live) for report in reports if report.trusts(field)}
+    values = {feed: each for feed, each in values.items() if each is not None and key(each) is not None}
+    if len({key(each) for each in values.values()}) < 2:
         return None
-    return FeedConflict(field, said, next(iter(said)))
+    return FeedConflict(field, values, next(iter(values)))
 
 
-def _innings(voices: Sequence[Voice]) -> list[FeedConflict]:
-    trusted = [voice for voice in voices if voice.trusts("innings")]
-    numbers = sorted({innings.number for voice in trusted for innings in voice.live.innings})
+def _innings(reports: Sequence[AlignedReport]) -> list[FeedConflict]:
+    trusted = [report for report in reports if report.trusts("innings")]
+    numbers = sorted({innings.number for report in trusted for innings in report.live.innings})
     found: list[FeedConflict] = []
     for number in numbers:
-        said = {voice.feed: innings for voice in trusted if (innings := _nth(voice.live, number)) is not None}
-        runs = {feed: innings.runs for feed, innings in said.items()}
-        wickets = {feed: innings.wickets for feed, innings in said.items()}
+        values = {report.feed: innings for report in trusted if (innings := _nth(report.live, number)) is not None}
+        runs = {feed: innings.runs for feed, innings in values.items()}
+        wickets = {feed: innings.wickets for feed, innings in values.items()}
         if runs_differ(list(runs.values())):
             found.append(FeedConflict(f"innings.{number}.runs", runs, next(iter(runs))))
         if len(set(wickets.values())) > 1:
@@ -124,7 +124,7 @@ MAX_GOALS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class GoalList:
+class FeedGoals:
     """One feed's goals, in fixture ids."""
 
     feed: str
@@ -135,68 +135,68 @@ class GoalList:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    listed: GoalList
+class _GoalReport:
+    listed: FeedGoals
     goal: LiveGoal
 
 
-_Words = list[_Word]
+_GoalReports = list[_GoalReport]
 """Reports of one goal, by precedence of the feed."""
 
 
-def merge_goals(lists: Sequence[GoalList], minutes: int = SAME_GOAL_MINUTES) -> tuple[LiveGoal, ...]:
+def merge_goals(lists: Sequence[FeedGoals], minutes: int = SAME_GOAL_MINUTES) -> tuple[LiveGoal, ...]:
     """Return the goals in order of play, each with its feeds. `lists` is in order of precedence."""
     if not lists:
         return ()
     first, *others = lists
-    path = [[_Word(first, goal)] for goal in _goals(first)]
+    merged = [[_GoalReport(first, goal)] for goal in _goals(first)]
     for listed in others:
-        _add(path, listed, minutes)
-    return tuple(_one(words) for words in path)
+        _add(merged, listed, minutes)
+    return tuple(_merged_goal(reports) for reports in merged)
 
 
-def _goals(listed: GoalList) -> list[LiveGoal]:
+def _goals(listed: FeedGoals) -> list[LiveGoal]:
     return order_goals(listed.goals, listed.score)[:MAX_GOALS]
 
 
-def _add(path: list[_Words], listed: GoalList, minutes: int) -> None:
+def _add(merged: list[_GoalReports], listed: FeedGoals, minutes: int) -> None:
     goals = _goals(listed)
-    pairs = cheapest_pairs(_costs(path, goals, minutes))
-    places: dict[int, _Words] = {g: path[p] for g, p in pairs.items()}
-    for g, words in places.items():
-        words.append(_Word(listed, goals[g]))
-    there = Counter(words[0].goal.side for words in path)
+    pairs = cheapest_pairs(_costs(merged, goals, minutes))
+    placed: dict[int, _GoalReports] = {g: merged[p] for g, p in pairs.items()}
+    for g, reports in placed.items():
+        reports.append(_GoalReport(listed, goals[g]))
+    per_side = Counter(reports[0].goal.side for reports in merged)
     for g, goal in enumerate(goals):
-        if g in places or there[goal.side] >= _counted(listed, goals, goal.side):
+        if g in placed or per_side[goal.side] >= _side_score(listed, goals, goal.side):
             continue
-        words = [_Word(listed, goal)]
-        path.insert(_position(path, places, g, goal), words)
-        places[g] = words
-        there[goal.side] += 1
+        reports = [_GoalReport(listed, goal)]
+        merged.insert(_position(merged, placed, g, goal), reports)
+        placed[g] = reports
+        per_side[goal.side] += 1
 
 
-def _counted(listed: GoalList, goals: Sequence[LiveGoal], side: Side) -> int:
+def _side_score(listed: FeedGoals, goals: Sequence[LiveGoal], side: Side) -> int:
     if listed.score is not None:
         return listed.score.of(side)
     return sum(goal.side is side for goal in goals)
 
 
-def _costs(path: Sequence[_Words], goals: Sequence[LiveGoal], minutes: int) -> Costs:
+def _costs(merged: Sequence[_GoalReports], goals: Sequence[LiveGoal], minutes: int) -> Costs:
     costs: Costs = {}
-    numbers = _numbers([words[0].goal for words in path])
-    for g, (goal, number) in enumerate(zip(goals, _numbers(goals), strict=True)):
-        for p, words in enumerate(path):
+    numbers = _ordinals([reports[0].goal for reports in merged])
+    for g, (goal, number) in enumerate(zip(goals, _ordinals(goals), strict=True)):
+        for p, reports in enumerate(merged):
             found = [
                 cost
-                for word in words
-                if (cost := _cost(word.goal, goal, minutes, same_score=numbers[p] == number)) is not None
+                for report in reports
+                if (cost := _cost(report.goal, goal, minutes, same_score=numbers[p] == number)) is not None
             ]
             if found:
                 costs.setdefault(g, {})[p] = min(found)
     return costs
 
 
-def _numbers(goals: Sequence[LiveGoal]) -> list[int]:
+def _ordinals(goals: Sequence[LiveGoal]) -> list[int]:
     """Return the ordinal of each goal among those of its side."""
     seen: Counter[Side] = Counter()
     numbers = []
@@ -218,34 +218,34 @@ def _cost(a: LiveGoal, b: LiveGoal, minutes: int, *, same_score: bool) -> float 
     )
 
 
-def _position(path: Sequence[_Words], places: dict[int, _Words], number: int, goal: LiveGoal) -> int:
+def _position(merged: Sequence[_GoalReports], placed: dict[int, _GoalReports], number: int, goal: LiveGoal) -> int:
     """Return the index that keeps the feed's order of goals; within it, goals are sorted by minute."""
-    index = {id(words): position for position, words in enumerate(path)}
-    known = {g: index[id(words)] for g, words in places.items()}
+    index = {id(reports): position for position, reports in enumerate(merged)}
+    known = {g: index[id(reports)] for g, reports in placed.items()}
     position = max((at + 1 for g, at in known.items() if g < number), default=0)
-    end = min((at for g, at in known.items() if g > number), default=len(path))
-    while position < end and path[position][0].goal.minute.order <= goal.minute.order:
+    end = min((at for g, at in known.items() if g > number), default=len(merged))
+    while position < end and merged[position][0].goal.minute.order <= goal.minute.order:
         position += 1
     return position
 
 
-def _one(words: _Words) -> LiveGoal:
-    first = words[0].goal
+def _merged_goal(reports: _GoalReports) -> LiveGoal:
+    first = reports[0].goal
     return LiveGoal(
         side=first.side,
         minute=first.minute,
-        player=_person([word.goal.player for word in words]),
-        kind=_kind([word.goal.kind for word in words]),
-        assist=_person([word.goal.assist for word in words]),
+        player=_merged_player([report.goal.player for report in reports]),
+        kind=_merged_kind([report.goal.kind for report in reports]),
+        assist=_merged_player([report.goal.assist for report in reports]),
         type=first.type,
-        feeds=tuple(sorted(word.listed.feed for word in words)),
-        vendors=tuple(sorted({word.listed.vendor or word.listed.feed for word in words})),
+        feeds=tuple(sorted(report.listed.feed for report in reports)),
+        vendors=tuple(sorted({report.listed.vendor or report.listed.feed for report in reports})),
     )
 
 
-def _person(said: Sequence[Player]) -> Player:
+def _merged_player(players: Sequence[Player]) -> Player:
     """Return the first known player, with the id that another feed has for the same name if necessary."""
-    known = [person for person in said if person.known]
+    known = [person for person in players if person.known]
     if not known:
         return Player()
     first = known[0]
@@ -254,8 +254,8 @@ def _person(said: Sequence[Player]) -> Player:
     return next((person for person in known if person.id is not None and same_player(first, person)), first)
 
 
-def _kind(said: Sequence[Kind]) -> Kind:
-    return next((kind for kind in said if kind is not WicketKind.OTHER), said[0])
+def _merged_kind(kinds: Sequence[Kind]) -> Kind:
+    return next((kind for kind in kinds if kind is not WicketKind.OTHER), kinds[0])
 
 
 # --- Short text forms of fields, for comparing feeds.
@@ -281,11 +281,11 @@ def format_innings(match: FixtureIdentity) -> Callable[[Sequence[Innings]], list
 
 def format_goals(goals: Sequence[LiveGoal]) -> list[str]:
     score = Score(0, 0)
-    told = []
+    lines = []
     for goal in goals[:MAX_FORMATTED_GOALS]:
         score = score.plus(goal.side)
-        told.append(" ".join(part for part in (str(score), str(goal.minute), goal.player.name) if part))
-    return told
+        lines.append(" ".join(part for part in (str(score), str(goal.minute), goal.player.name) if part))
+    return lines
 
 
 def _team(match: FixtureIdentity, side: Side) -> str:
@@ -296,31 +296,33 @@ def _team(match: FixtureIdentity, side: Side) -> str:
 
 
 Read = Callable[[LiveFixture], Any]
-Tell = Callable[[Any], Any]
+Format = Callable[[Any], Any]
 
 
-def reconcile(match: FixtureIdentity, heard: Sequence[FeedReport], since: datetime | None = None) -> ReconciledFixture:
-    """`heard` holds one report per feed, and at least one. Only reports after `since` count as new.
+def reconcile(
+    match: FixtureIdentity, feed_reports: Sequence[FeedReport], since: datetime | None = None
+) -> ReconciledFixture:
+    """`feed_reports` holds one report per feed, and at least one. Only reports after `since` count as new.
 
     Older reports still contribute values, but neither confirm a goal again nor its removal.
     """
-    ranked = sorted(heard, key=lambda each: (-each.precedence, -each.at.timestamp(), each.feed))
-    voices = [Voice(each.feed, each.at, align_to_fixture(match, each), each.vendor) for each in ranked]
+    ranked = sorted(feed_reports, key=lambda each: (-each.precedence, -each.at.timestamp(), each.feed))
+    reports = [AlignedReport(each.feed, each.at, align_to_fixture(match, each), each.vendor) for each in ranked]
     founder = next((each for each in ranked if each.founding), ranked[0])
     new = {each.feed for each in ranked if since is None or each.at > since}
-    fields = _Fields(voices)
+    fields = _Fields(reports)
 
     status = fields.take("status", lambda live: live.status if live.status in PHASES else None)
     if status is None:
         # No feed has a known status: keep the raw one, and its consumers raise an error that names it.
-        status = voices[0].live.status
-    goals = merge_goals([GoalList(v.feed, v.live.goals, _score(v), v.vendor) for v in voices if v.trusts("goals")])
+        status = reports[0].live.status
+    goals = merge_goals([FeedGoals(r.feed, r.live.goals, _score(r), r.vendor) for r in reports if r.trusts("goals")])
     fields.take("goals", lambda live: order_goals(live.goals, live.score), format_goals)
     live = replace(
-        voices[0].live,
+        reports[0].live,
         feed=founder.feed,
         status=status,
-        kickoff=fields.take("kickoff", lambda live: live.kickoff, lambda at: at.isoformat()) or voices[0].live.kickoff,
+        kickoff=fields.take("kickoff", lambda live: live.kickoff, lambda at: at.isoformat()) or reports[0].live.kickoff,
         league=_league(fields, founder),
         home=replace(match.home, short=match.home.short or fields.first(lambda live: live.home.short)),
         away=replace(match.away, short=match.away.short or fields.first(lambda live: live.away.short)),
@@ -334,36 +336,37 @@ def reconcile(match: FixtureIdentity, heard: Sequence[FeedReport], since: dateti
         last_event=fields.take("last_event", lambda live: live.last_event, lambda event: event.description),
         metadata=_metadata(fields),
         confidence={},
-        evidence=PollEvidence(tuple(sorted(new)), _counted_reconcile(voices)),
+        evidence=PollEvidence(tuple(sorted(new)), _highest_score(reports)),
     )
-    return ReconciledFixture(live, fields.provenance, find_conflicts(voices))
+    return ReconciledFixture(live, fields.provenance, find_conflicts(reports))
 
 
 class _Fields:
     """Chooses the value of each field and records its provenance."""
 
-    def __init__(self, voices: Sequence[Voice]) -> None:
-        self._voices = voices
+    def __init__(self, reports: Sequence[AlignedReport]) -> None:
+        self._reports = reports
         self.provenance: dict[str, FieldProvenance] = {}
 
     @property
-    def voices(self) -> Sequence[Voice]:
-        return self._voices
+    def reports(self) -> Sequence[AlignedReport]:
+        return self._reports
 
-    def take(self, name: str, read: Read, tell: Tell = lambda value: value, *others: str) -> Any:
+    def take(self, name: str, read: Read, format_value: Format = lambda value: value, *others: str) -> Any:
         """Return the chosen value or None. `others` are alternative field names in the parser's confidence."""
-        said = [(voice, read(voice.live)) for voice in self._voices if voice.trusts(name, *others)]
-        said = [(voice, value) for voice, value in said if value is not None]
-        if not said:
+        values = [(report, read(report.live)) for report in self._reports if report.trusts(name, *others)]
+        values = [(report, value) for report, value in values if value is not None]
+        if not values:
             return None
-        words = [
-            FieldReport(voice.feed, tell(value), voice.at, voice.confidence(name, *others)) for voice, value in said
+        chosen, *rest = [
+            FieldReport(report.feed, format_value(value), report.at, report.confidence(name, *others))
+            for report, value in values
         ]
-        self.provenance[name] = FieldProvenance(words[0], tuple(words[1:]))
-        return said[0][1]
+        self.provenance[name] = FieldProvenance(chosen, tuple(rest))
+        return values[0][1]
 
     def first(self, read: Read) -> Any:
-        return next((value for voice in self._voices if (value := read(voice.live))), None)
+        return next((value for report in self._reports if (value := read(report.live))), None)
 
 
 def _minute(phase: Phase | None) -> Read:
@@ -371,12 +374,12 @@ def _minute(phase: Phase | None) -> Read:
     return lambda live: live.minute if PHASES.get(live.status) is phase else None
 
 
-def _score(voice: Voice) -> Score | None:
-    return voice.live.score if voice.trusts("score") else None
+def _score(report: AlignedReport) -> Score | None:
+    return report.live.score if report.trusts("score") else None
 
 
-def _counted_reconcile(voices: Sequence[Voice]) -> Score | None:
-    scores = [score for voice in voices if (score := _score(voice)) is not None]
+def _highest_score(reports: Sequence[AlignedReport]) -> Score | None:
+    scores = [score for report in reports if (score := _score(report)) is not None]
     return Score(max(s.home for s in scores), max(s.away for s in scores)) if scores else None
 
 
@@ -385,13 +388,13 @@ def _league(fields: _Fields, founder: FeedReport) -> Any:
     fields.take("league", lambda live: live.league, format_league)
     if "league" in fields.provenance:
         origin = fields.provenance["league"]
-        words = sorted((origin.chosen, *origin.others), key=lambda said: said.feed != founder.feed)
-        fields.provenance["league"] = FieldProvenance(words[0], tuple(words[1:]))
+        chosen, *rest = sorted((origin.chosen, *origin.others), key=lambda report: report.feed != founder.feed)
+        fields.provenance["league"] = FieldProvenance(chosen, tuple(rest))
     return founder.live.league
 
 
 def _metadata(fields: _Fields) -> dict[str, str]:
-    keys = dict.fromkeys(key for voice in fields.voices for key in voice.live.metadata)
+    keys = dict.fromkeys(key for report in fields.reports for key in report.live.metadata)
     chosen = {key: fields.take(f"metadata.{key}", _entry(key), str, key, "metadata") for key in keys}
     return {key: value for key, value in chosen.items() if value is not None}
 

@@ -53,9 +53,9 @@ def has_tracked_id(live: LiveFixture, teams: Collection[int], leagues: Collectio
 
 log = logging.getLogger(__name__)
 
-AROUND = timedelta(days=6)
+CANDIDATE_WINDOW = timedelta(days=6)
 """Maximum distance between the starts of two listings of one match; cricket lasts up to five days."""
-FOLLOWS_ALL = "all"
+FOLLOW_ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +78,19 @@ async def register_matches(
         return RegistrationResult()
     by_id = {live.id: live for live in fixtures}
     listings = [listing_of(opened.id, live) for live in by_id.values()]
-    async with store.registration() as registering:
-        known = await registering.known(opened.id, list(by_id))
+    async with store.registration() as registration:
+        known = await registration.known(opened.id, list(by_id))
         kickoffs = [live.kickoff for live in fixtures]
-        candidates = await registering.candidates(min(kickoffs) - AROUND, max(kickoffs) + AROUND, opened.id)
-        decided = await registering.decided(opened.id, list(by_id))
+        candidates = await registration.candidates(
+            min(kickoffs) - CANDIDATE_WINDOW, max(kickoffs) + CANDIDATE_WINDOW, opened.id
+        )
+        decided = await registration.decided(opened.id, list(by_id))
         # In a thread: a large ingest compares thousands of pairs, and the heartbeat must continue.
         places = await asyncio.to_thread(place_listings, listings, known, candidates, decided)
-        wanted = [listing for listing in places.new if _wanted(opened, by_id[listing.feed_id], tracked)]
-        founded = await _found(registering, opened, [(listing, by_id[listing.feed_id]) for listing in wanted])
+        wanted = [listing for listing in places.new if _should_follow(opened, by_id[listing.feed_id], tracked)]
+        founded = await _create_fixtures(
+            registration, opened, [(listing, by_id[listing.feed_id]) for listing in wanted]
+        )
         refreshed = [
             replace(to_fixture_ids(by_id[feed_id], opened.id_offset), id=at.fixture_id)
             for feed_id, at in known.items()
@@ -96,12 +100,12 @@ async def register_matches(
             (live, initial_stage(live.status, live.kickoff, now, rules))
             for live in [*refreshed, *(live for _, live in founded)]
         ]
-        added = await registering.add(placed, now)
+        added = await registration.add(placed, now)
         joined = [(listing, pairing, False) for listing, pairing in places.joined]
-        joined += [(listing, _own(live.id), True) for listing, live in founded]
-        await registering.join(joined, now)
-        await registering.locate(opened.id, {live.id: live.locator for live in by_id.values() if live.locator})
-        await registering.doubt(places.doubtful, now)
+        joined += [(listing, _same_fixture(live.id), True) for listing, live in founded]
+        await registration.join(joined, now)
+        await registration.locate(opened.id, {live.id: live.locator for live in by_id.values() if live.locator})
+        await registration.doubt(places.doubtful, now)
     for listing, pairing in places.doubtful:
         log.warning(
             f"{listing.home[0]} - {listing.away[0]} of {listing.feed} may be fixture {pairing.fixture_id}",
@@ -115,9 +119,9 @@ async def register_matches(
     )
 
 
-def _wanted(opened: OpenFeed, live: LiveFixture, tracked: TrackedIds) -> bool:
+def _should_follow(opened: OpenFeed, live: LiveFixture, tracked: TrackedIds) -> bool:
     source, own_ids = opened.source, opened.id_offset == 0
-    if source.follow != FOLLOWS_ALL:
+    if source.follow != FOLLOW_ALL:
         return False
     # A match with placeholder teams could never be paired with another feed's.
     if not own_ids and (is_placeholder(live.home.name) or is_placeholder(live.away.name)):
@@ -127,25 +131,25 @@ def _wanted(opened: OpenFeed, live: LiveFixture, tracked: TrackedIds) -> bool:
     return is_tracked(live, tracked, source.adapter, own_ids=own_ids)
 
 
-async def _found(
-    registering: RegistrationTransaction, opened: OpenFeed, new: Sequence[tuple[MatchListing, LiveFixture]]
+async def _create_fixtures(
+    registration: RegistrationTransaction, opened: OpenFeed, new: Sequence[tuple[MatchListing, LiveFixture]]
 ) -> list[tuple[MatchListing, LiveFixture]]:
     """Return new matches in fixture ids. An id taken by another feed's match is moved to this feed's id space."""
-    taken = await registering.taken([live.id + opened.id_offset for _, live in new])
+    taken = await registration.taken([live.id + opened.id_offset for _, live in new])
     founded = []
     for listing, live in new:
         try:
-            ours = to_fixture_ids(replace(live, feed=opened.id), opened.id_offset)
-            if ours.id in taken:
-                ours = replace(ours, id=live.id + id_offset(opened.id, own=False))
+            fixture = to_fixture_ids(replace(live, feed=opened.id), opened.id_offset)
+            if fixture.id in taken:
+                fixture = replace(fixture, id=live.id + id_offset(opened.id, own=False))
         except FeedSchemaError as error:
             log.warning(str(error), extra={"action": "fixture_rejected", "feed": opened.id, "error": error.kind})
             continue
-        founded.append((listing, ours))
+        founded.append((listing, fixture))
     return founded
 
 
-def _own(fixture_id: int) -> Pairing:
+def _same_fixture(fixture_id: int) -> Pairing:
     return Pairing(PairingVerdict.SAME, fixture_id, confidence=1.0)
 
 

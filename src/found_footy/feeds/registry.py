@@ -32,7 +32,7 @@ from found_footy.storage.redis import RedisCache
 
 log = logging.getLogger(__name__)
 
-OWN_IDS = "api_football"
+PRIMARY_ADAPTER = "api_football"
 """Adapter whose ids are used unchanged if several feeds are declared."""
 
 
@@ -96,7 +96,7 @@ class FeedRegistry:
         for source in sorted(self._sources, key=lambda source: (-source.precedence, source.id)):
             switched = self._switched.get(source.id)
             on = source.enabled if switched is None else switched
-            listed.append(DeclaredFeed(source, on, switched, self._lacks(source) if on else ""))
+            listed.append(DeclaredFeed(source, on, switched, self._missing_setting(source) if on else ""))
         return listed
 
     async def aclose(self) -> None:
@@ -112,11 +112,11 @@ class FeedRegistry:
             self._sources = self._read()
         except SettingsError as error:
             # Keep the last valid feeds: an edit in progress must not disable everything.
-            log.error(str(error), extra={"action": "feeds_file_wrong"})
+            log.error(str(error), extra={"action": "feeds_file_invalid"})
         try:
             self._switched = dict(await self._switches.switched())
         except CacheUnavailable as error:
-            log.warning(str(error), extra={"action": "switches_unknown"})
+            log.warning(str(error), extra={"action": "switches_unavailable"})
         declared = {source.id: source for source in self._sources}
         for feed_id, (source, feed) in list(self._built.items()):
             if declared.get(feed_id) != source:
@@ -131,30 +131,30 @@ class FeedRegistry:
             await feed.aclose()
 
     def _open(self, source: FeedSource) -> OpenFeed:
-        feed = self._made(source)
-        return OpenFeed(source, feed, id_offset(source.id, own=self._has_own_ids(source)))
+        feed = self._client(source)
+        return OpenFeed(source, feed, id_offset(source.id, own=self._is_primary(source)))
 
-    def _made(self, source: FeedSource) -> ScoreFeed:
+    def _client(self, source: FeedSource) -> ScoreFeed:
         if source.id not in self._built:
             self._built[source.id] = (source, self._build(source))
         return self._built[source.id][1]
 
-    def _lacks(self, source: FeedSource) -> str:
+    def _missing_setting(self, source: FeedSource) -> str:
         try:
-            self._made(source)
+            self._client(source)
         except SettingsError as error:
             return str(error)
         return ""
 
-    def _has_own_ids(self, source: FeedSource) -> bool:
-        return source == self.home(self._sources)
+    def _is_primary(self, source: FeedSource) -> bool:
+        return source == self.primary_source(self._sources)
 
     @staticmethod
-    def home(sources: Sequence[FeedSource]) -> FeedSource | None:
+    def primary_source(sources: Sequence[FeedSource]) -> FeedSource | None:
         """Return the feed whose ids are used unchanged: the only one, or the first API-Football feed."""
         if len(sources) == 1:
             return sources[0]
-        return next((source for source in sources if source.adapter == OWN_IDS), None)
+        return next((source for source in sources if source.adapter == PRIMARY_ADAPTER), None)
 
 
 # --- Composition of the score feeds: declarations, adapters, caches and limits.
@@ -213,11 +213,11 @@ async def open_cache(settings: Settings) -> AsyncIterator[RedisCache]:
 def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
     """Return a function that returns the declared feeds and reloads a changed file. Raises SettingsError."""
     if settings.feed is not None:
-        only = _with_origins(settings, [FeedSource(settings.feed, settings.feed, precedence=100)])
+        only = _with_vendors(settings, [FeedSource(settings.feed, settings.feed, precedence=100)])
         return lambda: only
     path = settings.feeds_file
     if not path.exists() and "feeds_file" not in settings.model_fields_set:
-        default = _with_origins(settings, SOURCES)
+        default = _with_vendors(settings, SOURCES)
         return lambda: default
     read: tuple[tuple[int, int], tuple[FeedSource, ...]] | None = None
 
@@ -229,18 +229,18 @@ def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
             raise SettingsError(f"FOOTY_FEEDS_FILE: {path} cannot be read: {error.strerror}") from error
         stamp = (found.st_mtime_ns, found.st_size)
         if read is None or read[0] != stamp:
-            read = (stamp, _with_origins(settings, load_sources(path)))
+            read = (stamp, _with_vendors(settings, load_sources(path)))
         return read[1]
 
     return declared
 
 
-def _with_origins(settings: Settings, sources: Sequence[FeedSource]) -> tuple[FeedSource, ...]:
+def _with_vendors(settings: Settings, sources: Sequence[FeedSource]) -> tuple[FeedSource, ...]:
     """Set each feed's vendor from its effective address, including one from the settings."""
     urls = {"api_football": str(settings.api_football_url), "espn": str(settings.espn_url), "crex": CREX_URL}
-    asked = {each.id: each.metadata.get("base_url") or urls.get(each.adapter) for each in sources}
+    addresses = {each.id: each.metadata.get("base_url") or urls.get(each.adapter) for each in sources}
     return tuple(
-        replace(_with_leagues(settings, each), vendor=vendor_of(each.id, each.adapter, asked[each.id]))
+        replace(_with_leagues(settings, each), vendor=vendor_of(each.id, each.adapter, addresses[each.id]))
         for each in sources
     )
 
@@ -264,14 +264,14 @@ def espn_leagues(declared: Sequence[str], following: Following) -> tuple[str, ..
 async def check_feeds(settings: Settings) -> None:
     """Check before startup that at least one feed is configured."""
     sources = [source for source in declared_feeds(settings)() if source.enabled]
-    lacking = {}
+    missing = {}
     for source in sources:
         try:
             await build_feed(settings, source, None).aclose()
         except SettingsError as error:
-            lacking[source.id] = str(error)
-    if len(lacking) == len(sources):
-        reasons = "; ".join(f"{feed}: {reason}" for feed, reason in lacking.items())
+            missing[source.id] = str(error)
+    if len(missing) == len(sources):
+        reasons = "; ".join(f"{feed}: {reason}" for feed, reason in missing.items())
         raise SettingsError(
             f"no score feed can be used ({reasons or 'all are switched off in FOOTY_FEEDS_FILE'}). "
             "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
@@ -280,7 +280,7 @@ async def check_feeds(settings: Settings) -> None:
 
 @asynccontextmanager
 async def feed_permit(semaphore: LeaseSemaphore, source: FeedSource, wait_seconds: float) -> AsyncIterator[None]:
-    """Hold a permit for one request to the feed. Feeds of one origin share its limits. Raises FeedBusy."""
+    """Hold a permit for one request to the feed. Feeds of one vendor share its limits. Raises FeedBusy."""
     limits = source.limits
     async with AsyncExitStack() as stack:
         try:
@@ -305,7 +305,7 @@ def build_feed(
     following: Callable[[], Following] | None = None,
 ) -> ScoreFeed:
     """`following` returns the current follow list. Raises SettingsError if a setting is missing."""
-    said = source.metadata
+    options = source.metadata
     if following is None:
         fixed = following_of(settings.follow)
         following = lambda: fixed  # noqa: E731
@@ -316,7 +316,7 @@ def build_feed(
             if settings.api_football_key is None:
                 raise SettingsError("API_FOOTBALL_KEY is not set")
             return ApiFootball(
-                said.get("base_url", settings.api_football_url),
+                options.get("base_url", settings.api_football_url),
                 settings.api_football_key.get_secret_value(),
                 timeout=settings.feed_timeout_seconds,
                 now=utc_now,
@@ -326,18 +326,18 @@ def build_feed(
             )
         case "espn":
             return Espn(
-                said.get("base_url", settings.espn_url),
-                lambda: espn_leagues(said.get("leagues", ()), following()),
+                options.get("base_url", settings.espn_url),
+                lambda: espn_leagues(options.get("leagues", ()), following()),
                 timeout=settings.feed_timeout_seconds,
                 now=utc_now,
                 retry=retry,
                 turn=turn,
                 name=source.id,
-                cricinfo_url=said.get("cricinfo_url"),
+                cricinfo_url=options.get("cricinfo_url"),
             )
         case "crex":
             return Crex(
-                said.get("base_url", CREX_URL),
+                options.get("base_url", CREX_URL),
                 settings.browser_url,
                 timeout=settings.scrape_seconds,
                 now=utc_now,
@@ -346,7 +346,7 @@ def build_feed(
                 name=source.id,
             )
         case "recording":
-            return recording_feed(source.id, said, utc_now)
+            return recording_feed(source.id, options, utc_now)
     raise SettingsError(f"{source.id}: given the adapter {source.adapter!r}; allowed are {', '.join(ADAPTERS)}")
 
 
@@ -383,16 +383,16 @@ class RegistryBook:
 
     def __init__(self, settings: Settings, switches: FeedSwitches) -> None:
         self._settings, self._switches = settings, switches
-        self._made: FeedRegistry | None = None
+        self._client: FeedRegistry | None = None
 
     async def declared(self) -> Sequence[FeedDeclaration]:
-        if self._made is None:
+        if self._client is None:
             settings = self._settings
             # Building a feed reveals missing settings; no request is made.
-            self._made = FeedRegistry(
+            self._client = FeedRegistry(
                 declared_feeds(settings), lambda source: build_feed(settings, source, None), self._switches
             )
-        return [_declared(each) for each in await self._made.declared()]
+        return [_declared(each) for each in await self._client.declared()]
 
     async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
         if not any(each.feed == feed for each in await self.declared()):
@@ -401,8 +401,8 @@ class RegistryBook:
         return next(each for each in await self.declared() if each.feed == feed)
 
     async def aclose(self) -> None:
-        if self._made is not None:
-            await self._made.aclose()
+        if self._client is not None:
+            await self._client.aclose()
 
 
 def _declared(each: DeclaredFeed) -> FeedDeclaration:

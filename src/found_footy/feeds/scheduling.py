@@ -179,7 +179,7 @@ class ScrapeRequest(Generic[FollowedT]):
 
     listing: FollowedT
     priority: MatchPriority
-    heard_at: datetime | None = None
+    answered_at: datetime | None = None
     """Time of this feed's last answer for the match."""
 
 
@@ -234,7 +234,7 @@ def due_requests(
         priority = priority_of(listing.stage, listing.status, listing.kickoff, now, rules.imminent)
         if _is_its_time(listing, priority, record, now, rules):
             requests.append(ScrapeRequest(listing, priority, record.updated_at if record else None))
-    return sorted(requests, key=lambda one: (one.priority, one.heard_at or _NEVER, one.listing.feed_id))
+    return sorted(requests, key=lambda one: (one.priority, one.answered_at or _NEVER, one.listing.feed_id))
 
 
 def within_means(

@@ -88,7 +88,7 @@ WORDS = {
 GOAL_KINDS: Mapping[str, Kind] = {kind.value: kind for kind in GoalKind}
 WICKET_KINDS: Mapping[str, Kind] = {kind.value: kind for kind in WicketKind}
 LONGEST = 2000
-MOST_EVENTS = 200
+MAX_EVENTS = 200
 
 
 def payload_of(live: LiveFixture) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def decode(payload: Mapping[str, Any]) -> LiveFixture:
         score=_read_score(match["score"], "wickets_taken" if sport is Sport.CRICKET else "goals"),
         penalties=None if match.get("penalties") is None else _pair(match["penalties"]),
         minute=None if match.get("clock") is None else _read_minute(match["clock"]),
-        goals=tuple(_read_event(each) for each in match["events"].items(MOST_EVENTS)),
+        goals=tuple(_read_event(each) for each in match["events"].items(MAX_EVENTS)),
         raw={} if match.get("raw") is None else _object(match["raw"]),
         sport=sport,
         innings=tuple(_read_innings(each) for each in match["innings"].items(20)),

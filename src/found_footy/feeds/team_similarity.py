@@ -191,7 +191,7 @@ def known_club(words: Sequence[str]) -> str | None:
 # --- Similarity of two feeds' names for a team.
 
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 _FUZZY = 6
 """Minimum length of words that may differ in one letter: Lecce is not Lecco."""
 _ENDING = 4
@@ -234,12 +234,12 @@ def team_similarity(ours: Sequence[str], theirs: Sequence[str]) -> TeamSimilarit
 
 
 def _full(names: Sequence[str]) -> list[str]:
-    first, *others = names[:MOST_NAMES]
+    first, *others = names[:MAX_NAMES]
     return [first, *(name for name in others if not _CODE.fullmatch(name))]
 
 
 def _codes(names: Sequence[str]) -> set[str]:
-    return {name for name in names[:MOST_NAMES] if _CODE.fullmatch(name)}
+    return {name for name in names[:MAX_NAMES] if _CODE.fullmatch(name)}
 
 
 def _known_to_differ(a: str, b: str) -> bool:

@@ -337,11 +337,11 @@ def _named(goal: OpenGoal) -> str:
 
 def sources(recorded: DatabaseFacts) -> Iterator[Finding]:
     used = recorded.sources
-    failing = [each for each in used if each.failures_in_a_row >= SOURCE_FAILURES]
+    failing = [each for each in used if each.consecutive_failures >= SOURCE_FAILURES]
     all_fail = bool(used) and len(failing) == len(used)
     for each in failing:
         said = f": {each.error_kind}: {each.error_message}" if each.error_kind else ""
-        what = f"{each.source} failed {each.failures_in_a_row} times in a row{said}"
+        what = f"{each.source} failed {each.consecutive_failures} times in a row{said}"
         grade = SystemGrade.FAILED if all_fail else SystemGrade.DEGRADED
         yield Finding("source", grade, what, each.failing_since, source_advice(each.error_kind), "sources")
 

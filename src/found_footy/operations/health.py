@@ -78,7 +78,7 @@ def _feed_line(
     now: datetime,
 ) -> FeedLine:
     own = [record for record in records if record.feed == declared.feed]
-    failing = [record for record in own if record.failures_in_a_row]
+    failing = [record for record in own if record.consecutive_failures]
     last = max(failing, key=lambda record: record.asked_at or record.created_at, default=None)
     ok, failed = recent.get(declared.feed, (0, 0))
     answers = [record.updated_at for record in own if record.updated_at]

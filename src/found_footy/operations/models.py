@@ -405,7 +405,7 @@ class SourceUse:
     failures: int
     found: int
     answered_at: datetime | None
-    failures_in_a_row: int
+    consecutive_failures: int
     failing_since: datetime | None
     error_kind: str | None
     error_message: str | None

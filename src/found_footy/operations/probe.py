@@ -327,9 +327,9 @@ class SystemProbe:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return tuple(await self._feeds.book.declared())
         except SettingsError as error:
-            log.warning(str(error), extra={"action": "feeds_file_wrong"})
+            log.warning(str(error), extra={"action": "feeds_file_invalid"})
         except TimeoutError:
-            log.warning("the switches of the feeds were not read in time", extra={"action": "switches_unknown"})
+            log.warning("the switches of the feeds were not read in time", extra={"action": "switches_unavailable"})
         return None
 
     async def _temporal_state(self, now: datetime) -> tuple[TemporalState | None, EngineStatus]:

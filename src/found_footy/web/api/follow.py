@@ -35,7 +35,7 @@ async def follow_state(services: WebServices) -> FollowState:
         declared = await services.scores.book.declared()
     except SettingsError as error:
         # The page still shows the follow list; the operations page reports the file.
-        log.warning(str(error), extra={"action": "feeds_file_wrong"})
+        log.warning(str(error), extra={"action": "feeds_file_invalid"})
         declared = ()
     asked = {each.feed: each.adapter for each in declared if each.usable}
     return await services.follow.book.state(feed_costs(asked), services.follow.plan, services.now())

@@ -131,7 +131,7 @@ class PausedMatch(StatusModel):
     match_id: str = Field(description="Feed and its id of the match.")
     feed: str
     title: str
-    failures_in_a_row: int
+    consecutive_failures: int
     paused_until: datetime | None
     error: str | None
 

@@ -359,8 +359,8 @@ def _feed_status(
         left = f", again in {spoken(record.paused_until - now)}" if record.paused_until else ""
         return "paused", f"paused{left}"
     age = spoken(now - record.updated_at) if record.updated_at else "never"
-    if record.failures_in_a_row:
-        return "failing", f"{age}, {record.failures_in_a_row} failed"
+    if record.consecutive_failures:
+        return "failing", f"{age}, {record.consecutive_failures} failed"
     if record.updated_at is None:
         return "unknown", "no data yet"
     return ("late" if now - record.updated_at > limit else "ok"), age
@@ -423,7 +423,7 @@ def _paused_row(record: MatchMonitoringRecord, now: datetime) -> PausedRow:
     until = record.paused_until
     next_attempt = "at the next poll" if until is None or until <= now else f"in {spoken(until - now)}"
     title = record.title or record.match_id
-    return PausedRow(title, record.feed, record.failures_in_a_row, until, next_attempt, record.error or "")
+    return PausedRow(title, record.feed, record.consecutive_failures, until, next_attempt, record.error or "")
 
 
 def conflict_rows(measured: Measurement, limits: HealthLimits, hides: Hides) -> tuple[ConflictRow, ...]:

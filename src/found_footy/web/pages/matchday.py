@@ -251,7 +251,7 @@ def _goal(
 
 Show = Literal["all", "live", "clips"]
 
-AROUND = 3
+CANDIDATE_WINDOW = 3
 """Days on each side of the current one."""
 
 
@@ -310,7 +310,7 @@ def nearest_day(day: date, before: date | None, after: date | None) -> date:
 
 
 def day_tabs(day: date, counts: Mapping[date, int]) -> list[DayTab]:
-    days = [day + timedelta(days=step) for step in range(-AROUND, AROUND + 1)]
+    days = [day + timedelta(days=step) for step in range(-CANDIDATE_WINDOW, CANDIDATE_WINDOW + 1)]
     return [DayTab(each, counts.get(each, 0), each == day) for each in days]
 
 
@@ -352,15 +352,15 @@ async def _shared_page(
 
 async def _today(request: Request, services: WebServices, show: Show) -> HTMLResponse:
     day = services.now().astimezone(UTC).date()
-    nearby = await services.matchday.days(day, AROUND)
+    nearby = await services.matchday.days(day, CANDIDATE_WINDOW)
     nearest = nearest_day(day, nearby["before"], nearby["after"])
     if nearby["counts"].get(day) or nearest == day:
         return await _page(request, services, day, nearby, show)
-    return await _page(request, services, nearest, await services.matchday.days(nearest, AROUND), show)
+    return await _page(request, services, nearest, await services.matchday.days(nearest, CANDIDATE_WINDOW), show)
 
 
 async def _one_day(request: Request, services: WebServices, day: date, show: Show) -> HTMLResponse:
-    return await _page(request, services, day, await services.matchday.days(day, AROUND), show)
+    return await _page(request, services, day, await services.matchday.days(day, CANDIDATE_WINDOW), show)
 
 
 @router.get("/fragments/match/{fixture_id}")

@@ -13,6 +13,7 @@ from found_footy.clips.match_clock import (
     parse_clock_field,
     parse_stoppage_clock_field,
     period_mark,
+    with_period_of,
 )
 
 
@@ -193,9 +194,24 @@ def test_a_clock_at_a_periods_end_shows_only_the_period(text: str, stands: bool)
     assert clock.stands_at_period_end is stands
 
 
-@pytest.mark.parametrize("text", ["2T", "1.HZ", "2nd", "2ª", "PT", "ST", "1ST HALF", "H2", "II T", "(2T)", "2 H"])
+@pytest.mark.parametrize("text", ["2T", "1.HZ", "2nd", "2ª", "2a", "PT", "ST", "1ST HALF", "H2", "II T", "(2T)", "2 H"])
 def test_a_text_that_is_a_period_mark(text: str) -> None:
     assert period_mark(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("clock", "other", "combined"),
+    [
+        ("04:55", "2T 04:53", "2H 04:55"),
+        ("04:55", "1.HZ 04:53", "1H 04:55"),
+        ("1T 04:55", "2T 04:53", "1T 04:55"),
+        ("04:55", "04:53", "04:55"),
+        ("04:55", None, "04:55"),
+        ("HT", "2T 04:53", "HT"),
+    ],
+)
+def test_a_period_mark_read_once_holds_for_the_clip(clock: str, other: str | None, combined: str) -> None:
+    assert with_period_of(clock, other) == combined
 
 
 @pytest.mark.parametrize("text", ["EST", "2", "HT", "2T 04:55", "2nd leg", "TOT", "1-1", "", "STS"])

@@ -9,7 +9,7 @@ from found_footy.clips.verification import minute_of
 from found_footy.fixtures.models import Score
 from found_footy.media.models import Frame, TextLine
 from found_footy.media.ocr import OcrEngine
-from tests.media.pictures import filmed, match_picture, noise
+from tests.media.pictures import filmed, grass, match_picture, noise
 
 
 class CountingEngine(OcrEngine):
@@ -75,6 +75,38 @@ async def test_a_close_up_beside_a_scoreboard_is_soccer_once_a_pitch_was_seen(oc
     assert not (await clip.read_frames([Frame(1.0, close_up)])).soccer
     assert (await clip.read_frames([Frame(2.0, match_picture())])).soccer
     assert (await clip.read_frames([Frame(3.0, close_up)])).soccer
+
+
+async def test_a_scoreboard_or_some_grass_leaves_the_sport_open(ocr_engine: OcrEngine) -> None:
+    close_up = match_picture()
+    close_up[200:] = (90, 110, 160)
+    some_grass = noise(1280, 720)
+    some_grass[540:] = grass(1280, 180)
+    readings = [
+        await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, frame)])
+        for frame in (close_up, some_grass, noise(640, 360), match_picture())
+    ]
+    assert [reading.soccer for reading in readings] == [None, None, False, True]
+
+
+@pytest.mark.parametrize(
+    ("board", "clock", "minute"), [("2T 04:55 EST 1-0 PAT", "2T 04:55", 49), ("FT ARS 2-1 CHE", "FT", None)]
+)
+async def test_marks_beside_the_teams_are_read(
+    ocr_engine: OcrEngine, board: str, clock: str, minute: int | None
+) -> None:
+    reading = await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, match_picture(board=board))])
+    assert (reading.clock, minute_of(reading)) == (clock, minute)
+
+
+async def test_a_small_scoreboard_is_found_in_close_ups_from_the_third_search_on(ocr_engine: OcrEngine) -> None:
+    engine = CountingEngine(ocr_engine)
+    clip = OcrVision(engine).open_clip()
+    searches = []
+    for second in range(4):
+        await clip.read_frames([Frame(second, noise(640, 360))])
+        searches.append(engine.searches)
+    assert searches == [2, 4, 10, 12]
 
 
 async def test_a_filmed_screen_is_noticed(ocr_engine: OcrEngine) -> None:

@@ -38,6 +38,8 @@ from found_footy.media.models import TextLine
         ([["2nd"], ["04:55", "EST 1-0 PAT"]], "2ND 04:55", "EST PAT", "1-0"),
         ([["EST 1-0 PAT", "04:55"], ["2.HZ"]], "2.HZ 04:55", "EST PAT", "1-0"),
         ([["EST 1-0 PAT", "1H 04:55"], ["2T"]], "1H 04:55", "EST PAT", "1-0"),
+        ([["PAL", "1 x 0", "COR", "13:10", "2T"]], "2T 13:10", "PAL COR", "1-0"),
+        ([["2MT 25:10 PSG 3 - 0 OM"]], "2MT 25:10", "PSG OM", "3-0"),
         ([["67:08RIVERPLATE01BOCAJUNIORS0"]], "67:08", "RIVERPLATE BOCAJUNIORS", "0-1"),
         ([["Sunday", "10:13 PM"]], None, None, None),
     ],

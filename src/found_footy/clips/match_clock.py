@@ -77,6 +77,12 @@ def _half_marks(digit: str, roman: str, suffixes: str, ordinals: str, characters
     )
 
 
+PERIOD_MARKS = {
+    MatchPeriod.FIRST_HALF: "1H",
+    MatchPeriod.SECOND_HALF: "2H",
+    MatchPeriod.EXTRA_TIME: "ET",
+    MatchPeriod.EXTRA_SECOND: "ET2",
+}
 _PERIODS = (
     (
         MatchPeriod.EXTRA_SECOND,
@@ -118,7 +124,17 @@ _LATE_PERIOD = re.compile(r"3RD|4TH")
 def period_mark(text: str) -> str | None:
     """Return the text if it is nothing but a period mark, such as `2T` or `1. HZ`."""
     plain = _plain(text).strip(" .|-()[]")
+    if re.fullmatch("[12]A", plain):  # 2ª, as OCR reads it
+        plain = f"{plain[0]}°"
     return plain if any(re.fullmatch(words, plain) for _, words in _PERIODS) else None
+
+
+def with_period_of(clock: str, other: str | None) -> str:
+    """Put the period mark of another reading of the same scoreboard before a clock that has none."""
+    parsed, marked = parse_clock_field(clock), parse_clock_field(other) if other else None
+    if parsed is None or marked is None or parsed.period or parsed.mark or not marked.period:
+        return clock
+    return f"{PERIOD_MARKS[marked.period]} {clock}"
 
 
 def is_other_sports_mark(text: str, *, alone: bool) -> bool:

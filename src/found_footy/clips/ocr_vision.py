@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from found_footy.clips.cricket_scoreboard import parse_overs
 from found_footy.clips.frame_selection import ClipVision
-from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field
+from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field, with_period_of
 from found_footy.clips.models import FrameReading
 from found_footy.clips.scoreboard import ScoreboardText, is_game_menu
 from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, locate_scoreboard
@@ -126,6 +126,9 @@ class OcrClip:
             # A row with gaps and crests is sometimes unreadable as a whole; its clock alone is not.
             alone = parse([[self._text(frame, region.clock_area)]])
             board = replace(board, clock=alone.clock, stoppage_clock=board.stoppage_clock or alone.stoppage_clock)
+        if board.clock is not None and self._sport is Sport.FOOTBALL:
+            # The mark is small and does not change within a clip: once is enough.
+            board = replace(board, clock=with_period_of(board.clock, region.board.clock))
         return board
 
     def _text(self, frame: Pixels, part: TextLine) -> str:
@@ -208,7 +211,9 @@ def _majority_board(
 
 
 def _minute(board: ScoreboardText) -> int | None:
-    return compute_absolute_minute(parse_clock_field(board.clock)) if board.clock else None
+    """Minute on which frames must agree, also for HT and FT, which prove none: teams and score are kept."""
+    clock = parse_clock_field(board.clock) if board.clock else None
+    return clock.minute if clock is not None and clock.mark is not None else compute_absolute_minute(clock)
 
 
 def _balls(board: ScoreboardText) -> int | None:

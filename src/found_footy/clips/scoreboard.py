@@ -17,7 +17,7 @@ MAX_NAME_LENGTH = 3
 
 _NOISE = word_set("LIVE HD UHD SD VAR GOAL GOL GOOL PEN HALF TIME MIN VS V VIVO DIRETO DIRECTO DIRECT DIRETTA CANLI")
 _PERIOD = (
-    r"(?:[12] ?H|H ?[12]|[12](?:ST|ND)(?: HALF)?|ET ?[12]?|[12] ?[.ªº°]? ?(?:T|HZ|HT)|[12][ªº°]"
+    r"(?:[12] ?H|H ?[12]|[12](?:ST|ND)(?: HALF)?|ET ?[12]?|[12] ?[.ªº°]? ?(?:T|HZ|HT|MT|Y)(?![A-Za-z])|[12][ªº°]"
     r"|(?<![A-Za-z])[PS]\.?T\.?)"
 )
 """Marks that OCR joins with the clock; those in a box of their own are found by `period_mark`."""
@@ -170,7 +170,7 @@ def _items(row: Sequence[tuple[int, str]]) -> list[_Item]:
                 # 01 is 0 and 1 read as one number: goals have no leading zero.
                 parts = token if len(token) == 2 and token[0] == "0" else [token]
                 items += [_Item(number=part, source=source) for part in parts]
-            elif token in "-–:.":
+            elif token in "-–:." or (token in "xX×" and last.number):
                 continue
             elif not token[0].isalpha() or token.upper() in _NOISE:
                 items.append(_Item(source=source))

@@ -84,8 +84,8 @@ def allowed_rejections(clip: ClipSpec, match: AnyMatch, goal: int) -> frozenset[
     shown = clip_truth(clip)
     own = (clip.match, clip.goal) == (match.id, goal)
     if shown.reason is not None and (own or shown.reason not in _OF_A_CLOCK):
-        losses = _CRICKET_REJECTIONS if isinstance(match, ScriptedCricketMatch) else _REJECTIONS
-        return _endless(clip) or losses[shown.reason]
+        rejections = _CRICKET_REJECTIONS if isinstance(match, ScriptedCricketMatch) else _REJECTIONS
+        return _endless(clip) or rejections[shown.reason]
     if not own:
         # Found by the search for another goal: its clock, where visible, proves that.
         return _OTHER_MOMENT | _cropped_rejections(clip, match)
@@ -124,8 +124,8 @@ def _endless(clip: ClipSpec) -> frozenset[str]:
 
 def _cropped_rejections(clip: ClipSpec, match: AnyMatch) -> frozenset[str]:
     """A crop that removes the scoreboard may leave too little pitch to recognise the sport."""
-    loss = RejectionReason.NOT_CRICKET if isinstance(match, ScriptedCricketMatch) else RejectionReason.NOT_SOCCER
-    return frozenset({loss}) if "no_clock" in clip.also else frozenset()
+    rejection = RejectionReason.NOT_CRICKET if isinstance(match, ScriptedCricketMatch) else RejectionReason.NOT_SOCCER
+    return frozenset({rejection}) if "no_clock" in clip.also else frozenset()
 
 
 # --- Match documents with scripted matches.

@@ -137,7 +137,7 @@ class EspnRecording:
 def _taken(path: Path) -> int:
     name = path.name.removesuffix(_SUFFIX)
     if not name.isdecimal():
-        raise ScenarioError(f"{path}: got the name {name!r}; allowed: a Unix time, such as 1782934981")
+        raise ScenarioError(f"{path}: got the name {name!r}, expected a Unix time, such as 1782934981")
     return int(name)
 
 

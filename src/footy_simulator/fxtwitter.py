@@ -47,9 +47,9 @@ def fxtwitter_routes(
             return _refused("q: Search query is required")
         if len(query) > MAX_QUERY_LENGTH:
             return _refused(f"q: Raw query length {len(query)} exceeds max allowed {MAX_QUERY_LENGTH}")
-        most = min(int(count), MAX_COUNT) if count.isascii() and count.isdecimal() and count else DEFAULT_COUNT
+        limit = min(int(count), MAX_COUNT) if count.isascii() and count.isdecimal() and count else DEFAULT_COUNT
         found = [] if service.state == "empty" else [*posts("x"), elsewhere(now())]
-        results = [status_of(post, base_url()) for post in found if query_matches(query, post.text)][:most]
+        results = [status_of(post, base_url()) for post in found if query_matches(query, post.text)][:limit]
         if not results:
             return JSONResponse({"code": 404, "results": [], "cursor": NO_CURSOR}, 404)
         cursor = {"top": f"DAAD{results[0]['id']}", "bottom": f"DAAC{results[-1]['id']}"}

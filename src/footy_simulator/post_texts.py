@@ -1,7 +1,7 @@
 """Texts of posts, in several styles.
 
 Every text contains each scorer that the feed ever reports and both full team names, so that a search finds it whatever
-the feed says at the time. The noise (markup, bidirectional marks, dropped accents) is what strangers type.
+the feed reports at the time. The noise (markup, bidirectional marks, dropped accents) is what strangers type.
 """
 
 from __future__ import annotations

@@ -175,8 +175,8 @@ def _text(story: GoalStory | WicketStory, hand: int) -> str:
 
 def _throwback(story: GoalStory | WicketStory, match: ScriptedMatch | ScriptedCricketMatch) -> PlannedPost:
     platform = _PLATFORMS[match.id % len(_PLATFORMS)]
-    told = wicket_throwback_text(story) if isinstance(story, WicketStory) else throwback_text(story)
-    text = _title(story) if platform == "reddit" else told
+    text = wicket_throwback_text(story) if isinstance(story, WicketStory) else throwback_text(story)
+    text = _title(story) if platform == "reddit" else text
     return PlannedPost(platform, 0, "yesteryear_fc", text, 34.0, f"{HOSTILE_PATH}/gone/memory-{match.id}.mp4", age=_OLD)
 
 

@@ -159,7 +159,7 @@ class ScenarioProblem:
         given = "nothing" if self.given is None else repr(self.given)
         if len(given) > MAX_SHOWN_VALUE:
             given = given[: MAX_SHOWN_VALUE - 3] + "..."
-        return f"{self.path}: got {given}; allowed: {self.allowed}"
+        return f"{self.path}: got {given}, expected {self.allowed}"
 
 
 # --- Base class.
@@ -488,7 +488,7 @@ class ClipHostService(ScenarioModel):
     streamff: Literal["clips", "placeholder"] = "clips"
     """`placeholder`: its files redirect to a playable video about a terms of service abuse."""
     dead: tuple[ClipHostName, ...] = ()
-    """Hosts that have lost all their clips."""
+    """Hosts whose clips are all gone."""
 
 
 class BlueskyService(ScenarioModel):
@@ -568,7 +568,7 @@ class Broadcast(ScenarioModel):
 
 
 class ScriptedGoal(ScenarioModel):
-    """A goal. `side` is credited with it, also for an own goal; no `player` means not known yet."""
+    """A goal. `side` is credited with it, also for an own goal; no `player` means not reported yet."""
 
     minute: MinuteOfPlay
     side: SideName

@@ -1,7 +1,7 @@
 """What ESPN calls the leagues, teams and players of a scenario, and the numbers that it gives them.
 
 Another service, another spelling: full first names, another name for some clubs, other ids throughout. These are facts
-that anybody can look up; of what is not in the tables, the scenario's own name is taken.
+of public knowledge; for what the tables lack, the scenario's own name is used.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def match_id_of(espn_id: int) -> int:
     return espn_id - _MATCHES
 
 
-# --- What is known of the teams that the bundled scenarios play with. Facts, as any fan could list them.
+# --- Facts about the teams in the bundled scenarios.
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,9 @@ def wikidata_routes(scenario: Scenario) -> list[Route]:
         if not params.get("search") or not params.get("language"):
             return JSONResponse(_error("missingparam", 'The "search" and "language" parameters must be set.'))
         asked, limit = params["search"], params.get("limit", "7")
-        most = min(int(limit), _MAX_RESULTS) if limit.isdecimal() else 7
+        count = min(int(limit), _MAX_RESULTS) if limit.isdecimal() else 7
         hits = [_result(item, match) for item in items.values() if (match := _match(item, asked))]
-        return JSONResponse({"searchinfo": {"search": asked}, "search": hits[:most], "success": 1})
+        return JSONResponse({"searchinfo": {"search": asked}, "search": hits[:count], "success": 1})
 
     async def query(request: Request) -> Response:
         if (refusal := refused()) is not None:
@@ -100,7 +100,7 @@ def _city(team: ScriptedTeam) -> WikidataItem:
 
 
 def _first_team(team: ScriptedTeam, facts: TeamFacts, national: bool) -> WikidataItem:
-    told = [
+    names = [
         ("label", facts.label, "en"),
         *(("alias", name, "en") for name in facts.aliases),
         *(("nickname", name, "en") for name in facts.nicknames),
@@ -114,26 +114,26 @@ def _first_team(team: ScriptedTeam, facts: TeamFacts, national: bool) -> Wikidat
     marks: list[Fact] = [("national", "yes", "")] if national else []
     about = "national team" if national else "association football club"
     rest = _about(kind, facts, facts.sitelinks)
-    return WikidataItem(_id(team, 1), facts.label, about, facts.aliases, (*told, *rest, *marks))
+    return WikidataItem(_id(team, 1), facts.label, about, facts.aliases, (*names, *rest, *marks))
 
 
 def _women(team: ScriptedTeam, facts: TeamFacts, national: bool) -> WikidataItem:
     """Nearly the same names, which is what makes it a trap."""
     label = f"{team.name} women's national football team" if national else f"{team.name} Women F.C."
     kind = "women's national association football team" if national else "women's association football club"
-    told = [("label", label, "en"), ("alias", team.name, "en"), ("nickname", "The Lionesses of the Lane", "en")]
+    names = [("label", label, "en"), ("alias", team.name, "en"), ("nickname", "The Lionesses of the Lane", "en")]
     marks: list[Fact] = [("national", "yes", "")] if national else []
-    return WikidataItem(_id(team, 2), label, kind, (team.name,), (*told, *_about(kind, facts, 200), *marks))
+    return WikidataItem(_id(team, 2), label, kind, (team.name,), (*names, *_about(kind, facts, 200), *marks))
 
 
 def _reserves(team: ScriptedTeam, facts: TeamFacts) -> WikidataItem:
     label = f"{team.name} II"
-    told = [("label", label, "en"), ("alias", team.name, "en")]
-    return WikidataItem(_id(team, 3), label, "reserve team", (), (*told, *_about("reserve team", facts, 190)))
+    names = [("label", label, "en"), ("alias", team.name, "en")]
+    return WikidataItem(_id(team, 3), label, "reserve team", (), (*names, *_about("reserve team", facts, 190)))
 
 
 def _about(kind: str, facts: TeamFacts, sitelinks: int) -> list[Fact]:
-    """What tells the teams of one name from each other. The impostors are better known than the team itself."""
+    """What distinguishes teams of one name. The impostors are better known than the team itself."""
     known = [("country", facts.country, "en"), ("language", facts.language, "")] if facts.country else []
     return [("type", kind, "en"), *known, ("sitelinks", str(sitelinks), "")]
 

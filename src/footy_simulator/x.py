@@ -292,8 +292,8 @@ def x_routes(posts: PostsOf, state: XSiteState) -> list[Route]:
 
 def query_matches(query: str, text: str) -> bool:
     """X's search, as far as it is used: words and "several words" that must all be there, and (one OR another)."""
-    said = _words(text)
-    return all(any(_words(word) in said for word in group) for group in _groups(query))
+    words = _words(text)
+    return all(any(_words(word) in words for word in group) for group in _groups(query))
 
 
 @lru_cache(maxsize=1024)

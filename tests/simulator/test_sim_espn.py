@@ -132,7 +132,7 @@ def test_minutes(display: str, minute: tuple[int, int | None]) -> None:
             gzip.compress(b'{"leagues": [], "events": []}', mtime=0),
             "2001.json.gz: not an ESPN scoreboard",
         ),
-        ("monday.json.gz", b"", "got the name 'monday'; allowed: a Unix time"),
+        ("monday.json.gz", b"", "got the name 'monday', expected a Unix time"),
     ],
 )
 def test_a_broken_recording_is_told_at_load(scenario_file: Path, name: str, content: bytes, told: str) -> None:

@@ -1,4 +1,4 @@
-"""What a scoreboard says at a second of play. Pure.
+"""What a scoreboard shows at a second of play. Pure.
 
 How stoppage time is written differs: `classic` and `glass` let the clock run on (`92:17`) beside `+4`; `split` freezes
 it at `90:00`, with `+4` and a clock of its own; `lower` writes `90+2:17`; `compact` just runs on.

@@ -1,7 +1,7 @@
-"""A camera that stands somewhere and looks somewhere: from metres on the pitch to a flat picture plane.
+"""A camera with a position and a target: projects metres on the pitch to a flat picture plane.
 
 The world: x along the touchline from 0 to 105, y across from 0 to 68, z up. The plane: one unit is the height of the
-picture at zoom 1, u to the right and v down, (0, 0) where the camera looks. Panning and zooming move a window over that
+picture at zoom 1, u to the right and v down, (0, 0) at its target. Panning and zooming move a window over that
 plane, so everything that stands still is drawn once.
 """
 
@@ -38,7 +38,7 @@ class Camera:
         return matrix
 
     def horizon(self) -> float:
-        """The v above which no ground is seen."""
+        """The v above which there is no ground."""
         down = self.position[2] - self.target[2]
         across = float(np.hypot(self.target[0] - self.position[0], self.target[1] - self.position[1]))
         return -self.focal * down / across

@@ -137,7 +137,7 @@ _At = Callable[[Corner], Corner]
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    look: FigureStyle
+    style: FigureStyle
     place: Corner
     stride: float
     right: bool
@@ -194,7 +194,7 @@ class CricketScene:
         play = shot.play_at(time)
         for person in sorted(self._people(play, view), key=lambda each: each.place[1]):
             tall = height_at(person.place[1], view) * self._height * zoom
-            self._wardrobe.put(frame, person.look, person.stride, person.right, at(person.place), tall)
+            self._wardrobe.put(frame, person.style, person.stride, person.right, at(person.place), tall)
         self._ball(frame, play, view, zoom, at)
         return frame
 

@@ -16,14 +16,13 @@ import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
 
-from footy_simulator.clips.alter import FilmedScreen, alteration, frame_size
+from footy_simulator.clips.alter import FilmedScreen, YuvFrame, alteration, frame_size, from_bgr, unpacked, width_of
 from footy_simulator.clips.camera import Image
 from footy_simulator.clips.cricket_scene import CricketScene
 from footy_simulator.clips.figures import seeded_rng
 from footy_simulator.clips.football_scene import FootballScene
 from footy_simulator.clips.models import ClipSpec, Footage, MasterSpec, Scene
 from footy_simulator.clips.other_scenes import BasketballScene, LandscapeScene, StudioScene
-from footy_simulator.clips.planes import YuvFrame, from_bgr, unpacked, width_of
 
 MASTER_QUALITY = {"crf": "24"}
 _AUDIO_RATE = 8_000

@@ -110,18 +110,18 @@ class FigureStyle:
 
 
 class FigureCache:
-    """Figures, drawn once for each look, phase and height."""
+    """Figures, drawn once for each style, phase and height."""
 
     def __init__(self) -> None:
         self._drawn: dict[tuple[FigureStyle, int], tuple[Image, Image]] = {}
         self._sized: dict[tuple[FigureStyle, int, bool, int], Layer] = {}
 
     def put(
-        self, frame: Image, look: FigureStyle, stride: float, right: bool, feet: tuple[float, float], tall: float
+        self, frame: Image, style: FigureStyle, stride: float, right: bool, feet: tuple[float, float], tall: float
     ) -> None:
         """Lay a figure over the frame (BGR), `tall` pixels from its feet to its hair."""
         height = int(min(max(tall, 4), MAX_HEIGHT))
-        colour, behind = self._layer(look, int(stride * PHASES) % PHASES, right, height)
+        colour, behind = self._layer(style, int(stride * PHASES) % PHASES, right, height)
         high, wide = colour.shape[:2]
         left = round(feet[0] - wide / 2)
         top = round(feet[1] - high * _FEET / _HIGH)
@@ -132,19 +132,19 @@ class FigureCache:
         cut = (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
         part[:] = (colour[cut] + part * behind[cut]) >> 8
 
-    def _layer(self, look: FigureStyle, phase: int, right: bool, height: int) -> Layer:
+    def _layer(self, style: FigureStyle, phase: int, right: bool, height: int) -> Layer:
         height = _rounded(height)
-        key = (look, phase, right, height)
+        key = (style, phase, right, height)
         if key not in self._sized:
-            self._sized[key] = self._fitted(look, phase, right, height)
+            self._sized[key] = self._fitted(style, phase, right, height)
         return self._sized[key]
 
-    def _fitted(self, look: FigureStyle, phase: int, right: bool, height: int) -> Layer:
-        if (look, phase) not in self._drawn:
-            large = _draw(look, phase)
+    def _fitted(self, style: FigureStyle, phase: int, right: bool, height: int) -> Layer:
+        if (style, phase) not in self._drawn:
+            large = _draw(style, phase)
             small = cv2.resize(large, None, fx=_SMALL, fy=_SMALL, interpolation=cv2.INTER_AREA)
-            self._drawn[look, phase] = large, np.asarray(small, np.uint8)
-        large, small = self._drawn[look, phase]
+            self._drawn[style, phase] = large, np.asarray(small, np.uint8)
+        large, small = self._drawn[style, phase]
         scale = height / _TALL
         size = (max(1, round(_WIDE * scale)), max(1, round(_HIGH * scale)))
         source = small if scale <= _SMALL else large
@@ -166,7 +166,7 @@ def _rounded(height: int) -> int:
     return height // step * step
 
 
-def _draw(look: FigureStyle, phase: int) -> Image:
+def _draw(style: FigureStyle, phase: int) -> Image:
     """BGR and opacity."""
     colour = np.zeros((_HIGH, _WIDE, 3), np.uint8)
     mask = np.zeros((_HIGH, _WIDE), np.uint8)
@@ -184,27 +184,27 @@ def _draw(look: FigureStyle, phase: int) -> Image:
         cv2.fillPoly(colour, [corners], ink, cv2.LINE_AA)
         cv2.fillPoly(mask, [corners], 255, cv2.LINE_AA)
 
-    kit = look.kit
+    kit = style.kit
     shaded = _shade(kit.shirt, 0.72)
     for side in (-1, 1):
         step, up = swing * side, max(0.0, lift * side)
         knee = (hip[0] + 34 * step + 8, hip[1] + 62 - 12 * up)
         foot = (hip[0] + 52 * step - 26 * up, _FEET - 8 - 40 * up)
-        limb([hip, knee], look.skin, 20)
+        limb([hip, knee], style.skin, 20)
         limb([(knee[0], knee[1] + 6), foot], kit.socks, 18)
         limb([foot, (foot[0] + 16, foot[1] + 2)], (30, 30, 35), 12)
         limb([hip, ((hip[0] + knee[0]) / 2 + 2, (hip[1] + knee[1]) / 2)], kit.shorts, 34)
         hand = (neck[0] - 46 * step + 10, neck[1] + 84 - 22 * abs(step))
         elbow = (neck[0] - 30 * step - 8, neck[1] + 46)
         limb([(neck[0], neck[1] + 14), elbow], shaded if side < 0 else kit.shirt, 20)
-        limb([elbow, hand], look.skin, 13)
+        limb([elbow, hand], style.skin, 13)
         if side < 0:
             shape([(92, 80), (142, 80), (136, 182), (88, 182)], kit.shirt)
             shape([(122, 80), (142, 80), (136, 182), (118, 182)], shaded)
-    cv2.circle(colour, (neck[0] + 4, 44), 27, look.hair, -1, cv2.LINE_AA)
+    cv2.circle(colour, (neck[0] + 4, 44), 27, style.hair, -1, cv2.LINE_AA)
     cv2.circle(mask, (neck[0] + 4, 44), 27, 255, -1, cv2.LINE_AA)
-    cv2.ellipse(colour, (neck[0] + 12, 52), (18, 22), 0, 0, 360, look.skin, -1, cv2.LINE_AA)
-    limb([(neck[0], 70), (neck[0], 80)], look.skin, 16)
+    cv2.ellipse(colour, (neck[0] + 12, 52), (18, 22), 0, 0, 360, style.skin, -1, cv2.LINE_AA)
+    limb([(neck[0], 70), (neck[0], 80)], style.skin, 16)
     shadow = np.zeros_like(mask)
     cv2.ellipse(shadow, (112, _FEET + 2), (82, 13), 0, 0, 360, 90, -1, cv2.LINE_AA)
     return np.dstack((colour, np.maximum(mask, shadow)))

@@ -249,7 +249,7 @@ class FootballScene:
         self._stages: dict[CameraName, CameraView] = {}
         self._paths: dict[CameraName, Floats] = {}
         self._wardrobe = figure_cache(footage.venue)
-        self._looks = _looks(footage)
+        self._styles = _styles(footage)
         self._board = Scoreboard(footage.style, width, height)
         self._wipe = Wipe(footage.venue, width, height)
 
@@ -301,7 +301,7 @@ class FootballScene:
             if -tall < x < self._width + tall and 0 < y < self._height + 1.2 * tall:
                 right = bool(self._play.facing[step, player] > 0)
                 self._wardrobe.put(
-                    frame, self._looks[player], float(self._play.strides[step, player]), right, (x, y), tall
+                    frame, self._styles[player], float(self._play.strides[step, player]), right, (x, y), tall
                 )
         if not drawn:
             self._ball(frame, pixels[-3:])
@@ -369,14 +369,14 @@ def _turned(play: Play) -> Play:
     return Play(places, play.strides, -play.facing, ball, play.scorer)
 
 
-def _looks(footage: Footage) -> list[FigureStyle]:
+def _styles(footage: Footage) -> list[FigureStyle]:
     chance = random.Random(f"looks {footage.venue}")
     kits = kits_of(footage.venue, *footage.teams)
     attack, defence = kits[footage.side], kits[1 - footage.side]
     faces = [(chance.choice(_SKINS), chance.choice(_HAIRS)) for _ in range(_FACES)]
-    looks = []
+    styles = []
     for player in range(REFEREE + 1):
         kit = attack if player < 11 else defence
         kit = _KEEPER if player in KEEPERS else _REFEREE if player == REFEREE else kit
-        looks.append(FigureStyle(kit, *faces[player % _FACES]))
-    return looks
+        styles.append(FigureStyle(kit, *faces[player % _FACES]))
+    return styles

@@ -38,7 +38,7 @@ class Cut:
     frame: int
     """First frame of the new shot."""
     wiped: bool
-    """Whether a wipe hides it, so that the exact frame cannot be seen."""
+    """Whether a wipe hides it, so that the exact frame is not visible."""
 
 
 def cuts_of_master(master: MasterSpec) -> tuple[Cut, ...]:
@@ -123,15 +123,15 @@ def clip_truth(spec: ClipSpec) -> ClipTruth:
     footage = spec.footage
     watchable = spec.kind not in UNSEEN
     soccer = footage.scene in ("match", "cricket") and watchable
-    seen = _clock_seen(spec) if soccer and _board_in_picture(spec) else ()
-    shown = [second for start, end in seen for second in (start, end - _STEP)]
+    visible_spans = _clock_seen(spec) if soccer and _board_in_picture(spec) else ()
+    shown = [second for start, end in visible_spans for second in (start, end - _STEP)]
     return ClipTruth(
         match=spec.match,
         goal=spec.goal,
         number=spec.number,
         kind=spec.kind,
         also=spec.also,
-        verdict=_verdict(spec, seen),
+        verdict=_verdict(spec, visible_spans),
         reason=_reason(spec),
         footage=footage.key if watchable else None,
         offset=spec.start if watchable else None,
@@ -139,9 +139,9 @@ def clip_truth(spec: ClipSpec) -> ClipTruth:
         teams=footage.codes if soccer else None,
         scores=tuple(dict.fromkeys(score_at(footage, _master_second(spec, second)) for second in shown)),
         minutes=_minutes(spec, shown),
-        clock=_readability(spec, seen),
-        clock_seen=seen,
-        readings=tuple(_reading(spec, seen, share * spec.length) for share in (0.25, 0.5, 0.75)),
+        clock=_readability(spec, visible_spans),
+        clock_seen=visible_spans,
+        readings=tuple(_reading(spec, visible_spans, share * spec.length) for share in (0.25, 0.5, 0.75)),
     )
 
 
@@ -184,10 +184,10 @@ def _is_last_seasons_goal(spec: ClipSpec) -> bool:
     return spec.kind == "last_season" and spec.footage.scene == "match"
 
 
-def _verdict(spec: ClipSpec, seen: tuple[tuple[float, float], ...]) -> Verdict:
+def _verdict(spec: ClipSpec, visible_spans: tuple[tuple[float, float], ...]) -> Verdict:
     if _reason(spec) is not None:
         return "rejected"
-    return "verified" if seen and not _is_last_seasons_goal(spec) else "unverified"
+    return "verified" if visible_spans and not _is_last_seasons_goal(spec) else "unverified"
 
 
 def _board_in_picture(spec: ClipSpec) -> bool:
@@ -226,16 +226,16 @@ def _minutes(spec: ClipSpec, shown: list[float]) -> tuple[int, int] | None:
     return (minutes[0], minutes[-1]) if minutes else None
 
 
-def _readability(spec: ClipSpec, seen: tuple[tuple[float, float], ...]) -> Readability:
-    if not seen:
+def _readability(spec: ClipSpec, visible_spans: tuple[tuple[float, float], ...]) -> Readability:
+    if not visible_spans:
         return "none"
-    visible = sum(end - start for start, end in seen) / spec.length
+    visible = sum(end - start for start, end in visible_spans) / spec.length
     hard = spec.footage.style in HARD_STYLES or spec.kind in ("filmed", "too_long") or visible < HARD_TO_FIND
     return "hard" if hard else "clear"
 
 
-def _reading(spec: ClipSpec, seen: tuple[tuple[float, float], ...], at: float) -> TrueReading:
-    if not any(start <= at < end for start, end in seen):
+def _reading(spec: ClipSpec, visible_spans: tuple[tuple[float, float], ...], at: float) -> TrueReading:
+    if not any(start <= at < end for start, end in visible_spans):
         return TrueReading(round(at, 3), None)
     second = _master_second(spec, at)
     face = face_at(spec.footage, second)

@@ -16,9 +16,9 @@ from found_footy.fixtures.team_names import (
     Squad,
     core,
     country_code,
+    is_distinctive,
     is_national,
     squad_of,
-    tells_a_team,
     without_squad,
 )
 from tests.support.recorded import recorded
@@ -154,7 +154,7 @@ def test_the_kind_of_club_is_no_part_of_what_people_write(name: str, shorter: st
     ],
 )
 def test_a_name_that_many_share_tells_no_team(name: str, tells: bool) -> None:
-    assert tells_a_team(name) is tells
+    assert is_distinctive(name) is tells
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class World:
         return self.modes.get(code, self.state.mode)
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def permit(self) -> AsyncIterator[None]:
         self.turns += 1
         yield
 
@@ -65,7 +65,7 @@ class World:
         given: dict[str, object] = {
             "timeout": 60.0,
             "retry": RetryRules(base_seconds=0),
-            "turn": self.turn,
+            "permit": self.permit,
             "budget": 90,
             "now": lambda: START,  # also when midnight comes before the last test
             "http_first": False,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from found_footy.errors import FeedUnavailable
-from found_footy.feeds.crex import LIST_SHARE, Crex
+from found_footy.feeds.crex import LIST_TIME_SHARE, Crex
 from found_footy.feeds.poll_state import is_the_feeds_fault
 from tests.feeds.conftest import AT_ONCE
 from tests.feeds.crex_answers import MATCH_ID, list_answer, match_answer
@@ -54,7 +54,7 @@ def asked(server: RawServer) -> list[str]:
 async def test_no_turn_within_the_deadline_is_our_own_doing(crex: Open) -> None:
     async with RawServer(pages(json_reply({"data": list_answer()}))) as server:
         began = time.monotonic()
-        answer = await crex(server.url, turn=never, budget=0.5).fixtures_by_ids([MATCH_ID])
+        answer = await crex(server.url, permit=never, budget=0.5).fixtures_by_ids([MATCH_ID])
     assert time.monotonic() - began < 30
     (error,) = answer.failures.values()
     assert (error.kind, is_the_feeds_fault(error), server.requests) == ("FeedBusy", False, [])
@@ -74,7 +74,7 @@ async def test_a_list_that_hangs_leaves_the_matches_most_of_their_time(crex: Ope
         began = time.monotonic()
         # As a poll asks: each match by itself, all of them together.
         answers = await asyncio.gather(*(feed.fixtures_by_ids([MATCH_ID]) for _ in range(5)))
-        assert time.monotonic() - began < 5 * BUDGET * LIST_SHARE, "they do not wait one after the other"
+        assert time.monotonic() - began < 5 * BUDGET * LIST_TIME_SHARE, "they do not wait one after the other"
         assert [len(answer.fixtures) for answer in answers] == [1] * 5, [answer.failures for answer in answers]
     assert asked(server).count("crex_list") == 1
 

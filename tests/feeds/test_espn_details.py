@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from found_footy.errors import SettingsError
-from found_footy.feeds.espn import MOST_MATCHES, Espn, parse_scoreboard
+from found_footy.feeds.espn import MAX_DETAIL_REQUESTS, Espn, parse_scoreboard
 from found_footy.fixtures.models import GoalKind, LastEvent, LiveGoal, MatchMinute, Player, Score, Side
 from tests.feeds.api_answers import changed
 from tests.feeds.conftest import AT_ONCE, Clock
@@ -136,7 +136,7 @@ async def test_no_poll_asks_for_more_than_a_few_summaries(espn: Open) -> None:
         answer = await espn(server.url).fixtures_by_ids(range(1, 41))
     assert len(answer.fixtures) == 40
     asked = Counter(request.params["event"] for request in server.requests if "event" in request.params)
-    assert len(asked) == MOST_MATCHES
+    assert len(asked) == MAX_DETAIL_REQUESTS
     assert set(asked.values()) == {AT_ONCE.attempts}
     assert server.most_at_once <= 4
 

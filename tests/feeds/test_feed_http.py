@@ -1,4 +1,4 @@
-"""How a feed is asked: in its turn, in its time, and not for ever."""
+"""Requests to a feed: permits, deadlines and bounds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_each_request_waits_for_its_turn_redirects_as_well() -> None:
     turns = Turns()
 
     async with RawServer.in_turn([Reply(status=302, headers={"location": "/there"}), json_reply({})]) as server:
-        http = FeedClient(server.url, 5, turn=turns)
+        http = FeedClient(server.url, 5, permit=turns)
         await asyncio.gather(*(http.get("/", {}) for _ in range(5)))
         await http.aclose()
     assert turns.taken == len(server.requests) == 6
@@ -49,7 +49,7 @@ async def test_no_turn_no_request() -> None:
         yield
 
     async with RawServer(json_reply({})) as server:
-        http = FeedClient(server.url, 5, turn=never)
+        http = FeedClient(server.url, 5, permit=never)
         with pytest.raises(FeedBusy, match="the limit is reached"):
             await http.get("/", {})
         await http.aclose()
@@ -59,7 +59,7 @@ async def test_no_turn_no_request() -> None:
 async def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
     turns = Turns()
     async with RawServer(json_reply({})) as server, turns():
-        http = FeedClient(server.url, 5, turn=turns)
+        http = FeedClient(server.url, 5, permit=turns)
         with pytest.raises(FeedBusy, match="no permit before the deadline"):
             await http.get("/", {}, Deadline(0.05))
         await http.aclose()

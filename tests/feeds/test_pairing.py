@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.match_pairing import competitions_alike, pair_listing
+from found_footy.feeds.match_pairing import pair_listing, same_competition
 from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate, PairingVerdict
 from found_footy.fixtures.models import Sport
 
@@ -305,4 +305,4 @@ def test_names_that_are_missing_or_endless_end_in_no_pairing() -> None:
     ],
 )
 def test_which_competitions_sound_alike(a: str, b: str, alike: bool) -> None:
-    assert competitions_alike(a, b) is alike
+    assert same_competition(a, b) is alike

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.feeds.team_similarity import TeamSimilarity, name_likeness
+from found_footy.feeds.team_similarity import TeamSimilarity, name_similarity
 
 NAMES = Path(__file__).parents[2].parent / "shared" / "testdata" / "feeds" / "openfootball"
 COUNTRIES = ("de", "eng", "es", "fr", "it")
@@ -33,7 +33,7 @@ def clubs(country: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(("country", "share"), [("de", 0.80), ("eng", 0.95), ("es", 0.90), ("fr", 0.75), ("it", 0.85)])
 def test_most_names_of_a_club_point_to_it(country: str, share: float) -> None:
-    likenesses = [name_likeness(first, other) for first, *others in clubs(country) for other in others]
+    likenesses = [name_similarity(first, other) for first, *others in clubs(country) for other in others]
     assert sum(each > TeamSimilarity.DIFFERENT for each in likenesses) >= share * len(likenesses)
 
 
@@ -41,6 +41,6 @@ def test_most_names_of_a_club_point_to_it(country: str, share: float) -> None:
 def test_hardly_any_two_clubs_are_taken_for_one(country: str) -> None:
     """What is left are clubs that bear the same name, such as a club and its successor."""
     pairs = list(combinations([names[0] for names in clubs(country)], 2))
-    confused = [pair for pair in pairs if name_likeness(*pair) >= TeamSimilarity.LIKELY]
+    confused = [pair for pair in pairs if name_similarity(*pair) >= TeamSimilarity.LIKELY]
     assert len(confused) <= 25, confused
     assert len(confused) < len(pairs) / 500

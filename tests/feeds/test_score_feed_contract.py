@@ -244,11 +244,11 @@ async def test_each_request_is_made_in_its_turn(case: Case) -> None:
     taken = []
 
     @asynccontextmanager
-    async def turn() -> AsyncIterator[None]:
+    async def permit() -> AsyncIterator[None]:
         taken.append(case.name)
         yield
 
-    feed = case.feed(turn=turn)
+    feed = case.feed(permit=permit)
     await feed.fixtures_by_ids([DECIDED, UPCOMING], dict.fromkeys((DECIDED, UPCOMING), "soccer/eng.1 20251122"))
     await feed.fixtures_on(date(2025, 11, 22))
     assert len(taken) == 2

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from found_footy.discovery.models import NameKind, TeamName
-from found_footy.fixtures.team_names import core, country_code, tells_a_team, without_squad
+from found_footy.fixtures.team_names import core, country_code, is_distinctive, without_squad
 from found_footy.text import clean_text, folded, unaccented
 
 SHORTEST, LONGEST = 2, 30
@@ -63,7 +63,7 @@ def _usable(text: str) -> bool:
     if re.search(r"\b\w\.", text):
         return False  # `Crystal P.` is used in tables only
     # Two letters identify a team only as an abbreviation: OM, OL.
-    return tells_a_team(text) and (len(text) > 2 or text.isupper())
+    return is_distinctive(text) and (len(text) > 2 or text.isupper())
 
 
 def _latin(sign: str) -> bool:

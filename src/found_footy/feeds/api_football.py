@@ -23,7 +23,7 @@ from found_footy.errors import (
     FeedUnauthorized,
     FootyError,
 )
-from found_footy.feeds.http import FeedClient, Turn, at_once
+from found_footy.feeds.http import FeedClient, Permit, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
 from found_footy.feeds.scheduling import minute_quota_left
 from found_footy.feeds.validation import MAX_GOALS, parse_kickoff, storable
@@ -62,7 +62,7 @@ def goal_kind(type_: str, detail: str, comments: str | None) -> GoalKind | None:
 
 
 FEED = "api_football"
-KEPT = ("fixture", "league", "teams", "goals", "score", "events")
+RAW_FIELDS = ("fixture", "league", "teams", "goals", "score", "events")
 """Stored sections. Line-ups and statistics are large and unused."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(storable_text)]
@@ -95,17 +95,17 @@ class _League(_Strict):
     round: Text | None = None
 
 
-class _Team(_Strict):
+class _ApiTeam(_Strict):
     id: Id
     name: Text
 
 
 class _Teams(_Strict):
-    home: _Team
-    away: _Team
+    home: _ApiTeam
+    away: _ApiTeam
 
 
-class _Goals(_Strict):
+class _ApiGoals(_Strict):
     home: Count | None = None
     away: Count | None = None
 
@@ -114,7 +114,7 @@ class _Goals(_Strict):
 
 
 class _Score(_Strict):
-    penalty: _Goals = _Goals()
+    penalty: _ApiGoals = _ApiGoals()
 
 
 class _Time(_Strict):
@@ -122,7 +122,7 @@ class _Time(_Strict):
     extra: Clock | None = None
 
 
-class _Person(_Strict):
+class _ApiPerson(_Strict):
     id: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     name: Text | None = None
 
@@ -132,26 +132,26 @@ class _Person(_Strict):
 
 class _Event(_Strict):
     time: _Time
-    team: _Team
-    player: _Person = _Person()
-    assist: _Person = _Person()
+    team: _ApiTeam
+    player: _ApiPerson = _ApiPerson()
+    assist: _ApiPerson = _ApiPerson()
     type: Text
     detail: Text
     comments: Text | None = None
 
 
-class _Item(_Strict):
+class _ApiFixture(_Strict):
     fixture: _Fixture
     league: _League
     teams: _Teams
-    goals: _Goals
+    goals: _ApiGoals
     score: _Score = _Score()
     events: list[dict[str, Any]] = []
 
 
 def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
     """Parse a fixture. Raises FeedSchemaError or UnknownStatus with the invalid field."""
-    parsed = _validated(_Item, item, "")
+    parsed = _validated(_ApiFixture, item, "")
     phase_of(parsed.fixture.status.short)
     events = [
         _validated(_Event, event, f"events.{index}.")
@@ -191,7 +191,7 @@ def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
         penalties=parsed.score.penalty.score(),
         minute=None if status.elapsed is None else MatchMinute(status.elapsed, status.extra or None),
         goals=tuple(goals),
-        raw=storable({key: item[key] for key in KEPT if key in item}),
+        raw=storable({key: item[key] for key in RAW_FIELDS if key in item}),
         venue=venue_name(document.said("fixture", "venue", "name"), document.said("fixture", "venue", "city")),
         last_event=_last_event(document, len(parsed.events)),
         metadata=compact(
@@ -271,11 +271,11 @@ class ApiFootball:
         timeout: float,
         now: Callable[[], datetime],
         retry: RetryRules | None = None,
-        turn: Turn = at_once,
+        permit: Permit = unlimited,
         name: str = FEED,
         budget: float = BUDGET_SECONDS,
     ) -> None:
-        self._http = FeedClient(base_url, timeout, {"x-apisports-key": key}, self._read_quota, turn=turn, now=now)
+        self._http = FeedClient(base_url, timeout, {"x-apisports-key": key}, self._read_quota, permit=permit, now=now)
         self._retry = retry or RetryRules()
         self._now = now
         self._name = name

@@ -45,7 +45,7 @@ from found_footy.feeds.crex_page import (
 )
 from found_footy.feeds.crex_state import list_document, match_document
 from found_footy.feeds.cricket import cricket_status
-from found_footy.feeds.http import FeedClient, Turn, at_once, is_block_page
+from found_footy.feeds.http import FeedClient, Permit, is_block_page, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact
 from found_footy.feeds.validation import storable
 from found_footy.fixtures.models import League, LiveFixture, Phase, Side, Sport, Toss, phase_of
@@ -53,7 +53,7 @@ from found_footy.json_reader import JsonReader
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 
-MOST_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 GRACE_SECONDS = 3.0
 """Added to the client timeout, so that the service times out first and reports the cause."""
 
@@ -79,7 +79,7 @@ class BrowserPageClient:
     def __init__(self, browser_url: str, timeout: float) -> None:
         self._timeout = timeout + GRACE_SECONDS
         self._client = HttpClient(
-            HttpLimits(self._timeout, max_bytes=MOST_BYTES),
+            HttpLimits(self._timeout, max_bytes=MAX_BYTES),
             base_url=browser_url,
             translate=_browser_error,
             use_proxy=False,
@@ -92,7 +92,7 @@ class BrowserPageClient:
         body = response.json()
         if response.ok and isinstance(body, dict) and isinstance(body.get("data"), dict):
             return body["data"]
-        raise _told(body, response.status)
+        raise _service_error(body, response.status)
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -106,7 +106,7 @@ def _browser_error(error: HttpError) -> FeedError:
     return BrowserAway(f"the browser service does not answer ({error.detail}): is `footy browser` running?")
 
 
-def _told(answer: Any, status: int) -> FeedError | NotFound:
+def _service_error(answer: Any, status: int) -> FeedError | NotFound:
     error = answer.get("error") if isinstance(answer, dict) else None
     kind, message = (error.get("class"), error.get("message")) if isinstance(error, dict) else (None, None)
     words = message[:300] if isinstance(message, str) and message.isprintable() else f"HTTP {status}"
@@ -213,25 +213,25 @@ def _kickoff(card: JsonReader, event: JsonReader | None) -> datetime:
 log = logging.getLogger(__name__)
 
 FEED = "crex"
-AT_ONCE = 4
+CONCURRENT_PAGES = 4
 PAGE_HEADERS = {"accept": "text/html,application/xhtml+xml", "accept-language": "en"}
 HTTP_SECONDS = 15.0
 LIST_SECONDS = 60.0
 """How long the match list is reused."""
 LIST_MISSING_SECONDS = 30.0
 """How long a failed read of the list is not retried for matches that do not need it."""
-LIST_SHARE = 1 / 3
+LIST_TIME_SHARE = 1 / 3
 """Share of a match's time budget for finding its address in the list; the short address is the fallback."""
 TOSS_SECONDS = 300.0
 """Minimum interval between two reads of the toss page of a match."""
-REMEMBERED = 1000
+MAX_REMEMBERED = 1000
 AHEAD = 2
 BROWSER_SECONDS = 600.0
 """How long pages are read with the browser after one could not be parsed over HTTP."""
 
 
 class Crex:
-    """`turn` is entered around each page read: rate limits count pages.
+    """`permit` is entered around each page read: rate limits count pages.
 
     Without `browser_url`, pages that cannot be parsed over HTTP fail. With `http_first=False` only the browser is used.
     """
@@ -243,7 +243,7 @@ class Crex:
         *,
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        turn: Turn = at_once,
+        permit: Permit = unlimited,
         retry: RetryRules | None = None,
         name: str = FEED,
         budget: float = BUDGET_SECONDS,
@@ -251,12 +251,12 @@ class Crex:
         http_timeout: float = HTTP_SECONDS,
     ) -> None:
         self._base_url = base_url.rstrip("/")
-        self._http = FeedClient(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, turn=turn, now=now)
+        self._http = FeedClient(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, permit=permit, now=now)
         self._http_from = 0.0 if http_first else math.inf
         """Monotonic time before which pages are read with the browser."""
         self._pages = BrowserPageClient(browser_url, timeout) if browser_url else None
         self._now = now
-        self._turn = turn
+        self._permit = permit
         self._retry = retry or RetryRules()
         self._name = name
         self._budget = budget
@@ -289,11 +289,13 @@ class Crex:
         # An ingest requests several consecutive days, so read the next days as well.
         until = max(day, today + timedelta(days=AHEAD))
         listed = await self._list(f"{until:%Y-%m-%d}", Deadline(self._budget))
-        fixtures = [each for each in listed.fixtures if each.kickoff.date() == day or (day == today and _goes_on(each))]
+        fixtures = [
+            each for each in listed.fixtures if each.kickoff.date() == day or (day == today and _is_in_progress(each))
+        ]
         return FeedAnswer(tuple(fixtures), dict(listed.failures))
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
-        deadline, places = Deadline(self._budget), asyncio.Semaphore(AT_ONCE)
+        deadline, places = Deadline(self._budget), asyncio.Semaphore(CONCURRENT_PAGES)
 
         async def one(id_: int) -> LiveFixture | FootyError:
             async with places:
@@ -335,7 +337,7 @@ class Crex:
         """Return the match's address from the list, else a short address that the site also accepts."""
         if id_ not in self._bases:
             try:
-                await self._list("", Deadline(deadline.left() * LIST_SHARE), can_do_without=True)
+                await self._list("", Deadline(deadline.left() * LIST_TIME_SHARE), optional=True)
             except FeedError as error:
                 log.info("CREX's list was not read: %s", error, extra={"action": "crex_list_missing"})
         return self._bases.get(id_) or short_base(id_)
@@ -361,8 +363,8 @@ class Crex:
             _remember(self._tosses, id_, toss)
         return toss is not None
 
-    async def _list(self, until: str, deadline: Deadline, *, can_do_without: bool = False) -> CrexList:
-        """Return the match list. With `can_do_without`, a recent failure is raised again, not retried."""
+    async def _list(self, until: str, deadline: Deadline, *, optional: bool = False) -> CrexList:
+        """Return the match list. With `optional`, a recent failure is raised again, not retried."""
         async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(deadline.left()):
@@ -373,7 +375,7 @@ class Crex:
                 at, covered, listed = self._listed
                 if time.monotonic() - at < LIST_SECONDS and covered >= until:
                     return listed
-            if can_do_without and self._list_failed is not None:
+            if optional and self._list_failed is not None:
                 at, failure = self._list_failed
                 if time.monotonic() - at < LIST_MISSING_SECONDS:
                     raise failure
@@ -419,7 +421,7 @@ class Crex:
         async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(deadline.left()):
-                    await stack.enter_async_context(self._turn())
+                    await stack.enter_async_context(self._permit())
             except TimeoutError:
                 raise FeedBusy("rate limit wait exceeded the poll's deadline") from None
             if not deadline.left():
@@ -427,7 +429,7 @@ class Crex:
             return await pages.read(self._base_url + path, reader, until=until, seconds=deadline.left())
 
 
-def _goes_on(match: LiveFixture) -> bool:
+def _is_in_progress(match: LiveFixture) -> bool:
     return phase_of(match.status) in (Phase.IN_PLAY, Phase.INTERRUPTED)
 
 
@@ -435,5 +437,5 @@ def _remember(memory: dict[int, Any], id_: int, value: Any) -> None:
     """Add an entry and evict the oldest when the memory is full."""
     memory.pop(id_, None)
     memory[id_] = value
-    if len(memory) > REMEMBERED:
+    if len(memory) > MAX_REMEMBERED:
         memory.pop(next(iter(memory)))

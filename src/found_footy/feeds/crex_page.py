@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.cricket import (
+    MAX_INNINGS,
     MAX_RUNS,
-    MOST_INNINGS,
     cricket_status,
     opponent,
     parse_overs,
@@ -227,7 +227,7 @@ def is_wicket(text: str) -> bool:
     return text.strip().casefold() in ("w", "wkt", "wicket")
 
 
-def tells_toss(text: str) -> bool:
+def is_toss(text: str) -> bool:
     return _TOSS.search(text) is not None
 
 
@@ -251,7 +251,7 @@ def parts_of(name: str) -> tuple[Sequence[str], str, str]:
 
 Teams = Mapping[Side, Team]
 BALLS_AN_OVER = 6
-MOST_ROWS = 30
+MAX_ROWS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ def shown_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[tup
     """Return the innings that have started, in order of play."""
     found = [
         (each, _side(each["team"], teams))
-        for each in data["innings"].items(MOST_INNINGS)
+        for each in data["innings"].items(MAX_INNINGS)
         if total_of(each["score"].text(), f"{each.path}.score") is not None
     ]
     heads = data.maybe("teams")
@@ -306,10 +306,10 @@ def played_innings(
     overs, balls = _overs(shown["overs"])
     out = {
         name.casefold(): (dismissal_of(row.said("decision") or ""), _made(row))
-        for row in shown["batting"].items(MOST_ROWS)
+        for row in shown["batting"].items(MAX_ROWS)
         if (name := row.said("name"))
     }
-    falls = [(row, out.get(row["name"].text().casefold())) for row in shown["falls"].items(MOST_ROWS)]
+    falls = [(row, out.get(row["name"].text().casefold())) for row in shown["falls"].items(MAX_ROWS)]
     # A batter retired hurt is sometimes listed as a fallen wicket, and may return.
     falls = [(row, seen) for row, seen in falls if seen is None or seen[0].kind is not None]
     wickets = tuple(_wicket(row, seen and seen[0], number, batting, names) for row, seen in falls)
@@ -438,7 +438,7 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
 def toss_on(raw: Any, teams: Teams) -> Toss | None:
     """Return the toss from a page that shows it, or None."""
     data = JsonReader(raw)
-    texts = [text for key in ("toss", "comment") if (text := data.said(key)) and tells_toss(text)]
+    texts = [text for key in ("toss", "comment") if (text := data.said(key)) and is_toss(text)]
     return next((toss for text in texts if (toss := parse_toss(text, teams))), None)
 
 

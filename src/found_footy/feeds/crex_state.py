@@ -25,7 +25,7 @@ from found_footy.errors import PageDataUnknown
 from found_footy.feeds.crex_page import slug_base
 
 BALLS_AN_OVER = 6
-MOST_ENTRIES = 2000
+MAX_ENTRIES = 2000
 MAX_TEXT = 300
 
 _STATE = re.compile(r"<script\b[^>]*\bid=[\"']app-root-state[\"'][^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -35,7 +35,7 @@ _LINKED_DATA = re.compile(
 _ESCAPES = {"&a;": "&", "&q;": '"', "&s;": "'", "&l;": "<", "&g;": ">"}
 _SCORE = re.compile(r"(\d{1,4})[/-](\d{1,2})\((\d{1,4})(?:\.(\d))?", re.ASCII)
 _TAG = re.compile(r"<[^>]{0,200}>")
-_CHOSE = {1: "bat", 2: "bowl"}
+_TOSS_DECISIONS = {1: "bat", 2: "bowl"}
 
 
 def read_state(page: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def list_document(page: str) -> dict[str, Any]:
         raise PageDataUnknown("getFixture", type(fixtures).__name__, "the list of matches")
     names = _Names.of(state)
     events, cards = [], []
-    for fixture in fixtures[:MOST_ENTRIES]:
+    for fixture in fixtures[:MAX_ENTRIES]:
         if not isinstance(fixture, dict):
             continue
         code = next((found for key in ("mf", "matchFkey", "id") if (found := _text(fixture.get(key)))), "")
@@ -249,7 +249,7 @@ def _falls(
 
 
 def _toss(post: Mapping[str, Any], names: _Names) -> str:
-    team, chose = names.team(_text(post.get("toss_team"))), _CHOSE.get(post.get("chose_to") or 0)
+    team, chose = names.team(_text(post.get("toss_team"))), _TOSS_DECISIONS.get(post.get("chose_to") or 0)
     return f"{team} won the toss and chose to {chose}" if team and chose else ""
 
 
@@ -315,7 +315,7 @@ def _rows(maps: Sequence[Mapping[str, Any]], kind: str) -> Iterator[tuple[str, M
     for each in maps:
         rows = each.get(kind)
         rows = list(rows.values()) if isinstance(rows, dict) else rows
-        for row in rows[:MOST_ENTRIES] if isinstance(rows, list) else ():
+        for row in rows[:MAX_ENTRIES] if isinstance(rows, list) else ():
             if isinstance(row, dict) and (key := _text(row.get("f_key"))):
                 yield key, row
 

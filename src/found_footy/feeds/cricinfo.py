@@ -11,8 +11,8 @@ from typing import Any
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.cricket import (
+    MAX_INNINGS,
     MAX_RUNS,
-    MOST_INNINGS,
     cricket_status,
     opponent,
     parse_overs,
@@ -42,8 +42,18 @@ from found_footy.json_reader import JsonReader
 
 FEED = "cricinfo"
 STATES = {"PRE": "pre", "LIVE": "in", "POST": "post"}
-CHOICES = {1: "bat", 2: "field"}
-KEPT = ("objectId", "slug", "state", "status", "statusText", "startTime", "liveInning", "liveOvers", "generatedAt")
+TOSS_DECISIONS = {1: "bat", 2: "field"}
+RAW_FIELDS = (
+    "objectId",
+    "slug",
+    "state",
+    "status",
+    "statusText",
+    "startTime",
+    "liveInning",
+    "liveOvers",
+    "generatedAt",
+)
 
 
 def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id: int | None = None) -> LiveFixture:
@@ -54,7 +64,7 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
     status = _status(document)
     phase = phase_of(status)
     begun = phase not in (Phase.UPCOMING, Phase.POSTPONED)
-    cards = [] if scorecard is None else JsonReader(scorecard, "scorecard").items(MOST_INNINGS)
+    cards = [] if scorecard is None else JsonReader(scorecard, "scorecard").items(MAX_INNINGS)
     innings: tuple[Innings, ...] = ()
     if begun:
         innings = _innings(cards, teams, over=phase.is_over) if cards else _from_scores(sides, over=phase.is_over)
@@ -80,7 +90,7 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
         score=wickets_taken(innings) if begun else None,
         minute=MatchMinute(now.overs, now.balls, now.number) if now else None,
         goals=tuple(goal for goal, _ in wickets),
-        raw=storable({"match": {key: document.get(key) for key in KEPT if document.get(key) is not None}}),
+        raw=storable({"match": {key: document.get(key) for key in RAW_FIELDS if document.get(key) is not None}}),
         sport=Sport.CRICKET,
         innings=innings,
         toss=_toss(document, sides),
@@ -135,7 +145,7 @@ def _status(document: JsonReader) -> str:
 
 def _toss(document: JsonReader, sides: Mapping[Side, JsonReader]) -> Toss | None:
     """The toss winner is given by the site's internal id."""
-    decision = CHOICES.get(document.get("tossWinnerChoice") or 0)
+    decision = TOSS_DECISIONS.get(document.get("tossWinnerChoice") or 0)
     winner = document.get("tossWinnerTeamId")
     side = next((side for side, each in sides.items() if winner is not None and each["team"].get("id") == winner), None)
     return Toss(side, decision) if side and decision else None
@@ -154,7 +164,7 @@ def _innings(cards: list[JsonReader], teams: Mapping[Side, Team], *, over: bool)
     for card in cards:
         if card.get("isBatted") is False or card.get("runs") is None:
             continue
-        number, side = card["inningNumber"].number(MOST_INNINGS), _batting(card, teams)
+        number, side = card["inningNumber"].number(MAX_INNINGS), _batting(card, teams)
         if number in found:
             raise FeedSchemaError(f"{card.path}.inningNumber", number, "each innings once")
         overs, balls = parse_overs(card["overs"]) if card.get("overs") is not None else (0, 0)
@@ -169,7 +179,7 @@ def _from_scores(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innin
     found: dict[int, Innings] = {}
     for side, each in sides.items():
         scores = (each.said("score") or "").split("&")
-        numbers = each["inningNumbers"].items(MOST_INNINGS) if each.get("inningNumbers") else []
+        numbers = each["inningNumbers"].items(MAX_INNINGS) if each.get("inningNumbers") else []
         told_overs = re.search(r"(\d{1,3}(?:\.\d)?)(?:/\d+(?:\.\d)?)? ov", each.said("scoreInfo") or "")
         for index, (score, number) in enumerate(zip(scores, numbers, strict=False)):
             part = re.fullmatch(r"\s*(\d{1,4})(?:/(\d{1,2}))?(d?)\s*", score, re.ASCII)
@@ -178,7 +188,7 @@ def _from_scores(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innin
             last = index == len(numbers) - 1
             overs = parse_overs(JsonReader(told_overs[1])) if last and told_overs else (0, 0)
             wickets = int(part[2]) if part[2] else 10
-            key = number.number(MOST_INNINGS)
+            key = number.number(MAX_INNINGS)
             ended = over or wickets >= 10 or bool(part[3]) or each.get("isLive") is False
             found[key] = Innings(key, side, int(part[1]), wickets, *overs, ended)
     return tuple(found[number] for number in sorted(found))
@@ -193,7 +203,7 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
             kind = wicket_kind(wicket.said("dismissalText", "short"))
             if kind is None or wicket.get("isOut") is False:
                 continue
-            number = card["inningNumber"].number(MOST_INNINGS)
+            number = card["inningNumber"].number(MAX_INNINGS)
             over, ball = parse_overs(wicket["fowOvers"])
             bowler = None if kind is WicketKind.RUN_OUT else wicket.maybe("dismissalBowler")
             goal = LiveGoal(

@@ -11,7 +11,7 @@ from found_footy.json_reader import JsonReader
 
 MAX_RUNS = 2000
 MAX_OVERS = 1000
-MOST_INNINGS = 8
+MAX_INNINGS = 8
 """Four innings and a few super overs."""
 
 BREAKS: Sequence[tuple[str, str]] = (

@@ -26,7 +26,7 @@ from found_footy.errors import (
     UnknownStatus,
 )
 from found_footy.feeds import cricinfo, espn_cricket
-from found_footy.feeds.http import FeedClient, Turn, at_once
+from found_footy.feeds.http import FeedClient, Permit, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
 from found_footy.feeds.validation import MAX_GOALS, storable
 from found_footy.fixtures.models import (
@@ -312,12 +312,12 @@ def _id_of(event: JsonReader) -> int | None:
 # --- Details missing from ESPN's scoreboard, requested per match: wickets nearly always, goals occasionally.
 
 
-MOST_MATCHES = 20
+MAX_DETAIL_REQUESTS = 20
 """Maximum matches per poll; the remaining ones follow in the next poll."""
-AT_ONCE = 4
-LATE = 2
+DETAIL_CONCURRENCY = 4
+MAX_LATE_WICKETS = 2
 """Wickets that may be in the score but not yet in the list. If more are missing, the list is broken, not late."""
-KEPT = timedelta(minutes=2)
+DETAIL_TTL = timedelta(minutes=2)
 """How long a match with an unchanged score is not requested again."""
 
 
@@ -342,7 +342,7 @@ class DetailFetcher:
         self._feed = feed
         self._now = now
         self._retry = retry or RetryRules()
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(DETAIL_CONCURRENCY)
         self._known: dict[int, _Remembered] = {}
 
     async def completed(
@@ -355,7 +355,7 @@ class DetailFetcher:
         """
         self._forget()
         lacking = [fixture for fixture in fixtures if not _is_whole(fixture) and not self._recalled(fixture)]
-        asked = {fixture.id for fixture in lacking[:MOST_MATCHES]}
+        asked = {fixture.id for fixture in lacking[:MAX_DETAIL_REQUESTS]}
         results = await asyncio.gather(*(self._one(fixture, asked, league_of, deadline) for fixture in fixtures))
         good = tuple(result for result in results if isinstance(result, LiveFixture))
         pairs = zip(fixtures, results, strict=True)
@@ -369,7 +369,7 @@ class DetailFetcher:
         if known := self._recalled(fixture):
             return replace(fixture, goals=max(fixture.goals, known.goals, key=len))
         if fixture.id not in asked:
-            busy = FeedBusy(f"more than {MOST_MATCHES} matches of one poll need their details")
+            busy = FeedBusy(f"more than {MAX_DETAIL_REQUESTS} matches of one poll need their details")
             return busy if fixture.sport is Sport.CRICKET else fixture
         try:
             async with self._slots:
@@ -378,7 +378,7 @@ class DetailFetcher:
         except FootyError as error:
             return error if fixture.sport is Sport.CRICKET else fixture
         counted = sum(each.wickets for each in whole.innings)
-        if counted - len(whole.goals) > LATE and whole.sport is Sport.CRICKET:
+        if counted - len(whole.goals) > MAX_LATE_WICKETS and whole.sport is Sport.CRICKET:
             return FeedSchemaError("wickets", len(whole.goals), f"{counted}, as the innings count")
         # Some leagues never list scorers, so those are not requested again; missing wickets are.
         if fixture.sport is not Sport.CRICKET or _is_whole(whole):
@@ -412,7 +412,7 @@ class DetailFetcher:
     def _forget(self) -> None:
         """Evict old entries, to pick up corrected wickets and to bound the memory."""
         now = self._now()
-        self._known = {id_: each for id_, each in self._known.items() if now - each.at < KEPT}
+        self._known = {id_: each for id_, each in self._known.items() if now - each.at < DETAIL_TTL}
 
 
 def _is_whole(fixture: LiveFixture) -> bool:
@@ -431,10 +431,10 @@ LIMIT = 500
 MONTH_SECONDS = 300.0
 """How long the answer for a month is reused: one ingest requests many of its days."""
 MONTH_DIGITS = len("202611")
-PLAIN = ""
+NO_QUERY = ""
 """Cricket without `dates`: matches in progress. A cricket day only lists matches that start on it."""
-REMEMBERED = 5000
-SHOWN = 6
+MAX_REMEMBERED = 5000
+MAX_NAMES_IN_MESSAGE = 6
 """Maximum leagues that a check lists."""
 
 T = TypeVar("T")
@@ -489,15 +489,15 @@ class Espn:
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         retry: RetryRules | None = None,
-        turn: Turn = at_once,
+        permit: Permit = unlimited,
         name: str = FEED,
         cricinfo_url: str | None = None,
         budget: float = BUDGET_SECONDS,
     ) -> None:
         self._leagues_now = leagues if callable(leagues) else lambda: leagues
         self._leagues()  # report a misspelt league when the feed is built
-        self._http = FeedClient(base_url, timeout, turn=turn, now=now)
-        self._cricinfo = FeedClient(cricinfo_url, timeout, turn=turn, now=now) if cricinfo_url else None
+        self._http = FeedClient(base_url, timeout, permit=permit, now=now)
+        self._cricinfo = FeedClient(cricinfo_url, timeout, permit=permit, now=now) if cricinfo_url else None
         self._now = now
         self._retry = retry or RetryRules()
         self._details = DetailFetcher(self._http, self._cricinfo, name, now, self._retry)
@@ -543,7 +543,7 @@ class Espn:
         asked += [self._scoreboard(league, f"{each:%Y%m%d}", deadline) for league in cricket for each in eastern]
         begins = self._on(day, _joined(await asyncio.gather(*asked)))
         if cricket and day == self._now().date():
-            begins = _joined([begins, await self._at({(league, PLAIN) for league in cricket}, deadline)])
+            begins = _joined([begins, await self._at({(league, NO_QUERY) for league in cricket}, deadline)])
         if begins.errors and not begins.fixtures:
             raise begins.errors[0]
         return begins
@@ -576,8 +576,8 @@ class Espn:
         month = FeedAnswer() if first is None else await self._scoreboard(first, f"{today:%Y%m}", deadline)
         if errors := (*answer.errors, *month.errors):
             raise errors[0]
-        shown = ", ".join(str(league) for league in leagues[:SHOWN])
-        more = f" and {len(leagues) - SHOWN} more" if len(leagues) > SHOWN else ""
+        shown = ", ".join(str(league) for league in leagues[:MAX_NAMES_IN_MESSAGE])
+        more = f" and {len(leagues) - MAX_NAMES_IN_MESSAGE} more" if len(leagues) > MAX_NAMES_IN_MESSAGE else ""
         return f"{len(answer.fixtures)} matches today in {shown}{more}"
 
     async def aclose(self) -> None:
@@ -598,7 +598,7 @@ class Espn:
     def _place(self, league: EspnLeague, day: date) -> Place:
         """Return the query for the matches of a league on an Eastern day."""
         if league.is_cricket:
-            return league, PLAIN
+            return league, NO_QUERY
         beyond = day > eastern_day(self._now()) + timedelta(days=1)
         return league, f"{day:%Y%m}" if beyond else f"{day:%Y%m%d}"
 
@@ -664,7 +664,7 @@ class Espn:
             return answer
 
     async def _scoreboard(self, league: EspnLeague, dates: str, deadline: Deadline) -> FeedAnswer:
-        params = {**({} if dates == PLAIN else {"dates": dates}), "limit": str(LIMIT)}
+        params = {**({} if dates == NO_QUERY else {"dates": dates}), "limit": str(LIMIT)}
 
         async def ask() -> FeedAnswer:
             body = await self._http.get(league.path("scoreboard"), params, deadline)
@@ -705,7 +705,7 @@ def _remember(memory: dict[int, T], id_: int, value: T) -> None:
     """Add an entry and evict the oldest when the memory is full."""
     memory.pop(id_, None)
     memory[id_] = value
-    if len(memory) > REMEMBERED:
+    if len(memory) > MAX_REMEMBERED:
         memory.pop(next(iter(memory)))
 
 

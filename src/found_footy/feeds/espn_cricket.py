@@ -7,8 +7,8 @@ from typing import Any
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.cricket import (
+    MAX_INNINGS,
     MAX_RUNS,
-    MOST_INNINGS,
     cricket_status,
     opponent,
     parse_overs,
@@ -134,14 +134,14 @@ def _batted(line: JsonReader) -> bool:
 
 def _lines(side: JsonReader) -> list[JsonReader]:
     lines = side.maybe("linescores")
-    return [line for line in lines.items(MOST_INNINGS) if _batted(line)] if lines else []
+    return [line for line in lines.items(MAX_INNINGS) if _batted(line)] if lines else []
 
 
 def _innings(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innings, ...]:
     found: dict[int, Innings] = {}
     for side, each in sides.items():
         for line in _lines(each):
-            number = line["period"].number(MOST_INNINGS)
+            number = line["period"].number(MAX_INNINGS)
             if number in found:
                 raise FeedSchemaError(f"{line.path}.period", number, "each innings of one side only")
             overs, balls = parse_overs(line["overs"]) if line.get("overs") is not None else (0, 0)
@@ -157,7 +157,7 @@ def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveG
     for side, each in sides.items():
         for line in _lines(each):
             falls = line.maybe("fow")
-            number = line["period"].number(MOST_INNINGS)
+            number = line["period"].number(MAX_INNINGS)
             for fall in falls.items() if falls else ():
                 batter = _person(fall.maybe("athlete"))
                 card = cards.get((number, batter.id or 0))

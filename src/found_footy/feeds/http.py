@@ -37,17 +37,17 @@ from found_footy.runtime.retry import Deadline
 
 CLOCK_TOLERANCE = timedelta(minutes=10)
 """Maximum difference between a feed's clock and ours, or age of a cached response."""
-LOOKED_AT = 200_000
+SCANNED_BYTES = 200_000
 """Bytes of a page that are searched for these words."""
 
-FOR_PEOPLE = re.compile(
+BLOCK_PAGE_PATTERN = re.compile(
     rb"captcha|are you (?:a )?human|(?:are|re) (?:you )?not a robot|are you a robot|verify (?:that )?you are human"
     rb"|unusual traffic|automated requests|cf-chl|challenge-platform|just a moment\.\.\.|enable javascript and cookies"
     rb"|before you continue|cookie consent|consent to (?:the use of )?cookies|your privacy choices|_incapsula_resource",
     re.IGNORECASE,
 )
 """Words of pages that require a human visitor."""
-MAYBE_BLOCKED = frozenset({403, 405, 429, 503})
+BLOCK_STATUSES = frozenset({403, 405, 429, 503})
 
 
 def parse_response(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> Any:
@@ -93,7 +93,9 @@ def is_block_page(status: int, headers: Mapping[str, str], body: bytes) -> bool:
     """Return whether the response is a captcha, challenge or consent page. Valid JSON never is."""
     if headers.get("cf-mitigated"):
         return True
-    return (status in MAYBE_BLOCKED or _is_page(headers, body)) and bool(FOR_PEOPLE.search(body[:LOOKED_AT]))
+    return (status in BLOCK_STATUSES or _is_page(headers, body)) and bool(
+        BLOCK_PAGE_PATTERN.search(body[:SCANNED_BYTES])
+    )
 
 
 def leads_to_people(address: str) -> bool:
@@ -134,11 +136,11 @@ _UNUSABLE = frozenset(
     {HttpErrorKind.TOO_LARGE, HttpErrorKind.UNSUPPORTED_ENCODING, HttpErrorKind.CORRUPT_BODY, HttpErrorKind.NOT_JSON}
 )
 
-Turn = Callable[[], AbstractAsyncContextManager[None]]
+Permit = Callable[[], AbstractAsyncContextManager[None]]
 """Entered around each request; waits for the rate limits shared by all workers."""
 
 
-def at_once() -> AbstractAsyncContextManager[None]:
+def unlimited() -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
@@ -152,7 +154,7 @@ class FeedClient:
         headers: Mapping[str, str] | None = None,
         on_headers: Callable[[Mapping[str, str]], None] | None = None,
         *,
-        turn: Turn = at_once,
+        permit: Permit = unlimited,
         now: Callable[[], datetime] | None = None,
     ) -> None:
         self._client = HttpClient(
@@ -160,7 +162,7 @@ class FeedClient:
             base_url=base_url,
             headers={"accept": "application/json", **(headers or {})},
             redirects=Redirects(MAX_REDIRECTS),
-            permit=turn,
+            permit=permit,
             translate=_translate,
         )
         self._on_headers = on_headers

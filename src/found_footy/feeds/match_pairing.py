@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate, PairingVerdict
-from found_footy.feeds.team_similarity import LONGEST, TeamSimilarity, is_placeholder, team_similarity, words_of
+from found_footy.feeds.team_similarity import MAX_NAME_LENGTH, TeamSimilarity, is_placeholder, team_similarity, words_of
 from found_footy.fixtures.models import LiveFixture, Sport
 from found_footy.fixtures.team_names import Squad, country_code, squad_of
 from found_footy.text import folded, word_set
@@ -65,17 +65,17 @@ def markers_of(home: str, away: str, competition: str, sport: Sport) -> SquadMar
     women = Squad.WOMEN in squads or any(_WOMENS.search(text) for text in texts)
     if sport is Sport.FOOTBALL and _OLYMPIC.search(texts[2]) and not women:
         ages |= {_OLYMPIC_AGE}
-    league = _side_marks(competition, sport) & {Squad.RESERVES, Squad.OTHER_GAME}
+    league = _side_markers(competition, sport) & {Squad.RESERVES, Squad.OTHER_GAME}
     return SquadMarkers(
         women=women,
         ages=ages,
         youth=Squad.YOUTH in squads or bool(ages),
-        sides=(_side_marks(home, sport) | league, _side_marks(away, sport) | league),
-        formats=_formats(texts[2], sport),
+        sides=(_side_markers(home, sport) | league, _side_markers(away, sport) | league),
+        formats=_match_formats(texts[2], sport),
     )
 
 
-def _side_marks(name: str, sport: Sport) -> frozenset[str]:
+def _side_markers(name: str, sport: Sport) -> frozenset[str]:
     plain = folded(name)
     marks: set[str] = {str(squad) for squad in (Squad.RESERVES, Squad.OTHER_GAME) if squad_of(name) is squad}
     if _RESERVES.search(plain):
@@ -87,7 +87,7 @@ def _side_marks(name: str, sport: Sport) -> frozenset[str]:
     return frozenset(marks)
 
 
-def _formats(competition: str, sport: Sport) -> frozenset[str]:
+def _match_formats(competition: str, sport: Sport) -> frozenset[str]:
     if sport is not Sport.CRICKET:
         return frozenset()
     return frozenset(name for name, sign in _FORMATS if sign.search(competition))
@@ -180,8 +180,8 @@ RULES: dict[tuple[TeamSimilarity, TeamSimilarity], dict[KickoffDistance, _Rule]]
 }
 """Rules by similarity of the two teams, the more similar one first."""
 
-CLEARLY_BETTER = 0.05
-_TURNED = 0.9
+MIN_MARGIN = 0.05
+SWAPPED_FACTOR = 0.9
 """Factor on the confidence of a pairing with home and away swapped."""
 _ORGANISERS = word_set("uefa fifa conmebol concacaf afc caf icc acc ofc copa cup league trophy series tour")
 
@@ -190,12 +190,12 @@ def pair_listing(listing: MatchListing, candidates: Sequence[PairingCandidate]) 
     """Return the best pairing, or DIFFERENT if no candidate is possible."""
     listing = replace(
         listing,
-        home=tuple(name[:LONGEST] for name in listing.home),
-        away=tuple(name[:LONGEST] for name in listing.away),
-        competition=listing.competition[: 2 * LONGEST],
+        home=tuple(name[:MAX_NAME_LENGTH] for name in listing.home),
+        away=tuple(name[:MAX_NAME_LENGTH] for name in listing.away),
+        competition=listing.competition[: 2 * MAX_NAME_LENGTH],
     )
     judged = [
-        _judged(listing, candidate)
+        _compare(listing, candidate)
         for candidate in candidates
         if candidate.sport is listing.sport and abs(listing.kickoff - candidate.kickoff) <= _DAYS
     ]
@@ -204,7 +204,7 @@ def pair_listing(listing: MatchListing, candidates: Sequence[PairingCandidate]) 
         return Pairing(DIFFERENT)
     best, *others = ranked
     rival = next((each for each in others if each.verdict is SAME), None)
-    if best.verdict is SAME and rival is not None and best.confidence - rival.confidence < CLEARLY_BETTER:
+    if best.verdict is SAME and rival is not None and best.confidence - rival.confidence < MIN_MARGIN:
         also = f"match {rival.fixture_id} fits as well"
         return Pairing(DOUBTFUL, best.fixture_id, best.swapped, best.confidence / 2, (*best.reasons, also))
     return best
@@ -213,9 +213,9 @@ def pair_listing(listing: MatchListing, candidates: Sequence[PairingCandidate]) 
 _ORDER = {DIFFERENT: 0, DOUBTFUL: 1, SAME: 2}
 
 
-def _judged(listing: MatchListing, candidate: PairingCandidate) -> Pairing:
-    marks = _marks(listing), _marks(candidate)
-    when = time_apart(listing, candidate, marks)
+def _compare(listing: MatchListing, candidate: PairingCandidate) -> Pairing:
+    marks = _markers(listing), _markers(candidate)
+    when = kickoff_distance(listing, candidate, marks)
     if when is KickoffDistance.APART:
         return Pairing(DIFFERENT, candidate.fixture_id)
     straight = _oriented(listing, candidate, marks, when, swapped=False)
@@ -236,32 +236,32 @@ def _oriented(
     rule = RULES.get((max(home, away), min(home, away)), {}).get(when, _NO)
     if rule is _NO or incompatibility(*marks, swapped=swapped) is not None:
         return Pairing(DIFFERENT, candidate.fixture_id, swapped)
-    same_competition = competitions_alike(listing.competition, candidate.competition)
-    verdict = rule.supported if same_competition else rule.alone
+    supported = same_competition(listing.competition, candidate.competition)
+    verdict = rule.supported if supported else rule.alone
     confidence = rule.confidence
     if swapped:
-        confidence *= _TURNED
+        confidence *= SWAPPED_FACTOR
         certain = home is away is TeamSimilarity.SAME and when in (KickoffDistance.ON_TIME, KickoffDistance.CLOSE)
         if verdict is SAME and not certain and not _on_neutral_ground(listing):
             verdict = DOUBTFUL
     if verdict is DIFFERENT:
         return Pairing(DIFFERENT, candidate.fixture_id, swapped)
     reasons = (
-        _about_team(ours[0], listing.home, home),
-        _about_team(ours[1], listing.away, away),
-        _about_time(listing, candidate),
-        _about_competition(listing, candidate, same=same_competition),
+        _team_reason(ours[0], listing.home, home),
+        _team_reason(ours[1], listing.away, away),
+        _time_reason(listing, candidate),
+        _competition_reason(listing, candidate, same=supported),
         *(["home and away are swapped"] if swapped else []),
     )
     return Pairing(verdict, candidate.fixture_id, swapped, round(confidence, 3), reasons)
 
 
-def _marks(match: MatchListing | PairingCandidate) -> SquadMarkers:
+def _markers(match: MatchListing | PairingCandidate) -> SquadMarkers:
     home, away = (names[0] if names else "" for names in (match.home, match.away))
     return markers_of(home, away, match.competition, match.sport)
 
 
-def time_apart(
+def kickoff_distance(
     listing: MatchListing, candidate: PairingCandidate, marks: tuple[SquadMarkers, SquadMarkers]
 ) -> KickoffDistance:
     apart = abs(listing.kickoff - candidate.kickoff)
@@ -274,7 +274,7 @@ def time_apart(
     return KickoffDistance.LATER_DAY if long_ and apart <= _DAYS else KickoffDistance.APART
 
 
-def competitions_alike(a: str, b: str) -> bool:
+def same_competition(a: str, b: str) -> bool:
     """Return whether two names match: `UEFA Champions League` and `Champions League`. An empty name never does."""
     one, other = _competition(a), _competition(b)
     if not one or not other:
@@ -297,7 +297,7 @@ def _on_neutral_ground(listing: MatchListing) -> bool:
     return bool(listing.home and listing.away and country_code(listing.home[0]) and country_code(listing.away[0]))
 
 
-def _about_team(ours: Sequence[str], theirs: Sequence[str], likeness: TeamSimilarity) -> str:
+def _team_reason(ours: Sequence[str], theirs: Sequence[str], similarity: TeamSimilarity) -> str:
     names = f"{ours[0] if ours else '?'} and {theirs[0] if theirs else '?'}"
     if theirs and ours and (is_placeholder(theirs[0]) or is_placeholder(ours[0])):
         return f"{names}: one is not known yet"
@@ -307,10 +307,10 @@ def _about_team(ours: Sequence[str], theirs: Sequence[str], likeness: TeamSimila
         TeamSimilarity.POSSIBLE: "may be the same team",
         TeamSimilarity.DIFFERENT: "nothing says that they are one team",
     }
-    return f"{names}: {words[likeness]}"
+    return f"{names}: {words[similarity]}"
 
 
-def _about_time(listing: MatchListing, candidate: PairingCandidate) -> str:
+def _time_reason(listing: MatchListing, candidate: PairingCandidate) -> str:
     apart = abs(listing.kickoff - candidate.kickoff)
     if apart <= _BOUNDS[KickoffDistance.ON_TIME]:
         return "the same kick-off"
@@ -320,7 +320,7 @@ def _about_time(listing: MatchListing, candidate: PairingCandidate) -> str:
     return f"kick-offs {apart.total_seconds() / 3600:.1f} h apart"
 
 
-def _about_competition(listing: MatchListing, candidate: PairingCandidate, *, same: bool) -> str:
+def _competition_reason(listing: MatchListing, candidate: PairingCandidate, *, same: bool) -> str:
     if not listing.competition or not candidate.competition:
         return "a competition is not given"
     sign = "the same competition" if same else "competitions that do not sound alike"
@@ -331,10 +331,10 @@ def _about_competition(listing: MatchListing, candidate: PairingCandidate, *, sa
 
 
 OPERATOR_DECISION = "an operator says so"
-NEAR = {Sport.FOOTBALL: timedelta(hours=12), Sport.CRICKET: timedelta(days=5)}
+MAX_KICKOFF_GAP = {Sport.FOOTBALL: timedelta(hours=12), Sport.CRICKET: timedelta(days=5)}
 """Maximum distance between the starts of two listings of one match; cricket lasts several days."""
-LETTERS = 3
-FEW = 20
+PREFIX_LENGTH = 3
+PREFILTER_FROM = 20
 """Up to this number all candidates are compared; of more, only those that share the beginning of a name."""
 
 
@@ -365,14 +365,14 @@ def place_listings(
 ) -> Placements:
     """`known` are the feed ids that are already placed. A fixture has at most one match per feed."""
     free = {candidate.fixture_id: candidate for candidate in candidates}
-    starts = {candidate.fixture_id: _starts((*candidate.home, *candidate.away)) for candidate in candidates}
+    starts = {candidate.fixture_id: _prefixes((*candidate.home, *candidate.away)) for candidate in candidates}
     joined: list[tuple[MatchListing, Pairing]] = []
     doubtful: list[tuple[MatchListing, Pairing]] = []
     new: list[MatchListing] = []
     for listing in listings:
         if listing.feed_id in known:
             continue
-        pairing = _pairing(listing, _near(listing, free, starts, decided), decided)
+        pairing = _pairing(listing, _candidates_nearby(listing, free, starts, decided), decided)
         if pairing.verdict is PairingVerdict.SAME and pairing.fixture_id is not None:
             del free[pairing.fixture_id]
             joined.append((listing, pairing))
@@ -383,28 +383,28 @@ def place_listings(
     return Placements(tuple(joined), tuple(doubtful), tuple(new))
 
 
-def _near(
+def _candidates_nearby(
     listing: MatchListing,
     free: Mapping[int, PairingCandidate],
     starts: Mapping[int, frozenset[str]],
     decided: Mapping[tuple[int, int], bool],
 ) -> dict[int, PairingCandidate]:
     """Narrow the candidates before comparing: a Saturday at three o'clock has hundreds."""
-    limit = NEAR[listing.sport]
+    limit = MAX_KICKOFF_GAP[listing.sport]
     near = {
         id_: each
         for id_, each in free.items()
         if each.sport is listing.sport and abs(each.kickoff - listing.kickoff) <= limit
     }
-    if len(near) <= FEW:
+    if len(near) <= PREFILTER_FROM:
         return near
-    named = _starts((*listing.home, *listing.away))
+    named = _prefixes((*listing.home, *listing.away))
     said = {ours for feed_id, ours in decided if feed_id == listing.feed_id}
     return {id_: each for id_, each in near.items() if id_ in said or named & starts[id_]}
 
 
-def _starts(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(word[:LETTERS] for name in names for word in words_of(name))
+def _prefixes(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(word[:PREFIX_LENGTH] for name in names for word in words_of(name))
 
 
 def _pairing(

@@ -17,7 +17,7 @@ from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.cache import FeedCache, FeedSwitches
 from found_footy.feeds.crex import Crex
 from found_footy.feeds.espn import Espn
-from found_footy.feeds.http import at_once
+from found_footy.feeds.http import unlimited
 from found_footy.feeds.models import FeedSource, OpenFeed, ScoreFeed, vendor_of
 from found_footy.feeds.quota_estimate import PollingPlan
 from found_footy.feeds.sources_file import load_sources
@@ -309,7 +309,7 @@ def build_feed(
     if following is None:
         fixed = following_of(settings.follow)
         following = lambda: fixed  # noqa: E731
-    turn = at_once if semaphore is None else partial(feed_permit, semaphore, source, settings.turn_seconds)
+    permit = unlimited if semaphore is None else partial(feed_permit, semaphore, source, settings.turn_seconds)
     retry = RetryRules(base_seconds=settings.retry_seconds)
     match source.adapter:
         case "api_football":
@@ -321,7 +321,7 @@ def build_feed(
                 timeout=settings.feed_timeout_seconds,
                 now=utc_now,
                 retry=retry,
-                turn=turn,
+                permit=permit,
                 name=source.id,
             )
         case "espn":
@@ -331,7 +331,7 @@ def build_feed(
                 timeout=settings.feed_timeout_seconds,
                 now=utc_now,
                 retry=retry,
-                turn=turn,
+                permit=permit,
                 name=source.id,
                 cricinfo_url=options.get("cricinfo_url"),
             )
@@ -342,7 +342,7 @@ def build_feed(
                 timeout=settings.scrape_seconds,
                 now=utc_now,
                 retry=retry,
-                turn=turn,
+                permit=permit,
                 name=source.id,
             )
         case "recording":

@@ -77,7 +77,7 @@ def snapshot_delta(previous: CachedSnapshot | None, current: CachedSnapshot) -> 
 SIDES = {Side.HOME: "team_a", Side.AWAY: "team_b"}
 SIDE_OF = {name: side for side, name in SIDES.items()}
 
-WORDS = {
+STATUS_WORDS = {
     Phase.UPCOMING: "upcoming",
     Phase.POSTPONED: "upcoming",
     Phase.IN_PLAY: "live",
@@ -87,7 +87,7 @@ WORDS = {
 }
 GOAL_KINDS: Mapping[str, Kind] = {kind.value: kind for kind in GoalKind}
 WICKET_KINDS: Mapping[str, Kind] = {kind.value: kind for kind in WicketKind}
-LONGEST = 2000
+MAX_TEXT_LENGTH = 2000
 MAX_EVENTS = 200
 
 
@@ -99,7 +99,7 @@ def payload_of(live: LiveFixture) -> dict[str, Any]:
         "id": live.id,
         "sport": live.sport.value,
         "title": title_of(live),
-        "status": WORDS[phase_of(live.status)],
+        "status": STATUS_WORDS[phase_of(live.status)],
         "status_code": live.status,
         "start_time": _written(live.kickoff),
         "league": {
@@ -187,7 +187,7 @@ def decode(payload: Mapping[str, Any]) -> LiveFixture:
         toss=None if match.get("toss") is None else _read_toss(match["toss"]),
         venue=_text(match, "venue"),
         last_event=None if match.get("last_event") is None else _read_last(match["last_event"]),
-        metadata={key: each.text(LONGEST) for key, each in match["metadata"].fields().items()},
+        metadata={key: each.text(MAX_TEXT_LENGTH) for key, each in match["metadata"].fields().items()},
         confidence={key: each.share() for key, each in match["confidence"].fields().items()},
     )
 
@@ -223,7 +223,7 @@ def _written(moment: datetime) -> str:
 
 def _text(reader: JsonReader, key: str) -> str | None:
     found = reader.maybe(key)
-    return None if found is None else found.text(LONGEST)
+    return None if found is None else found.text(MAX_TEXT_LENGTH)
 
 
 def _object(reader: JsonReader) -> dict[str, Any]:
@@ -304,4 +304,6 @@ def _read_toss(reader: JsonReader) -> Toss:
 
 def _read_last(reader: JsonReader) -> LastEvent:
     at = reader.maybe("timestamp")
-    return LastEvent(reader["type"].text(), reader["description"].text(LONGEST), None if at is None else at.moment())
+    return LastEvent(
+        reader["type"].text(), reader["description"].text(MAX_TEXT_LENGTH), None if at is None else at.moment()
+    )

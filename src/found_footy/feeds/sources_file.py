@@ -117,7 +117,7 @@ class _Source(_Model):
         )
 
 
-class _File(_Model):
+class _SourcesFile(_Model):
     sources: Annotated[list[_Source], Field(min_length=1, max_length=100)]
 
 
@@ -136,13 +136,13 @@ def load_sources(path: Path) -> tuple[FeedSource, ...]:
 def parse_sources(text: str, name: str) -> tuple[FeedSource, ...]:
     """`name` is the file name, for error messages."""
     try:
-        data = yaml.load(text, Loader=_UniqueKeys)
+        data = yaml.load(text, Loader=_StrictLoader)
     except (yaml.YAMLError, RecursionError) as error:
         raise SettingsError(f"{name}: not readable as YAML: {error}") from error
     problems = list(_secrets(data, ""))
     if not problems:
         try:
-            sources = _File.model_validate(data).sources
+            sources = _SourcesFile.model_validate(data).sources
         except ValidationError as error:
             problems = [_problem(detail) for detail in error.errors()]
         else:
@@ -152,7 +152,7 @@ def parse_sources(text: str, name: str) -> tuple[FeedSource, ...]:
     return tuple(source.source() for source in sources)
 
 
-class _UniqueKeys(yaml.SafeLoader):
+class _StrictLoader(yaml.SafeLoader):
     """YAML loader without duplicate keys, of which PyYAML keeps the last, and without aliases."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
@@ -202,7 +202,7 @@ def _problem(detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{path}: given nothing; allowed is a value: it is required"
     if detail["type"] == "extra_forbidden":
-        group = _Limits if "rate_limits" in detail["loc"] else _Source if len(detail["loc"]) > 1 else _File
+        group = _Limits if "rate_limits" in detail["loc"] else _Source if len(detail["loc"]) > 1 else _SourcesFile
         close = difflib.get_close_matches(str(detail["loc"][-1]), group.model_fields, n=1)
         meant = f"did you mean {close[0]}?" if close else f"known are {', '.join(group.model_fields)}"
         return f"{path}: is not known; {meant}"

@@ -9,10 +9,10 @@ from enum import IntEnum
 from functools import lru_cache
 
 from found_footy.fixtures.players import one_letter_apart
-from found_footy.fixtures.team_names import KINDS, country_code, tells_a_team, without_squad
+from found_footy.fixtures.team_names import KINDS, country_code, is_distinctive, without_squad
 from found_footy.text import folded, word_set
 
-LONGEST = 80
+MAX_NAME_LENGTH = 80
 
 _WORDS = {
     "united": "utd utdf",
@@ -163,7 +163,7 @@ _LINKS = word_set("de del della di da do dos das la le les el of the and und et 
 
 def words_of(name: str) -> list[str]:
     """Return folded words without articles, with abbreviations and foreign place names normalised."""
-    plain = folded(name[:LONGEST].replace("'", "").replace("’", "").replace(".", ". "))
+    plain = folded(name[:MAX_NAME_LENGTH].replace("'", "").replace("’", "").replace(".", ". "))
     words = [_ONE_WORD.get(word, word) for word in plain.split()]
     return [word for word in words if word not in _LINKS] or words
 
@@ -196,11 +196,11 @@ _FUZZY = 6
 """Minimum length of words that may differ in one letter: Lecce is not Lecco."""
 _ENDING = 4
 """Maximum length of a suffix that derives an adjective from a place: Wuppertaler, Niortais."""
-_CUT_OFF = re.compile(r"\b(\w{2,})\.")
-_POLITE = word_set("real royal sporting sport olympique stade deportivo racing athletic club")
+ABBREVIATED = re.compile(r"\b(\w{2,})\.")
+GENERIC_WORDS = word_set("real royal sporting sport olympique stade deportivo racing athletic club")
 """Prefixes of place names that rarely distinguish two clubs of one place, unlike Dynamo."""
 _CODE = re.compile(r"[A-Z][A-Z0-9]{1,3}(-W)?")
-_NOBODY = re.compile(
+PLACEHOLDER = re.compile(
     r"\b(winners?|losers?|runners? up|qualifiers?|tb[cda]|to be (confirmed|decided|announced|determined)|"
     r"(group|grp) [a-l]|rd \d+|play ?off \w)\b|^(team [ab]|home|away|[a-l][1-4]|[1-4][a-l]|qf ?w?\d|sf ?[wl]?\d)$"
 )
@@ -218,7 +218,7 @@ class TeamSimilarity(IntEnum):
 @lru_cache(maxsize=4096)
 def is_placeholder(name: str) -> bool:
     """Return whether the name stands for an undetermined team: `Round of 32 12 Winner`, `TBD`."""
-    return bool(_NOBODY.search(folded(name)))
+    return bool(PLACEHOLDER.search(folded(name)))
 
 
 def team_similarity(ours: Sequence[str], theirs: Sequence[str]) -> TeamSimilarity:
@@ -227,7 +227,7 @@ def team_similarity(ours: Sequence[str], theirs: Sequence[str]) -> TeamSimilarit
         return TeamSimilarity.DIFFERENT
     if _known_to_differ(ours[0], theirs[0]):
         return TeamSimilarity.DIFFERENT
-    best = max(name_likeness(a, b) for a in _full(ours) for b in _full(theirs))
+    best = max(name_similarity(a, b) for a in _full(ours) for b in _full(theirs))
     if best < TeamSimilarity.LIKELY and _codes(ours) & _codes(theirs):
         return TeamSimilarity(best + 1)
     return best
@@ -244,73 +244,73 @@ def _codes(names: Sequence[str]) -> set[str]:
 
 def _known_to_differ(a: str, b: str) -> bool:
     """Return whether the names are two countries, or two clubs of the table; aliases cannot override this."""
-    return _are_two(_read(a), _read(b))
+    return _are_different(_parse_name(a), _parse_name(b))
 
 
 @lru_cache(maxsize=16384)
-def name_likeness(a: str, b: str) -> TeamSimilarity:
-    one, other = _read(a), _read(b)
-    if _are_two(one, other):
+def name_similarity(a: str, b: str) -> TeamSimilarity:
+    one, other = _parse_name(a), _parse_name(b)
+    if _are_different(one, other):
         return TeamSimilarity.DIFFERENT
     if (one.country is not None and one.country == other.country) or (one.club is not None and one.club == other.club):
         return TeamSimilarity.SAME
     if one.letters.isdisjoint(other.letters):
         return TeamSimilarity.DIFFERENT
-    likeness = _words_likeness(one.telling, other.telling)
-    if likeness is TeamSimilarity.SAME and one.kinds and other.kinds and not one.kinds & other.kinds:
+    similarity = _word_similarity(one.distinctive, other.distinctive)
+    if similarity is TeamSimilarity.SAME and one.kinds and other.kinds and not one.kinds & other.kinds:
         return TeamSimilarity.LIKELY  # AC Ajaccio and GFC Ajaccio; but not SSC Napoli and Napoli
-    return likeness
+    return similarity
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
     country: str | None
     club: str | None
-    telling: tuple[str, ...]
+    distinctive: tuple[str, ...]
     letters: frozenset[str]
     """Initials of the significant words, for a fast rejection of names with nothing in common."""
     kinds: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
-def _read(name: str) -> _Name:
+def _parse_name(name: str) -> _Name:
     team = without_squad(name)
     words = words_of(team)
-    telling = _telling(team, words)
+    distinctive = _distinctive_words(team, words)
     return _Name(
         country=country_code(team),
         club=known_club(words),
-        telling=telling,
-        letters=frozenset(word[0] for word in telling),
+        distinctive=distinctive,
+        letters=frozenset(word[0] for word in distinctive),
         kinds=frozenset(word for word in words if word in KINDS and len(word) <= 3),
     )
 
 
-def _are_two(a: _Name, b: _Name) -> bool:
+def _are_different(a: _Name, b: _Name) -> bool:
     if a.country is not None and b.country is not None:
         return a.country != b.country
     return a.club is not None and b.club is not None and a.club != b.club
 
 
-def _telling(name: str, words: list[str]) -> tuple[str, ...]:
+def _distinctive_words(name: str, words: list[str]) -> tuple[str, ...]:
     """Return the words without club type and year, if the rest still identifies a team, unlike Paris FC.
 
     An abbreviated word keeps its dot.
     """
-    cut_off = {folded(word) for word in _CUT_OFF.findall(name)}
+    cut_off = {folded(word) for word in ABBREVIATED.findall(name)}
     for unwanted in (lambda word: word in KINDS, str.isdigit):
         fewer = [word for word in words if not unwanted(word)]
-        if _tells(" ".join(fewer)):
+        if _is_distinctive(" ".join(fewer)):
             words = fewer
     return tuple(f"{word}." if word in cut_off else word for word in words)
 
 
 @lru_cache(maxsize=4096)
-def _tells(words: str) -> bool:
-    return tells_a_team(words)
+def _is_distinctive(words: str) -> bool:
+    return is_distinctive(words)
 
 
-def _words_likeness(a: tuple[str, ...], b: tuple[str, ...]) -> TeamSimilarity:
+def _word_similarity(a: tuple[str, ...], b: tuple[str, ...]) -> TeamSimilarity:
     if not a or not b:
         return TeamSimilarity.DIFFERENT
     short, long_ = sorted((a, b), key=len)
@@ -330,16 +330,16 @@ def _words_likeness(a: tuple[str, ...], b: tuple[str, ...]) -> TeamSimilarity:
             shared.append(found)
     if without:
         # Atlético River Plate matches River Plate Buenos Aires; Hapoel Tel Aviv does not match Maccabi Tel Aviv.
-        several = sum(_tells(long_[i]) for i in shared) >= 2
-        told_apart = any(_tells(word) for word in (*without, *(long_[i] for i in left)))
-        return TeamSimilarity.POSSIBLE if several and not told_apart else TeamSimilarity.DIFFERENT
-    if not _tells(" ".join(short)):
+        several = sum(_is_distinctive(long_[i]) for i in shared) >= 2
+        distinguished = any(_is_distinctive(word) for word in (*without, *(long_[i] for i in left)))
+        return TeamSimilarity.POSSIBLE if several and not distinguished else TeamSimilarity.DIFFERENT
+    if not _is_distinctive(" ".join(short)):
         # Racing is ambiguous, and Manchester has two clubs.
         return TeamSimilarity.POSSIBLE if left else TeamSimilarity.LIKELY
     if not left:
         return TeamSimilarity.SAME if exact else TeamSimilarity.LIKELY
     begins = 0 in shared
-    polite = all(long_[i] in _POLITE for i in left)
+    polite = all(long_[i] in GENERIC_WORDS for i in left)
     return TeamSimilarity.LIKELY if exact and (begins or polite) else TeamSimilarity.POSSIBLE
 
 

@@ -15,12 +15,12 @@ from found_footy.feeds.crex_page import (
     details_path,
     dismissal_of,
     id_of,
+    is_toss,
     match_type_of,
     parts_of,
     scorecard_path,
     short_base,
     status_of,
-    tells_toss,
     total_of,
     without_names,
 )
@@ -171,7 +171,7 @@ def test_what_happens_now(box: str, comment: str, begun: bool, status: str, sure
     ],
 )
 def test_a_toss_is_told_by_its_words(text: str, told: bool) -> None:
-    assert tells_toss(text) is told
+    assert is_toss(text) is told
 
 
 def test_the_title_of_a_match_has_its_parts() -> None:

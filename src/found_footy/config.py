@@ -144,7 +144,7 @@ class FeedSettings(BaseSettings):
     pause_failures: int = Field(5, ge=1, le=100, description="Consecutive failures after which a feed pauses a match.")
     pause_seconds: float = Field(120, gt=0, le=86400, description="Length of that pause.")
     completed_poll_seconds: float = Field(
-        300, gt=0, le=86400, description="Time between two polls of a finished match."
+        300, gt=0, le=86400, description="Time between the first polls of a finished match; later ones are rarer."
     )
     archive_hours: float = Field(24, gt=0, le=8760, description="How long a finished match is polled.")
     stale_seconds: float = Field(

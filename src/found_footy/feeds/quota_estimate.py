@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from found_footy.feeds.scheduling import correction_polls
 from found_footy.fixtures.competitions import Competition, CompetitionKind, Entrants, competitions_for
 from found_footy.fixtures.following import Following
 from found_footy.fixtures.models import Sport
@@ -126,7 +127,7 @@ def _by_ids(matches: int, ids: int, plan: PollingPlan) -> int:
     hours, at_once = _play(matches)
     live = timedelta(hours=hours) / plan.live * math.ceil(at_once / ids)
     waiting = timedelta(days=1) / plan.waiting * math.ceil(matches / ids)
-    finished = min(plan.archive, timedelta(days=1)) / plan.finished * math.ceil(matches / ids)
+    finished = correction_polls(plan.finished, min(plan.archive, timedelta(days=1))) * math.ceil(matches / ids)
     return math.ceil(live + waiting + finished) + INGEST_DAYS
 
 

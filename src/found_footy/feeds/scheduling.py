@@ -281,6 +281,15 @@ def correction_interval(since_end: timedelta, first: timedelta) -> timedelta:
     return first * (1 << doublings)
 
 
+def correction_polls(first: timedelta, archive: timedelta) -> int:
+    """Return how often a finished match is polled until it is archived."""
+    polls, since_end = 0, timedelta(0)
+    while since_end < archive:
+        polls += 1
+        since_end += correction_interval(since_end, first)
+    return polls
+
+
 def _is_its_time(
     listing: Followed,
     priority: MatchPriority,

@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 def workflows() -> tuple[type, ...]:
-    from found_footy.clips.workflow import DownloadWorkflow, UploadWorkflow
+    from found_footy.clips.workflow import DownloadWorkflow, ReverifyWorkflow, UploadWorkflow
     from found_footy.discovery.workflow import AliasWorkflow, SearchWorkflow
     from found_footy.feeds.workflow import FeedWorkflow
     from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
@@ -71,6 +71,7 @@ def workflows() -> tuple[type, ...]:
         AliasWorkflow,
         SearchWorkflow,
         DownloadWorkflow,
+        ReverifyWorkflow,
         UploadWorkflow,
     )
     return (*live, NotificationWorkflow, DeliveryWorkflow, LibraryWorkflow, StageWorkflow, CanaryWorkflow)

@@ -16,8 +16,12 @@ from found_footy.clips.models import (
     CandidateRef,
     FetchResult,
     FrameReading,
+    OutdatedQuery,
+    OutdatedRejections,
     Proof,
     RejectionReason,
+    ReverifyInput,
+    ReverifyResult,
     VideoFailure,
     VideoRef,
     clip_key,
@@ -299,6 +303,73 @@ async def test_a_file_is_refused_as_unchecked_only_while_nobody_has_looked(syste
 async def test_a_hash_is_not_made_before_the_look(system: ClipSystem) -> None:
     clip = VideoRef(GOAL, await system.download_file())
     assert (await system.call(system.download.hash_clip, clip)).state == "staged"
+
+
+# --- corrections by the feed
+
+
+async def rejected_clip(system: ClipSystem) -> VideoRef:
+    """A clip of minute 68 for a goal in minute 23, after the search has ended."""
+    clip = VideoRef(GOAL, await system.download_file())
+    system.scripted_vision.reading = FrameReading(1.0, soccer=True, screen=False, clock="67:10")
+    assert (await system.call(system.vision.verify_clip, clip)).state == "refused"
+    await system.upload_all()
+    assert (await system.call(system.search.close_event, CloseRequest(GOAL))).closed
+    await system.call(system.search.sweep_event, SEARCH)
+    return clip
+
+
+async def correct_goal(system: ClipSystem, minute: int) -> None:
+    async with system.store.database.connection() as connection:
+        await connection.execute("update events set elapsed = %s", [minute])
+
+
+async def outdated(system: ClipSystem) -> list[str]:
+    query = OutdatedQuery(NOW - timedelta(days=1))
+    found: OutdatedRejections = await system.call(system.vision.list_outdated_rejections, query)
+    return found.event_ids
+
+
+async def test_a_clip_rejected_for_its_minute_is_published_when_the_feed_corrects_the_goal(system: ClipSystem) -> None:
+    clip = await rejected_clip(system)
+    assert await outdated(system) == []
+    await correct_goal(system, 68)
+    assert await outdated(system) == [GOAL]
+    order = ReverifyInput(GOAL)
+    result = await system.call(system.vision.reverify_rejected_clips, order)
+    assert result == await system.call(system.vision.reverify_rejected_clips, order) == ReverifyResult([clip.md5])
+    assert await outdated(system) == []
+    await system.call(system.download.hash_clip, clip)
+    await system.upload_all()
+    assert [video["md5"] for video in (await system.store.event(GOAL))["_s3_videos"]] == [clip.md5]
+    assert await system.keys() == [clip_key(5000, GOAL, clip.md5)]
+    assert (system.scripted_vision.calls, len(system.downloads.requests)) == (1, 1), "no second download or reading"
+
+
+async def test_a_correction_that_does_not_fit_the_clip_leaves_it_rejected(system: ClipSystem) -> None:
+    await rejected_clip(system)
+    await correct_goal(system, 24)
+    assert await system.call(system.vision.reverify_rejected_clips, ReverifyInput(GOAL)) == ReverifyResult([])
+    assert await system.candidates() == {"bluesky:a": ("lost", "wrong minute")}
+    assert await outdated(system) == [], "it is judged once per correction"
+
+
+async def test_a_clip_whose_file_is_gone_stays_rejected_after_a_correction(system: ClipSystem) -> None:
+    clip = await rejected_clip(system)
+    await system.objects.delete([staging_key(GOAL, clip.md5)])
+    await correct_goal(system, 68)
+    assert await system.call(system.vision.reverify_rejected_clips, ReverifyInput(GOAL)) == ReverifyResult([])
+    assert await system.candidates() == {"bluesky:a": ("lost", "gone")}
+    assert await outdated(system) == []
+
+
+async def test_a_withdrawn_goal_keeps_no_rejected_files(system: ClipSystem) -> None:
+    await rejected_clip(system)
+    await withdraw_goal(system.store)
+    await correct_goal(system, 68)
+    assert await outdated(system) == []
+    await system.call(system.search.sweep_event, SEARCH)
+    assert await system.keys() == []
 
 
 # --- uploading

@@ -33,6 +33,7 @@ from tests.support.clips import (
     record_search,
     selecting,
     stable_goal,
+    verification,
     withdraw_goal,
 )
 
@@ -232,6 +233,19 @@ async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, st
     assert [(each["state"], each["loss"], each["loss_detail"]) for each in candidates] == [
         ("lost", "wrong minute", "the clock says 67'")
     ] * 2
+
+
+async def test_a_late_rejection_does_not_touch_a_published_clip(clips: ClipStore, store: FixtureStore) -> None:
+    """The activity that gave up on a clip may be slower than another attempt that published it."""
+    (key,) = await record_search(clips, 1, post("a"))
+    name = await add_hashed_file(clips, "a", key, fingerprint("goal"))
+    await uploaded(clips)
+    for reason in (RejectionReason.FAILED, RejectionReason.NOT_CHECKED, RejectionReason.WRONG_MINUTE):
+        await clips.reject_video(GOAL, name, reason, "too late", verification(VerificationStatus.REJECTED))
+    await clips.reject_candidate(GOAL, key, RejectionReason.FAILED, "too late")
+    event = await store.event(GOAL)
+    assert [(each["state"], each["loss"]) for each in event["_discovered_videos"]] == [("kept", None)]
+    assert [video["timestamp_status"] for video in event["_s3_videos"]] == ["verified"]
 
 
 async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store: FixtureStore) -> None:

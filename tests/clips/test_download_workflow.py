@@ -16,12 +16,15 @@ from found_footy.clips.models import (
     DownloadInput,
     DownloadResult,
     FetchResult,
+    ReverifyInput,
+    ReverifyResult,
     VideoFailure,
     VideoRef,
     VideoStatus,
     download_workflow_id,
+    reverify_workflow_id,
 )
-from found_footy.clips.workflow import DownloadWorkflow
+from found_footy.clips.workflow import DownloadWorkflow, ReverifyWorkflow
 from found_footy.discovery.models import GoalCheck, SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
 
@@ -36,7 +39,8 @@ class World:
         self.files: dict[str, FetchResult | Exception] = {}
         self.verdicts: dict[str, str | Exception] = {}
         self.confirmed = True
-        self.hash_fails = False
+        self.hash_error: Exception | None = None
+        self.reverified: list[str] = []
         self.rejected_candidates: list[CandidateFailure] = []
         self.rejected_videos: list[VideoFailure] = []
         self.after_rejection = "refused"
@@ -64,13 +68,17 @@ class World:
 
     async def hash(self, order: VideoRef) -> VideoStatus:
         self.steps.append(f"hash {order.md5}")
-        if self.hash_fails:
-            raise ApplicationError("killed", type="ProgramFault", non_retryable=True)
+        if self.hash_error:
+            raise self.hash_error
         return VideoStatus("hashed")
 
     async def reject_video(self, order: VideoFailure) -> VideoStatus:
         self.rejected_videos.append(order)
         return VideoStatus(self.after_rejection)
+
+    async def reverify(self, order: ReverifyInput) -> ReverifyResult:
+        self.steps.append("reverify")
+        return ReverifyResult(self.reverified)
 
     async def queue_for_upload(self, order: SearchAttempt) -> None:
         self.steps.append("queue for upload")
@@ -84,6 +92,7 @@ class World:
             VerificationActivities.verify_clip: self.verify,
             DownloadActivities.hash_clip: self.hash,
             DownloadActivities.reject_video: self.reject_video,
+            VerificationActivities.reverify_rejected_clips: self.reverify,
             UploadActivities.queue_videos_for_upload: self.queue_for_upload,
         }
 
@@ -105,6 +114,40 @@ async def test_registers_first_and_queues_for_upload_last(temporal: Client) -> N
     result = await world.run("x:1")
     assert world.steps == ["register", "fetch x:1", "verify aa", "hash aa", "queue for upload"]
     assert result == DownloadResult(fetched=1, rejected=0, verified=1)
+
+
+async def test_an_object_store_away_longer_than_the_retry_window_rejects_with_that_reason(temporal: Client) -> None:
+    away = ApplicationError("the bucket does not respond", type="ObjectStoreUnavailable", non_retryable=True)
+    world = World(temporal)
+    world.files = {"x:1": away, "x:2": FetchResult("aa", "staged")}
+    world.hash_error = away
+    result = await world.run("x:1", "x:2")
+    detail = "the bucket does not respond"
+    assert world.rejected_candidates == [CandidateFailure(world.event_id, "x:1", "ObjectStoreUnavailable", detail)]
+    assert world.rejected_videos == [VideoFailure(world.event_id, "aa", "ObjectStoreUnavailable", detail)]
+    assert world.steps[-1] == "queue for upload"
+    assert (result.fetched, result.rejected) == (1, 1)
+
+
+async def reverify(world: World) -> int:
+    async with worker_with(world.client, world.fakes) as queue:
+        accepted: int = await world.client.execute_workflow(
+            ReverifyWorkflow.run,
+            ReverifyInput(world.event_id),
+            id=reverify_workflow_id(world.event_id),
+            task_queue=queue,
+            execution_timeout=timedelta(seconds=120),
+        )
+    return accepted
+
+
+async def test_reverified_clips_are_hashed_and_queued_without_a_download(temporal: Client) -> None:
+    world = World(temporal)
+    assert await reverify(world) == 0
+    assert world.steps == ["reverify"]
+    world.reverified = ["aa"]
+    assert await reverify(world) == 1
+    assert world.steps == ["reverify", "reverify", "hash aa", "queue for upload"]
 
 
 async def test_queues_for_upload_even_without_files(temporal: Client) -> None:
@@ -171,7 +214,7 @@ async def test_a_verification_that_a_late_attempt_saved_counts(temporal: Client)
 async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None:
     world = World(temporal)
     world.files = {"a": FetchResult("aa", "staged")}
-    world.hash_fails = True
+    world.hash_error = ApplicationError("killed", type="ProgramFault", non_retryable=True)
     await world.run("a")
     assert [refused.error for refused in world.rejected_videos] == ["ProgramFault"]
 

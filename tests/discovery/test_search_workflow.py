@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError
 
 from found_footy.clips.activities import DownloadActivities, UploadActivities
@@ -48,6 +49,7 @@ class World:
         self.closings: list[CloseRequest] = []
         self.hand_overs: list[int] = []
         self.swept = 0
+        self.sweep_error: Exception | None = None
         self.open_for = 0
         """Number of closing attempts that still find open work."""
         self.answers: dict[int, SearchOutcome | Exception] = {}
@@ -86,6 +88,8 @@ class World:
 
     async def sweep(self, order: WorkflowRef) -> None:
         self.swept += 1
+        if self.sweep_error:
+            raise self.sweep_error
 
     @property
     def fakes(self) -> dict[Any, Any]:
@@ -197,6 +201,48 @@ async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) 
     await world.run(temporal)
     assert [bool(order.give_up) for order in world.closings] == [False, True]
     assert world.swept == 1
+
+
+async def test_a_terminated_search_leaves_its_downloads_running_and_its_successor_closes_the_event(
+    temporal: Client,
+) -> None:
+    world = World(3)
+    world.answers[1] = finds("bluesky:a")
+    registering, release = asyncio.Event(), asyncio.Event()
+
+    async def register(order: WorkflowRef) -> GoalCheck:
+        registering.set()
+        await release.wait()
+        return GoalCheck(False)
+
+    world.register = register  # type: ignore[method-assign]
+    async with worker_with(temporal, world.fakes) as queue:
+        start = {"id": search_workflow_id(world.event_id), "task_queue": queue}
+        first = await temporal.start_workflow(SearchWorkflow.run, SearchInput(world.event_id), **start)
+        await asyncio.wait_for(registering.wait(), 60)
+        await first.terminate("killed as a whole")
+        made = max(world.searches)
+        world.plan = replace(world.plan, attempts_made=made)
+        world.searches.clear()
+        policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY  # as the poll starts it
+        result = await temporal.execute_workflow(
+            SearchWorkflow.run, SearchInput(world.event_id), **start, id_reuse_policy=policy
+        )
+        download = temporal.get_workflow_handle(download_workflow_id(world.event_id, 1))
+        assert (await download.describe()).status is WorkflowExecutionStatus.RUNNING
+        release.set()
+        await download.result()
+    assert world.searches == list(range(made + 1, max(4, made + 2)))
+    assert result.searched
+    assert (len(world.closings), world.swept) == (1, 1)
+    assert world.hand_overs == [1], "the download of the first search ends as usual"
+
+
+async def test_an_object_store_that_stays_away_does_not_keep_the_event_open(temporal: Client) -> None:
+    world = World(1)
+    world.sweep_error = ApplicationError("no bucket", type="ObjectStoreUnavailable", non_retryable=True)
+    assert (await world.run(temporal)).searched
+    assert len(world.closings) == 1
 
 
 async def test_a_search_that_is_started_again_leaves_the_downloads_of_the_first_alone(temporal: Client) -> None:

@@ -27,6 +27,8 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
 from found_footy.app import running
 from found_footy.cli.demo import clear, demo_settings
+from found_footy.clips.models import ReverifyInput, reverify_workflow_id
+from found_footy.clips.workflow import ReverifyWorkflow
 from found_footy.config import Settings, load_settings
 from found_footy.fixtures.models import IngestInput
 from found_footy.fixtures.store import open_store
@@ -67,6 +69,7 @@ async def record() -> None:
                         id="ingest-manual",
                         task_queue=settings.task_queue,
                     )
+                    await _reverify(system.settings, system.client)
                     await system.client.execute_workflow(
                         CanaryWorkflow.run, CanaryInput(), id="canary-manual", task_queue=settings.task_queue
                     )
@@ -97,6 +100,23 @@ async def _subscribe(settings: Settings, addresses: Sequence[str]) -> None:
         book = NotificationStore(store.database)
         for address in addresses:
             await book.add(address, "webhook", f"{address}/", "secret", SubscriptionFilter())
+
+
+async def _reverify(settings: Settings, client: Client) -> None:
+    """Correct a goal so that one of its rejected clips fits."""
+    async with open_store(settings) as store, store.database.connection() as connection:
+        corrected = await connection.execute(
+            "update events e set elapsed = greatest(1, v.minute) from videos v"
+            " where v.event_id = e.id and v.rejection_reason = 'wrong minute' and v.minute is not null"
+            " returning e.id"
+        )
+        (event_id,) = {row["id"] for row in await corrected.fetchall()}
+    await client.execute_workflow(
+        ReverifyWorkflow.run,
+        ReverifyInput(event_id),
+        id=reverify_workflow_id(event_id),
+        task_queue=settings.task_queue,
+    )
 
 
 async def _announced(settings: Settings, client: Client, address: str) -> None:
@@ -141,6 +161,8 @@ def _kind(execution: WorkflowExecution, history: WorkflowHistory) -> str:
         way = "given-fixtures" if execution.id == "ingest-manual" else "days"
     elif execution.workflow_type == "DownloadWorkflow":
         way = "verifies-and-hashes" if "hash_clip" in text else "nothing-of-use"
+    elif execution.workflow_type == "ReverifyWorkflow":
+        way = "hashes-and-queues" if "hash_clip" in text else "nothing-fits"
     elif execution.workflow_type == "UploadWorkflow":
         way = "publishes" if "publish_clip" in text else "nothing-new"
     elif execution.workflow_type == "SearchWorkflow":

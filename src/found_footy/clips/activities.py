@@ -35,9 +35,13 @@ from found_footy.clips.models import (
     CopyOf,
     FetchResult,
     FrameReading,
+    OutdatedQuery,
+    OutdatedRejections,
     PoolPlan,
     PoolRef,
     RejectionReason,
+    ReverifyInput,
+    ReverifyResult,
     SettleRequest,
     VideoFailure,
     VideoRef,
@@ -293,7 +297,12 @@ class UploadActivities:
     async def clean_up_upload(self, order: WorkflowRef) -> None:
         goal = await self._clips.goal(order.event_id)
         states = await self._clips.video_states(order.event_id)
-        done = [staging_key(goal.id, md5) for md5, state in states.items() if state in ("kept", "replaced", "refused")]
+        keep = await self._clips.reverifiable_videos(order.event_id)
+        done = [
+            staging_key(goal.id, md5)
+            for md5, state in states.items()
+            if state in ("kept", "replaced", "refused") and md5 not in keep
+        ]
         gone = [clip_key(goal.fixture_id, goal.id, md5) for md5, state in states.items() if state == "replaced"]
         await self._objects.delete([*done, *gone])
 
@@ -364,6 +373,39 @@ class VerificationActivities:
         else:
             await self._clips.save_verification(order.event_id, order.md5, verification)
         return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
+
+    @activity.defn
+    async def list_outdated_rejections(self, order: OutdatedQuery) -> OutdatedRejections:
+        return OutdatedRejections(await self._clips.outdated_rejections(order.completed_since))
+
+    @activity.defn
+    async def reverify_rejected_clips(self, order: ReverifyInput) -> ReverifyResult:
+        """Judge rejected clips again by their stored readings, after the feed has corrected the goal.
+
+        Accepted clips continue with the hash. A clip whose file is gone stays rejected.
+        """
+        goal = await self._clips.goal(order.event_id)
+        if not goal.is_confirmed:
+            return ReverifyResult([])
+        for md5, proof in (await self._clips.reverifiable_videos(goal.id)).items():
+            expectation = replace(goal.expectation, posted_after_minutes=proof.expectation.posted_after_minutes)
+            if proof.expectation == expectation:
+                continue
+            verification = verify_readings(proof.readings, expectation, self._tolerance)
+            rejected = verification.status is VerificationStatus.REJECTED
+            if not rejected and await self._objects.head(staging_key(goal.id, md5)) is not None:
+                await self._clips.accept_rejected_video(goal.id, md5, verification)
+            else:
+                missing = RejectionReason.GONE, "the file was deleted before the feed corrected the goal"
+                reason, detail = _rejection(verification, goal.sport) if rejected else missing
+                await self._clips.update_rejection(goal.id, md5, reason, detail, verification)
+            log.info(
+                f"{md5}: {verification.status}, {verification.reason or verification.minute}",
+                extra={"action": "clip_reverified", "event_id": goal.id, "md5": md5, "status": verification.status},
+            )
+        # Not only those accepted now: an earlier attempt may have failed after accepting some.
+        states = await self._clips.video_states(goal.id)
+        return ReverifyResult(sorted(md5 for md5, state in states.items() if state == "checked"))
 
     async def _readings(self, path: Path, sport: Sport) -> Sequence[FrameReading]:
         with record_exchanges() as exchanges:

@@ -92,6 +92,10 @@ class RejectionReason(StrEnum):
     """Internal failure; its message is stored."""
 
 
+REVERIFIABLE = frozenset({RejectionReason.WRONG_MINUTE, RejectionReason.OTHER_MATCH, RejectionReason.WRONG_OVER})
+"""Rejections by the feed's data, which the feed may correct: their files stay in staging for a while."""
+
+
 # --- Verification: frame readings, the expectation from the feed, and the proof that compares them.
 
 
@@ -313,6 +317,10 @@ def upload_workflow_id(event_id: str) -> str:
     return f"upload-{event_id}"
 
 
+def reverify_workflow_id(event_id: str) -> str:
+    return f"reverify-{event_id}"
+
+
 # --- Download.
 
 
@@ -373,6 +381,33 @@ class VideoFailure:
     md5: str
     error: str
     detail: str
+
+
+# --- Reverification.
+
+
+@dataclass(frozen=True)
+class OutdatedQuery:
+    completed_since: datetime
+    """Completed matches that are included."""
+
+
+@dataclass(frozen=True)
+class OutdatedRejections:
+    """Events whose goal the feed has changed since clips were rejected by the feed's data."""
+
+    event_ids: list[str]
+
+
+@dataclass(frozen=True)
+class ReverifyInput:
+    event_id: str
+
+
+@dataclass(frozen=True)
+class ReverifyResult:
+    accepted: list[str]
+    """Files that still need a hash."""
 
 
 # --- Upload.

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.clips.common_frames import COMMON_FIXTURES, MAX_SIGHTINGS, pictures
 from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
-from found_footy.clips.models import Proof, PublishedVideo, RejectionReason
+from found_footy.clips.models import REVERIFIABLE, Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
 from found_footy.clips.verification import Verification, VerificationStatus
 from found_footy.discovery.models import Post, SearchProgress, SourceReport, TargetGoal, TeamRef
@@ -266,6 +266,25 @@ class ClipStore:
     ) -> None:
         async with self._db.connection() as connection:
             await _reject_videos(connection, event_id, [md5], reason, detail, verification)
+
+    async def outdated_rejections(self, completed_since: datetime) -> list[str]:
+        """Return the events whose goal changed after clips were rejected by the feed's data."""
+        found = await self._db.fetch(SQL["outdated_rejections"], since=completed_since, reasons=list(REVERIFIABLE))
+        return [row["id"] for row in found]
+
+    async def reverifiable_videos(self, event_id: str) -> Mapping[str, Proof]:
+        """Return the videos that were rejected by the feed's data, with their readings."""
+        found = await self._db.fetch(SQL["reverifiable_videos"], id=event_id, reasons=list(REVERIFIABLE))
+        return {row["md5"]: Proof.from_json(row["proof"]) for row in found}
+
+    async def accept_rejected_video(self, event_id: str, md5: str, verification: Verification) -> None:
+        await self._db.fetch(SQL["accept_rejected_video"], id=event_id, md5=md5, **verification_row(verification))
+
+    async def update_rejection(
+        self, event_id: str, md5: str, reason: str, detail: str, verification: Verification
+    ) -> None:
+        rejected = {"rejection": reason, "detail": detail} | verification_row(verification)
+        await self._db.fetch(SQL["update_rejection"], id=event_id, md5=md5, **rejected)
 
     async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None:
         hashes = np.array(pictures(fingerprint), dtype=np.uint64).view(np.int64).tolist()

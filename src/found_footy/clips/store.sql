@@ -101,6 +101,39 @@ update videos set state = 'refused', rejection_reason = %(rejection)s, rejection
     status = coalesce(%(status)s, status), reason = coalesce(%(reason)s, reason), minute = coalesce(%(minute)s, minute), proof = coalesce(%(proof)s, proof)
 where event_id = %(id)s and md5 = any(%(md5s)s) and state in ('staged', 'checked', 'hashed');
 
+-- name: outdated_rejections
+-- Goals of current matches that the feed has changed since clips were rejected by its data.
+select distinct e.id
+from fixtures f
+join events e on e.fixture_id = f.id
+join videos v on v.event_id = e.id
+cross join lateral (select v.proof -> 'expectation' as was) as expectation
+where (f.stage = 'active' or f.completed_at > %(since)s)
+  and e.removed_at is null and v.state = 'refused' and v.rejection_reason = any(%(reasons)s) and v.proof is not null
+  and ((was ->> 'elapsed')::int <> e.elapsed
+    or (was ->> 'extra')::int is distinct from e.extra
+    or (was ->> 'home') is distinct from f.home_name
+    or (was ->> 'away') is distinct from f.away_name
+    or (was ->> 'innings')::int is distinct from e.innings
+    or (was ->> 'score_before') <> e.home_before || '-' || e.away_before
+    or (was ->> 'score_after') <> e.home_after || '-' || e.away_after)
+order by e.id;
+
+-- name: reverifiable_videos
+select md5, proof from videos
+where event_id = %(id)s and state = 'refused' and rejection_reason = any(%(reasons)s) and proof is not null
+order by md5;
+
+-- name: accept_rejected_video
+update videos set state = 'checked', rejection_reason = null, rejection_detail = null, status = %(status)s,
+    reason = %(reason)s, minute = %(minute)s, proof = %(proof)s
+where event_id = %(id)s and md5 = %(md5)s and state = 'refused';
+
+-- name: update_rejection
+update videos set rejection_reason = %(rejection)s, rejection_detail = %(detail)s, status = %(status)s,
+    reason = %(reason)s, minute = %(minute)s, proof = %(proof)s
+where event_id = %(id)s and md5 = %(md5)s and state = 'refused';
+
 -- name: save_fingerprint
 update videos set state = 'hashed', fingerprint = %(fingerprint)s
 where event_id = %(id)s and md5 = %(md5)s and state = 'checked';

@@ -25,8 +25,11 @@ with workflow.unsafe.imports_passed_through():
         DownloadInput,
         DownloadResult,
         FetchResult,
+        OutdatedQuery,
+        OutdatedRejections,
         PoolPlan,
         PoolRef,
+        ReverifyInput,
         SettleRequest,
         UploadBatch,
         UploadInput,
@@ -47,10 +50,15 @@ FETCH = ActivityPolicy(timedelta(seconds=240), attempts=3, initial_backoff=timed
     STORE_RETRY_WINDOW
 )
 VERIFY = ActivityPolicy(timedelta(seconds=300), attempts=1)
+REVERIFY = ActivityPolicy(timedelta(seconds=60), attempts=3).within(STORE_RETRY_WINDOW)
+LIST_OUTDATED_REJECTIONS = ActivityPolicy(timedelta(seconds=15), attempts=1)
 HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW)
 DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3)
 PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3)
 CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5)
+
+REVERIFY_WINDOW = timedelta(days=1)
+"""Time after a match in which a correction by the feed changes verdicts. Staged files are kept for longer."""
 
 run_activity = workflow.execute_activity_method
 
@@ -93,11 +101,7 @@ class DownloadWorkflow:
         if state == "staged":
             state = await self._verify(video, timedelta(seconds=order.vision_patience_seconds))
         if state == "checked":
-            try:
-                await run_activity(DownloadActivities.hash_clip, video, **HASH.options())
-            except ActivityError as error:
-                failure = VideoFailure(order.event_id, md5, *_cause(error))
-                await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())
+            await hash_video(video)
 
     async def _verify(self, video: VideoRef, retry_window: timedelta) -> str:
         """Fail closed: without a result the video is rejected as not checked."""
@@ -109,6 +113,35 @@ class DownloadWorkflow:
             # `reject_video` keeps a result that a late attempt has saved.
             failure = VideoFailure(video.event_id, video.md5, "VisionUnavailable", _cause(error)[1])
             return (await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())).state
+
+
+@workflow.defn(name="ReverifyWorkflow")
+class ReverifyWorkflow:
+    """Judges rejected clips again after the feed has corrected their goal, without a second download or OCR."""
+
+    @workflow.run
+    async def run(self, order: ReverifyInput) -> int:
+        result = await run_activity(VerificationActivities.reverify_rejected_clips, order, **REVERIFY.options())
+        await asyncio.gather(*(hash_video(VideoRef(order.event_id, md5)) for md5 in result.accepted))
+        if result.accepted:
+            await queue_for_upload(SearchAttempt(order.event_id, 0))
+        return len(result.accepted)
+
+
+async def list_outdated_rejections() -> OutdatedRejections:
+    """Call the activity from a workflow."""
+    query = OutdatedQuery(workflow.now() - REVERIFY_WINDOW)
+    return await run_activity(
+        VerificationActivities.list_outdated_rejections, query, **LIST_OUTDATED_REJECTIONS.options()
+    )
+
+
+async def hash_video(video: VideoRef) -> None:
+    try:
+        await run_activity(DownloadActivities.hash_clip, video, **HASH.options())
+    except ActivityError as error:
+        failure = VideoFailure(video.event_id, video.md5, *_cause(error))
+        await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())
 
 
 async def queue_for_upload(order: SearchAttempt) -> None:

@@ -246,10 +246,15 @@ class SearchActivities:
 
     @activity.defn
     async def sweep_event(self, order: WorkflowRef) -> None:
-        """Delete staged files and unpublished clips. Runs when the event has no open work."""
+        """Delete staged files and unpublished clips. Runs when the event has no open work.
+
+        Files that were rejected by the feed's data stay, in case the feed corrects the goal; retention deletes them.
+        """
         goal = await self._clips.goal(order.event_id)
         states = await self._clips.video_states(order.event_id)
-        left = [stored.key async for stored in self._objects.list(staging_prefix(goal.id))]
+        keep = await self._clips.reverifiable_videos(order.event_id) if goal.is_confirmed else {}
+        staged = [stored.key async for stored in self._objects.list(staging_prefix(goal.id))]
+        left = [key for key in staged if md5_of(key) not in keep]
         async for stored in self._objects.list(clip_prefix(goal.fixture_id, goal.id)):
             if states.get(md5_of(stored.key)) != "kept":
                 left.append(stored.key)

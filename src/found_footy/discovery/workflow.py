@@ -153,7 +153,11 @@ class SearchWorkflow:
             await queue_for_upload(SearchAttempt(me.event_id, 0))
             await asyncio.sleep(wait.total_seconds())
             wait = min(2 * wait, MAX_CLOSE_WAIT)
-        await run_activity(SearchActivities.sweep_event, me, **SWEEP_EVENT.options())
+        try:
+            await run_activity(SearchActivities.sweep_event, me, **SWEEP_EVENT.options())
+        except ActivityError as error:
+            # Nothing depends on the leftover files, and retention deletes them.
+            workflow.logger.warning("could not delete unused files: %s", error.cause or error)
 
     async def _try_to_close(self, request: CloseRequest) -> bool:
         return (await run_activity(SearchActivities.close_event, request, **CLOSE_EVENT.options())).closed

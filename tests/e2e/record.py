@@ -27,7 +27,7 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
 from found_footy.app import running
 from found_footy.cli.demo import clear, demo_settings
-from found_footy.clips.models import ReverifyInput, reverify_workflow_id
+from found_footy.clips.models import ReverifyInput
 from found_footy.clips.workflow import ReverifyWorkflow
 from found_footy.config import Settings, load_settings
 from found_footy.fixtures.models import IngestInput
@@ -110,11 +110,12 @@ async def _reverify(settings: Settings, client: Client) -> None:
             " where v.event_id = e.id and v.rejection_reason = 'wrong minute' and v.minute is not null"
             " returning e.id"
         )
-        (event_id,) = {row["id"] for row in await corrected.fetchall()}
+        event_id = (await corrected.fetchall())[0]["id"]
     await client.execute_workflow(
+        # Not the id of a poll, which may do the same.
         ReverifyWorkflow.run,
         ReverifyInput(event_id),
-        id=reverify_workflow_id(event_id),
+        id="reverify-manual",
         task_queue=settings.task_queue,
     )
 

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from footy_simulator.posts import SocialPost
 from footy_simulator.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from footy_simulator.scenario import RedditService
-from found_footy.discovery.reddit import ALL_WAYS, Reddit
-from found_footy.discovery.reddit_reader import RedditKeys, WayName
+from found_footy.discovery.reddit import ALL_ACCESS, Reddit
+from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
 from found_footy.storage.limits import SourceLimits
 from tests.discovery.places import NOW, Said, posted
 from tests.discovery.serving import serving
@@ -38,7 +38,7 @@ class Site:
 
     def source(
         self,
-        ways: Sequence[WayName] = ALL_WAYS,
+        ways: Sequence[RedditAccess] = ALL_ACCESS,
         *,
         keys: RedditKeys | None = None,
         limits: SourceLimits | None = None,

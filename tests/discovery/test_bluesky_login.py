@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from footy_simulator.bluesky import bluesky_routes, holds_all
-from found_footy.discovery.bluesky import Bluesky, questions
+from found_footy.discovery.bluesky import Bluesky, search_terms
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.http_exchanges import record_exchanges
@@ -54,7 +54,7 @@ def methods(server: RawServer) -> list[str]:
 def test_each_name_is_a_question_of_its_own(
     players: tuple[str, ...], teams: tuple[str, ...], expected: list[str]
 ) -> None:
-    assert questions(SearchQuery(players, teams)) == expected
+    assert search_terms(SearchQuery(players, teams)) == expected
 
 
 @pytest.mark.parametrize(

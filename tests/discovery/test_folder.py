@@ -146,7 +146,7 @@ async def test_a_check_counts_the_videos(tmp_path: Path) -> None:
 async def test_beyond_a_number_of_files_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "MOST_ENTRIES", 5)
+    monkeypatch.setattr(module, "MAX_FILES", 5)
     for number in range(8):
         drop(tmp_path, f"Salah Liverpool {number}.mp4", RECENT)
     assert len(await found(tmp_path)) == 5

@@ -138,7 +138,7 @@ async def test_a_post_that_cannot_be_real_is_left_out(
     field: tuple[str, ...], value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(await found(spoilt(POST, *field, to=value), POST)) == 1
-    assert "1 of 2 posts cannot be read" in caplog.text
+    assert "1 of 2 posts cannot be parsed" in caplog.text
     with pytest.raises(SourceChanged, match="none of 1 posts"):
         await found(spoilt(POST, *field, to=value))
 

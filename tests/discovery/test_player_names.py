@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from footy_simulator.loader import load_scenario
 from found_footy.discovery.models import OPERATORS
-from found_footy.discovery.player_names import MOST, SHORTEST, player_search_names
+from found_footy.discovery.player_names import MAX_TERMS, MIN_TERM_LENGTH, player_search_names
 
 NAMES: dict[str, tuple[str, ...]] = {
     # First name and family name.
@@ -168,7 +168,7 @@ def test_every_scorer_of_the_bundled_matchday() -> None:
 @example("ŉ ǰ ﬃ ﷺ")
 def test_whatever_a_feed_calls_a_scorer_the_words_are_few_and_no_commands(name: str) -> None:
     words = player_search_names(name)
-    assert len(words) <= MOST
+    assert len(words) <= MAX_TERMS
     assert len(set(words)) == len(words)
     for word in words:
         assert not re.search(r"[\"“”():;,*#@$\[\]\\\d\n]", word)
@@ -177,4 +177,4 @@ def test_whatever_a_feed_calls_a_scorer_the_words_are_few_and_no_commands(name: 
         assert len(word) <= 80
         assert sum(sign.isalpha() for sign in word) >= 2
     if len(words) > 2:
-        assert all(len(word) >= SHORTEST for word in words)
+        assert all(len(word) >= MIN_TERM_LENGTH for word in words)

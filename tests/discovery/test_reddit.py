@@ -248,7 +248,7 @@ async def test_a_post_with_a_wrong_field_does_not_cost_the_others(
 ) -> None:
     (post,) = await found(spoilt(POST, "data", field, to=value), POST)
     assert post.id == "p0"
-    assert "1 of 2 posts cannot be read" in caplog.text
+    assert "1 of 2 posts cannot be parsed" in caplog.text
 
 
 async def test_a_post_dated_ahead_is_not_younger_than_now() -> None:

@@ -15,7 +15,7 @@ import pytest
 from footy_simulator.clip_hosts import clip_host_link
 from footy_simulator.reddit import TOKEN
 from found_footy.discovery.reddit import Reddit
-from found_footy.discovery.reddit_reader import WayName
+from found_footy.discovery.reddit_reader import RedditAccess
 from found_footy.errors import CacheUnavailable, SourceRateLimited, SourceUnavailable
 from found_footy.storage.limits import LocalSourceLimits, RedisSourceLimits
 from found_footy.storage.redis import RedisCache
@@ -24,7 +24,7 @@ from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.serving import free_port
 from tests.discovery.shared import RawServer, Reply
 
-WAYS: tuple[WayName, ...] = ("oauth", "fragment", "atom")
+WAYS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
 WORKERS, SEARCHES = 4, 10
 
 
@@ -48,7 +48,7 @@ async def reddit_at(limits: RedisSourceLimits) -> AsyncIterator[Callable[..., Re
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_parallel_searches_of_all_workers_cost_one_request(way: WayName, limits: RedisSourceLimits) -> None:
+async def test_parallel_searches_of_all_workers_cost_one_request(way: RedditAccess, limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
         workers = [site.source([way], keys=KEYS, limits=limits) for _ in range(WORKERS)]
         searches = [worker.search(QUERY, SINCE) for worker in workers for _ in range(SEARCHES)]
@@ -185,7 +185,7 @@ async def test_while_redis_is_away_each_worker_reads_for_itself_and_keeps_to_the
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: WayName) -> None:
+async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: RedditAccess) -> None:
     cache = LocalSourceLimits()
     async with reddit_site([GOAL, Said("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)], atom_per_window=3) as site:
         mirror = site.comment_on(1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.discovery.reddit import GoalTitle, parse_title
+from found_footy.discovery.reddit import GoalTitle, parse_goal_title
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side
 
 HOME, AWAY = Side.HOME, Side.AWAY
@@ -141,7 +141,7 @@ SALAH = title(LIVERPOOL, "2-1", CITY, HOME, "M. Salah", "67")
     ],
 )
 def test_a_goals_title_says_who_scored_against_whom_and_when(text: str, expected: GoalTitle) -> None:
-    assert parse_title(text) == expected
+    assert parse_goal_title(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,18 @@ def test_a_goals_title_says_who_scored_against_whom_and_when(text: str, expected
     ],
 )
 def test_other_titles_are_no_goals(text: str) -> None:
-    assert parse_title(text) is None
+    assert parse_goal_title(text) is None
 
 
 def test_those_whom_a_title_only_mentions_are_not_among_the_named() -> None:
-    parsed = parse_title("Liverpool [2] - 1 Manchester City - D. Núñez 67' (assist M. Salah)")
+    parsed = parse_goal_title("Liverpool [2] - 1 Manchester City - D. Núñez 67' (assist M. Salah)")
     assert parsed is not None
     assert parsed.named == "Liverpool Manchester City D. Núñez"
 
 
 @given(st.text(alphabet="Ab [](){}0129-–—:|'’+.\n\x00\u202e", max_size=400))
 def test_no_title_is_too_strange_to_be_read(text: str) -> None:
-    parsed = parse_title(text)
+    parsed = parse_goal_title(text)
     if parsed is not None:
         assert parsed.home
         assert parsed.away

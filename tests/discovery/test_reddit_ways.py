@@ -25,7 +25,7 @@ import pytest
 from footy_simulator.reddit import BLOCKED, CHALLENGE, CLIENT_SECRET, TOKEN
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
-from found_footy.discovery.reddit_reader import RedditKeys, WayName
+from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
 from found_footy.errors import (
     SourceBlocked,
     SourceChanged,
@@ -56,13 +56,13 @@ async def reddit_at() -> AsyncIterator[Callable[..., Reddit]]:
         await each.aclose()
 
 
-WAYS: tuple[WayName, ...] = ("oauth", "fragment", "atom")
+WAYS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
 LABELS = {"oauth": "API", "fragment": "page fragment", "atom": "Atom feed"}
 OTHERS = Said("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_each_way_gives_the_same_post(way: WayName) -> None:
+async def test_each_way_gives_the_same_post(way: RedditAccess) -> None:
     title = 'Liverpool [2] - 1 Manchester City - M. Salah 67\' "great goal" <b> & more > ü'
     async with reddit_site([Said(title), OTHERS]) as site:
         source = site.source([way], keys=KEYS)
@@ -75,7 +75,7 @@ async def test_each_way_gives_the_same_post(way: WayName) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_check_sends_what_a_search_sends_and_names_the_way(way: WayName) -> None:
+async def test_a_check_sends_what_a_search_sends_and_names_the_way(way: RedditAccess) -> None:
     async with reddit_site(atom_per_window=5) as site:
         first, second = site.source([way], keys=KEYS), site.source([way], keys=KEYS)
         await first.search(QUERY, SINCE)
@@ -85,7 +85,7 @@ async def test_a_check_sends_what_a_search_sends_and_names_the_way(way: WayName)
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_subreddit_without_a_matching_post_is_not_a_failure(way: WayName) -> None:
+async def test_a_subreddit_without_a_matching_post_is_not_a_failure(way: RedditAccess) -> None:
     async with reddit_site([OTHERS]) as site:
         source = site.source([way], keys=KEYS)
         assert list(await source.search(QUERY, SINCE)) == []
@@ -218,7 +218,7 @@ async def test_neither_keys_nor_tokens_are_recorded() -> None:
     ],
 )
 async def test_an_answer_that_is_not_a_listing_never_reads_as_no_posts(
-    reddit_at: Callable[..., Reddit], way: WayName, reply: Reply, kind: type[SourceError], words: str
+    reddit_at: Callable[..., Reddit], way: RedditAccess, reply: Reply, kind: type[SourceError], words: str
 ) -> None:
     async with RawServer(reply) as server:
         source = reddit_at(server.url, timeout=5, ways=[way])
@@ -245,7 +245,7 @@ FEED = '<feed xmlns="http://www.w3.org/2005/Atom">'
     ],
 )
 async def test_a_page_that_is_cut_off_is_not_half_a_listing(
-    reddit_at: Callable[..., Reddit], way: WayName, body: str
+    reddit_at: Callable[..., Reddit], way: RedditAccess, body: str
 ) -> None:
     async with RawServer(Reply(body.encode())) as server:
         source = reddit_at(server.url, timeout=5, ways=[way])
@@ -274,7 +274,7 @@ async def test_a_post_of_the_fragment_with_a_wrong_field_does_not_cost_the_other
         source = reddit_at(server.url, timeout=5, ways=["fragment"])
         (post,) = await source.search(QUERY, SINCE)
     assert post.id == "abc"
-    assert "1 of 2 posts cannot be read" in caplog.text
+    assert "1 of 2 posts cannot be parsed" in caplog.text
 
 
 async def test_both_sports_share_one_atom_request() -> None:

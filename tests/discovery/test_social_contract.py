@@ -164,7 +164,7 @@ async def test_one_bad_post_does_not_cost_the_others(name: str, bad: object, cap
         source = source_at(name, server.url)
         assert len(await source.search(QUERY, SINCE)) == 1
         await source.aclose()
-    assert "2 of 3 posts cannot be read" in caplog.text
+    assert "2 of 3 posts cannot be parsed" in caplog.text
 
 
 @pytest.mark.parametrize("name", OVER_HTTP)
@@ -178,7 +178,7 @@ async def test_of_ten_thousand_posts_the_first_are_looked_at(name: str, caplog: 
     assert found[0].posted_at == NOW
     # FxEmbed gives whole seconds.
     assert timedelta() <= NOW - timedelta(seconds=2.99) - found[-1].posted_at < timedelta(seconds=1)
-    assert "only 1000 of 10000 posts are looked at" in caplog.text
+    assert "only 1000 of 10000 posts are parsed" in caplog.text
 
 
 @pytest.mark.parametrize("name", OVER_HTTP)

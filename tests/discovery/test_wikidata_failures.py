@@ -22,7 +22,7 @@ from starlette.responses import (
 
 from found_footy.discovery import wikidata as http
 from found_footy.discovery import wikidata as wikidata_module
-from found_footy.discovery.wikidata import MOST_ROWS, sparql
+from found_footy.discovery.wikidata import MAX_ROWS, sparql
 from found_footy.errors import KnowledgeError
 from tests.discovery.conftest import Open
 from tests.discovery.serving import serving
@@ -148,7 +148,7 @@ async def test_more_rows_than_were_asked_for_are_an_error_and_no_guess(wikidata:
     async with serving(Stub(GOOD_SEARCH, bindings(rows)).routes) as url:
         with pytest.raises(KnowledgeError, match="10000 rows"):
             await wikidata(url).team_names("Ajax")
-    assert f"LIMIT {MOST_ROWS}" in sparql(["Q1"])
+    assert f"LIMIT {MAX_ROWS}" in sparql(["Q1"])
 
 
 INJECTIONS = [

@@ -131,7 +131,7 @@ async def test_a_post_with_a_cut_id_is_left_out_and_counted(caplog: pytest.LogCa
     assert post.id == POST["id"]
     (record,) = caplog.records
     assert record.levelname == "WARNING"
-    assert "1 of 2 posts cannot be read" in record.message
+    assert "1 of 2 posts cannot be parsed" in record.message
     assert vars(record)["count"] == 1
     assert POST["id"][:-2] in vars(record)["reason"]
 
@@ -160,7 +160,7 @@ async def test_a_post_with_a_wrong_field_does_not_cost_the_others(
     field: str, value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(await found(spoilt(POST, field, to=value), POST)) == 1
-    assert "1 of 2 posts cannot be read" in caplog.text
+    assert "1 of 2 posts cannot be parsed" in caplog.text
 
 
 @pytest.mark.parametrize(

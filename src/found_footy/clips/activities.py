@@ -123,10 +123,10 @@ class DownloadActivities:
         media: MediaProcessor,
         filters: FilterRules,
         now: Callable[[], datetime],
-        keeper: UnexpectedAnswerRecorder | None = None,
+        unexpected: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._clips = clips
-        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._unexpected = unexpected or UnexpectedAnswerRecorder()
         self._objects = objects
         self._downloader = downloader
         self._media = media
@@ -165,7 +165,7 @@ class DownloadActivities:
                 try:
                     await self._downloader.fetch(media_url, path)
                 except CandidateRejected as rejected:
-                    await self._keeper.note("download", [rejected], exchanges)
+                    await self._unexpected.note("download", [rejected], exchanges)
                     raise
             md5 = await asyncio.to_thread(md5_of_file, path)
             info = None
@@ -326,14 +326,14 @@ class VerificationActivities:
         read_clip: ReadClip,
         tolerance_minutes: int,
         permit: Permit,
-        keeper: UnexpectedAnswerRecorder | None = None,
+        unexpected: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._clips = clips
         self._objects = objects
         self._read_clip = read_clip
         self._tolerance = tolerance_minutes
         self._permit = permit
-        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._unexpected = unexpected or UnexpectedAnswerRecorder()
 
     @activity.defn
     async def verify_clip(self, order: VideoRef) -> VideoStatus:
@@ -412,7 +412,7 @@ class VerificationActivities:
             try:
                 return await self._read_clip(path, sport)
             except VisionError as error:
-                await self._keeper.note("vision server", [error], exchanges)
+                await self._unexpected.note("vision server", [error], exchanges)
                 raise
 
 

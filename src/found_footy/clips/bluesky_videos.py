@@ -75,20 +75,20 @@ class DidDocuments:
         self._plc_url = plc_url
         self._cache: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
-    async def blob_url(self, link: ClipLink, trip: DownloadProgress) -> str:
+    async def blob_url(self, link: ClipLink, progress: DownloadProgress) -> str:
         """URL of the original file of a Bluesky video."""
         if not is_did(link.did):
             raise CandidateRejected(RejectionReason.UNSUPPORTED, "the video's author has no DID that can be resolved")
-        pds = await self._pds(link, trip)
+        pds = await self._pds(link, progress)
         return f"{pds}{GET_BLOB}?{urlencode({'did': link.did, 'cid': link.clip_id})}"
 
-    async def _pds(self, link: ClipLink, trip: DownloadProgress) -> str:
+    async def _pds(self, link: ClipLink, progress: DownloadProgress) -> str:
         since, known = self._cache.get(link.did, (0.0, ""))
         if known and time.monotonic() - since < CACHE_SECONDS:
             return known
         web_did = link.did.startswith("did:web:")
         url = parse_public_url((link.reach if web_did else str)(document_url(link.did, self._plc_url)))
-        async with self._web.get(url, trip) as answer:
+        async with self._web.get(url, progress) as answer:
             body = await answer.read(MAX_BYTES)
         try:
             document = json.loads(body)

@@ -97,16 +97,16 @@ class DownloadProgress:
     redirects_left: int
     answered: bool = False
     """Whether any server has responded. If so, a timeout means too slow, not unreachable."""
-    told: Callable[[float], None] | None = None
+    on_progress: Callable[[float], None] | None = None
     """Progress callback; receives the downloaded share, 0 to 1."""
     longest_seconds: float | None = None
     """Maximum duration to accept, checked if the page states the duration."""
     title: str = ""
     """Title stated by the page."""
 
-    def tell(self, have: int, of: int | None) -> None:
-        if self.told is not None and of:
-            self.told(min(1.0, have / of))
+    def report(self, have: int, of: int | None) -> None:
+        if self.on_progress is not None and of:
+            self.on_progress(min(1.0, have / of))
 
 
 # --- HTTP status codes and the rejections they mean.
@@ -122,18 +122,18 @@ _LATER = frozenset({408, 421, 425, 429})
 
 def rejection_for_status(status: int, where: str, body: str = "") -> CandidateRejected | DownloadUnavailable | None:
     """Return the error for a status, or None for success. `body` is searched for geo-blocking messages."""
-    said = f"{where} answered HTTP {status}"
+    message = f"{where} answered HTTP {status}"
     if status in (200, 206):
         return None
     if status in (404, 410):
-        return CandidateRejected(RejectionReason.GONE, said)
+        return CandidateRejected(RejectionReason.GONE, message)
     if status == 451 or (status == 403 and GEO.search(body)):
-        return CandidateRejected(RejectionReason.GEO_BLOCKED, said)
+        return CandidateRejected(RejectionReason.GEO_BLOCKED, message)
     if status in (401, 403):
-        return CandidateRejected(RejectionReason.PRIVATE, said)
+        return CandidateRejected(RejectionReason.PRIVATE, message)
     if status >= 500 or status in _LATER:
-        return DownloadUnavailable(said)
-    return CandidateRejected(RejectionReason.UNREACHABLE, said)
+        return DownloadUnavailable(message)
+    return CandidateRejected(RejectionReason.UNREACHABLE, message)
 
 
 # --- Requests to untrusted servers. Transient HttpErrors propagate, so that a download can be resumed.
@@ -175,25 +175,30 @@ class Web:
 
     @asynccontextmanager
     async def get(
-        self, url: httpx.URL, trip: DownloadProgress, headers: Mapping[str, str] | None = None, *, judged: bool = True
+        self,
+        url: httpx.URL,
+        progress: DownloadProgress,
+        headers: Mapping[str, str] | None = None,
+        *,
+        raise_for_status: bool = True,
     ) -> AsyncIterator[HttpStream]:
-        """Yield the response after redirects. If `judged`, an error status is raised."""
+        """Yield the response after redirects. If `raise_for_status`, an error status is raised."""
 
         def on_response(_: HttpStream) -> None:
-            trip.answered = True
+            progress.answered = True
 
-        redirects = Redirects(trip.redirects_left, RedirectScope.ANY_ALLOWED)
+        redirects = Redirects(progress.redirects_left, RedirectScope.ANY_ALLOWED)
         try:
             async with self._client.stream(
                 "GET", url, headers=headers, redirects=redirects, on_response=on_response
             ) as response:
-                trip.redirects_left -= response.redirects
-                if judged:
+                progress.redirects_left -= response.redirects
+                if raise_for_status:
                     await _raise_for_status(response)
                 yield response
         except HttpError as error:
             if error.kind is HttpErrorKind.TOO_MANY_REDIRECTS:
-                trip.redirects_left = 0
+                progress.redirects_left = 0
             if error.is_transient:
                 raise
             raise _rejection(error) from None

@@ -148,7 +148,7 @@ class ResumableFile:
         self._mark = ""
         """Validator (ETag or date) of the partial content; without one, a partial file cannot be resumed."""
 
-    async def save(self, answer: HttpStream, trip: DownloadProgress) -> bool:
+    async def save(self, answer: HttpStream, progress: DownloadProgress) -> bool:
         """Write a response body to the file; return False if the connection broke before the end."""
         self._url = answer.url
         if answer.status == 206 and not self._continues(answer):
@@ -165,21 +165,21 @@ class ResumableFile:
                 if max(self._have, answer.raw_bytes) > self._max_bytes:
                     raise self._too_large(answer)
                 self._file.write(piece)
-                trip.tell(self._have, whole)
+                progress.report(self._have, whole)
         except HttpError as error:
             if error.is_transient:
                 return False
             raise
         return True
 
-    async def resume(self, web: Web, trip: DownloadProgress) -> None:
+    async def resume(self, web: Web, progress: DownloadProgress) -> None:
         """Request the remaining bytes, repeatedly. The caller bounds the time."""
         for attempt in range(RESUMES):
             await asyncio.sleep(PAUSE_SECONDS * 2**attempt)
             wanted = {"Range": f"bytes={self._have}-", "If-Range": self._mark} if self._mark and self._have else {}
             try:
-                async with web.get(self._url, trip, wanted, judged=False) as answer:
-                    if answer.status in (200, 206) and await self.save(answer, trip):
+                async with web.get(self._url, progress, wanted, raise_for_status=False) as answer:
+                    if answer.status in (200, 206) and await self.save(answer, progress):
                         return
                     if answer.status == 416:
                         self._mark = ""
@@ -226,12 +226,12 @@ def open_downloader(
     plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> WebDownloader:
-    places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
-    return WebDownloader(limits, places, drop_folder, resolve, plc_url)
+    addresses = XAddresses(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
+    return WebDownloader(limits, addresses, drop_folder, resolve, plc_url)
 
 
 @dataclass(frozen=True, slots=True)
-class XPlaces:
+class XAddresses:
     """Addresses of X, and of the services that resolve its videos."""
 
     syndication: str
@@ -245,28 +245,28 @@ class WebDownloader:
     def __init__(
         self,
         limits: DownloadLimits,
-        places: XPlaces,
+        addresses: XAddresses,
         drop_folder: Path | None,
         resolve: Resolve,
         plc_url: str = PLC_URL,
     ) -> None:
         self._limits = limits
-        self._places = places
+        self._addresses = addresses
         self._drop_folder = drop_folder
         self._ytdlp = YtDlp()
         self._web = Web(limits, resolve)
         self._dids = DidDocuments(self._web, plc_url)
 
-    async def fetch(self, media_url: str, to: Path, trip: DownloadProgress | None = None) -> None:
-        trip = trip or DownloadProgress(self._limits.max_redirects)
+    async def fetch(self, media_url: str, to: Path, progress: DownloadProgress | None = None) -> None:
+        progress = progress or DownloadProgress(self._limits.max_redirects)
         seconds = self._limits.max_seconds
         where = redact_urls(media_url)
         try:
             async with asyncio.timeout(seconds) as clock:
                 with partial_file(to) as part:
-                    await self._fetch(media_url, part, trip)
+                    await self._fetch(media_url, part, progress)
         except TimeoutError as error:
-            if clock.expired() and trip.answered:
+            if clock.expired() and progress.answered:
                 raise CandidateRejected(
                     RejectionReason.TOO_SLOW, f"{where} did not come within {seconds:g} s"
                 ) from None
@@ -282,49 +282,49 @@ class WebDownloader:
         await self._ytdlp.aclose()
         await self._web.aclose()
 
-    async def _fetch(self, media_url: str, part: PartialFile, trip: DownloadProgress) -> None:
+    async def _fetch(self, media_url: str, part: PartialFile, progress: DownloadProgress) -> None:
         if media_url.startswith(SCHEME):
-            trip.answered = True
+            progress.answered = True
             await copy_from_folder(self._drop_folder, media_url, part.file, self._limits.max_bytes)
             return
         url = parse_public_url(media_url)
-        if (post := x_post_id(url, self._places.x)) is not None:
-            await self._from_post(post, part, trip)
+        if (post := x_post_id(url, self._addresses.x)) is not None:
+            await self._from_post(post, part, progress)
         else:
-            await self._from_link(url, part, trip)
+            await self._from_link(url, part, progress)
 
-    async def _from_post(self, post: str, part: PartialFile, trip: DownloadProgress) -> None:
+    async def _from_post(self, post: str, part: PartialFile, progress: DownloadProgress) -> None:
         try:
-            link = await self._syndicated(post, trip)
+            link = await self._syndicated(post, progress)
         except (CandidateRejected, DownloadUnavailable) as first:
             try:
-                link = await self._from_fxtwitter(post, trip)
+                link = await self._from_fxtwitter(post, progress)
             except (CandidateRejected, DownloadUnavailable) as second:
                 raise worse_of(first, second) from first
-        await self._from_link(parse_public_url(link), part, trip, depth=PAGES)
+        await self._from_link(parse_public_url(link), part, progress, depth=PAGES)
 
-    async def _syndicated(self, post: str, trip: DownloadProgress) -> str:
-        url = parse_public_url(f"{self._places.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
-        status, answer = await self._json(url, trip)
+    async def _syndicated(self, post: str, progress: DownloadProgress) -> str:
+        url = parse_public_url(f"{self._addresses.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
+        status, answer = await self._json(url, progress)
         if status == 404:
             raise CandidateRejected(RejectionReason.GONE, f"X does not know post {post}")
         if status != 200:
             raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status}")
         return best_x_video(answer, post)
 
-    async def _from_fxtwitter(self, post: str, trip: DownloadProgress) -> str:
-        url = parse_public_url(f"{self._places.fxtwitter}/2/status/{post}")
-        status, answer = await self._json(url, trip)
+    async def _from_fxtwitter(self, post: str, progress: DownloadProgress) -> str:
+        url = parse_public_url(f"{self._addresses.fxtwitter}/2/status/{post}")
+        status, answer = await self._json(url, progress)
         if status not in (200, 401, 404):
             raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status}")
         if status != 200 and not (isinstance(answer, dict) and "code" in answer):
             answer = {"code": status}
         return fxtwitter_video(answer, post)
 
-    async def _json(self, url: httpx.URL, trip: DownloadProgress) -> tuple[int, Any]:
+    async def _json(self, url: httpx.URL, progress: DownloadProgress) -> tuple[int, Any]:
         """Return status and JSON of a response about a post; `{}` if empty. Raises DownloadUnavailable."""
         try:
-            async with self._web.get(url, trip, judged=False) as answer:
+            async with self._web.get(url, progress, raise_for_status=False) as answer:
                 status, body = answer.status, await answer.read(PAGE_BYTES)
         except HttpError as error:
             raise DownloadUnavailable(f"{redact_url(url)}: {error.detail}") from error
@@ -338,7 +338,12 @@ class WebDownloader:
             ) from None
 
     async def _from_link(
-        self, url: httpx.URL, part: PartialFile, trip: DownloadProgress, depth: int = 0, link: ClipLink | None = None
+        self,
+        url: httpx.URL,
+        part: PartialFile,
+        progress: DownloadProgress,
+        depth: int = 0,
+        link: ClipLink | None = None,
     ) -> None:
         """Follow a response to a video. `depth` counts the pages so far; a page instead of a promised video ends the
         search.
@@ -346,65 +351,65 @@ class WebDownloader:
         `link` is the clip whose lookup page this is.
         """
         if depth == 0 and link is None and (known := self._known_clip(url)) is not None:
-            await self._from_host(known, part, trip)
+            await self._from_host(known, part, progress)
             return
         saving = ResumableFile(part.file, self._limits.max_bytes)
-        async with self._web.get(url, trip) as answer:
+        async with self._web.get(url, progress) as answer:
             if (reason := placeholder_reason(str(answer.url), self._limits.private_hosts)) is not None:
                 raise CandidateRejected(RejectionReason.GONE, f"{redact_url(url)} {reason}")
             content = sniff_content(answer.headers.get("content-type", ""), await answer.head(HEAD_BYTES))
             if content is Content.VIDEO:
-                if await saving.save(answer, trip):
+                if await saving.save(answer, progress):
                     return
             elif content is Content.PAGE:
                 page = await answer.text(PAGE_BYTES)
             elif content is Content.OTHER:
                 raise _not_a_video(answer)
-            asked, url = url, answer.url
+            requested, url = url, answer.url
         if content is Content.VIDEO:
-            await saving.resume(self._web, trip)
+            await saving.resume(self._web, progress)
         elif content is Content.PLAYLIST:
-            await self._ytdlp.fetch_playlist(url, part.path, self._limits, trip)
-        elif is_front_page(str(asked), str(url), self._limits.private_hosts):
+            await self._ytdlp.fetch_playlist(url, part.path, self._limits, progress)
+        elif is_front_page(str(requested), str(url), self._limits.private_hosts):
             raise CandidateRejected(
-                RejectionReason.GONE, f"{redact_url(asked)} redirects to the front page of its host"
+                RejectionReason.GONE, f"{redact_url(requested)} redirects to the front page of its host"
             )
         else:
-            await self._from_page(url, page, part, trip, depth, link)
+            await self._from_page(url, page, part, progress, depth, link)
 
     def _known_clip(self, url: httpx.URL) -> ClipLink | None:
         link = clip_link(str(url), self._limits.private_hosts)
         return None if link is None or link.host.lookup is Lookup.GENERIC else link
 
-    async def _from_host(self, link: ClipLink, part: PartialFile, trip: DownloadProgress) -> None:
+    async def _from_host(self, link: ClipLink, part: PartialFile, progress: DownloadProgress) -> None:
         """Download by the host's row in the table. Not with yt-dlp: its generic extractor takes any video on a page."""
         lookup = link.host.lookup
         if lookup is Lookup.CLOSED:
             raise CandidateRejected(RejectionReason.GONE, link.host.note)
         if lookup is Lookup.BLUESKY_BLOB:
-            await self._from_bluesky(link, part, trip)
+            await self._from_bluesky(link, part, progress)
             return
-        asked = parse_public_url(link.request_url)
+        requested = parse_public_url(link.request_url)
         if lookup in PAGE_LOOKUPS:
-            await self._from_link(asked, part, trip, link=link)
+            await self._from_link(requested, part, progress, link=link)
         elif lookup in API_LOOKUPS:
-            async with self._web.get(asked, trip) as answer:
+            async with self._web.get(requested, progress) as answer:
                 body = await answer.read(PAGE_BYTES)
-            await self._first_of(files_in_json(link, body), asked, part, trip)
+            await self._first_of(files_in_json(link, body), requested, part, progress)
         else:
             # A link that names one of the files can fall back to that file.
             given = link.reach(link.url)
-            files = [str(asked), *([given] if given.partition("?")[0].lower().endswith(FILES) else [])]
-            await self._first_of(files, asked, part, trip)
+            files = [str(requested), *([given] if given.partition("?")[0].lower().endswith(FILES) else [])]
+            await self._first_of(files, requested, part, progress)
 
-    async def _from_bluesky(self, link: ClipLink, part: PartialFile, trip: DownloadProgress) -> None:
+    async def _from_bluesky(self, link: ClipLink, part: PartialFile, progress: DownloadProgress) -> None:
         """The original file in one resumable request; the CDN's playlist, of reduced quality, if the PDS fails."""
         failure: CandidateRejected | DownloadUnavailable
         try:
             # Half of the time limit, so that a slow PDS leaves enough for the playlist.
             async with asyncio.timeout(self._limits.max_seconds / 2):
-                blob = parse_public_url(await self._dids.blob_url(link, trip))
-                await self._from_link(blob, part, trip, depth=PAGES)
+                blob = parse_public_url(await self._dids.blob_url(link, progress))
+                await self._from_link(blob, part, progress, depth=PAGES)
                 return
         except TimeoutError:
             failure = CandidateRejected(
@@ -415,19 +420,19 @@ class WebDownloader:
         except HttpError as error:
             failure = _broken(link.url, error)
         try:
-            await self._from_link(parse_public_url(link.reach(link.url)), part, trip, depth=PAGES)
+            await self._from_link(parse_public_url(link.reach(link.url)), part, progress, depth=PAGES)
         except (CandidateRejected, DownloadUnavailable) as error:
-            told = failure.reason != RejectionReason.UNREACHABLE if isinstance(failure, CandidateRejected) else True
-            raise failure if told and not error.retryable else error from failure
+            unreachable = isinstance(failure, CandidateRejected) and failure.reason == RejectionReason.UNREACHABLE
+            raise error if unreachable or error.retryable else failure from failure
 
     async def _first_of(
-        self, links: list[str], base: httpx.URL, part: PartialFile, trip: DownloadProgress, depth: int = PAGES
+        self, links: list[str], base: httpx.URL, part: PartialFile, progress: DownloadProgress, depth: int = PAGES
     ) -> None:
         """Download from the first URL that works; otherwise raise the retryable failure, or else the first one."""
         failures: list[CandidateRejected | DownloadUnavailable] = []
         for link in links:
             try:
-                await self._from_link(parse_public_url(link, base), part, trip, depth)
+                await self._from_link(parse_public_url(link, base), part, progress, depth)
                 return
             except (CandidateRejected, DownloadUnavailable) as error:
                 failures.append(error)
@@ -436,20 +441,26 @@ class WebDownloader:
         raise next((each for each in failures if each.retryable), failures[0])
 
     async def _from_page(
-        self, url: httpx.URL, page: str, part: PartialFile, trip: DownloadProgress, depth: int, link: ClipLink | None
+        self,
+        url: httpx.URL,
+        page: str,
+        part: PartialFile,
+        progress: DownloadProgress,
+        depth: int,
+        link: ClipLink | None,
     ) -> None:
         if depth == 0 and link is None:
-            if (post := x_post_id(url, self._places.x)) is not None:
-                await self._from_post(post, part, trip)
+            if (post := x_post_id(url, self._addresses.x)) is not None:
+                await self._from_post(post, part, progress)
                 return
             if (known := self._known_clip(url)) is not None:
                 # A short link redirected here.
-                await self._from_host(known, part, trip)
+                await self._from_host(known, part, progress)
                 return
         # Parsing a maliciously slow page takes up to a second.
         parsed = await asyncio.to_thread(parse_page, page)
         if link is not None:
-            await self._first_of(files_on_page(link, parsed), url, part, trip)
+            await self._first_of(files_on_page(link, parsed), url, part, progress)
             return
         own = own_videos(parsed, str(url))
         failure: CandidateRejected | DownloadUnavailable | None = None
@@ -459,7 +470,7 @@ class WebDownloader:
             )
         if own.links and depth < PAGES:
             try:
-                await self._first_of(own.links, url, part, trip, depth + 1)
+                await self._first_of(own.links, url, part, progress, depth + 1)
                 return
             except (CandidateRejected, DownloadUnavailable) as error:
                 failure = error
@@ -467,13 +478,13 @@ class WebDownloader:
             raise CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{redact_url(url)} is a page without a video")
         if failure is not None and (depth or not _is_no_video(failure)):
             raise failure
-        await self._by_ytdlp(url, part, trip, failure, parsed.text, generic=not own.ambiguous)
+        await self._by_ytdlp(url, part, progress, failure, parsed.text, generic=not own.ambiguous)
 
     async def _by_ytdlp(
         self,
         url: httpx.URL,
         part: PartialFile,
-        trip: DownloadProgress,
+        progress: DownloadProgress,
         failure: CandidateRejected | DownloadUnavailable | None,
         text: str,
         *,
@@ -481,7 +492,7 @@ class WebDownloader:
     ) -> None:
         """Download with yt-dlp. `generic` allows any video found on a page without a site-specific extractor."""
         try:
-            await self._ytdlp.fetch(url, part.path, self._limits, trip, generic=generic)
+            await self._ytdlp.fetch(url, part.path, self._limits, progress, generic=generic)
         except CandidateRejected as error:
             if error.reason not in (RejectionReason.UNSUPPORTED, RejectionReason.NOT_A_VIDEO):
                 raise

@@ -20,11 +20,11 @@ class FilterRules:
 def check_file(duration: float, aspect: float, rules: FilterRules) -> tuple[RejectionReason, str] | None:
     """Return the rejection reason and its message, or None if the file is acceptable."""
     if duration < rules.min_seconds:
-        return RejectionReason.TOO_SHORT, f"{duration:.1f} s long; at least {rules.min_seconds:g} s are wanted"
+        return RejectionReason.TOO_SHORT, f"{duration:.1f} s long; the minimum is {rules.min_seconds:g} s"
     if duration > rules.max_seconds:
-        return RejectionReason.TOO_LONG, f"{duration:.1f} s long; at most {rules.max_seconds:g} s are wanted"
+        return RejectionReason.TOO_LONG, f"{duration:.1f} s long; the maximum is {rules.max_seconds:g} s"
     if aspect < rules.min_aspect:
-        return RejectionReason.PORTRAIT, f"{aspect:.2f} as wide as high; at least {rules.min_aspect:g} is wanted"
+        return RejectionReason.PORTRAIT, f"{aspect:.2f} as wide as high; the minimum is {rules.min_aspect:g}"
     return None
 
 

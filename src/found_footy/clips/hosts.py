@@ -291,9 +291,9 @@ def placeholder_reason(url: str, private_hosts: Collection[str] = ()) -> str | N
     return "is a placeholder for a removed video" if _PLACEHOLDER_FILE.fullmatch(parts.path) else None
 
 
-def is_front_page(asked: str, answered: str, private_hosts: Collection[str] = ()) -> bool:
+def is_front_page(requested: str, answered: str, private_hosts: Collection[str] = ()) -> bool:
     """Whether a host redirected a clip's link to its front page, as many do for removed clips."""
-    here, there = (split_link(_public_form(url, private_hosts)[0]) for url in (asked, answered))
+    here, there = (split_link(_public_form(url, private_hosts)[0]) for url in (requested, answered))
     if here is None or there is None or not here.path.strip("/"):
         return False
     return not there.path.strip("/") and not there.query

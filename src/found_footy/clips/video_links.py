@@ -433,8 +433,8 @@ def fxtwitter_video(answer: Any, post: str) -> str:
     status = answer.get("status") if isinstance(answer, dict) else None
     if isinstance(status, dict) and status.get("type") == "tombstone":
         reason = clean_text(str(status.get("reason")), 40)
-        loss = RejectionReason.PRIVATE if reason in ("private", "blocked") else RejectionReason.GONE
-        raise CandidateRejected(loss, f"post {post} on X, by FxEmbed: {reason}")
+        reason = RejectionReason.PRIVATE if reason in ("private", "blocked") else RejectionReason.GONE
+        raise CandidateRejected(reason, f"post {post} on X, by FxEmbed: {reason}")
     if code == 401:
         raise CandidateRejected(RejectionReason.PRIVATE, f"post {post} on X, by FxEmbed: for logged-in readers only")
     if code == 404:
@@ -457,27 +457,27 @@ def worse_of(
     Each of them reports posts as missing during its own outages, and the endpoint does so for posts that are seconds
     old: a post is gone only if both agree. A tombstone is an explicit answer.
     """
-    said = f"{first}; {second}"
+    message = f"{first}; {second}"
     if isinstance(first, CandidateRejected) and isinstance(second, CandidateRejected):
         chosen = next((each for each in (first, second) if each.reason != RejectionReason.GONE), first)
-        return CandidateRejected(chosen.reason, said)
+        return CandidateRejected(chosen.reason, message)
     if isinstance(first, CandidateRejected) and first.reason in (RejectionReason.PRIVATE, RejectionReason.GEO_BLOCKED):
         return first
-    return DownloadUnavailable(said)
+    return DownloadUnavailable(message)
 
 
 def _buried(tombstone: Any, post: str) -> CandidateRejected:
     text = tombstone.get("text") if isinstance(tombstone, dict) else None
     words = text.get("text") if isinstance(text, dict) else text
-    said = clean_text(words, 120) if isinstance(words, str) else "no reason given"
-    loss = (
+    message = clean_text(words, 120) if isinstance(words, str) else "no reason given"
+    reason = (
         RejectionReason.GEO_BLOCKED
-        if _GEO.search(said)
+        if _GEO.search(message)
         else RejectionReason.PRIVATE
-        if _PRIVATE.search(said)
+        if _PRIVATE.search(message)
         else RejectionReason.GONE
     )
-    return CandidateRejected(loss, f"post {post} on X: {said}")
+    return CandidateRejected(reason, f"post {post} on X: {message}")
 
 
 def _mp4s(media: Any) -> list[Variant]:

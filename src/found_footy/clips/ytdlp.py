@@ -143,7 +143,7 @@ class YtDlp:
                 environment={"YTDLP_NO_PLUGINS": "1"},
             )
             try:
-                answer = (await self._sandbox.run(TARGET, [request], sandboxed, progress.told)).header
+                answer = (await self._sandbox.run(TARGET, [request], sandboxed, progress.on_progress)).header
             except SandboxError as error:
                 log.warning(
                     "yt-dlp failed: %s",

@@ -60,12 +60,12 @@ class AliasActivities:
         clips: ClipStore,
         wikidata: Wikidata,
         now: Callable[[], datetime],
-        keeper: UnexpectedAnswerRecorder | None = None,
+        unexpected: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._clips = clips
         self._wikidata = wikidata
         self._now = now
-        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._unexpected = unexpected or UnexpectedAnswerRecorder()
 
     @activity.defn
     async def teams_without_aliases(self, order: TeamQuery) -> TeamList:
@@ -82,7 +82,7 @@ class AliasActivities:
             try:
                 names = await self._wikidata.team_names(team.name, country=team.country, national=national)
             except FootyError as error:
-                await self._keeper.note("team names", [error], exchanges)
+                await self._unexpected.note("team names", [error], exchanges)
                 raise
         aliases = select_aliases(team.name, names)
         await self._clips.save_aliases(team.id, team.name, aliases, self._now())
@@ -142,10 +142,10 @@ class SearchActivities:
         rules: SearchRules,
         now: Callable[[], datetime],
         recorder: MatchRecorder,
-        keeper: UnexpectedAnswerRecorder | None = None,
+        unexpected: UnexpectedAnswerRecorder | None = None,
     ) -> None:
         self._recorder = recorder
-        self._keeper = keeper or UnexpectedAnswerRecorder()
+        self._unexpected = unexpected or UnexpectedAnswerRecorder()
         self._store = store
         self._clips = clips
         self._objects = objects
@@ -225,7 +225,7 @@ class SearchActivities:
             except Exception as fault:
                 log.exception("internal error in a source", extra={"action": "program_fault", "source": source.name})
                 error = ProgramFault(f"{type(fault).__name__}: {fault}")
-        await self._keeper.note(f"source {source.name}", [error], exchanges)
+        await self._unexpected.note(f"source {source.name}", [error], exchanges)
         log.warning(str(error), extra={"action": "source_failed", "source": source.name, "error": error.kind})
         return SourceReport(source.name, None, error), ()
 

@@ -10,7 +10,7 @@ from found_footy.discovery.models import NameKind, TeamName
 from found_footy.fixtures.team_names import core, country_code, is_distinctive, without_squad
 from found_footy.text import clean_text, folded, unaccented
 
-SHORTEST, LONGEST = 2, 30
+MIN_LENGTH, MAX_LENGTH = 2, 30
 """Length limits of an alias in characters; posts do not use longer names."""
 
 
@@ -21,7 +21,7 @@ _EVERYWHERE = ("en", "mul")
 """Languages whose names count for every team; other languages count for teams of that country."""
 
 
-def select_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tuple[str, ...]:
+def select_aliases(team: str, names: Sequence[TeamName], *, max_names: int = 8) -> tuple[str, ...]:
     """Return the feed's name, the name without its club type, then the best of `names`.
 
     A name that contains an already chosen one is left out, because a search for the shorter name finds it too.
@@ -32,7 +32,7 @@ def select_aliases(team: str, names: Sequence[TeamName], *, most: int = 8) -> tu
     for name in ranked:
         if not any(_contains(name.text, other) for other in chosen):
             chosen.append(name.text)
-    return tuple(chosen[:most])
+    return tuple(chosen[:max_names])
 
 
 def _own(team: str) -> tuple[str, ...]:
@@ -53,12 +53,12 @@ def _worth_asking(team: str, names: Sequence[TeamName]) -> Iterator[TeamName]:
 
 def _tidied(text: str) -> str:
     """Return one line without bracketed parts and without characters that search engines treat as syntax."""
-    shown = re.sub(r"\([^)]*\)|[\"“”„«»()\[\]{}:;,<>|*~^\\]", " ", clean_text(text, 3 * LONGEST))
+    shown = re.sub(r"\([^)]*\)|[\"“”„«»()\[\]{}:;,<>|*~^\\]", " ", clean_text(text, 3 * MAX_LENGTH))
     return " ".join(shown.split()).strip("-–— ")
 
 
 def _usable(text: str) -> bool:
-    if not SHORTEST <= len(text) <= LONGEST or not all(map(_latin, text)):
+    if not MIN_LENGTH <= len(text) <= MAX_LENGTH or not all(map(_latin, text)):
         return False
     if re.search(r"\b\w\.", text):
         return False  # `Crystal P.` is used in tables only

@@ -14,13 +14,13 @@ from found_footy.clips.bluesky_videos import is_did, pds_endpoint
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.sources import (
-    BadPost,
+    InvalidPost,
     field,
     moment,
     newest_first,
     optional_text,
+    parse_posts,
     raise_for_status,
-    read_all,
     source_client,
     text,
     within,
@@ -55,7 +55,7 @@ class _Video:
 
 def read_answer(body: Any, query: SearchQuery, now: datetime) -> list[Post]:
     """Parse a searchPosts response into posts that have a video and match the query."""
-    return read_all(SOURCE, field(body, "posts"), lambda view: _post(view, query, now))
+    return parse_posts(SOURCE, field(body, "posts"), lambda view: _post(view, query, now))
 
 
 def _post(view: Any, query: SearchQuery, now: datetime) -> Post | None:
@@ -71,7 +71,7 @@ def _post(view: Any, query: SearchQuery, now: datetime) -> Post | None:
     uri = _URI.fullmatch(text(video.view, "uri"))
     did, cid = text(video.view, "author", "did"), text(video.embed, "cid")
     if uri is None or uri[1] != did or not is_did(did) or not _CID.fullmatch(cid):
-        raise BadPost("uri, author.did or cid of the video have no form that we know")
+        raise InvalidPost("uri, author.did or cid of the video are invalid")
     handle = optional_text(video.view, "author", "handle")
     shown = handle if len(handle) <= 253 and _HANDLE.fullmatch(handle) and handle != "handle.invalid" else did
     return Post(
@@ -125,7 +125,7 @@ def _posted_at(video: _Video, now: datetime) -> datetime:
     created, indexed = moment(field(video.record, "createdAt")), moment(field(video.view, "indexedAt"))
     plausible = [each for each in (created, indexed) if each is not None and each >= FIRST_PLAUSIBLE]
     if not plausible:
-        raise BadPost("createdAt and indexedAt are no times")
+        raise InvalidPost("createdAt and indexedAt are not times")
     return min(*plausible, now)
 
 
@@ -266,7 +266,7 @@ def _error(answer: HttpResponse) -> str:
 
 SEARCH = "/xrpc/app.bsky.feed.searchPosts"
 LIMIT = 100
-MOST_QUESTIONS = 8
+MAX_SEARCH_TERMS = 8
 
 
 class Bluesky:
@@ -292,7 +292,7 @@ class Bluesky:
         # The timeout of one request does not cover a login followed by a search.
         async with within(self._timeout, "Bluesky"):
             await self._session.login()  # once for all requests, even if it fails
-            asked = [self._ask(question, query, since) for question in questions(query)]
+            asked = [self._ask(question, query, since) for question in search_terms(query)]
             answers = await asyncio.gather(*asked, return_exceptions=True)
         found: list[Post] = []
         for answer in answers:
@@ -316,6 +316,6 @@ class Bluesky:
         return read_answer(answer.json(), query, self._now())
 
 
-def questions(query: SearchQuery) -> list[str]:
+def search_terms(query: SearchQuery) -> list[str]:
     """Return one search text per name of the scorer, or per team if the scorer is unknown, to keep results narrow."""
-    return [f'"{word}"' if " " in word else word for word in query.players or query.teams][:MOST_QUESTIONS]
+    return [f'"{word}"' if " " in word else word for word in query.players or query.teams][:MAX_SEARCH_TERMS]

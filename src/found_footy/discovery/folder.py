@@ -24,7 +24,7 @@ SCHEME = "folder:"
 SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".mpg", ".mpeg", ".avi", ".flv"})
 DEPTH = 6
 """Maximum depth of subfolders."""
-MOST_ENTRIES = 20_000
+MAX_FILES = 20_000
 SETTLED = timedelta(seconds=1)
 """A file modified more recently may be incomplete."""
 SKEW = timedelta(minutes=1)
@@ -58,7 +58,7 @@ class _Scan:
                 with os.scandir(folder) as entries:
                     for entry in entries:
                         self.entries += 1
-                        if self.entries > MOST_ENTRIES:
+                        if self.entries > MAX_FILES:
                             return
                         if entry.name.startswith("."):
                             continue
@@ -123,12 +123,12 @@ class Folder:
         left_out = {
             "unreadable": scan.unreadable,
             "too deep": scan.too_deep,
-            "too many": int(scan.entries > MOST_ENTRIES),
+            "too many": int(scan.entries > MAX_FILES),
         }
         if any(left_out.values()):
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
             log.warning(
-                f"folder: not everything in {self._path} is looked at: {reasons}",
+                f"folder: not everything in {self._path} is searched: {reasons}",
                 extra={"action": "files_left_out", "source": SOURCE, "count": sum(left_out.values())},
             )
         return found

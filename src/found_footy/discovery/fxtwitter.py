@@ -15,12 +15,12 @@ from typing import Any
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.sources import (
-    BadPost,
+    InvalidPost,
     field,
     newest_first,
     optional_text,
+    parse_posts,
     raise_for_status,
-    read_all,
     seconds,
     source_client,
     text,
@@ -159,7 +159,7 @@ def results_of(answer: HttpResponse) -> list[Any] | None:
 
 
 def read_results(results: list[Any], x_url: str, now: datetime) -> list[Post]:
-    return read_all(SOURCE, results, lambda entry: _post(entry, x_url, now))
+    return parse_posts(SOURCE, results, lambda entry: _post(entry, x_url, now))
 
 
 def _post(entry: Any, x_url: str, now: datetime) -> Post | None:
@@ -187,7 +187,7 @@ def _posted_at(entry: Any) -> datetime:
         # Fri Aug 14 19:59:04 +0000 2026
         return datetime.strptime(optional_text(entry, "created_at")[:40], "%a %b %d %H:%M:%S %z %Y").astimezone(UTC)
     except ValueError:
-        raise BadPost("created_timestamp and created_at are not times") from None
+        raise InvalidPost("created_timestamp and created_at are not times") from None
 
 
 def _duration(videos: Any) -> float | None:

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from found_footy.discovery.models import OPERATORS
 from found_footy.text import folded, unaccented, word_set
 
-MOST = 4
-SHORTEST = 3
+MAX_TERMS = 4
+MIN_TERM_LENGTH = 3
 """Minimum letters of a search term, because shorter words match everything. A name without a longer word is searched as
 a whole.
 """
-LONGEST = 30
+MAX_TERM_LENGTH = 30
 """Maximum characters of a word; particles may add ten."""
 _LONGEST_NAME = 120
 
@@ -48,13 +48,13 @@ _PLAIN_SIGNS = {**dict.fromkeys(map(ord, "’‘ʼ`´"), "'"), **dict.fromkeys(m
 
 def player_search_names(name: str | None) -> tuple[str, ...]:
     """Return at most four words or short phrases in the order of the name; none if the scorer is unknown."""
-    found = [word for word in _words(_tokens(name or "")) if len(word) <= LONGEST + 10]
+    found = [word for word in _words(_tokens(name or "")) if len(word) <= MAX_TERM_LENGTH + 10]
     whole = " ".join(found)
     if not whole or folded(whole) in _UNKNOWN:
         return ()
-    words = [word for word in found if _letters(word) >= SHORTEST]
+    words = [word for word in found if _letters(word) >= MIN_TERM_LENGTH]
     if not words:
-        return _spellings(whole) if len(whole) <= LONGEST else ()
+        return _spellings(whole) if len(whole) <= MAX_TERM_LENGTH else ()
     *first, last = words
     return _bounded([word for word in first if folded(word) not in _COMMON], last)
 
@@ -69,7 +69,7 @@ def _tokens(name: str) -> list[str]:
     # Some feeds write names in capitals (MÜLLER); posts do not.
     shown = "".join(map(_sign, text.title() if text.isupper() else text))
     found = [token.strip("-'") for token in shown.split()]
-    kept = [token for token in found if 0 < _letters(token) <= len(token) <= LONGEST]
+    kept = [token for token in found if 0 < _letters(token) <= len(token) <= MAX_TERM_LENGTH]
     kept = [token for token in kept if folded(token) not in OPERATORS]
     return [token for token in kept if folded(token) not in _SUFFIXES] or kept
 
@@ -101,10 +101,10 @@ def _spellings(word: str) -> tuple[str, ...]:
 
 
 def _bounded(first: Sequence[str], last: str) -> tuple[str, ...]:
-    """Keep at most `MOST` terms: the last word, the first, their unaccented spellings, then the words between."""
+    """Keep at most `MAX_TERMS` terms: the last word, the first, their unaccented spellings, then the words between."""
     ranked = [last, *first]
     best = ranked[:2]
     wanted = dict.fromkeys([*best, *(unaccented(word) for word in best), *ranked[2:]])
-    kept = set(list(wanted)[:MOST])
+    kept = set(list(wanted)[:MAX_TERMS])
     in_order = [spelling for word in [*first, last] for spelling in _spellings(word)]
     return tuple(spelling for spelling in dict.fromkeys(in_order) if spelling in kept)

@@ -16,16 +16,16 @@ from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit_reader import (
     SOURCE,
-    AtomWay,
-    FragmentWay,
+    AtomClient,
+    FragmentClient,
     Listing,
-    OAuthWay,
+    OAuthClient,
+    RedditAccess,
+    RedditClient,
     RedditComment,
     RedditKeys,
     RedditPost,
     RedditReader,
-    RedditWay,
-    WayName,
     at,
 )
 from found_footy.discovery.sources import newest_first
@@ -33,7 +33,7 @@ from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Spor
 from found_footy.storage.limits import LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
 
-LONGEST_TITLE = 300
+MAX_TITLE_LENGTH = 300
 LAST_MINUTE = 130
 
 _DASH = "[-\u2010-\u2015\u2212:]"
@@ -78,9 +78,9 @@ class GoalTitle:
         return " ".join(part for part in (self.home, self.away, self.scorer) if part)
 
 
-def parse_title(text: str) -> GoalTitle | None:
+def parse_goal_title(text: str) -> GoalTitle | None:
     """Parse a title. Returns None if it has no score, or neither brackets nor a minute."""
-    title, aggregate = _take_aggregate(_TAG.sub("", clean_text(text, LONGEST_TITLE)))
+    title, aggregate = _take_aggregate(_TAG.sub("", clean_text(text, MAX_TITLE_LENGTH)))
     found = _score_in(title)
     if found is None:
         return None
@@ -164,7 +164,7 @@ def _tidy(text: str) -> str:
 # --- Reddit source: posts whose titles name the goal, and mirrors in their comments.
 
 
-ALL_WAYS: tuple[WayName, ...] = ("oauth", "fragment", "atom")
+ALL_ACCESS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
 THREAD_AGE = timedelta(minutes=15)
 """Maximum age of posts whose comments are read; a goal is searched for about ten minutes."""
 MAX_THREAD_LINKS = 10
@@ -184,7 +184,7 @@ class Reddit:
         *,
         timeout: float,
         extra_hosts: Collection[str] = (),
-        ways: Sequence[WayName] = ALL_WAYS,
+        ways: Sequence[RedditAccess] = ALL_ACCESS,
         keys: RedditKeys | None = None,
         oauth_url: str = "https://oauth.reddit.com",
         limits: SourceLimits | None = None,
@@ -210,10 +210,12 @@ class Reddit:
         )
 
     @staticmethod
-    def _way(name: WayName, base_url: str, oauth_url: str, keys: RedditKeys | None, timeout: float) -> RedditWay:
+    def _way(
+        name: RedditAccess, base_url: str, oauth_url: str, keys: RedditKeys | None, timeout: float
+    ) -> RedditClient:
         if name == "oauth" and keys is not None:
-            return OAuthWay(base_url, oauth_url, keys, timeout)
-        return FragmentWay(base_url, timeout) if name == "fragment" else AtomWay(base_url, timeout)
+            return OAuthClient(base_url, oauth_url, keys, timeout)
+        return FragmentClient(base_url, timeout) if name == "fragment" else AtomClient(base_url, timeout)
 
     @property
     def name(self) -> str:
@@ -247,7 +249,7 @@ class Reddit:
         for post in listing.posts:
             if not title_matches(post.title, query):
                 continue
-            named = bool(query.words) or parse_title(clean_text(post.title)) is not None
+            named = bool(query.words) or parse_goal_title(clean_text(post.title)) is not None
             if (media_url := media_of(post.link, self._extra_hosts, any_host=named)) is None:
                 continue
             yield Post(
@@ -294,7 +296,7 @@ class Reddit:
 def title_matches(title: str, query: SearchQuery) -> bool:
     """Whether a title matches the query. A goal title must name the player as scorer, not as assist."""
     cleaned = clean_text(title)
-    goal = parse_title(cleaned)
+    goal = parse_goal_title(cleaned)
     return query.matches(cleaned if goal is None else goal.named)
 
 

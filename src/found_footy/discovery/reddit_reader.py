@@ -27,12 +27,12 @@ from html.parser import HTMLParser
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from found_footy.discovery.sources import (
-    BadPost,
+    InvalidPost,
     field,
     moment,
     optional_text,
+    parse_posts,
     raise_for_status,
-    read_all,
     seconds,
     source_client,
     text,
@@ -50,7 +50,7 @@ from found_footy.storage.limits import SourceLimits
 from found_footy.text import clean_text
 
 SOURCE = "reddit"
-WayName = Literal["oauth", "fragment", "atom"]
+RedditAccess = Literal["oauth", "fragment", "atom"]
 
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 MAX_COMMENTS = 500
@@ -100,8 +100,8 @@ class RedditKeys:
     client_secret: str
 
 
-class RedditWay(Protocol):
-    name: WayName
+class RedditClient(Protocol):
+    name: RedditAccess
     label: str
     spacing: float
     """Minimum seconds between two requests of all workers."""
@@ -110,21 +110,21 @@ class RedditWay(Protocol):
     combines: bool
     """Whether one request can list several subreddits."""
 
-    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse: ...
+    async def request_listing(self, subreddits: Sequence[str]) -> HttpResponse: ...
 
-    def read_listing(self, answer: HttpResponse) -> list[RedditPost]: ...
+    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]: ...
 
-    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse: ...
+    async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse: ...
 
     def read_comments(self, answer: HttpResponse) -> list[RedditComment]: ...
 
     async def aclose(self) -> None: ...
 
 
-class FragmentWay:
+class FragmentClient:
     """`/svc/shreddit/…`: `<shreddit-post>` and `<shreddit-comment>` elements in HTML."""
 
-    name: WayName = "fragment"
+    name: RedditAccess = "fragment"
     label = "page fragment"
     spacing = 0.25
     comment_spacing = 0.25
@@ -134,20 +134,20 @@ class FragmentWay:
     def __init__(self, base_url: str, timeout: float) -> None:
         self._http = source_client(base_url, timeout)
 
-    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+    async def request_listing(self, subreddits: Sequence[str]) -> HttpResponse:
         return await self._http.get(
             "/svc/shreddit/community-more-posts/new/", {"name": subreddits[0]}, headers=self._HEADERS
         )
 
-    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
+    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
         raise_for_refusal(answer)
         page = _parsed_fragment(answer)
         if not page.posts:
             # A subreddit is never empty; a challenge, an error page or a changed format has no posts either.
             raise SourceChanged(f"{answer.where} sent a page without posts, starting {answer.excerpt!r}")
-        return read_all(SOURCE, page.posts, _fragment_post)
+        return parse_posts(SOURCE, page.posts, _fragment_post)
 
-    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+    async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         return await self._http.get(f"/svc/shreddit/comments/r/{subreddit}/t3_{post_id}", {}, headers=self._HEADERS)
 
     def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
@@ -155,16 +155,16 @@ class FragmentWay:
         page = _parsed_fragment(answer)
         if not page.comments and not page.is_thread:
             raise SourceChanged(f"{answer.where} sent a page without a comment tree, starting {answer.excerpt!r}")
-        return read_all(SOURCE, page.comments[:MAX_COMMENTS], _fragment_comment)
+        return parse_posts(SOURCE, page.comments[:MAX_COMMENTS], _fragment_comment)
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
 
-class AtomWay:
+class AtomClient:
     """`/r/{subreddit}/new/.rss` and `/comments/{id}/.rss`."""
 
-    name: WayName = "atom"
+    name: RedditAccess = "atom"
     label = "Atom feed"
     spacing = 60.0
     comment_spacing = 240.0
@@ -174,28 +174,28 @@ class AtomWay:
     def __init__(self, base_url: str, timeout: float) -> None:
         self._http = source_client(base_url, timeout)
 
-    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+    async def request_listing(self, subreddits: Sequence[str]) -> HttpResponse:
         path = f"/r/{'+'.join(subreddits)}/new/.rss"
         return await self._http.get(path, {"limit": str(LISTING_LIMIT)}, headers=self._HEADERS)
 
-    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
-        return read_all(SOURCE, _atom_entries(answer), _atom_post)
+    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
+        return parse_posts(SOURCE, _atom_entries(answer), _atom_post)
 
-    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+    async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         params = {"limit": str(LISTING_LIMIT), "sort": "new"}
         return await self._http.get(f"/comments/{post_id}/.rss", params, headers=self._HEADERS)
 
     def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
-        return read_all(SOURCE, _atom_entries(answer)[:MAX_COMMENTS], _atom_comment)
+        return parse_posts(SOURCE, _atom_entries(answer)[:MAX_COMMENTS], _atom_comment)
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
 
-class OAuthWay:
+class OAuthClient:
     """The API with an application-only token. Each process requests its own."""
 
-    name: WayName = "oauth"
+    name: RedditAccess = "oauth"
     label = "API"
     spacing = 0.6
     comment_spacing = 0.6
@@ -208,15 +208,15 @@ class OAuthWay:
         self._token = ""
         self._expires = 0.0
 
-    async def ask_listing(self, subreddits: Sequence[str]) -> HttpResponse:
+    async def request_listing(self, subreddits: Sequence[str]) -> HttpResponse:
         # raw_json: without it, titles and links contain &amp;.
         return await self._get(f"/r/{subreddits[0]}/new", {"limit": str(LISTING_LIMIT), "raw_json": "1"})
 
-    def read_listing(self, answer: HttpResponse) -> list[RedditPost]:
+    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
         raise_for_refusal(answer)
-        return read_all(SOURCE, field(answer.json(), "data", "children"), _api_post)
+        return parse_posts(SOURCE, field(answer.json(), "data", "children"), _api_post)
 
-    async def ask_comments(self, subreddit: str, post_id: str) -> HttpResponse:
+    async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         params = {"limit": "200", "depth": str(MAX_DEPTH), "sort": "new", "raw_json": "1"}
         return await self._get(f"/r/{subreddit}/comments/{post_id}", params)
 
@@ -226,7 +226,7 @@ class OAuthWay:
         children = field(body[1], "data", "children") if isinstance(body, list) and len(body) == 2 else None
         if not isinstance(children, list):
             raise SourceChanged(f"{answer.where} sent no comment tree, starting {answer.excerpt!r}")
-        return read_all(SOURCE, list(_flattened(children)), _api_comment)
+        return parse_posts(SOURCE, list(_flattened(children)), _api_comment)
 
     async def aclose(self) -> None:
         await self._login.aclose()
@@ -561,13 +561,13 @@ def _with_links(*, id_: str, words: str, links: Sequence[str], created: float, a
 def _checked_id(value: str, prefix: str = "") -> str:
     id_ = value.removeprefix(prefix)
     if not value.startswith(prefix) or not _ID.fullmatch(id_):
-        raise BadPost(f"invalid id {value[:30]!r}")
+        raise InvalidPost(f"invalid id {value[:30]!r}")
     return id_
 
 
 def _title(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise BadPost("no title")
+        raise InvalidPost("no title")
     return value[:2000]
 
 
@@ -578,7 +578,7 @@ def _absolute(link: str) -> str:
 def _created(value: Any) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 1e9 <= value < 1e10:
-        raise BadPost("created_utc is not a time")
+        raise InvalidPost("created_utc is not a time")
     return float(value)
 
 
@@ -586,7 +586,7 @@ def _timestamp(value: str | None, name: str) -> float:
     """Parse an ISO 8601 time; the fragments write the zone as +0000."""
     at = moment(value)
     if at is None:
-        raise BadPost(f"{name} is not a time")
+        raise InvalidPost(f"{name} is not a time")
     return _created(at.timestamp())
 
 
@@ -653,7 +653,7 @@ class RedditReader:
 
     def __init__(
         self,
-        ways: Sequence[RedditWay],
+        ways: Sequence[RedditClient],
         limits: SourceLimits,
         *,
         subreddits: Sequence[str],
@@ -721,12 +721,12 @@ class RedditReader:
         again = self._fresh_seconds * READS_PER_COMMENT_READ
         if await self._limits.get(f"comments-read:{post.id}") is not None:
             return
-        way = await self._way_for_comments()
+        way = await self._client_for_comments()
         if way is None or await self._limits.hold(f"comments-read:{post.id}", again) > 0:
             return
         try:
             comments = await self._request(
-                way, partial(way.ask_comments, subreddit, post.id), way.read_comments, whole_way=False
+                way, partial(way.request_comments, subreddit, post.id), way.read_comments, whole_client=False
             )
         except SourceError as error:
             log.warning(
@@ -743,19 +743,19 @@ class RedditReader:
         failures: list[tuple[str, SourceError]] = []
         pausing = False
         for way in self._ways:
-            if (closed := await self._pass_gate(way)) is not None:
+            if (closed := await self._closed_reason(way)) is not None:
                 failures.append((way.name, closed))
                 pausing |= isinstance(closed, SourceRateLimited)
                 continue
-            subreddits = await self._together(way, subreddit)
+            subreddits = await self._subreddits_of_request(way, subreddit)
             try:
-                posts = await self._request(way, partial(way.ask_listing, subreddits), way.read_listing)
+                posts = await self._request(way, partial(way.request_listing, subreddits), way.parse_listing)
             except SourceError as error:
                 failures.append((way.name, error))
                 pausing |= isinstance(error, SourceRateLimited)
                 log.warning(
                     f"{way.name}: {error}",
-                    extra={"action": "reddit_way_failed", "source": "reddit", "way": way.name, "error": error.kind},
+                    extra={"action": "reddit_client_failed", "source": "reddit", "way": way.name, "error": error.kind},
                 )
                 continue
             return await self._keep(way, subreddit, subreddits, posts)
@@ -764,7 +764,7 @@ class RedditReader:
         raise _combined(failures)
 
     async def _keep(
-        self, way: RedditWay, subreddit: str, subreddits: Sequence[str], posts: Sequence[RedditPost]
+        self, way: RedditClient, subreddit: str, subreddits: Sequence[str], posts: Sequence[RedditPost]
     ) -> Listing:
         """Store the response for each subreddit that it covers."""
         listings = {name: Listing(way.name, way.label, _posts_of(name, subreddits, posts)) for name in subreddits}
@@ -774,11 +774,11 @@ class RedditReader:
             await self._limits.put(f"fresh:{name}", b"1", self._fresh_seconds)
         return listings[subreddit]
 
-    async def _together(self, way: RedditWay, subreddit: str) -> list[str]:
+    async def _subreddits_of_request(self, way: RedditClient, subreddit: str) -> list[str]:
         others = [name for name in self._subreddits if way.combines and name != subreddit]
         return [subreddit] + [name for name in others if await self._limits.get(f"wanted:{name}") is not None]
 
-    async def _pass_gate(self, way: RedditWay) -> SourceError | None:
+    async def _closed_reason(self, way: RedditClient) -> SourceError | None:
         """Return None if the way may send a request, after a short wait if necessary; otherwise the reason."""
         wait = await self._limits.hold(f"gate:{way.name}", way.spacing)
         if 0 < wait <= self._patience and await self._limits.get(f"refused:{way.name}") is None:
@@ -792,7 +792,7 @@ class RedditReader:
         what = json.loads(refused)
         return KINDS.get(what["kind"], SourceUnavailable)(f"{what['message']}; next attempt in {wait:.0f} s")
 
-    async def _way_for_comments(self) -> RedditWay | None:
+    async def _client_for_comments(self) -> RedditClient | None:
         """Return the first way that is not refused, if it has a request to spare."""
         for way in self._ways:
             refused = f"refused:{way.name}", f"refused:comments:{way.name}"
@@ -811,15 +811,15 @@ class RedditReader:
 
     async def _request(
         self,
-        way: RedditWay,
+        way: RedditClient,
         ask: Callable[[], Awaitable[HttpResponse]],
         read: Callable[[HttpResponse], list[T]],
         *,
-        whole_way: bool = True,
+        whole_client: bool = True,
     ) -> list[T]:
         """Send one request. Limits and refusals are shared with all workers.
 
-        `whole_way`: whether a refusal closes the way for everything, or for comments only.
+        `whole_client`: whether a refusal closes the way for everything, or for comments only.
         """
         stated = StatedLimit(None, 0.0, 0.0)
         try:
@@ -835,7 +835,7 @@ class RedditReader:
             return await asyncio.to_thread(read, answer)
         except SourceError as error:
             seconds = min(self._cool_down(error, stated), MAX_PAUSE_SECONDS)
-            if whole_way or isinstance(error, SourceRateLimited):
+            if whole_client or isinstance(error, SourceRateLimited):
                 what = {"kind": error.kind, "message": str(error)}
                 await self._limits.put(f"refused:{way.name}", dumped(what), seconds)
                 await self._limits.extend(f"gate:{way.name}", seconds)

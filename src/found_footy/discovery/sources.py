@@ -81,55 +81,55 @@ def raise_for_status(answer: HttpResponse, said: str = "") -> None:
 # --- Parsing posts: an invalid post is logged and does not affect the others.
 
 
-MOST_READ = 1000
-"""Maximum entries parsed per response; sources return the newest first."""
-MOST_POSTS = 300
+MAX_ENTRIES_PARSED = 1000
+"""Per response; sources return the newest first."""
+MAX_POSTS = 300
 
 log = logging.getLogger(__name__)
 Entry = TypeVar("Entry")
 
 
-class BadPost(ValueError):
+class InvalidPost(ValueError):
     """An invalid entry, with the reason."""
 
 
-def read_all(source: str, entries: Any, read: Callable[[Any], Entry | None]) -> list[Entry]:
-    """Parse the posts of one response. `read` returns None for entries to skip and raises BadPost for invalid ones.
+def parse_posts(source: str, entries: Any, read: Callable[[Any], Entry | None]) -> list[Entry]:
+    """Parse the posts of one response. `read` returns None for entries to skip and raises InvalidPost for invalid ones.
 
     Raises SourceChanged if no entry is valid, because the format has changed.
     """
     if not isinstance(entries, list):
-        raise SourceChanged(f"{source}: the answer has no list of posts")
-    looked_at = entries[:MOST_READ]
+        raise SourceChanged(f"{source}: the response has no list of posts")
+    considered = entries[:MAX_ENTRIES_PARSED]
     posts: list[Entry] = []
     reasons: list[str] = []
-    for entry in looked_at:
+    for entry in considered:
         try:
             post = read(entry)
-        except BadPost as error:
+        except InvalidPost as error:
             reasons.append(str(error))
             continue
         if post is not None:
             posts.append(post)
-    if looked_at and len(reasons) == len(looked_at):
-        raise SourceChanged(f"{source}: none of {len(reasons)} posts can be read; the first: {reasons[0]}")
+    if considered and len(reasons) == len(considered):
+        raise SourceChanged(f"{source}: none of {len(reasons)} posts can be parsed; the first: {reasons[0]}")
     if reasons:
         log.warning(
-            f"{source}: {len(reasons)} of {len(looked_at)} posts cannot be read",
-            extra={"action": "posts_refused", "source": source, "count": len(reasons), "reason": reasons[0]},
+            f"{source}: {len(reasons)} of {len(considered)} posts cannot be parsed",
+            extra={"action": "posts_rejected", "source": source, "count": len(reasons), "reason": reasons[0]},
         )
-    if len(entries) > len(looked_at):
+    if len(entries) > len(considered):
         log.warning(
-            f"{source}: only {len(looked_at)} of {len(entries)} posts are looked at",
-            extra={"action": "posts_passed_over", "source": source, "count": len(entries) - len(looked_at)},
+            f"{source}: only {len(considered)} of {len(entries)} posts are parsed",
+            extra={"action": "posts_ignored", "source": source, "count": len(entries) - len(considered)},
         )
     return posts
 
 
 def newest_first(posts: Iterable[Post], since: datetime) -> Sequence[Post]:
-    """Return unique posts not older than `since`, newest first, at most MOST_POSTS."""
+    """Return unique posts not older than `since`, newest first, at most MAX_POSTS."""
     unique = {post.id: post for post in posts if post.posted_at >= since}
-    return sorted(unique.values(), key=lambda post: (post.posted_at, post.id), reverse=True)[:MOST_POSTS]
+    return sorted(unique.values(), key=lambda post: (post.posted_at, post.id), reverse=True)[:MAX_POSTS]
 
 
 def field(entry: Any, *path: str) -> Any:
@@ -144,7 +144,7 @@ def field(entry: Any, *path: str) -> Any:
 def text(entry: Any, *path: str) -> str:
     value = field(entry, *path)
     if not isinstance(value, str):
-        raise BadPost(f"{'.'.join(path)} is not a string")
+        raise InvalidPost(f"{'.'.join(path)} is not a string")
     return value
 
 

@@ -76,8 +76,8 @@ class KnowledgeHttp:
 # --- Requests: search terms for a team, and one SPARQL query for all candidates.
 
 
-MOST_ROWS = 5000
-MOST_SEARCHES = 4
+MAX_ROWS = 5000
+MAX_SEARCHES = 4
 QID = re.compile(r"Q[1-9][0-9]{0,9}")
 
 CLUB, TEAM, NATIONAL_TEAM, SPORTS_CLUB, FOOTBALL = "Q476028", "Q15944511", "Q6979593", "Q847017", "Q2736"
@@ -89,7 +89,7 @@ LANGUAGES = (
     "en mul de es ca eu gl fr it pt pt-br nl da sv nb nn fi is pl cs sk hu ro hr sl bs sr-latn tr sq et lv lt ga cy mt "
     "az vi id"
 )
-"""Languages in Latin script spoken where clubs play. The response tells which of them belong to a club's country."""
+"""Languages in Latin script spoken where clubs play. The response names those that belong to a club's country."""
 
 
 def searches(team: str, *, national: bool) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def searches(team: str, *, national: bool) -> tuple[str, ...]:
         wanted = [team, f"{core(name)} F.C.", f"FC {core(name)}", *start, core(name)]
     else:
         wanted = [team, name]
-    return unique(wanted)[:MOST_SEARCHES]
+    return unique(wanted)[:MAX_SEARCHES]
 
 
 _NATIONAL_KINDS = {
@@ -131,7 +131,7 @@ def sparql(ids: Sequence[str]) -> str:
         national=NATIONAL_TEAM,
         sports_club=SPORTS_CLUB,
         football=FOOTBALL,
-        rows=MOST_ROWS,
+        rows=MAX_ROWS,
     )
 
 
@@ -159,7 +159,7 @@ SELECT DISTINCT ?item ?what ?value WHERE {{
 # --- Responses. Invalid documents raise KnowledgeError; invalid list entries are left out.
 
 
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8}){0,2}")
 _ENTITY = re.compile(rf"https?://www\.wikidata\.org/entity/({QID.pattern})")
 _KINDS = {kind.value: kind for kind in NameKind}
@@ -200,7 +200,7 @@ def entities(answer: Any) -> dict[str, Entity]:
     rows = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(rows, list):
         raise KnowledgeError("Wikidata's query service sent no list of bindings")
-    if len(rows) >= MOST_ROWS:
+    if len(rows) >= MAX_ROWS:
         # The truncated part may contain the team, so the rest would only allow a guess.
         raise KnowledgeError(f"Wikidata's query service sent {len(rows)} rows, more than a search can need")
     known: dict[str, Entity] = {}
@@ -232,13 +232,13 @@ def _language(term: Any) -> str:
 
 def _note(entity: Entity, what: str, value: str, language: str) -> None:
     if what in _KINDS:
-        text = clean_text(value, LONGEST_NAME + 1)
-        if folded(text) and len(text) <= LONGEST_NAME and _LANGUAGE.fullmatch(language):
+        text = clean_text(value, MAX_NAME_LENGTH + 1)
+        if folded(text) and len(text) <= MAX_NAME_LENGTH and _LANGUAGE.fullmatch(language):
             entity.names.append(TeamName(text, language, _KINDS[what]))
     elif what == "type":
         entity.types.add(clean_text(value))
     elif what == "country":
-        entity.countries.add(folded(value[:LONGEST_NAME]))
+        entity.countries.add(folded(value[:MAX_NAME_LENGTH]))
     elif what == "language":
         entity.languages.add(value[:10])
     elif what == "national":
@@ -316,12 +316,12 @@ def _elsewhere(entity: Entity, where: str) -> bool:
 # --- Client: a search for the team's item, then one query for all its names.
 
 
-MOST_RESULTS = 20
+MAX_RESULTS = 20
 """Maximum items per search."""
-MOST_CANDIDATES = 40
+MAX_CANDIDATES = 40
 """Maximum items per query."""
 PATIENCE = 2
-"""Time limit of a whole look-up, as a multiple of one request's timeout."""
+"""Time limit of a whole lookup, as a multiple of one request's timeout."""
 _LONGEST_TEAM = 100
 _CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|User:\S.*", re.IGNORECASE)
 """An email address, a web page, or a Wikimedia user."""
@@ -344,7 +344,7 @@ class Wikidata:
 
     def __init__(self, base_url: str, sparql_url: str, *, timeout: float = 20, contact: str | None = None) -> None:
         agent = user_agent(contact)
-        self._most_seconds = PATIENCE * timeout
+        self._max_seconds = PATIENCE * timeout
         self._search_url = f"{base_url.rstrip('/')}/w/api.php"
         self._query_url = f"{sparql_url.rstrip('/')}/sparql"
         self._http = KnowledgeHttp(timeout=timeout, user_agent=agent)
@@ -355,16 +355,16 @@ class Wikidata:
         if not folded(name):
             return []
         try:
-            async with asyncio.timeout(self._most_seconds):
+            async with asyncio.timeout(self._max_seconds):
                 return await self._look_up(name, country, national)
         except TimeoutError:
-            raise KnowledgeError(f"Wikidata took longer than {self._most_seconds:g} s to tell about a team") from None
+            raise KnowledgeError(f"Wikidata took longer than {self._max_seconds:g} s to describe a team") from None
 
     async def _look_up(self, name: str, country: str | None, national: bool) -> Sequence[TeamName]:
         found = [await self._ids(text) for text in searches(name, national=national)]
         # Interleave the searches, best results first.
         mixed = [item for row in itertools.zip_longest(*found) for item in row if item]
-        ids = list(dict.fromkeys(mixed))[:MOST_CANDIDATES]
+        ids = list(dict.fromkeys(mixed))[:MAX_CANDIDATES]
         if not ids:
             return []
         teams = entities(await self._http.get(self._query_url, {"query": sparql(ids), "format": "json"}))
@@ -380,10 +380,10 @@ class Wikidata:
             "language": "en",
             "uselang": "en",
             "type": "item",
-            "limit": str(MOST_RESULTS),
+            "limit": str(MAX_RESULTS),
             "format": "json",
         }
-        return found_ids(await self._http.get(self._search_url, params))[:MOST_RESULTS]
+        return found_ids(await self._http.get(self._search_url, params))[:MAX_RESULTS]
 
     async def check(self) -> str:
         """Check that the search works, with one cheap request."""

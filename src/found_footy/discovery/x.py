@@ -10,13 +10,13 @@ from typing import Any
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.sources import (
-    BadPost,
+    InvalidPost,
     field,
     moment,
     newest_first,
     optional_text,
+    parse_posts,
     raise_for_status,
-    read_all,
     seconds,
     source_client,
     text,
@@ -104,7 +104,7 @@ class XSource:
         _raise_for_error(answer)
         posts, word = field(body := answer.json(), "posts"), optional_text(body, "word")
         if not isinstance(posts, int):
-            raise SourceChanged(f"{answer.where} does not say how many posts it found")
+            raise SourceChanged(f"{answer.where} does not state the number of posts")
         return f"a search for {clean_text(word, 50)!r} found {posts} posts"
 
     async def aclose(self) -> None:
@@ -112,13 +112,13 @@ class XSource:
 
 
 def read_answer(body: Any, x_url: str, now: datetime) -> list[Post]:
-    return read_all(SOURCE, field(body, "posts"), lambda entry: _post(entry, x_url, now))
+    return parse_posts(SOURCE, field(body, "posts"), lambda entry: _post(entry, x_url, now))
 
 
 def _post(entry: Any, x_url: str, now: datetime) -> Post:
     shown = moment(field(entry, "posted_at"))
     if shown is None:
-        raise BadPost("posted_at is not a time with a zone")
+        raise InvalidPost("posted_at is not a time with a zone")
     return x_post(
         text(entry, "id"),
         text(entry, "author").removeprefix("@"),
@@ -133,12 +133,12 @@ def _post(entry: Any, x_url: str, now: datetime) -> Post:
 def x_post(
     id_: str, author: str, shown: datetime, words: str, duration: float | None, x_url: str, now: datetime
 ) -> Post:
-    """Build a post on X for any source. Raises BadPost for an invalid id or author."""
+    """Build a post on X for any source. Raises InvalidPost for an invalid id or author."""
     # A truncated id belongs to another post, or to none.
     if (fault := fault_of(id_, shown, now)) is not None:
-        raise BadPost(fault)
+        raise InvalidPost(fault)
     if not _AUTHOR.fullmatch(author):
-        raise BadPost(f"invalid author {author[:30]!r}")
+        raise InvalidPost(f"invalid author {author[:30]!r}")
     url = f"{x_url}/{author}/status/{id_}"
     return Post(
         source=SOURCE,

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from found_footy.clips.download_http import DownloadLimits, DownloadProgress, parse_public_url
-from found_footy.clips.downloader import PLC_URL, WebDownloader, XPlaces
+from found_footy.clips.downloader import PLC_URL, WebDownloader, XAddresses
 from found_footy.clips.models import RejectionReason
 from found_footy.errors import BadRequest, CandidateRejected
 from found_footy.runtime.addresses import Resolve, system_resolve
@@ -31,14 +31,16 @@ class SourceFetcher:
             parse_public_url(url)
         except CandidateRejected as error:
             raise BadRequest(str(error)) from error
-        trip = DownloadProgress(self._limits.max_redirects, told=progress, longest_seconds=self._longest_seconds)
+        state = DownloadProgress(
+            self._limits.max_redirects, on_progress=progress, longest_seconds=self._longest_seconds
+        )
         try:
-            await self._downloader.fetch(url, to, trip)
+            await self._downloader.fetch(url, to, state)
         except CandidateRejected as error:
             if error.reason == RejectionReason.FORBIDDEN_ADDRESS:
                 raise BadRequest(str(error)) from error
             raise
-        return trip.title
+        return state.title
 
     async def aclose(self) -> None:
         await self._downloader.aclose()
@@ -54,6 +56,6 @@ def open_source_fetcher(
     plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> SourceFetcher:
-    places = XPlaces(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
-    downloader = WebDownloader(limits, places, None, resolve, plc_url)
+    addresses = XAddresses(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
+    downloader = WebDownloader(limits, addresses, None, resolve, plc_url)
     return SourceFetcher(downloader, limits, longest_seconds)

@@ -15,7 +15,7 @@ from footy_simulator.posts import PlannedPost, plan_posts
 from footy_simulator.scenario import ScriptedMatch
 from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.query import SearchQuery, goal_query
-from found_footy.discovery.reddit import parse_title
+from found_footy.discovery.reddit import parse_goal_title
 from found_footy.text import clean_text
 
 MATCHDAY = load_scenario("matchday").football
@@ -41,7 +41,7 @@ def test_a_clip_is_found_whatever_the_feed_says_of_its_scorer(post: PlannedPost)
     for query in queries(MATCHES[post.clip.match], post.clip.goal):
         assert query.matches(clean_text(post.text))
         if post.platform == "reddit":
-            title = parse_title(post.text)
+            title = parse_goal_title(post.text)
             assert title is not None
             assert query.matches(title.named)
 

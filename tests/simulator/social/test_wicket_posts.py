@@ -12,7 +12,7 @@ from footy_simulator.post_texts import UNRELATED_POSTS, wicket_story, wicket_tex
 from footy_simulator.posts import PlannedPost, plan_posts
 from found_footy.clips.models import RejectionReason
 from found_footy.discovery.query import SearchQuery, cricket_team_names, wicket_query
-from found_footy.discovery.reddit import parse_title
+from found_footy.discovery.reddit import parse_goal_title
 from found_footy.fixtures.models import Side, Team
 from found_footy.text import clean_text
 
@@ -35,7 +35,7 @@ def query(index: int) -> SearchQuery:
 def test_a_clip_is_found_by_the_search_for_its_wicket(post: PlannedPost) -> None:
     assert post.clip is not None
     assert query(post.clip.goal).matches(clean_text(post.text))
-    assert parse_title(post.text) is None, "no goal's title"
+    assert parse_goal_title(post.text) is None, "no goal's title"
 
 
 @pytest.mark.parametrize("hand", range(5))

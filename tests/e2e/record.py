@@ -103,20 +103,11 @@ async def _subscribe(settings: Settings, addresses: Sequence[str]) -> None:
 
 
 async def _reverify(settings: Settings, client: Client) -> None:
-    """Correct a goal so that one of its rejected clips fits."""
     async with open_store(settings) as store, store.database.connection() as connection:
-        corrected = await connection.execute(
-            "update events e set elapsed = greatest(1, v.minute) from videos v"
-            " where v.event_id = e.id and v.rejection_reason = 'wrong minute' and v.minute is not null"
-            " returning e.id"
-        )
-        event_id = (await corrected.fetchall())[0]["id"]
+        found = await connection.execute("select id from events order by id limit 1")
+        (goal,) = await found.fetchall()
     await client.execute_workflow(
-        # Not the id of a poll, which may do the same.
-        ReverifyWorkflow.run,
-        ReverifyInput(event_id),
-        id="reverify-manual",
-        task_queue=settings.task_queue,
+        ReverifyWorkflow.run, ReverifyInput(goal["id"]), id="reverify-manual", task_queue=settings.task_queue
     )
 
 

@@ -10,7 +10,7 @@ import asyncio
 import gc
 import logging
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from found_footy.operations.probe import FeedProbe
     from found_footy.operations.recovery import Recovering
     from found_footy.operations.watchdog import Watchdog
+    from found_footy.recordings.replay import ReplayInputs
     from found_footy.runtime.supervisor import Supervisor
     from found_footy.storage.objects.store import ThreadedObjectStore
     from found_footy.storage.read_pool import ReadPool
@@ -139,8 +140,12 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
 
 
 @asynccontextmanager
-async def open_worker(settings: Settings, client: Client, others: tuple[object, ...] = ()) -> AsyncIterator[Worker]:
-    """The worker of all workflows and their activities, not started. `others` are owners of further activities."""
+async def open_worker(
+    settings: Settings, client: Client, others: tuple[object, ...] = (), replay: ReplayInputs | None = None
+) -> AsyncIterator[Worker]:
+    """The worker of all workflows and their activities, not started. `others` are owners of further activities;
+    `replay` replaces the external sources and downloads.
+    """
     from found_footy.clips import activities as clip_activities
     from found_footy.clips.store import ClipStore
     from found_footy.discovery import activities as search_activities
@@ -175,13 +180,42 @@ async def open_worker(settings: Settings, client: Client, others: tuple[object, 
             *fixture_activities.build_activities(settings, store, listings, feeds, registrar, recorder, fresh_for),
             RetentionActivities(store, objects),
             *await opened(
-                search_activities.open_activities(settings, store, clips, objects, feeds.cache, recorder, unexpected)
+                search_activities.open_activities(
+                    settings,
+                    store,
+                    clips,
+                    objects,
+                    feeds.cache,
+                    recorder,
+                    unexpected,
+                    replay.sources if replay else None,
+                )
             ),
-            *await opened(clip_activities.open_activities(settings, client, clips, objects, feeds.cache, unexpected)),
+            *await opened(
+                clip_activities.open_activities(
+                    settings, client, clips, objects, feeds.cache, unexpected, replay.downloader if replay else None
+                )
+            ),
             await opened(notification_activities.open_activities(settings, database)),
             *others,
         ]
         yield pipeline_worker(client, settings.task_queue, workflows(), activities_of(*owners))
+
+
+@asynccontextmanager
+async def open_replay(
+    settings: Settings, client: Client, inputs: ReplayInputs
+) -> AsyncIterator[Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]]:
+    """Run a worker on recorded inputs; yield a function that reads all matches."""
+    from found_footy.clips.store import ClipStore
+    from found_footy.fixtures.store import FixtureStore
+
+    async with open_database(settings) as database:
+        clips = ClipStore(database)
+        for names in inputs.aliases:
+            await clips.save_aliases(names.team_id, names.team_name, names.aliases, names.at)
+        async with open_worker(settings, client, replay=inputs) as worker, worker:
+            yield FixtureStore(database).fixtures
 
 
 @asynccontextmanager

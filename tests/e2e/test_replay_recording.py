@@ -16,6 +16,7 @@ from footy_simulator.clips.encode import render
 from footy_simulator.clips.plan import clips_for
 from footy_simulator.espn_recording import EspnRecording as Scoreboards
 from footy_simulator.loader import parse_scenario
+from found_footy.app import open_replay
 from found_footy.clips.models import clip_key
 from found_footy.config import Settings
 from found_footy.discovery.models import Post
@@ -178,7 +179,7 @@ async def test_the_replay_of_a_match_with_two_feeds_and_a_clip_is_equal(
 ) -> None:
     md5 = md5_of(film)
     await objects.put(clip_key(5000, FIRST, md5), film)
-    result = await replay(complete_recording(md5), settings(tmp_path), 60, clips=objects)
+    result = await replay(complete_recording(md5), settings(tmp_path), 60, open_replay, clips=objects)
     assert differing(result) == []
     (compared,) = result.compared
     assert compared.now is not None
@@ -203,7 +204,7 @@ async def test_differences_are_reported_with_the_reason_for_a_missing_clip(tmp_p
         _stable_count=3,
     )
     document = {**made.document, "events": [first | {"player": {"name": "Somebody else"}}, second, never]}
-    result = await replay(replace(made, document=document), settings(tmp_path), 60)
+    result = await replay(replace(made, document=document), settings(tmp_path), 60, open_replay)
     assert not result.equal
     assert differing(result) == [
         ("23' Somebody else 1-0", "player", "Somebody else", "Player 7"),
@@ -248,7 +249,7 @@ def test_a_recording_that_cannot_be_read_is_an_error(tmp_path: Path, source: str
 async def test_the_replay_of_a_recorded_tournament_finds_its_goals(tmp_path: Path) -> None:
     """ESPN scoreboards recorded during a World Cup; the expected goals are those of the last ones."""
     folder = recorded("feeds", "espn-worldcup-2026")
-    result = await replay(load_recording(folder), settings(tmp_path), 60)
+    result = await replay(load_recording(folder), settings(tmp_path), 60, open_replay)
     assert differing(result) == []
     seen = [match for match in result.compared if not match.note]
     assert len(seen) == 18

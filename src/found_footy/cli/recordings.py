@@ -20,11 +20,12 @@ from found_footy.config import load_settings
 from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
+    from found_footy.recordings.export import Recordings
     from found_footy.recordings.missing_clips import MissingClipExplanation
     from found_footy.recordings.models import RecordingSummary
     from found_footy.recordings.outcome import MatchComparison, MatchOutcome
-    from found_footy.recordings.replay import Recordings, ReplayResult
     from found_footy.recordings.replay import ReplayProgress as Played
+    from found_footy.recordings.replay import ReplayResult
 
 
 T = TypeVar("T")
@@ -91,6 +92,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Play a recording through the real workflows and compare the outcome with the original one."""
+    from found_footy.app import open_replay
     from found_footy.recordings.export import open_recording
     from found_footy.recordings.replay import replay as play
 
@@ -100,7 +102,7 @@ def replay(
     async def body() -> ReplayResult:
         async with open_recording(settings, recording) as found:
             with ReplayView(err, found.recording.title) as view:
-                return await play(found.recording, settings, speed, view.show, clips=found.clips)
+                return await play(found.recording, settings, speed, open_replay, view.show, clips=found.clips)
 
     result = run(body)
     if as_json:
@@ -121,7 +123,7 @@ def _switch(fixtures: list[int] | None, *, on: bool) -> None:
 
 
 def _with_recordings(use: Callable[[Recordings], Coroutine[Any, Any, T]]) -> T:
-    from found_footy.recordings.replay import open_recordings
+    from found_footy.recordings.export import open_recordings
 
     settings = located_settings("database_url")
 

@@ -473,13 +473,15 @@ async def open_activities(
     objects: ObjectStore,
     cache: RedisCache,
     unexpected: UnexpectedAnswerRecorder,
+    downloader: Downloader | None = None,
 ) -> AsyncIterator[tuple[DownloadActivities, VerificationActivities, UploadActivities]]:
+    """`downloader` replaces that of the settings."""
     from found_footy.clips.workflow import upload_starter  # which imports this module
 
     async with (
         aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)) as media,
         aclosing(build_vision(settings)) as vision,
-        aclosing(build_downloader(settings)) as downloader,
+        aclosing(downloader or build_downloader(settings)) as downloader,
         AsyncExitStack() as stack,
     ):
         if settings.llama_url is None:

@@ -284,10 +284,12 @@ async def open_activities(
     cache: RedisCache,
     recorder: MatchRecorder,
     unexpected: UnexpectedAnswerRecorder,
+    sources: Sequence[SocialSource] | None = None,
 ) -> AsyncIterator[tuple[AliasActivities, SearchActivities]]:
-    """Workers with the same `cache` share the sources' responses and rate limits."""
+    """Workers with the same `cache` share the sources' responses and rate limits. `sources` replaces the settings'."""
     async with AsyncExitStack() as stack:
-        wikidata, sources = build_wikidata(settings), build_sources(settings, cache)
+        wikidata = build_wikidata(settings)
+        sources = build_sources(settings, cache) if sources is None else sources
         for close in (wikidata.aclose, *(source.aclose for source in sources)):
             stack.push_async_callback(close)
         yield (

@@ -1,11 +1,11 @@
-"""Locates a recording by fixture id, exported file or folder, and exports it."""
+"""Opens the recordings of an installation, or one by fixture id, exported file or folder; and exports one."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,26 @@ from found_footy.feeds.registry import declared_feeds
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.models import Recording, recording_key
 from found_footy.recordings.playback import load_recording
-from found_footy.recordings.replay import open_recordings
+from found_footy.recordings.recorder import MatchRecorder, recorded_rules
+from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.storage.objects.backend import ObjectStore
-from found_footy.storage.stores import build_objects
+from found_footy.storage.stores import build_objects, open_database
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Recordings of an installation."""
+
+    store: RecordingStore
+    recorder: MatchRecorder
+
+
+@asynccontextmanager
+async def open_recordings(settings: Settings) -> AsyncIterator[Recordings]:
+    async with open_database(settings) as database, aclosing(build_objects(settings)) as objects:
+        store = RecordingStore(database)
+        yield Recordings(store, MatchRecorder(store, objects, recorded_rules(settings)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
-"""Replay of recordings: composition root, settings, and the runner that plays and compares."""
+"""Replay of recordings: inputs, settings, and the runner that plays and compares."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,21 +14,13 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError
-from temporalio.worker import Worker
 
-from found_footy.app import open_worker
-from found_footy.clips.activities import DownloadActivities
-from found_footy.clips.filters import FilterRules
-from found_footy.clips.store import ClipStore
 from found_footy.config import Settings, as_demo
-from found_footy.discovery.activities import SearchActivities, search_rules
 from found_footy.discovery.models import search_workflow_id
 from found_footy.errors import EngineError, RecordingBroken
 from found_footy.feeds.alignment import ID_SPAN, id_offset
 from found_footy.fixtures.models import IngestInput, MonitorInput, phase_of
-from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
-from found_footy.media.processor import MediaProcessor
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.missing_clips import MissingClipExplanation, explain_missing_clips
 from found_footy.recordings.models import RecordedFeed, Recording
@@ -41,103 +33,48 @@ from found_footy.recordings.outcome import (
     outcomes_of_answers,
 )
 from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
-from found_footy.recordings.recorder import MatchRecorder, recorded_rules
-from found_footy.recordings.store import RecordingStore
 from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
-from found_footy.runtime.temporal import connect_temporal
 from found_footy.runtime.temporary_engines import clear_left_overs, throw_away_engines, throw_away_folder
-from found_footy.runtime.worker import activities_of
 from found_footy.storage.objects.backend import ObjectStore
-from found_footy.storage.stores import build_objects
+
+Documents = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Recordings:
-    """Recordings of an installation."""
+class SeededAliases:
+    """Aliases saved before the replay, so that none is looked up."""
 
-    store: RecordingStore
-    recorder: MatchRecorder
-    objects: ObjectStore
-
-
-@asynccontextmanager
-async def open_recordings(settings: Settings) -> AsyncIterator[Recordings]:
-    async with open_store(settings) as store, AsyncExitStack() as stack:
-        objects = build_objects(settings)
-        stack.push_async_callback(objects.aclose)
-        recordings = RecordingStore(store.database)
-        yield Recordings(recordings, MatchRecorder(recordings, objects, recorded_rules(settings)), objects)
+    team_id: int
+    team_name: str
+    aliases: tuple[str, ...]
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayInputs:
-    """Inputs of a replay's worker besides its settings."""
+    """What replaces external services in a replay's worker."""
 
-    recording: Recording
-    speed: float
-    """Speed of the searches: recorded seconds per second."""
-    clips: ObjectStore | None = None
-    """Store of the recorded clip files."""
+    sources: Sequence[RecordedSource]
+    downloader: RecordedDownloader
+    aliases: Sequence[SeededAliases]
 
 
-@asynccontextmanager
-async def open_replay_worker(settings: Settings, client: Client, replayed: ReplayInputs) -> AsyncIterator[Worker]:
-    """Open a regular worker whose searches and downloads return recorded results."""
-    # Two workers of one queue cannot share a connection, even if one of them never starts.
-    spare = await connect_temporal(settings)
-    async with open_worker(settings, spare) as worker, open_store(settings) as store, AsyncExitStack() as stack:
-        objects = build_objects(settings)
-        stack.push_async_callback(objects.aclose)
-        media = MediaProcessor(settings.media_memory_mb, settings.media_seconds)
-        stack.push_async_callback(media.aclose)
-        mine = _outside(settings, store, objects, media, replayed)
-        config = worker.config()
-        config["client"] = client
-        others = [each for each in config.get("activities", []) if not isinstance(_owner(each), OUTSIDE)]
-        config["activities"] = [*others, *activities_of(*mine)]
-        yield Worker(**config)
+OpenReplay = Callable[[Settings, Client, ReplayInputs], AbstractAsyncContextManager[Callable[[], Awaitable[Documents]]]]
+"""Runs a regular worker with these inputs, and yields a function that reads all matches: `app.open_replay`."""
 
 
-OUTSIDE = (SearchActivities, DownloadActivities)
-"""Activities that call external services."""
-
-
-def _owner(registered: object) -> object:
-    return getattr(registered, "__self__", None)
-
-
-def _outside(
-    settings: Settings, store: FixtureStore, objects: ObjectStore, media: MediaProcessor, replayed: ReplayInputs
-) -> tuple[SearchActivities, DownloadActivities]:
-    recording = replayed.recording
-    rules = search_rules(settings)
-    clips = ClipStore(store.database)
-    sources = sorted({each.source for search in recording.searches for each in search.sources})
-    filters = FilterRules(settings.clip_seconds_least, settings.clip_seconds_most, settings.clip_aspect_least)
-    max_post_age = rules.selection.max_age
-    return (
-        SearchActivities(
-            store,
-            clips,
-            objects,
-            [
-                RecordedSource(
-                    source, recording.searches, running_search, speed=replayed.speed, max_post_age=max_post_age
-                )
-                for source in sources
-            ],
-            rules,
-            _now,
-            MatchRecorder(RecordingStore(store.database), objects, recorded_rules(settings)),
-        ),
-        DownloadActivities(
-            clips,
-            objects,
-            RecordedDownloader(recording.fixture_id or 0, recording.downloads, replayed.clips),
-            media,
-            filters,
-            _now,
-        ),
+def replay_inputs(
+    recording: Recording, clips: ObjectStore | None, max_post_age: timedelta, speed: float
+) -> ReplayInputs:
+    """`clips` stores the recorded files; `speed` is that of the searches."""
+    names = sorted({each.source for search in recording.searches for each in search.sources})
+    return ReplayInputs(
+        [
+            RecordedSource(name, recording.searches, running_search, speed=speed, max_post_age=max_post_age)
+            for name in names
+        ],
+        RecordedDownloader(recording.fixture_id or 0, recording.downloads, clips),
+        list(_seeded_aliases(recording, datetime.now(UTC))),
     )
 
 
@@ -147,27 +84,21 @@ def running_search() -> RunningSearch:
     return RunningSearch((info.workflow_id or "").removeprefix(search_workflow_id("")), is_retry=info.attempt > 1)
 
 
-async def seed_aliases(settings: Settings, recording: Recording, spaces: dict[str, int]) -> None:
-    """Save the recorded aliases under every id that the teams may have in the replay, so that none is looked up."""
+def _seeded_aliases(recording: Recording, now: datetime) -> Iterator[SeededAliases]:
+    """The recorded aliases under every id that the teams may have in the replay."""
+    offsets = {feed.id: id_offset(feed.id, own=False) for feed in feeds_of(recording)}
     teams = {
         (answer.feed, team.id): team.name
         for answer in recording.answers
         if answer.live is not None
         for team in (answer.live.home, answer.live.away)
     }
-    async with open_store(settings) as store:
-        clips = ClipStore(store.database)
-        for (feed, id_), name in teams.items():
-            for ours in {id_, id_ + spaces.get(feed, 0)}:
-                await clips.save_aliases(ours, name, (), _now() - timedelta(days=1))
-        for names in {each.team_id: each for each in recording.names}.values():
-            for space in {0, *spaces.values()}:
-                ours = names.team_id % ID_SPAN + space
-                await clips.save_aliases(ours, names.team_name, names.aliases, _now())
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    for (feed, id_), name in teams.items():
+        for team_id in {id_, id_ + offsets.get(feed, 0)}:
+            yield SeededAliases(team_id, name, (), now - timedelta(days=1))
+    for names in {each.team_id: each for each in recording.names}.values():
+        for offset in {0, *offsets.values()}:
+            yield SeededAliases(names.team_id % ID_SPAN + offset, names.team_name, names.aliases, now)
 
 
 # --- Settings of a replay: recorded rules, a demo's timings, no external services.
@@ -282,8 +213,6 @@ CLOSING_TIMEOUT = 120.0
 """Time limit for searches and matches to end after the last poll."""
 CLOSING_PAUSE = 0.5
 
-Documents = Sequence[Mapping[str, Any]]
-
 
 @dataclass(frozen=True, slots=True)
 class ReplayProgress:
@@ -334,6 +263,7 @@ async def replay(
     recording: Recording,
     settings: Settings,
     speed: float,
+    open_replay: OpenReplay,
     show: Callable[[ReplayProgress], None] = lambda progress: None,
     *,
     clips: ObjectStore | None = None,
@@ -355,13 +285,11 @@ async def replay(
         then = recorded_outcomes(recording, isolated.over_polls)
         player = ReplayRunner(then, timeline, folder, replay_snapshot_lifetime(isolated), show)
         async with throw_away_engines(isolated) as (located, client):
-            await seed_aliases(
-                located, recording, {feed.id: id_offset(feed.id, own=False) for feed in feeds_of(recording)}
-            )
-            replayed = ReplayInputs(recording, search_speed(speed), clips)
+            age = timedelta(seconds=isolated.post_age_seconds)
+            inputs = replay_inputs(recording, clips, age, search_speed(speed))
             player.begin()
-            async with open_replay_worker(located, client, replayed) as worker, open_store(located) as store, worker:
-                documents = await player.play(client, store, located.task_queue)
+            async with open_replay(located, client, inputs) as read_documents:
+                documents = await player.play(client, read_documents, located.task_queue)
     now = [outcome_of_document(each, FILE_MISSING) for each in documents]
     return ReplayResult(
         recording.title,
@@ -405,7 +333,7 @@ class ReplayRunner:
     def _move(self, poll: ReplayPoll) -> None:
         write_clock(self._clock_file, self._timeline, self._start, poll.at)
 
-    async def play(self, client: Client, store: FixtureStore, queue: str) -> Documents:
+    async def play(self, client: Client, read_documents: Callable[[], Awaitable[Documents]], queue: str) -> Documents:
         polls = self._timeline.polls
         expired: frozenset[MatchKey] = frozenset()
         for number, poll in enumerate(polls):
@@ -420,7 +348,7 @@ class ReplayRunner:
                 await self._ingest(client, queue)
             await _run_poll(client, queue, f"replay-poll-{number}")
             self._show(ReplayProgress("playing", number + 1, len(polls), poll.at))
-        return await self._close(client, store, queue)
+        return await self._close(client, read_documents, queue)
 
     async def _wait_for(self, poll: ReplayPoll) -> None:
         early = (self._start + poll.offset - datetime.now(UTC)).total_seconds()
@@ -442,12 +370,12 @@ class ReplayRunner:
         except WorkflowFailureError as failure:
             raise EngineError(f"cannot ingest the matches of the recording: {_cause(failure)}") from failure
 
-    async def _close(self, client: Client, store: FixtureStore, queue: str) -> Documents:
+    async def _close(self, client: Client, read_documents: Callable[[], Awaitable[Documents]], queue: str) -> Documents:
         """Keep polling the last responses until all searches and matches have ended."""
         deadline = time.monotonic() + CLOSING_TIMEOUT
         number = 0
         while True:
-            documents = await store.fixtures()
+            documents = await read_documents()
             open_ones = [document for document in documents if not self._is_done(document)]
             total = len(self._timeline.polls)
             self._show(ReplayProgress(f"ending {len(open_ones)} matches" if open_ones else "comparing", total, total))

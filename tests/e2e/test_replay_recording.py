@@ -214,7 +214,9 @@ async def test_differences_are_reported_with_the_reason_for_a_missing_clip(tmp_p
     assert "files no longer exist" in note
     (unexplained,) = result.without_clip
     assert (unexplained.event_id, unexplained.why) == ("5000_40_8_Goal_1", MissingClipReason.UNKNOWN)
-    assert json.loads(json.dumps(result.to_json(), default=str))["equal"] is False
+    document = json.loads(json.dumps(result.to_json(), default=str))
+    assert document["equal"] is False
+    assert {"losses", "lost_files"} <= document["matches"][0]["then"]["goals"][0].keys()
 
 
 def footy(*arguments: str, folder: Path) -> CliResult:

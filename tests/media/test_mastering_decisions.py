@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from found_footy.media.encode import OutputFormat, matrix_of, output_format
-from found_footy.media.mp4 import chosen_rate, constant_rate, places, ticks
+from found_footy.media.mp4 import at_constant_rate, chosen_rate, constant_rate, ticks
 from found_footy.media.probe import Playability, reencode_reason
 
 NTSC, FILM = Fraction(30000, 1001), Fraction(24000, 1001)
@@ -82,7 +82,7 @@ def test_the_rate_that_is_chosen_for_uneven_times(steps: list[float], named: Fra
     ],
 )
 def test_each_place_is_filled_once(pictures: list[tuple[float, str]], total: int, filled: str) -> None:
-    found = list(places(pictures, Fraction(10), total))
+    found = list(at_constant_rate(pictures, Fraction(10), total))
     assert [place for place, _ in found] == list(range(len(filled)))
     assert "".join(picture for _, picture in found) == filled
 
@@ -151,7 +151,7 @@ FINE = Playability(
         ({"all_shown": False}, "hidden"),
         ({"keyframe_first": False}, "keyframe"),
         ({"square": False}, "square"),
-        ({"shape": OutputFormat(720, 1280, turns=1)}, "turned"),
+        ({"shape": OutputFormat(720, 1280, quarter_turns=1)}, "turned"),
         ({"shape": OutputFormat(1280, 720, interlaced=True)}, "interlaced"),
     ],
 )

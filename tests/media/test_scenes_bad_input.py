@@ -65,13 +65,13 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_a_film_of_next_to_no_frames_is_one_scene(tmp_path: Path, frames: int) -> None:
-    found = find_cuts(write(tmp_path / "film.mp4", FILM[:frames]), least_seconds=0)
+    found = find_cuts(write(tmp_path / "film.mp4", FILM[:frames]), min_seconds=0)
     assert (found.cuts, found.frames) == ((), frames)
 
 
 def test_a_film_of_two_frames_can_have_a_cut(tmp_path: Path) -> None:
     film = [FILM[0], FILM[40]]
-    assert find_cuts(write(tmp_path / "film.mp4", film), least_seconds=0).cuts == (1,)
+    assert find_cuts(write(tmp_path / "film.mp4", film), min_seconds=0).cuts == (1,)
 
 
 def test_with_a_variable_rate_frames_are_counted(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def _remuxed(path: Path, moment: Callable[[int], int]) -> None:
 def test_broken_times_do_not_matter_to_frames(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "film.mkv"
     make(path)
-    found = find_cuts(path, least_seconds=0)
+    found = find_cuts(path, min_seconds=0)
     assert found.frames == len(FILM)
     assert set(CUTS) <= set(found.cuts)
 

@@ -18,11 +18,11 @@ LAGS = 5
 
 def signal_of(frames: int, **given: list[float]) -> SceneSignal:
     """Nothing happens but what is given."""
-    columns = {"spread": 0.5, "light": 100.0, "contrast": 40.0, "turn": 0.0, "half": 8.0}
+    columns = {"spread": 0.5, "light": 100.0, "contrast": 40.0, "transition": 0.0, "half": 8.0}
     rows = {name: np.array(given.get(name, [usual] * frames), np.float32) for name, usual in columns.items()}
     near = np.tile(np.array(given.get("near", [0.0] * frames), np.float32)[:, None], (1, LAGS))
     return SceneSignal(
-        near, rows["spread"], rows["light"], rows["contrast"], rows["turn"], rows["half"].astype(np.uint8)
+        near, rows["spread"], rows["light"], rows["contrast"], rows["transition"], rows["half"].astype(np.uint8)
     )
 
 
@@ -33,8 +33,8 @@ def any_signal(draw: st.DrawFn) -> SceneSignal:
     level = st.floats(0, 255, width=32)
     values = draw(arrays(np.float32, (frames, LAGS + 4), elements=level, fill=st.sampled_from([0.0, 1.0, 100.0])))
     half = draw(arrays(np.uint8, frames, elements=st.integers(1, 64), fill=st.just(8)))
-    spread, light, contrast, turn = values[:, LAGS:].T
-    return SceneSignal(values[:, :LAGS], spread / 255, light, contrast, turn, half)
+    spread, light, contrast, transition = values[:, LAGS:].T
+    return SceneSignal(values[:, :LAGS], spread / 255, light, contrast, transition, half)
 
 
 @given(any_signal(), st.integers(0, 40))
@@ -127,7 +127,7 @@ def test_a_fade_is_cut_at_the_last_flat_frame(signal: SceneSignal, cuts: tuple[i
     assert cuts_of(signal, 10) == cuts
 
 
-TURNS: list[tuple[str, list[float], tuple[int, ...]]] = [
+TRANSITIONS: list[tuple[str, list[float], tuple[int, ...]]] = [
     ("one frame", at(60, f30=10.0), (30,)),
     ("a group", at(60, f28=10.0, f30=10.0, f32=10.0), (30,)),
     ("the heavier side", at(60, f28=1.0, f32=3.0), (31,)),
@@ -136,14 +136,14 @@ TURNS: list[tuple[str, list[float], tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("turn", "cuts"), [row[1:] for row in TURNS], ids=[row[0] for row in TURNS])
-def test_a_slow_change_is_cut_in_its_middle(turn: list[float], cuts: tuple[int, ...]) -> None:
-    assert cuts_of(signal_of(60, turn=turn), 10) == cuts
+@pytest.mark.parametrize(("transition", "cuts"), [row[1:] for row in TRANSITIONS], ids=[row[0] for row in TRANSITIONS])
+def test_a_slow_change_is_cut_in_its_middle(transition: list[float], cuts: tuple[int, ...]) -> None:
+    assert cuts_of(signal_of(60, transition=transition), 10) == cuts
 
 
 def test_a_slow_change_with_a_leap_in_it_is_that_leap() -> None:
     signal = leap(60, 30, 20.0)
-    signal.turn[37] = 25.0
+    signal.transition[37] = 25.0
     assert cuts_of(signal, 4) == (30,)
 
 

@@ -25,13 +25,13 @@ from found_footy.media.mp4 import AnyPacket, packet_of
 
 SAMPLES = 1024
 """Samples per AAC packet."""
-LATE_SECONDS = 0.01
+MAX_LATE_SECONDS = 0.01
 """Maximum delay of copied audio after the first frame; a longer one is filled with silence and so needs encoding."""
-UNEVEN_SECONDS = 0.03
+MAX_UNEVEN_SECONDS = 0.03
 """Maximum deviation of a packet from the time that its predecessors imply."""
 SEEK_SECONDS = 0.25
 RATES = (48_000, 44_100)
-BITS_A_SECOND = 160_000
+BIT_RATE = 160_000
 GAP_SECONDS = 0.04
 """Deviation at which silence is inserted or samples are dropped."""
 
@@ -65,7 +65,7 @@ def probe_audio(path: Path, start: float, limits: DecodeLimits) -> AudioTrack | 
                 copies = False
             elif copies:
                 at = float(packet.pts * packet.time_base)
-                late = at - (start + LATE_SECONDS) if expected is None else abs(at - expected) - UNEVEN_SECONDS
+                late = at - (start + MAX_LATE_SECONDS) if expected is None else abs(at - expected) - MAX_UNEVEN_SECONDS
                 copies = late <= 0
                 base = at if expected is None else expected
                 expected = base + SAMPLES / stream.codec_context.sample_rate
@@ -94,7 +94,7 @@ def copy_audio(
     Packets before `start` get negative times, which players skip sample-accurately.
     """
     rate = stream.codec_context.sample_rate
-    base, lasts = Fraction(1, rate), SAMPLES / rate
+    base, packet_seconds = Fraction(1, rate), SAMPLES / rate
     _seek(container, stream, start)
     first: float | None = None
     count = 0
@@ -104,7 +104,7 @@ def copy_audio(
             continue
         at = float(packet.pts * packet.time_base)
         if first is None:
-            if at + 2 * lasts <= start:
+            if at + 2 * packet_seconds <= start:
                 continue
             first = at
         # Count samples, because some containers round times to milliseconds.
@@ -124,12 +124,12 @@ def encode_audio(
     context = into.codec_context
     total = round((end - start) * context.sample_rate)
     at = 0
-    for piece in _in_step(container, stream, context, start, total, deadline):
+    for piece in _gapless(container, stream, context, start, total, deadline):
         frame = AudioFrame.from_ndarray(np.ascontiguousarray(piece), format="fltp", layout=context.layout.name)
         frame.sample_rate, frame.pts, frame.time_base = context.sample_rate, at, Fraction(1, context.sample_rate)
         at += piece.shape[1]
-        yield from _belonging(into, context.encode(frame))
-    yield from _belonging(into, context.encode(None))
+        yield from _assign_stream(into, context.encode(frame))
+    yield from _assign_stream(into, context.encode(None))
 
 
 def add_stream(out: OutputContainer, stream: AudioStream, copies: bool) -> Any:
@@ -138,11 +138,11 @@ def add_stream(out: OutputContainer, stream: AudioStream, copies: bool) -> Any:
     rate = stream.codec_context.sample_rate
     made = out.add_stream("aac", rate=rate if rate in RATES else RATES[0])
     made.codec_context.layout = "mono" if stream.codec_context.channels == 1 else "stereo"
-    made.codec_context.bit_rate = BITS_A_SECOND
+    made.codec_context.bit_rate = BIT_RATE
     return made
 
 
-def begun(packets: Iterator[AnyPacket]) -> Iterator[AnyPacket] | None:
+def non_empty(packets: Iterator[AnyPacket]) -> Iterator[AnyPacket] | None:
     """Return the same packets, or None if there are none."""
     first = next(packets, None)
     return chain([first], packets) if first is not None else None
@@ -154,13 +154,13 @@ def _seek(container: InputContainer, stream: AudioStream, start: float) -> None:
         container.seek(int((start - SEEK_SECONDS) / stream.time_base), stream=stream)
 
 
-def _belonging(stream: Any, packets: list[AnyPacket]) -> list[AnyPacket]:
+def _assign_stream(stream: Any, packets: list[AnyPacket]) -> list[AnyPacket]:
     for packet in packets:
         packet.stream = stream
     return packets
 
 
-def _in_step(
+def _gapless(
     container: InputContainer, stream: AudioStream, context: Any, start: float, total: int, deadline: DecodeDeadline
 ) -> Iterator[Samples]:
     """Yield arrays of channels × samples without gaps, from the first frame on."""

@@ -32,7 +32,16 @@ from found_footy.media.container import (
     open_video,
 )
 from found_footy.media.frames import DecodePlan, plan_decode
-from found_footy.media.mp4 import AnyPacket, copied_video, copyable_span, is_idr, mux, open_mp4, places, stored_length
+from found_footy.media.mp4 import (
+    AnyPacket,
+    at_constant_rate,
+    copied_video,
+    copyable_span,
+    is_idr,
+    mux,
+    open_mp4,
+    stored_length,
+)
 
 APART_SECONDS = 8.0
 """Requested frames that are farther apart are reached by seeking, without reading between them."""
@@ -217,9 +226,9 @@ def cut(
         out = stack.enter_context(open_mp4(to, master.rate))
         # Streams must be added before the first packet, and an audio stream without packets must not be added.
         video = _copied(master, first, end, copied, out) if copied else _encoded(master, first, end, out)
-        heard = _heard(stack, master, first, end, out)
+        audio = _audio_packets(stack, master, first, end, out)
         counted = _report(video, end - first, progress)
-        mux(out, to, counted, *([heard] if heard is not None else []))
+        mux(out, to, counted, *([audio] if audio is not None else []))
     return copied is None
 
 
@@ -254,7 +263,9 @@ def _encoded(master: MasterFile, first: int, end: int, out: OutputContainer) -> 
     context = master.source.stream.codec_context
     colours = encoding.ColorSpec(context.color_range, context.colorspace, context.color_primaries, context.color_trc)
     stream = encoding.add_h264(out, master.rate, context.width, context.height, encoding.CRF_CUT, colours)
-    return encoding.encode_h264(stream, places(_timed(master, first, end), master.rate, end - first), master.rate)
+    return encoding.encode_h264(
+        stream, at_constant_rate(_timed(master, first, end), master.rate, end - first), master.rate
+    )
 
 
 def _timed(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, VideoFrame]]:
@@ -262,7 +273,7 @@ def _timed(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, Vi
         yield float((number - first) / master.rate), picture
 
 
-def _heard(
+def _audio_packets(
     stack: ExitStack, master: MasterFile, first: int, end: int, out: OutputContainer
 ) -> Iterator[AnyPacket] | None:
     container = stack.enter_context(open_video(master.path, master.limits)).container
@@ -270,7 +281,7 @@ def _heard(
     if stream is None:
         return None
     begin, stop = float(first / master.rate), float(end / master.rate)
-    if sound.begun(sound.copy_audio(container, stream, stream, begin, stop, master.deadline)) is None:
+    if sound.non_empty(sound.copy_audio(container, stream, stream, begin, stop, master.deadline)) is None:
         return None
     into = sound.add_stream(out, stream, copies=True)
     return sound.copy_audio(container, stream, into, begin, stop, master.deadline)

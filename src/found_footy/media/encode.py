@@ -41,18 +41,18 @@ class OutputFormat:
     width: int
     height: int
     """Output size."""
-    turns: int = 0
-    """Counterclockwise quarter turns."""
+    quarter_turns: int = 0
+    """Counterclockwise quarter quarter_turns."""
     interlaced: bool = False
 
 
-def output_format(width: int, height: int, aspect: Fraction, turns: int, interlaced: bool) -> OutputFormat:
-    """Compute the format from the stored size, the pixel aspect ratio and counterclockwise quarter turns."""
+def output_format(width: int, height: int, aspect: Fraction, quarter_turns: int, interlaced: bool) -> OutputFormat:
+    """Compute the format from the stored size, the pixel aspect ratio and counterclockwise quarter quarter_turns."""
     across, down = width * float(aspect), float(height)
-    if turns % 2:
+    if quarter_turns % 2:
         across, down = down, across
     scale = min(1.0, (MAX_PIXELS / (across * down)) ** 0.5)
-    return OutputFormat(_even(across * scale), _even(down * scale), turns % 4, interlaced)
+    return OutputFormat(_even(across * scale), _even(down * scale), quarter_turns % 4, interlaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,38 +109,38 @@ class FrameNormalizer:
         self._seconds: dict[int, float] = {}
         self._count = 0
 
-    def shaped(self, pictures: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
+    def normalized(self, pictures: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
         """Convert (seconds, frame) pairs."""
         for seconds, picture in pictures:
-            kind = (picture.width, picture.height, picture.format.name)
-            if self._graph is None or kind != self._kind:
-                yield from self._pulled(flush=True)
-                self._graph, self._kind = self._made(picture), kind
+            format = (picture.width, picture.height, picture.format.name)
+            if self._graph is None or format != self._kind:
+                yield from self._pull(flush=True)
+                self._graph, self._kind = self._build_graph(picture), format
             self._seconds[self._count] = seconds
             picture.pts, picture.time_base = self._count, _COUNT
             self._count += 1
             self._graph.vpush(picture)
-            yield from self._pulled()
-        yield from self._pulled(flush=True)
+            yield from self._pull()
+        yield from self._pull(flush=True)
 
-    def _made(self, picture: VideoFrame) -> Graph:
+    def _build_graph(self, picture: VideoFrame) -> Graph:
         shape = self._shape
         graph = Graph()
         graph.threads = 1
         steps = [graph.add_buffer(width=picture.width, height=picture.height, format=picture.format, time_base=_COUNT)]
         if shape.interlaced:
             steps.append(graph.add("yadif", "deint=interlaced"))
-        across, down = (shape.height, shape.width) if shape.turns % 2 else (shape.width, shape.height)
+        across, down = (shape.height, shape.width) if shape.quarter_turns % 2 else (shape.width, shape.height)
         matrix = matrix_of(picture.colorspace, picture.height)
         scale = f"{across}:{down}:flags=bicubic:in_color_matrix={matrix}:out_color_matrix=bt709:out_range=tv"
         steps.append(graph.add("scale", scale))
         steps.append(graph.add("format", "yuv420p"))
-        steps += [graph.add(*each) for each in _TURNED[shape.turns]]
+        steps += [graph.add(*each) for each in _ROTATIONS[shape.quarter_turns]]
         steps += [graph.add("setsar", "1"), graph.add("buffersink")]
         graph.link_nodes(*steps).configure()
         return graph
 
-    def _pulled(self, flush: bool = False) -> Iterator[tuple[float, VideoFrame]]:
+    def _pull(self, flush: bool = False) -> Iterator[tuple[float, VideoFrame]]:
         if self._graph is None:
             return
         if flush:
@@ -161,7 +161,7 @@ def matrix_of(colorspace: int, height: int) -> str:
     return MATRICES.get(colorspace, "bt709" if height >= HD_HEIGHT else "smpte170m")
 
 
-_TURNED: tuple[tuple[tuple[str, ...], ...], ...] = (
+_ROTATIONS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (),
     (("transpose", "cclock"),),
     (("hflip",), ("vflip",)),

@@ -33,11 +33,11 @@ class KeyframeRule:
     """0 to 1; None if the choice depends on the image."""
 
 
-def parse_rules(wanted: Sequence[str]) -> list[KeyframeRule]:
+def parse_rules(texts: Sequence[str]) -> list[KeyframeRule]:
     """Raises SettingsError."""
-    if not 0 < len(wanted) <= MAX_RULES:
-        raise SettingsError(f"keyframes: between 1 and {MAX_RULES} of them can be taken")
-    return [_parsed(each) for each in wanted]
+    if not 0 < len(texts) <= MAX_RULES:
+        raise SettingsError(f"keyframes: between 1 and {MAX_RULES} rules are allowed")
+    return [_parsed(each) for each in texts]
 
 
 def frame_at(share: float, first: int, end: int) -> int:
@@ -63,10 +63,10 @@ def _parsed(text: str) -> KeyframeRule:
 # --- Extraction.
 
 
-WIDEST = 1280
-JUDGED_WIDTH = 480
+MAX_WIDTH = 1280
+SCORE_WIDTH = 480
 """Common width for comparable scores, at which fine noise does not count as sharpness."""
-EDGE = 24.0
+MIN_EDGE_GRADIENT = 24.0
 """Minimum brightness gradient of an edge pixel."""
 
 Picture = NDArray[np.uint8]
@@ -82,43 +82,43 @@ class ExtractedKeyframe:
 
 
 def extract_keyframes(
-    path: Path, first: int, end: int, wanted: Sequence[str], folder: Path, limits: DecodeLimits | None = None
+    path: Path, first: int, end: int, texts: Sequence[str], folder: Path, limits: DecodeLimits | None = None
 ) -> list[ExtractedKeyframe]:
     """Write `0.jpg`, `1.jpg`… into the folder, in the order of the rules. No frame is used twice."""
-    wishes = parse_rules(wanted)
+    rules = parse_rules(texts)
     with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
-        looked_at = samples(first, end) if any(wish.share is None for wish in wishes) else []
-        shares = [frame_at(wish.share, first, end) for wish in wishes if wish.share is not None]
-        found = {number: _bgr(frame) for number, frame in frames_by_number(master, [*looked_at, *shares])}
-    chosen = choose(wishes, {number: found[number] for number in looked_at}, first, end)
+        sampled = samples(first, end) if any(rule.share is None for rule in rules) else []
+        shares = [frame_at(rule.share, first, end) for rule in rules if rule.share is not None]
+        found = {number: _bgr(frame) for number, frame in frames_by_number(master, [*sampled, *shares])}
+    chosen = choose(rules, {number: found[number] for number in sampled}, first, end)
     taken: list[ExtractedKeyframe] = []
-    for number, wish in chosen.items():
+    for number, chosen_by in chosen.items():
         picture = found[number]
         (folder / f"{len(taken)}.jpg").write_bytes(to_jpeg(picture, max(picture.shape[:2]), 90))
-        taken.append(ExtractedKeyframe(number, wish, picture.shape[1], picture.shape[0]))
+        taken.append(ExtractedKeyframe(number, chosen_by, picture.shape[1], picture.shape[0]))
     return taken
 
 
-def choose(wishes: Sequence[KeyframeRule], looked_at: Mapping[int, Picture], first: int, end: int) -> dict[int, str]:
+def choose(rules: Sequence[KeyframeRule], sampled: Mapping[int, Picture], first: int, end: int) -> dict[int, str]:
     """Map frame numbers to rules. If two rules select the same frame, the first one gets it."""
     measures = {SHARPEST: sharpness, INFORMATIVE: information}
     chosen: dict[int, str] = {}
-    for wish in wishes:
-        if wish.share is not None:
-            number = frame_at(wish.share, first, end)
+    for rule in rules:
+        if rule.share is not None:
+            number = frame_at(rule.share, first, end)
         else:
-            figures = {each: measures[wish.text](_judged(picture)) for each, picture in looked_at.items()}
-            number = max(figures, key=lambda each: figures[each])
-        chosen.setdefault(number, wish.text)
+            scores = {each: measures[rule.text](_score_size(picture)) for each, picture in sampled.items()}
+            number = max(scores, key=lambda each: scores[each])
+        chosen.setdefault(number, rule.text)
     return chosen
 
 
 def sharpness(picture: Picture) -> float:
     """Score brightness changes within a pixel or two. Noise in a dark frame scores low."""
     grey = _grey(picture)
-    figure = float(cv2.Laplacian(grey, cv2.CV_32F).var())
-    return figure if shows_something(grey) else figure * 1e-3
+    score = float(cv2.Laplacian(grey, cv2.CV_32F).var())
+    return score if has_content(grey) else score * 1e-3
 
 
 def information(picture: Picture) -> float:
@@ -128,12 +128,12 @@ def information(picture: Picture) -> float:
     present = counts[counts > 0]
     shades = float(-(present * np.log2(present)).sum()) / 8
     across, down = cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)
-    edges = float((np.hypot(across, down) / 4 > EDGE).mean())
-    figure = shades + min(1.0, 4 * edges) + min(1.0, _colourfulness(picture) / 80)
-    return figure if shows_something(grey) else figure * 1e-3
+    edges = float((np.hypot(across, down) / 4 > MIN_EDGE_GRADIENT).mean())
+    score = shades + min(1.0, 4 * edges) + min(1.0, _colourfulness(picture) / 80)
+    return score if has_content(grey) else score * 1e-3
 
 
-def shows_something(grey: Picture) -> bool:
+def has_content(grey: Picture) -> bool:
     return DARKEST <= float(grey.mean()) <= BRIGHTEST and float(grey.std()) >= FLATTEST
 
 
@@ -149,15 +149,15 @@ def _colourfulness(picture: Picture) -> float:
     return float(spread + 0.3 * middle)
 
 
-def _judged(picture: Picture) -> Picture:
+def _score_size(picture: Picture) -> Picture:
     height, width = picture.shape[:2]
-    size = (JUDGED_WIDTH, max(1, round(height * JUDGED_WIDTH / width)))
+    size = (SCORE_WIDTH, max(1, round(height * SCORE_WIDTH / width)))
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def _bgr(frame: VideoFrame) -> Picture:
-    """Convert at no more than WIDEST: dozens of frames are held at a time."""
-    scale = min(1.0, WIDEST / frame.width)
+    """Convert at no more than MAX_WIDTH: dozens of frames are held at a time."""
+    scale = min(1.0, MAX_WIDTH / frame.width)
     space = Colorspace.ITU709 if matrix_of(frame.colorspace, frame.height) == "bt709" else Colorspace.ITU601
     small = frame.reformat(
         width=max(2, round(frame.width * scale)),

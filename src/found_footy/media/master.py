@@ -29,23 +29,24 @@ from found_footy.media.container import (
     timeline_from_packets,
 )
 from found_footy.media.mp4 import (
+    MAX_RATE,
     AnyPacket,
+    at_constant_rate,
     chosen_rate,
     copied_video,
     is_idr,
     mux,
     open_mp4,
-    places,
     ranks,
     stored_length,
 )
 from found_footy.media.probe import Playability, inspect, reencode_reason
 
-Tell = Callable[[float], None]
+ReportProgress = Callable[[float], None]
 
-LOST_SHARE = 0.5
-"""Maximum share of undecodable frames; a video that loses more is broken."""
-TELL_FRAMES = 16
+MAX_UNDECODABLE_SHARE = 0.5
+"""A video with a larger share of undecodable frames is broken."""
+PROGRESS_FRAMES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,20 @@ class _CannotCopy(Exception):
     """Copying turned out to be impossible."""
 
 
-def make_master(path: Path, to: Path, tell: Tell, limits: DecodeLimits) -> MasterInfo:
+def make_master(path: Path, to: Path, progress: ReportProgress, limits: DecodeLimits) -> MasterInfo:
     """Read the file several times, in constant memory regardless of its length. Raises MediaError."""
-    tell(0.0)
+    progress(0.0)
     timeline = timeline_from_packets(path, limits)
     if timeline.frames < 2:
         raise NotAVideo(f"{path}: a single image is not a video")
-    look = inspect(path, timeline, limits)
-    heard = sound.probe_audio(path, look.start, limits)
-    if reencode_reason(look) is None:
+    playability = inspect(path, timeline, limits)
+    audio_track = sound.probe_audio(path, playability.start, limits)
+    if reencode_reason(playability) is None:
         try:
-            return _Writer(path, to, timeline, look, heard, tell, limits).copy()
+            return _Writer(path, to, timeline, playability, audio_track, progress, limits).copy()
         except _CannotCopy:
             pass
-    return _Writer(path, to, timeline, look, heard, tell, limits).encode()
+    return _Writer(path, to, timeline, playability, audio_track, progress, limits).encode()
 
 
 @dataclass(slots=True)
@@ -84,53 +85,55 @@ class _Writer:
     path: Path
     to: Path
     timeline: FrameTimeline
-    look: Playability
-    heard: sound.AudioTrack | None
-    tell: Tell
+    playability: Playability
+    audio_track: sound.AudioTrack | None
+    progress: ReportProgress
     limits: DecodeLimits
-    seen: int = 0
+    decoded_frames: int = 0
 
     def copy(self) -> MasterInfo:
-        look, count = self.look, self.timeline.frames
-        assert look.rate is not None
+        playability, count = self.playability, self.timeline.frames
+        assert playability.rate is not None
         with ExitStack() as stack:
             source = stack.enter_context(open_video(self.path, self.limits))
-            out = stack.enter_context(open_mp4(self.to, look.rate))
+            out = stack.enter_context(open_mp4(self.to, playability.rate))
             stream = out.add_stream_from_template(source.stream)
-            packets = copied_video(self._checked(source), ranks(self.timeline.pts), stream, look.rate)
-            audio = self._put(stack, out, packets, count / look.rate)
-        return MasterInfo(count, look.rate, look.width, look.height, audio)
+            packets = copied_video(self._checked(source), ranks(self.timeline.pts), stream, playability.rate)
+            audio = self._mux(stack, out, packets, count / playability.rate)
+        return MasterInfo(count, playability.rate, playability.width, playability.height, audio)
 
     def encode(self) -> MasterInfo:
-        look, timeline = self.look, self.timeline
+        playability, timeline = self.playability, self.timeline
         shown = np.sort(timeline.seconds[timeline.shown])
-        rate = look.rate if look.rate is not None and look.rate <= 60 else chosen_rate(shown, look.named_rate)
+        rate, shape = playability.rate, playability.shape
+        if rate is None or rate > MAX_RATE:
+            rate = chosen_rate(shown, playability.named_rate)
         total = max(1, round(timeline.duration * rate))
         with ExitStack() as stack:
             source = stack.enter_context(open_video(self.path, self.limits))
             out = stack.enter_context(open_mp4(self.to, rate))
-            stream = encoding.add_h264(out, rate, look.shape.width, look.shape.height, encoding.CRF_MASTER)
-            shaped = encoding.FrameNormalizer(look.shape).shaped(self._pictures(source))
-            packets = encoding.encode_h264(stream, places(shaped, rate, total), rate)
-            audio = self._put(stack, out, packets, total / rate)
-        if self.seen < (1 - LOST_SHARE) * timeline.frames:
-            raise MediaBroken(f"{self.path}: only {self.seen} of {timeline.frames} pictures can be decoded")
-        return MasterInfo(total, rate, look.shape.width, look.shape.height, audio)
+            stream = encoding.add_h264(out, rate, shape.width, shape.height, encoding.CRF_MASTER)
+            normalized = encoding.FrameNormalizer(shape).normalized(self._timed_frames(source))
+            packets = encoding.encode_h264(stream, at_constant_rate(normalized, rate, total), rate)
+            audio = self._mux(stack, out, packets, total / rate)
+        if self.decoded_frames < (1 - MAX_UNDECODABLE_SHARE) * timeline.frames:
+            raise MediaBroken(f"{self.path}: only {self.decoded_frames} of {timeline.frames} frames can be decoded")
+        return MasterInfo(total, rate, playability.shape.width, playability.shape.height, audio)
 
-    def _put(self, stack: ExitStack, out: OutputContainer, video: Iterator[AnyPacket], seconds: Fraction) -> bool:
+    def _mux(self, stack: ExitStack, out: OutputContainer, video: Iterator[AnyPacket], seconds: Fraction) -> bool:
         """Write video and audio; return whether there is audio."""
-        heard: Iterator[AnyPacket] | None = None
-        if self.heard is not None:
+        audio: Iterator[AnyPacket] | None = None
+        if self.audio_track is not None:
             container = stack.enter_context(open_video(self.path, self.limits)).container
             stream = sound.usable(container)
             assert stream is not None
-            into = sound.add_stream(out, stream, self.heard.copies)
-            take = sound.copy_audio if self.heard.copies else sound.encode_audio
+            audio_stream = sound.add_stream(out, stream, self.audio_track.copies)
+            packets_of = sound.copy_audio if self.audio_track.copies else sound.encode_audio
             deadline = DecodeDeadline(self.path, self.limits.wall_seconds)
-            start = self.look.start
-            heard = take(container, stream, into, start, start + float(seconds), deadline)
-        mux(out, self.to, video, *([heard] if heard is not None else []))
-        return heard is not None
+            start = self.playability.start
+            audio = packets_of(container, stream, audio_stream, start, start + float(seconds), deadline)
+        mux(out, self.to, video, *([audio] if audio is not None else []))
+        return audio is not None
 
     def _checked(self, source: VideoSource) -> Iterator[Packet[VideoStream]]:
         """Yield the video packets. Each frame is also decoded, so that a master has no undecodable frames."""
@@ -150,16 +153,16 @@ class _Writer:
                     raise _CannotCopy
                 count += 1
                 yield packet
-        if self.seen != self.timeline.frames:
+        if self.decoded_frames != self.timeline.frames:
             raise _CannotCopy
 
     def _check(self, frame: VideoFrame) -> None:
-        self._count()
+        self._count_frame()
         kind = (frame.width, frame.height, frame.format.name)
-        if kind != self.look.kind or frame.interlaced_frame or frame.rotation:
+        if kind != self.playability.kind or frame.interlaced_frame or frame.rotation:
             raise _CannotCopy
 
-    def _pictures(self, source: VideoSource) -> Iterator[tuple[float, VideoFrame]]:
+    def _timed_frames(self, source: VideoSource) -> Iterator[tuple[float, VideoFrame]]:
         """Yield (seconds since the first frame, frame) in display order."""
         stream, timeline = source.stream, self.timeline
         stream.thread_type = "AUTO"
@@ -169,15 +172,15 @@ class _Writer:
             deadline.check()
             for frame in decoded(stream.codec_context, packet):
                 check_size(self.path, frame.width, frame.height, self.limits)
-                seconds = self.seen / timeline.rate
+                seconds = self.decoded_frames / timeline.rate
                 if timeline.trusted and frame.pts is not None:
-                    seconds = frame.pts * base - self.look.start
-                self._count()
+                    seconds = frame.pts * base - self.playability.start
+                self._count_frame()
                 yield seconds, frame
-        if not self.seen:
+        if not self.decoded_frames:
             raise MediaBroken(f"{self.path}: no decodable frames")
 
-    def _count(self) -> None:
-        self.seen += 1
-        if self.seen % TELL_FRAMES == 0:
-            self.tell(min(1.0, self.seen / self.timeline.frames))
+    def _count_frame(self) -> None:
+        self.decoded_frames += 1
+        if self.decoded_frames % PROGRESS_FRAMES == 0:
+            self.progress(min(1.0, self.decoded_frames / self.timeline.frames))

@@ -23,83 +23,84 @@ from found_footy.media.container import Floats
 
 T = TypeVar("T")
 
-STANDARD = tuple(
+STANDARD_RATES = tuple(
     Fraction(numerator, denominator)
     for numerator, denominator in (
         *((24000, 1001), (24, 1), (25, 1), (30000, 1001), (30, 1), (50, 1), (60000, 1001), (60, 1)),
         *((5, 1), (8, 1), (10, 1), (12, 1), (25, 2), (15000, 1001), (15, 1), (20, 1), (48, 1), (100, 1), (120, 1)),
     )
 )
-FASTEST = Fraction(60)
+MAX_RATE = Fraction(60)
 """Maximum frame rate when the rate is chosen here."""
-FASTEST_KEPT = Fraction(120)
-SLOWEST = Fraction(1, 10)
-OFF = 0.25
+MAX_COPIED_RATE = Fraction(120)
+MIN_RATE = Fraction(1, 10)
+MAX_DEVIATION = 0.25
 """Maximum deviation of each frame from a constant rate, as a share of a frame."""
-LARGEST_DENOMINATOR = 1001
+MAX_DENOMINATOR = 1001
 
 
-def constant_rate(seconds: Floats, named: Fraction | None) -> Fraction | None:
+def constant_rate(seconds: Floats, declared: Fraction | None) -> Fraction | None:
     """Return the rate at which frame n is shown at n / rate, or None.
 
-    `seconds` ascend from 0. `named` is the rate that the file declares, preferred if it fits.
+    `seconds` ascend from 0. `declared` is the rate that the file declares, preferred if it fits.
     """
     span = float(seconds[-1]) if seconds.size else 0.0
     if seconds.size < 2 or span <= 0:
         return None
-    mean = Fraction((seconds.size - 1) / span).limit_denominator(LARGEST_DENOMINATOR)
-    named = named.limit_denominator(LARGEST_DENOMINATOR) if named else None
-    nearest = sorted(STANDARD, key=lambda rate: abs(rate - mean))
-    candidates = [rate for rate in (named, *nearest[:3], mean) if rate and SLOWEST <= rate <= FASTEST_KEPT]
+    mean = Fraction((seconds.size - 1) / span).limit_denominator(MAX_DENOMINATOR)
+    declared = declared.limit_denominator(MAX_DENOMINATOR) if declared else None
+    nearest = sorted(STANDARD_RATES, key=lambda rate: abs(rate - mean))
+    candidates = [rate for rate in (declared, *nearest[:3], mean) if rate and MIN_RATE <= rate <= MAX_COPIED_RATE]
     if not candidates:
         return None
     # Rounded, so that differences due to the file's coarse timestamps tie, and the likelier rate comes first.
-    off, _, best = min((round(_off(seconds, rate), 2), place, rate) for place, rate in enumerate(candidates))
-    return best if off <= OFF else None
+    deviations = [round(_deviation(seconds, rate), 2) for rate in candidates]
+    deviation, best = min(zip(deviations, candidates, strict=True), key=lambda each: each[0])
+    return best if deviation <= MAX_DEVIATION else None
 
 
-def chosen_rate(seconds: Floats, named: Fraction | None) -> Fraction:
+def chosen_rate(seconds: Floats, declared: Fraction | None) -> Fraction:
     """Return the standard rate nearest to the median interval, for a video with a variable frame rate."""
     steps = np.diff(seconds)
     steps = steps[steps > 0]
     if not steps.size:
-        named = (named or Fraction(0)).limit_denominator(LARGEST_DENOMINATOR)
-        return named if SLOWEST <= named <= FASTEST else Fraction(25)
-    step = Fraction(1 / float(np.median(steps))).limit_denominator(LARGEST_DENOMINATOR)
-    if step < STANDARD_LEAST:
-        return max(step, SLOWEST)
-    return min((rate for rate in STANDARD if rate <= FASTEST), key=lambda rate: abs(rate - step))
+        declared = (declared or Fraction(0)).limit_denominator(MAX_DENOMINATOR)
+        return declared if MIN_RATE <= declared <= MAX_RATE else Fraction(25)
+    step = Fraction(1 / float(np.median(steps))).limit_denominator(MAX_DENOMINATOR)
+    if step < MIN_STANDARD_RATE:
+        return max(step, MIN_RATE)
+    return min((rate for rate in STANDARD_RATES if rate <= MAX_RATE), key=lambda rate: abs(rate - step))
 
 
-STANDARD_LEAST = min(STANDARD) * Fraction(9, 10)
+MIN_STANDARD_RATE = min(STANDARD_RATES) * Fraction(9, 10)
 """Slower rates (door cameras, slides) are kept."""
 
 
-def places(pictures: Iterable[tuple[float, T]], rate: Fraction, total: int) -> Iterator[tuple[int, T]]:
+def at_constant_rate(pictures: Iterable[tuple[float, T]], rate: Fraction, total: int) -> Iterator[tuple[int, T]]:
     """Yield (number, frame) for each number below `total`, from (seconds, frame) in display order.
 
     Of two frames with one number the later one wins; a missing frame is replaced by the previous one.
     """
     at = 0
-    waiting: list[T] = []
+    pending: list[T] = []
     for seconds, picture in pictures:
         place = min(max(round(seconds * rate), 0), total - 1)
-        while waiting and at < place:
-            yield at, waiting[0]
+        while pending and at < place:
+            yield at, pending[0]
             at += 1
-        waiting = [picture]
-    while waiting and at < total:
-        yield at, waiting[0]
+        pending = [picture]
+    while pending and at < total:
+        yield at, pending[0]
         at += 1
 
 
 def ticks(rate: Fraction) -> tuple[int, int]:
-    """Return the ticks per second at which a frame lasts a whole number of ticks, and that number."""
+    """Return the ticks per second at which a frame duration a whole number of ticks, and that number."""
     times = max(1, -(-10_000 // rate.numerator))
     return rate.numerator * times, rate.denominator * times
 
 
-def _off(seconds: Floats, rate: Fraction) -> float:
+def _deviation(seconds: Floats, rate: Fraction) -> float:
     """Return the largest deviation of a frame from its place, in frames."""
     return float(np.max(np.abs(seconds * float(rate) - np.arange(seconds.size))))
 
@@ -127,24 +128,24 @@ def open_mp4(to: Path, rate: Fraction) -> Iterator[OutputContainer]:
 
 def mux(container: OutputContainer, to: Path, *streams: Iterable[AnyPacket]) -> None:
     """Write the packets of all streams, interleaved by time."""
-    for packet in heapq.merge(*streams, key=_when):
+    for packet in heapq.merge(*streams, key=_decoding_seconds):
         with _writing(to):
             container.mux_one(packet)
 
 
 def packet_of(
-    data: bytes, stream: Any, pts: int, dts: int, base: Fraction, keyframe: bool, lasts: int = 1
+    data: bytes, stream: Any, pts: int, dts: int, base: Fraction, keyframe: bool, duration: int = 1
 ) -> AnyPacket:
     """Build a packet without the side data of its original container."""
     packet: AnyPacket = Packet(data)
     packet.stream = stream
     packet.time_base = base
-    packet.pts, packet.dts, packet.duration = pts, dts, lasts
+    packet.pts, packet.dts, packet.duration = pts, dts, duration
     packet.is_keyframe = keyframe
     return packet
 
 
-def _when(packet: AnyPacket) -> float:
+def _decoding_seconds(packet: AnyPacket) -> float:
     assert packet.dts is not None
     return packet.dts * packet.time_base.numerator / packet.time_base.denominator
 
@@ -154,15 +155,15 @@ def _writing(to: Path) -> Iterator[None]:
     try:
         yield
     except av.error.FFmpegError as error:
-        raise _not_written(to, error) from error
+        raise _write_error(to, error) from error
 
 
-def _not_written(to: Path, error: av.error.FFmpegError) -> FootyError:
+def _write_error(to: Path, error: av.error.FFmpegError) -> FootyError:
     if error.errno == errno.EFBIG:
-        return MediaTooLarge(f"{to}: the film becomes larger than it may")
+        return MediaTooLarge(f"{to}: the video exceeds the size limit")
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DecoderUnavailable(f"{to}: no space left to write it")
-    return MediaBroken(f"{to}: the film cannot be written: {error.strerror}")
+    return MediaBroken(f"{to}: cannot write the video: {error.strerror}")
 
 
 # --- Copying H.264 without re-encoding.
@@ -184,9 +185,9 @@ def ranks(moments: Ints) -> Ints:
 
 def copied_video(packets: Iterable[Packet[VideoStream]], shown: Ints, into: Any, rate: Fraction) -> Iterator[AnyPacket]:
     """Copy packets; `shown` has their numbers in the new video, in which frame n is shown at n / rate."""
-    waits = int(np.max(np.arange(shown.size) - shown))
+    reorder_delay = int(np.max(np.arange(shown.size) - shown))
     for place, (packet, number) in enumerate(zip(packets, shown.tolist(), strict=True)):
-        yield packet_of(bytes(packet), into, number, place - waits, 1 / rate, packet.is_keyframe)
+        yield packet_of(bytes(packet), into, number, place - reorder_delay, 1 / rate, packet.is_keyframe)
 
 
 def copyable_span(numbers: Ints, keyframe: NDArray[np.bool_], first: int, end: int) -> tuple[int, int] | None:

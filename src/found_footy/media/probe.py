@@ -89,7 +89,7 @@ def reencode_reason(look: Playability) -> str | None:
         "some of its pictures are hidden": not look.all_shown,
         "it does not begin with a keyframe": not look.keyframe_first,
         "its pixels are not square": not look.square,
-        "it has to be turned": look.shape.turns != 0,
+        "it has to be turned": look.shape.quarter_turns != 0,
         "it is interlaced": look.shape.interlaced,
         "its sides are odd": bool(look.width % 2 or look.height % 2),
     }

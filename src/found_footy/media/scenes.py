@@ -33,27 +33,27 @@ from found_footy.media.container import (
 Tiny = NDArray[np.uint8]
 """A small frame: 3 × height × width, brightness and two colour planes."""
 
-LEAST_CHANGE = 8.0
+MIN_CHANGE = 8.0
 """Minimum mean difference of two frames that may belong to two scenes."""
-OUTSIDE = 0.45
+MAX_OUTSIDE_SHARE = 0.45
 """Maximum share of the change just before and just after a transition; with more, all of it is motion."""
-ALIKE = 0.85
+MAX_CORRELATION = 0.85
 """Correlation of brightness above which two frames are the same picture in different light."""
-FAINT = 9.0
+MIN_DEVIATION = 9.0
 """Standard deviation of brightness below which a frame is nearly empty; a transition there is a fade."""
-MIXED = 0.36
+MAX_MIXTURE_RESIDUAL = 0.36
 """Maximum residual of a frame that is a mixture of the two, as a share of their difference."""
-PIXELWISE = 0.2
+MAX_PIXEL_RESIDUAL = 0.2
 """Maximum residual if each pixel may have its own mixture."""
-UNDECIDED = 0.25
+MAX_UNDECIDED_SHARE = 0.25
 """Maximum share of a wipe's change on pixels that belong to neither frame."""
-COVERED = 1.03
+MIN_COVER_RATIO = 1.03
 """Minimum distance of a covering frame from both others, as a multiple of their difference."""
-STILL = 0.3
+MAX_COVER_MOTION = 0.3
 """Maximum motion between frames while all is covered, as a share of that distance. A panning camera never rests."""
-MIDDLE = (0.25, 0.75)
+MIDDLE_SHARES = (0.25, 0.75)
 """Range of the share of the change that has happened at the middle."""
-NOT_YET = 0.2
+MIN_MIDDLE_SHARE = 0.2
 """Distance below which the middle frame equals one of the two. This cheap check rejects most windows."""
 
 
@@ -92,48 +92,50 @@ def apart(one: Tiny, other: Tiny) -> float:
 def transition_strength(around: Around) -> float:
     """Return the size and clarity of a transition, 0 if there is none."""
     change = apart(around.before, around.after)
-    if change < LEAST_CHANGE:
+    if change < MIN_CHANGE:
         return 0.0
     away = min(apart(around.middle, around.before), apart(around.middle, around.after))
-    if away < NOT_YET * change:
+    if away < MIN_MIDDLE_SHARE * change:
         return 0.0
-    covered = away >= COVERED * change and apart(around.just_before, around.just_after) <= STILL * away
+    motion = apart(around.just_before, around.just_after)
+    covered = away >= MIN_COVER_RATIO * change and motion <= MAX_COVER_MOTION * away
     scale = max(change, away) if covered else change
     outside = max(apart(around.long_before, around.before), apart(around.after, around.long_after)) / scale
-    if outside >= OUTSIDE or not _are_two_pictures(around.before[0], around.after[0]):
+    if outside >= MAX_OUTSIDE_SHARE or not _show_different_content(around.before[0], around.after[0]):
         return 0.0
     middle = _mixture(around, around.middle, change)
-    half_way = _is_half_way(middle)
-    if not (covered or half_way):
+    is_halfway = _is_halfway(middle)
+    if not (covered or is_halfway):
         return 0.0
-    on_the_way = (_mixture(around, around.early, change), middle, _mixture(around, around.late, change))
+    on_path = (_mixture(around, around.early, change), middle, _mixture(around, around.late, change))
     # A cover is also present a quarter before and after: it lasts longer than a flash.
-    hidden = covered and all(part.pixel_rest >= 2 * PIXELWISE for part in on_the_way)
-    return scale * (1.0 - outside) if hidden or (half_way and _is_mixed(*on_the_way)) else 0.0
+    hidden = covered and all(part.pixel_rest >= 2 * MAX_PIXEL_RESIDUAL for part in on_path)
+    return scale * (1.0 - outside) if hidden or (is_halfway and _is_mixed(*on_path)) else 0.0
 
 
 def _is_mixed(early: _Mixture, middle: _Mixture, late: _Mixture) -> bool:
     parts = (early, middle, late)
     if not early.share < middle.share < late.share:
         return False
-    return all(part.rest <= MIXED for part in parts) or all(_is_swept(part) for part in parts)
+    return all(part.rest <= MAX_MIXTURE_RESIDUAL for part in parts) or all(_is_wipe(part) for part in parts)
 
 
-def _is_half_way(middle: _Mixture) -> bool:
-    return MIDDLE[0] <= middle.share <= MIDDLE[1] and (middle.rest <= MIXED or _is_swept(middle))
+def _is_halfway(middle: _Mixture) -> bool:
+    low, high = MIDDLE_SHARES
+    return low <= middle.share <= high and (middle.rest <= MAX_MIXTURE_RESIDUAL or _is_wipe(middle))
 
 
-def _is_swept(part: _Mixture) -> bool:
-    return part.pixel_rest <= PIXELWISE and part.undecided <= UNDECIDED
+def _is_wipe(part: _Mixture) -> bool:
+    return part.pixel_rest <= MAX_PIXEL_RESIDUAL and part.undecided <= MAX_UNDECIDED_SHARE
 
 
-def _are_two_pictures(one: Tiny, other: Tiny) -> bool:
+def _show_different_content(one: Tiny, other: Tiny) -> bool:
     """Whether both frames have content, and it differs."""
     deviations = float(one.std()), float(other.std())
-    if min(deviations) < FAINT:
+    if min(deviations) < MIN_DEVIATION:
         return False
     together = float(((one - one.mean()) * (other - other.mean())).mean())
-    return together / (deviations[0] * deviations[1]) <= ALIKE
+    return together / (deviations[0] * deviations[1]) <= MAX_CORRELATION
 
 
 def _mixture(around: Around, picture: Tiny, change: float) -> _Mixture:
@@ -156,16 +158,16 @@ def _mixture(around: Around, picture: Tiny, change: float) -> _Mixture:
 WIDTH, HEIGHT = 32, 18
 PLANAR = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p"})
 """Formats whose three planes can be reduced directly."""
-ENOUGH_ROWS = 288
+MAX_PLANE_ROWS = 288
 """Rows of a plane that are enough; some rows of larger planes are skipped before reducing."""
 
 FLASH_SECONDS = 0.12
 """Maximum duration of a disturbance after which the same picture returns: a flash, a damaged frame."""
 HALF_SECONDS = (0.12, 0.2, 0.32, 0.48, 0.64)
 """Half the durations of the gradual transitions to detect."""
-MOST_LAGS, MOST_HALF = 11, 64
+MAX_LAGS, MAX_HALF_FRAMES = 11, 64
 """Limits in frames, whatever the declared rate."""
-BAR = 24
+MAX_BAR_BRIGHTNESS = 24
 """Maximum brightness of black bars at the sides, which are not part of the picture."""
 
 Floats = NDArray[np.float32]
@@ -183,7 +185,7 @@ class SceneSignal:
     """Mean brightness."""
     contrast: Floats
     """Standard deviation of brightness."""
-    turn: Floats
+    transition: Floats
     """Strength of a gradual transition with its middle at this frame; 0 if there is none."""
     half: NDArray[np.uint8]
     """Frames from the start of the transition to its middle."""
@@ -197,15 +199,15 @@ class SignalMeter:
     """Measures frames one by one in display order."""
 
     def __init__(self, rate: float) -> None:
-        self._lags = min(MOST_LAGS, 2 * max(2, round(FLASH_SECONDS * rate)) - 1)
-        self._halves = sorted({max(1, min(MOST_HALF, round(half * rate))) for half in HALF_SECONDS})
+        self._lags = min(MAX_LAGS, 2 * max(2, round(FLASH_SECONDS * rate)) - 1)
+        self._halves = sorted({max(1, min(MAX_HALF_FRAMES, round(half * rate))) for half in HALF_SECONDS})
         self._size = max(4 * self._halves[-1], self._lags) + 1
         self._ring: list[Tiny] = []
         self._count = 0
         self._frame = _Frame()
         self._near, self._spread = array("f"), array("f")
         self._light, self._contrast = array("f"), array("f")
-        self._turn, self._half = array("f"), array("B")
+        self._transition, self._half = array("f"), array("B")
 
     def take(self, tiny: Tiny) -> None:
         """Measure one frame, reduced by `reduced`."""
@@ -222,7 +224,7 @@ class SignalMeter:
         mean, deviation = cv2.meanStdDev(tiny[0])
         self._light.append(float(mean[0, 0]))
         self._contrast.append(float(deviation[0, 0]))
-        self._turn.append(0.0)
+        self._transition.append(0.0)
         self._half.append(0)
         for half in self._halves:
             self._look(at - 2 * half, half)
@@ -237,7 +239,7 @@ class SignalMeter:
             spread=np.array(self._spread, dtype=np.float32),
             light=np.array(self._light, dtype=np.float32),
             contrast=np.array(self._contrast, dtype=np.float32),
-            turn=np.array(self._turn, dtype=np.float32),
+            transition=np.array(self._transition, dtype=np.float32),
             half=np.array(self._half, dtype=np.uint8),
         )
 
@@ -246,15 +248,15 @@ class SignalMeter:
         if middle < half:
             return
         change = apart(self._tiny(middle - half), self._tiny(middle + half))
-        if change < LEAST_CHANGE * self._frame.share:
+        if change < MIN_CHANGE * self._frame.share:
             return
         quarter = max(1, half // 2)
         steps = (-2 * half, -half, -quarter, -1, 0, 1, quarter, half, 2 * half)
         places = (min(max(0, middle + step), self._count - 1) for step in steps)
         around = Around(*(self._frame.inside(self._tiny(place)) for place in places))
         strength = transition_strength(around)
-        if strength > self._turn[middle]:
-            self._turn[middle], self._half[middle] = strength, half
+        if strength > self._transition[middle]:
+            self._transition[middle], self._half[middle] = strength, half
 
     def _tiny(self, frame: int) -> Tiny:
         return self._ring[frame % self._size]
@@ -274,7 +276,7 @@ class _Frame:
         if self._cells == WIDTH * HEIGHT:
             return
         np.maximum(self._brightest, brightness, out=self._brightest)
-        lit = self._brightest > BAR
+        lit = self._brightest > MAX_BAR_BRIGHTNESS
         cells = int(np.count_nonzero(lit))
         if cells > self._cells:
             self._cells = cells
@@ -304,7 +306,7 @@ def reduced(frame: VideoFrame) -> Tiny:
 
 def _shrunk(plane: Tiny) -> Tiny:
     """Halve repeatedly, which is many times faster than one step to this size, with nearly the same result."""
-    plane = plane[:: max(1, plane.shape[0] // ENOUGH_ROWS)]
+    plane = plane[:: max(1, plane.shape[0] // MAX_PLANE_ROWS)]
     while plane.shape[0] >= 4 * HEIGHT and plane.shape[1] >= 4 * WIDTH:
         height, width = plane.shape[0] // 2, plane.shape[1] // 2
         plane = _resized(plane[: 2 * height, : 2 * width], width, height)
@@ -323,27 +325,27 @@ def _pixels(plane: VideoPlane) -> Tiny:
 # --- Choosing cuts from the measurements.
 
 
-LEAST_JUMP = 4.0
+MIN_JUMP = 4.0
 """Minimum distance between frames of two scenes."""
-LEAST_SPREAD = 0.22
+MIN_SPREAD = 0.22
 """Minimum uniformity: a new scene changes everywhere, an appearing caption does not."""
 JUMP_RATIO = 2.0
 """Minimum ratio of a jump to the largest change between adjacent frames beside it."""
-BESIDE = 3
+NEIGHBOURS = 3
 """Number of frames on each side."""
 
 BLACK, DARK = 24.0, 32.0
 """Brightness (16 is black on television) below which a frame is black, and above which it no longer is."""
 FLAT, DETAILED = 6.0, 12.0
 """The same thresholds for the standard deviation."""
-DARKEST = 0.75
+MAX_ABOVE_DARKEST = 0.75
 """Maximum brightness above the darkest frame for black frames that count as the bottom of a fade."""
-ABRUPT = 15.0
+MIN_FLASH_CHANGE = 15.0
 """Minimum change between adjacent frames that is a flash and not a fade."""
-AT_ONCE = 0.4
+MAX_JUMP_SHARE = 0.4
 """Maximum share of a gradual change that a single jump may have."""
 
-HARD, FADE, TURN = 3, 2, 1
+HARD, FADE, TRANSITION = 3, 2, 1
 """Precedence of cuts that are closer together than the minimum scene length: the more exact kind wins."""
 
 
@@ -355,23 +357,23 @@ class SceneCut(NamedTuple):
     frame: int
 
 
-def cuts_of(signal: SceneSignal, least_frames: int) -> tuple[int, ...]:
-    """Return the first frame of each scene but the first; no scene is shorter than `least_frames`."""
-    least = max(1, least_frames)
-    leaps = _leaps(signal.near)
-    jumps = [SceneCut(HARD, float(leaps[at]), at) for at in _places(leaps, signal.spread >= LEAST_SPREAD)]
-    found = [*jumps, *_fades(signal, jumps), *_turns(signal, leaps, least)]
+def cuts_of(signal: SceneSignal, min_scene_frames: int) -> tuple[int, ...]:
+    """Return the first frame of each scene but the first; no scene is shorter than `min_scene_frames`."""
+    min_frames = max(1, min_scene_frames)
+    jump_sizes = _jump_sizes(signal.near)
+    jumps = [SceneCut(HARD, float(jump_sizes[at]), at) for at in _places(jump_sizes, signal.spread >= MIN_SPREAD)]
+    found = [*jumps, *_fades(signal, jumps), *_transitions(signal, jump_sizes, min_frames)]
     free = np.zeros(signal.frames + 1, dtype=bool)
-    free[least : max(least, signal.frames - least + 1)] = True
+    free[min_frames : max(min_frames, signal.frames - min_frames + 1)] = True
     taken: list[int] = []
     for each in sorted(found, key=lambda one: (-one.kind, -one.strength, one.frame)):
         if free[each.frame]:
             taken.append(each.frame)
-            free[max(0, each.frame - least + 1) : each.frame + least] = False
+            free[max(0, each.frame - min_frames + 1) : each.frame + min_frames] = False
     return tuple(sorted(taken))
 
 
-def _leaps(near: Floats) -> Floats:
+def _jump_sizes(near: Floats) -> Floats:
     """Return the distance across each frame if much changes at once and stays changed, otherwise 0.
 
     A flash is over within the compared frames.
@@ -386,9 +388,10 @@ def _leaps(near: Floats) -> Floats:
             part = between[: len(apart)]
             part[before:] = np.minimum(part[before:], apart[before:])
     between[:1] = 0
-    steps = np.pad(near[:, 0], BESIDE)
-    beside = np.stack([steps[BESIDE + shift :][:frames] for shift in range(-BESIDE, BESIDE + 1) if shift]).max(axis=0)
-    between[(between < LEAST_JUMP) | (between < JUMP_RATIO * beside)] = 0
+    steps = np.pad(near[:, 0], NEIGHBOURS)
+    shifts = [shift for shift in range(-NEIGHBOURS, NEIGHBOURS + 1) if shift]
+    beside = np.stack([steps[NEIGHBOURS + shift :][:frames] for shift in shifts]).max(axis=0)
+    between[(between < MIN_JUMP) | (between < JUMP_RATIO * beside)] = 0
     return between
 
 
@@ -413,13 +416,13 @@ def _fades(signal: SceneSignal, jumps: list[SceneCut]) -> list[SceneCut]:
         for place, (start, end) in enumerate(runs):
             if start == 0 or end == signal.frames or jumped[start : end + 1].any():
                 continue
-            if float(signal.near[start : end + 1, 0].max()) > ABRUPT:
+            if float(signal.near[start : end + 1, 0].max()) > MIN_FLASH_CHANGE:
                 continue
             sides = signal.contrast[ends[place] : start], signal.contrast[end : starts[place + 1]]
             if white and min(float(side.max(initial=0)) for side in sides) < DETAILED:
                 continue
             part = light[start:end]
-            last = int(np.flatnonzero(part <= part.min() + DARKEST)[-1])
+            last = int(np.flatnonzero(part <= part.min() + MAX_ABOVE_DARKEST)[-1])
             found.append(SceneCut(FADE, float(end - start), start + last))
     return found
 
@@ -437,23 +440,23 @@ def _dark_runs(light: Floats, contrast: Floats) -> list[tuple[int, int]]:
     return runs
 
 
-def _turns(signal: SceneSignal, leaps: Floats, least: int) -> list[SceneCut]:
+def _transitions(signal: SceneSignal, jump_sizes: Floats, min_frames: int) -> list[SceneCut]:
     """Return the middle of each group of possible transition middles, without transitions that contain a jump."""
-    turn = signal.turn.copy()
-    for middle in np.flatnonzero(turn).tolist():
+    transition = signal.transition.copy()
+    for middle in np.flatnonzero(transition).tolist():
         half = int(signal.half[middle])
-        on_the_way = leaps[max(0, middle - half + 1) : middle + half + 1]
-        if float(on_the_way.max(initial=0)) > AT_ONCE * turn[middle]:
-            turn[middle] = 0
-    places = np.flatnonzero(turn)
+        on_path = jump_sizes[max(0, middle - half + 1) : middle + half + 1]
+        if float(on_path.max(initial=0)) > MAX_JUMP_SHARE * transition[middle]:
+            transition[middle] = 0
+    places = np.flatnonzero(transition)
     if not places.size:
         return []
-    groups = np.split(places, np.flatnonzero(np.diff(places) > max(1, least // 2)) + 1)
+    groups = np.split(places, np.flatnonzero(np.diff(places) > max(1, min_frames // 2)) + 1)
     found = []
     for group in groups:
-        weights = turn[group]
+        weights = transition[group]
         middle = round(float((group * weights).sum() / weights.sum()))
-        found.append(SceneCut(TURN, float(weights.max()), middle))
+        found.append(SceneCut(TRANSITION, float(weights.max()), middle))
     return found
 
 
@@ -462,10 +465,10 @@ def _turns(signal: SceneSignal, leaps: Floats, least: int) -> list[SceneCut]:
 
 DETECTOR = "tiny-yuv/1"
 """Name and version; results of different detectors are not comparable."""
-LEAST_SECONDS = 0.6
-LONG = DecodeLimits(frames=6 * 3600 * 120, seconds=6 * 3600.0 + 60, wall_seconds=18_000.0)
+MIN_SCENE_SECONDS = 0.6
+FILM_LIMITS = DecodeLimits(frames=6 * 3600 * 120, seconds=6 * 3600.0 + 60, wall_seconds=18_000.0)
 """Limits for sources of several hours."""
-TELL_EVERY = 64
+PROGRESS_FRAMES = 64
 """Frames between two progress reports."""
 
 
@@ -480,25 +483,25 @@ class SceneList:
 
 def find_cuts(
     path: Path,
-    least_seconds: float = LEAST_SECONDS,
+    min_seconds: float = MIN_SCENE_SECONDS,
     limits: DecodeLimits | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SceneList:
-    """Decode every frame once. No scene is shorter than `least_seconds`. Raises MediaError."""
-    limits = limits or LONG
+    """Decode every frame once. No scene is shorter than `min_seconds`. Raises MediaError."""
+    limits = limits or FILM_LIMITS
     timeline = timeline_from_packets(path, limits)
     meter, count = SignalMeter(timeline.rate), 0
     for frame in _frames(path, limits):
         meter.take(reduced(frame))
         count += 1
-        if progress is not None and count % TELL_EVERY == 0:
+        if progress is not None and count % PROGRESS_FRAMES == 0:
             progress(min(1.0, count / timeline.frames))
     if not count:
         raise MediaBroken(f"{path}: no decodable frames")
     if progress is not None:
         progress(1.0)
-    least = max(1, math.ceil(least_seconds * timeline.rate - 1e-6))
-    return SceneList(round(timeline.rate, 6), cuts_of(meter.done(), least), count)
+    min_frames = max(1, math.ceil(min_seconds * timeline.rate - 1e-6))
+    return SceneList(round(timeline.rate, 6), cuts_of(meter.done(), min_frames), count)
 
 
 def _frames(path: Path, limits: DecodeLimits) -> Iterator[VideoFrame]:

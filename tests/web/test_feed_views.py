@@ -125,6 +125,7 @@ def test_values_of_a_hidden_match_are_hidden() -> None:
         ("FT", "FT"),
         (None, "nothing"),
         ({"home": 2, "away": 1}, "2–1"),
+        ([2, 1], "2–1"),
         ({"team_a": None, "team_b": 1}, "nothing–1"),
         ([{"runs": 187}], '[{"runs": 187}]'),
         ({"home": {"runs": 1}, "away": 2}, '{"home": {"runs": 1}, "away": 2}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from found_footy.config import Settings
 from found_footy.errors import FeedUnavailable, SourceLoggedOut
 from found_footy.feeds.models import Quota
 from found_footy.fixtures.store import open_store
-from found_footy.operations.models import EngineStatus, Measurement
+from found_footy.operations.models import EngineStatus, LibraryStageUse, Measurement
 from found_footy.operations.store import PostgresOperations
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
@@ -36,7 +37,7 @@ from tests.support.operations import (
     paused,
     recorded,
 )
-from tests.support.web_access import PAGE, bearer, make_token
+from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 from tests.support.web_world import HOSTILE, NOW, NUNEZ
 
 
@@ -253,3 +254,23 @@ async def test_live_checks_are_shown_with_state_and_advice(small_world: WorldCop
         ("source reddit", False),
         ("feed espn", True),
     ]
+
+
+async def test_library_stages_are_shown_with_backlog_failures_and_durations(small_world: WorldCopy) -> None:
+    stages = (
+        LibraryStageUse("scenes", 2, 1, 0, parked=0, done=4, failed=0, seconds=36.0),
+        LibraryStageUse("sprites", 0, 0, 3, parked=5, done=0, failed=9, seconds=0.0),
+    )
+    async with showing(measured(recorded=recorded(library=stages)), small_world.settings) as web:
+        page = (await web.get("/operations/fragment", headers=PAGE)).text
+        assert "Retry 5 failed items" not in page  # operators only
+        await log_in(web, await make_token(small_world.store, Role.OPERATOR), "/operations")
+        page = (await web.get("/operations/fragment", headers=PAGE)).text
+        done = await web.post("/operations/library", data={"csrf": csrf_in(page)}, headers=PAGE)
+    cells = [
+        re.sub(r"<[^>]+>", " ", row).split()
+        for row in re.findall(r"<tr><td>(?:scenes|sprites).*?</tr>", page, re.DOTALL)
+    ]
+    assert cells == [["scenes", "2", "1", "0", "0", "9", "s"], ["sprites", "0", "0", "3", "5", "–"]]
+    assert "Retry 5 failed items" in page
+    assert (done.status_code, done.headers["location"]) == (303, "/operations?done=retried#library")

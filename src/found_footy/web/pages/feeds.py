@@ -183,6 +183,8 @@ def format_value(value: Any) -> str:
         return _short(value)
     if value is None:
         return "nothing"
+    if isinstance(value, list) and len(value) == 2 and all(type(each) is int for each in value):
+        return f"{value[0]}–{value[1]}"
     if isinstance(value, Mapping):
         for home, away in SIDES:
             if set(value) == {home, away} and not isinstance(value[home], Mapping | list):

@@ -244,7 +244,7 @@ def _hide_finding(finding: Finding, hides: Hides) -> Finding:
     return replace(finding, what="A problem in a match with hidden scores", event_id=None)
 
 
-# --- Operator actions: switch feeds, decide pairings, restart parts.
+# --- Operator actions: switch feeds, decide pairings, restart parts, retry library items.
 
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(require_role(Role.OPERATOR))])
@@ -255,6 +255,7 @@ DONE = {
     "switched": "Switched. Takes effect at the next poll.",
     "same": "Paired: both feeds now report this match.",
     "different": "Kept as two matches.",
+    "retried": "Failed library items are retried with the next library run.",
     "recycled": "Restarted. See the recoveries below for the outcome.",
 }
 MAX_ID = 2**63 - 1
@@ -288,6 +289,13 @@ async def recycle(request: Request, services: ServicesDep, operator: Operator) -
         raise BadRequest("unknown part: expected browser or poller")
     await acting.recycle(services, what, operator.name)
     return _back("recycled", "recoveries")
+
+
+@router.post("/operations/library")
+async def retry_library(request: Request, services: ServicesDep) -> Response:
+    await read_form(request)
+    await services.library.store.retry_failed(services.now(), None)
+    return _back("retried", "library")
 
 
 def _number(form: dict[str, str], name: str) -> int:
@@ -343,6 +351,7 @@ async def _values(request: Request, services: WebServices) -> dict[str, Any]:
         "rejections": rejection_stack(hours),
         "recorded": recorded,
         "temporal": temporal,
+        "parked": sum(stage.parked for stage in recorded.library) if recorded else 0,
         "workers": worker_rows(temporal, measured.at) if temporal else (),
         "details": can_see_internals(request),
         "can_act": current_user(request).may(Role.OPERATOR),

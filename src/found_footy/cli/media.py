@@ -350,6 +350,9 @@ def _hash_all(paths: Sequence[Path]) -> tuple[list[Hashed], list[tuple[str, Foot
     """Hash all files on all cores; collect the errors of unreadable ones."""
     from rich.progress import Progress
 
+    if len(paths) == 1:  # without the start-up of a process pool
+        only = _hash_or_error(paths[0])
+        return ([], [(str(paths[0]), only)]) if isinstance(only, FootyError) else ([only], [])
     read: list[Hashed] = []
     errors: list[tuple[str, FootyError]] = []
     # Spawned, not forked: the decoders' threads do not survive a fork.

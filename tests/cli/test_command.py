@@ -1,4 +1,4 @@
-"""The `footy` command: exit codes, streams, JSON, start-up cost. No engines run here."""
+"""The `footy` command without engines: exit codes, streams, JSON, start-up cost."""
 
 from __future__ import annotations
 

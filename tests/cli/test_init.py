@@ -1,4 +1,4 @@
-"""`footy init`, in this process: what it asks, what it writes, and what it leaves alone."""
+"""`footy init`: questions, checks and the written file."""
 
 from __future__ import annotations
 

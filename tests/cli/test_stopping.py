@@ -1,4 +1,4 @@
-"""A process that is told to stop finishes what it has begun, but does not stay for ever where it cannot."""
+"""A stopped process finishes its work, within a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers in front of the small world: `web` with a copy of its own, `site` for tests that change nothing."""
+"""Servers over the small world: `web` with a copy of its own, `site` for read-only tests."""
 
 from __future__ import annotations
 

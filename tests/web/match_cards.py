@@ -1,4 +1,4 @@
-"""Looks into the HTML of matches."""
+"""Parsing of match cards in HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator does: switch feeds, decide pairings, start things anew. Over HTTP, with a real cache."""
+"""Operator actions over HTTP with a real cache: switch feeds, decide pairings, restart parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which second of which clip shows the same moment, as tables of cases."""
+"""Alignment of clips, as tables of cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents of the API are those of the store, and the schema says what they are."""
+"""API documents equal those of the store and match the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters that nobody should send: clear errors, and never a fault of our own."""
+"""Hostile parameters cause clear errors, never internal ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every list of the API with its filters, on the small world."""
+"""Lists of the API with their filters, on the small world."""
 
 from __future__ import annotations
 

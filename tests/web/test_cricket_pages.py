@@ -1,4 +1,4 @@
-"""A wicket has its page, its link, its place in search and in feeds, as a goal has."""
+"""Wickets on pages, in links, search and Atom feeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from found_footy.web.services import WebRules
 from tests.conftest import WorldCopy
 from tests.support.web_world import KICKOFF, NOW
 from tests.support.web_world_feeds import WICKET_OF_HEAD, WICKETS, t20
-from tests.web.test_feeds import GOAL
+from tests.web.test_atom import GOAL
 
 PAGE = {"accept": "text/html"}
 

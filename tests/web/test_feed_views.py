@@ -1,4 +1,4 @@
-"""The score feeds on the operations page: words and plots, without a server."""
+"""Score feeds on the operations page: texts and plots, without a server."""
 
 from __future__ import annotations
 

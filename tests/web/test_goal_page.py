@@ -1,4 +1,4 @@
-"""The page of a goal in every state, for every reader, and for sites that show a shared link."""
+"""The goal page in every state, and previews of shared links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether it lives, whether it can answer, and whether the whole is well."""
+"""Liveness, readiness, health, and the measurement behind them."""
 
 from __future__ import annotations
 

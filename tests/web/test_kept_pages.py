@@ -1,4 +1,4 @@
-"""A page that is drawn once for many: never for somebody who chose otherwise, and never an old one."""
+"""Cached pages: keyed by preferences, never outdated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's API: its lists and documents, and handing in sources."""
+"""Library API: lists, documents, submission and removal."""
 
 from __future__ import annotations
 

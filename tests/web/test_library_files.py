@@ -1,4 +1,4 @@
-"""The library's films, sheets and keyframes: ranges, what browsers may keep, and what is not there."""
+"""Videos, sprite sheets and keyframes of the library: ranges, caching, missing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's pages: what they show to whom, and what their forms do."""
+"""Library pages: content by role, and their forms."""
 
 from __future__ import annotations
 

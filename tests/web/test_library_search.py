@@ -1,4 +1,4 @@
-"""The library's search over HTTP: words, likeness and pictures, and what a stranger may send."""
+"""Library search over HTTP: words, similarity, pictures, hostile input."""
 
 from __future__ import annotations
 

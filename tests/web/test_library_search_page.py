@@ -1,4 +1,4 @@
-"""The search page with the library in it: moments, likeness, and what it says where there is no answer."""
+"""Library results on the search page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matchday over HTTP: what stands on it, what is never on it, and which days there are."""
+"""The matchday over HTTP: content, filters and days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spoiler mode on the matchday: nothing of a hidden match is in the page, and nothing around it gives it away."""
+"""Hidden scores on the matchday: nothing in the page reveals a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, and that each of them is documented."""
+"""Prometheus metrics, and that each is documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API's description: committed as it is, and only ever added to since the last release."""
+"""The OpenAPI document is committed as served, and compatible with the last release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from found_footy.web.errors import STATUSES
 from found_footy.web.openapi import document_json
 from tests.support.docs import REFERENCE, text_of
-from tests.web.additive import breaks
+from tests.web.openapi_changes import breaks
 
 CURRENT = REFERENCE / "openapi.json"
 RELEASED = Path(__file__).parent / "openapi_released.json"

@@ -1,4 +1,4 @@
-"""`/api/v1/review` over real HTTP: claims, actions, undo, and what is refused."""
+"""`/api/v1/review` over HTTP: claims, actions, undo, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review page as it is first drawn, and the tables and values behind it."""
+"""The review page as first rendered, and its tables."""
 
 from __future__ import annotations
 

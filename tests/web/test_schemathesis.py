@@ -1,4 +1,4 @@
-"""Whatever the API's own description allows, and what it does not: no answer is a fault, and all have their shape."""
+"""Generated requests, valid and invalid: no internal error, and every response matches the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding by words: accents and case do not matter, beginnings are enough, and names that change are followed."""
+"""Search by words: folding, prefixes, corrected names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search page: helps where nothing is found, tells nothing that is hidden, and stays text whatever is in it."""
+"""The search page: empty results, hidden matches, hostile input."""
 
 from __future__ import annotations
 

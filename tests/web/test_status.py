@@ -1,4 +1,4 @@
-"""`/status`: the feeds in one look, whatever else is away."""
+"""`/status`: feed health in one response, also while services are unavailable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of subscriptions."""
+"""The subscriptions page."""
 
 from __future__ import annotations
 

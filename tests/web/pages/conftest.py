@@ -1,4 +1,4 @@
-"""A real Chromium in front of the small world. Whatever a page complains of fails the test."""
+"""A real Chromium with the small world. A page error or console error fails the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review page in several browsers, and how a test waits for it."""
+"""Review pages in several browsers, and waiting for them."""
 
 from __future__ import annotations
 

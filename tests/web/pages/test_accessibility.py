@@ -1,4 +1,4 @@
-"""Nothing that axe calls serious, on any page, in any form."""
+"""No serious axe violation on any page, theme or size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The goal's page in a browser: the player, its copies at one moment, the proof, and news while one watches."""
+"""The goal page in a browser: player, aligned copies, proof, live updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's pages in a real browser: news, films, uploads and buttons."""
+"""The library pages in a browser: live updates, videos, uploads and actions."""
 
 from __future__ import annotations
 

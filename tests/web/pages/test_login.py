@@ -1,4 +1,4 @@
-"""Logging in with a token: the session, what it opens, and its end."""
+"""Login and logout in a browser."""
 
 from __future__ import annotations
 

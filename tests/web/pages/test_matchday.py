@@ -1,4 +1,4 @@
-"""The matchday in a browser: what changes appears by itself, clips play in place, keys do what they say."""
+"""The matchday in a browser: live updates, clips played in place, keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations page in a browser: it renews itself, and what somebody opened or stands on stays."""
+"""The operations page in a browser: refresh keeps opened details and focus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review in a real Chromium, with one reviewer: every action by its key, undo, bulk, frames."""
+"""Review in a browser with one reviewer: actions by key, undo, selection, frames."""
 
 from __future__ import annotations
 

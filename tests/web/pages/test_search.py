@@ -1,4 +1,4 @@
-"""Search in a browser: results as one types, filters, and an address that can be shared."""
+"""Search in a browser: results while typing, filters, and a shareable URL."""
 
 from __future__ import annotations
 

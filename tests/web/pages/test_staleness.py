@@ -1,4 +1,4 @@
-"""A page turns stale by itself, while nobody says a word, and is fresh again with the next news."""
+"""Pages in a browser mark stale matches without a message from the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscriptions in a browser: only operators find them, and a secret is shown once."""
+"""Subscriptions in a browser: for operators only; the secret is shown once."""
 
 from __future__ import annotations
 

@@ -29,13 +29,13 @@ def a_token(**more: object) -> Token:
     return Token("abcd1234", "desk", Role.EDITOR, hash_secret(SECRET), NOW, **more)  # type: ignore[arg-type]
 
 
-def test_each_role_may_do_what_those_before_it_may() -> None:
+def test_roles_include_lower_ones() -> None:
     assert Role.READER < Role.EDITOR < Role.OPERATOR
     assert [str(role) for role in Role] == ["reader", "editor", "operator"]
     assert all(Role.named(str(role)) is role for role in Role)
 
 
-def test_a_token_is_read_as_it_was_written() -> None:
+def test_a_token_survives_formatting() -> None:
     assert token_text("abcd1234", SECRET) == TEXT
     assert parse_token(TEXT) == ("abcd1234", SECRET)
 
@@ -58,17 +58,17 @@ def test_a_token_is_read_as_it_was_written() -> None:
         "x" * 100_000,
     ],
 )
-def test_anything_else_is_no_token(text: str) -> None:
+def test_malformed_tokens_are_rejected(text: str) -> None:
     assert parse_token(text) is None
 
 
 @pytest.mark.parametrize("random", [bytes(8), bytes([255] * 8), bytes(range(30, 60))])
-def test_an_id_fits_the_form_of_a_token(random: bytes) -> None:
+def test_token_ids_match_the_token_format(random: bytes) -> None:
     assert parse_token(token_text(token_id(random), SECRET)) == (token_id(random), SECRET)
 
 
 @pytest.mark.parametrize(("lasts", "ends"), [(None, None), (timedelta(days=2), NOW + timedelta(days=2))])
-def test_of_a_new_token_only_the_text_tells_the_secret(lasts: timedelta | None, ends: datetime | None) -> None:
+def test_a_stored_token_does_not_contain_its_secret(lasts: timedelta | None, ends: datetime | None) -> None:
     token, text = new_token("news desk", Role.EDITOR, NOW, bytes(8), SECRET, lasts)
     assert parse_token(text) == (token.id, SECRET)
     assert verify_secret(token, SECRET)
@@ -76,7 +76,7 @@ def test_of_a_new_token_only_the_text_tells_the_secret(lasts: timedelta | None, 
     assert SECRET.hex() not in repr(token)
 
 
-def test_only_the_right_secret_fits() -> None:
+def test_secrets_are_verified() -> None:
     assert verify_secret(a_token(), SECRET)
     assert not verify_secret(a_token(), SECRET[::-1])
 
@@ -91,7 +91,7 @@ def test_only_the_right_secret_fits() -> None:
         ({"expires_at": NOW, "revoked_at": NOW}, "revoked"),
     ],
 )
-def test_why_a_token_holds_no_longer(more: dict[str, datetime], expected: str | None) -> None:
+def test_ended_tokens(more: dict[str, datetime], expected: str | None) -> None:
     assert a_token(**more).ended(NOW) == expected
 
 
@@ -99,11 +99,11 @@ def test_why_a_token_holds_no_longer(more: dict[str, datetime], expected: str | 
     ("last", "due"),
     [(None, True), (NOW - timedelta(seconds=59), False), (NOW - timedelta(seconds=60), True)],
 )
-def test_its_use_is_noted_once_a_minute(last: datetime | None, due: bool) -> None:
+def test_token_use_is_recorded_once_a_minute(last: datetime | None, due: bool) -> None:
     assert a_token(last_used_at=last).is_due_for_touch(NOW) is due
 
 
-def test_the_mark_of_forms_differs_by_login_and_does_not_tell_the_cookie() -> None:
+def test_csrf_tokens_differ_by_session_and_do_not_reveal_it() -> None:
     assert csrf_token(SECRET) != csrf_token(SECRET[::-1])
     assert csrf_token(SECRET) not in (SECRET.hex(), hash_secret(SECRET).hex())
 
@@ -121,10 +121,10 @@ def test_the_mark_of_forms_differs_by_login_and_does_not_tell_the_cookie() -> No
         ("<script>", "unknown"),
     ],
 )
-def test_whom_wrong_tokens_are_counted_for(address: str | None, client: str) -> None:
+def test_rate_limit_keys(address: str | None, client: str) -> None:
     assert client_key(address) == client
 
 
 @pytest.mark.parametrize(("passed", "expected"), [(0, 900), (60, 840), (900, 1), (5000, 1)])
-def test_the_wait_until_the_first_failure_is_forgotten(passed: int, expected: int) -> None:
+def test_retry_after_the_oldest_failure(passed: int, expected: int) -> None:
     assert retry_after_seconds(NOW - timedelta(seconds=passed), NOW) == expected

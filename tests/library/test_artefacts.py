@@ -44,7 +44,7 @@ async def test_scenes_become_tiles(bench: Bench, cuts: list[int], tiles: list[tu
     assert {clip.state for clip in await bench.library.clips_of(source_id)} == {ClipState.SPLICED}
 
 
-async def test_tiles_are_laid_once_and_stay(bench: Bench) -> None:
+async def test_tiles_are_created_once(bench: Bench) -> None:
     clips = await bench.cut(cuts=(40,))
     source_id = clips[0].source_id
     saved = await asyncio.gather(
@@ -54,7 +54,7 @@ async def test_tiles_are_laid_once_and_stay(bench: Bench) -> None:
     assert await bench.library.clips_of(source_id) == clips
 
 
-async def test_scenes_are_known_by_content_and_by_who_found_them(bench: Bench) -> None:
+async def test_scenes_are_cached_by_content_and_detector(bench: Bench) -> None:
     clips = await bench.cut(cuts=(40,), name="film")
     assert await bench.library.known_scenes("film-100", DETECTOR) == [40]
     assert await bench.library.known_scenes("film-100", "another-1") is None
@@ -70,7 +70,7 @@ async def test_there_are_no_scenes_without_a_master(bench: Bench) -> None:
             await bench.library.save_scenes(id_, "film", DETECTOR, [])
 
 
-async def test_a_sheet_comes_back_as_it_was_saved(bench: Bench) -> None:
+async def test_a_sprite_sheet_survives_saving(bench: Bench) -> None:
     one, *_ = await bench.cut()
     for has_file in (False, True):
         await bench.library.save_sprite(one.id, sprite(one.frames), has_file, fingerprint("moment"))
@@ -82,7 +82,7 @@ async def test_a_sheet_comes_back_as_it_was_saved(bench: Bench) -> None:
         await bench.library.save_master(4711, master())
 
 
-async def test_likenesses_are_looked_for_within_a_goal_and_within_a_source(bench: Bench) -> None:
+async def test_duplicates_are_searched_within_a_goal_or_source(bench: Bench) -> None:
     await add_goal(bench, videos={"a" * 32: "kept", "b" * 32: "kept"})
     await bench.library.import_published_clips(NOW, 9)
     mine, theirs = [row["id"] for row in await bench.rows("library_sources")]
@@ -110,13 +110,13 @@ async def test_the_pairs_of_a_clip_are_replaced(bench: Bench) -> None:
     assert await _pairs(bench) == []
 
 
-async def test_clips_that_find_each_other_in_the_same_moment(bench: Bench) -> None:
+async def test_concurrent_duplicate_searches_find_each_other(bench: Bench) -> None:
     ids = [clip.id for clip in await bench.cut(cuts=range(10, 100, 10))]
     await asyncio.gather(*(bench.library.save_duplicates(id_, ids) for id_ in (*ids, *reversed(ids))))
     assert len(await _pairs(bench)) == 45
 
 
-async def test_keyframes_of_before_are_listed_for_deletion(bench: Bench) -> None:
+async def test_replaced_keyframes_are_queued_for_deletion(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.library.mark_deleted(await bench.library.pending_deletions(9))
     four = [Keyframe(number, number * 10, "25%", 640, 360) for number in range(4)]

@@ -39,7 +39,7 @@ def opened(files: dict[str, Path]) -> ClipEmbedder:
     return ClipEmbedder(files["pictures"], files["text"], files["tokenizer"])
 
 
-async def test_words_and_pictures_meet(files: dict[str, Path]) -> None:
+async def test_text_and_images_share_one_vector_space(files: dict[str, Path]) -> None:
     model = opened(files)
     model.check()
     assert (model.name, model.dimensions, model.supports_text) == ("clip_file", DIMENSIONS, True)
@@ -51,34 +51,34 @@ async def test_words_and_pictures_meet(files: dict[str, Path]) -> None:
     assert np.allclose(np.linalg.norm(seen, axis=1), 1)
 
 
-async def test_a_text_side_of_a_fixed_length_gets_as_much(files: dict[str, Path], tmp_path: Path) -> None:
+async def test_a_text_model_of_fixed_length_is_padded(files: dict[str, Path], tmp_path: Path) -> None:
     files["text"] = text_model(tmp_path / "fixed.onnx", length=6)
     model = opened(files)
     assert (await model.embed_text("red")).shape == (DIMENSIONS,)
     assert (await model.embed_text("red " * 500)).shape == (DIMENSIONS,)
 
 
-async def test_without_a_text_side_words_are_refused(files: dict[str, Path]) -> None:
+async def test_text_is_rejected_without_a_text_model(files: dict[str, Path]) -> None:
     model = ClipEmbedder(files["pictures"])
     assert not model.supports_text
     with pytest.raises(EmbeddingError, match="does not support text"):
         await model.embed_text("red")
 
 
-async def test_many_pictures_and_none(files: dict[str, Path]) -> None:
+async def test_batches_of_any_size(files: dict[str, Path]) -> None:
     model = opened(files)
     assert (await model.embed_images([plain("red")] * 19)).shape == (19, DIMENSIONS)
     assert (await model.embed_images([])).shape == (0, DIMENSIONS)
 
 
-def test_other_files_are_another_version(files: dict[str, Path], tmp_path: Path) -> None:
+def test_other_model_files_have_another_version(files: dict[str, Path], tmp_path: Path) -> None:
     first = opened(files).version
     assert opened(files).version == first
     files["text"] = text_model(tmp_path / "other.onnx", length=6)
     assert opened(files).version != first
 
 
-def test_settings_build_both_models_side_by_side(files: dict[str, Path]) -> None:
+def test_settings_enable_several_models(files: dict[str, Path]) -> None:
     settings = Settings(
         embedding_models=("mobilenet_v3_small", "clip_file"),
         embedding_file=files["pictures"],
@@ -100,16 +100,14 @@ def test_settings_build_both_models_side_by_side(files: dict[str, Path]) -> None
         (("mobilenet_v3_small", "mobilenet_v3_small"), "twice"),
     ],
 )
-def test_wrong_settings_are_named(models: tuple[str, ...], words: str) -> None:
+def test_invalid_settings_are_named(models: tuple[str, ...], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         build_embedders(Settings(embedding_models=models))
 
 
 @pytest.mark.parametrize("side", ["pictures", "text", "tokenizer"])
 @pytest.mark.parametrize("content", [None, b"", b"no model at all", b"\x08\x08" + b"\xff" * 200])
-def test_a_file_that_is_missing_or_is_something_else_is_refused(
-    files: dict[str, Path], side: str, content: bytes | None
-) -> None:
+def test_a_missing_or_invalid_model_file_is_rejected(files: dict[str, Path], side: str, content: bytes | None) -> None:
     if content is None:
         files[side].unlink()
     else:
@@ -118,18 +116,18 @@ def test_a_file_that_is_missing_or_is_something_else_is_refused(
         opened(files).check()
 
 
-def test_sides_that_do_not_meet_are_refused(files: dict[str, Path], tmp_path: Path) -> None:
+def test_models_with_different_dimensions_are_rejected(files: dict[str, Path], tmp_path: Path) -> None:
     files["text"] = text_model(tmp_path / "wide.onnx", dimensions=16)
     with pytest.raises(SettingsError, match="different dimensions"):
         opened(files).check()
 
 
-def test_a_text_side_without_its_tokenizer_is_refused(files: dict[str, Path]) -> None:
+def test_a_text_model_without_a_tokenizer_is_rejected(files: dict[str, Path]) -> None:
     with pytest.raises(SettingsError, match="together"):
         ClipEmbedder(files["pictures"], files["text"])
 
 
-def test_without_the_package_tokenizers_it_is_named(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tokenizers_package_is_named(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(SettingsError, match="package tokenizers"):
         opened(files).check()
@@ -138,7 +136,7 @@ def test_without_the_package_tokenizers_it_is_named(files: dict[str, Path], monk
 @pytest.mark.parametrize(
     "told", ["[]", "{", '{"image_mean": [1]}', '{"image_std": [0, 1, 1]}', '{"image_mean": "abc"}']
 )
-def test_a_preprocessor_file_that_cannot_be_read_is_refused(files: dict[str, Path], told: str) -> None:
+def test_an_unreadable_preprocessor_file_is_rejected(files: dict[str, Path], told: str) -> None:
     (files["pictures"].parent / "preprocessor_config.json").write_text(told)
     model = opened(files)
     with pytest.raises(SettingsError):

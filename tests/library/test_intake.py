@@ -14,7 +14,7 @@ from tests.library.goals import GOAL, add_goal
 from tests.support.library_rows import NOW, Bench
 
 
-async def test_a_kept_video_becomes_a_source_with_the_facts_of_its_goal(bench: Bench) -> None:
+async def test_a_published_clip_becomes_a_source_with_facts(bench: Bench) -> None:
     await add_goal(bench, videos={"a" * 32: "kept", "b" * 32: "replaced", "c" * 32: "refused"})
 
     assert await bench.library.import_published_clips(NOW, 99) == 1
@@ -48,12 +48,12 @@ async def test_a_kept_video_becomes_a_source_with_the_facts_of_its_goal(bench: B
     "unready",
     ["download_complete = false", "removed_at = now(), removed_reason = 'offside'"],
 )
-async def test_a_goal_whose_search_runs_or_that_does_not_count_is_left_alone(bench: Bench, unready: str) -> None:
+async def test_open_goals_are_not_imported(bench: Bench, unready: str) -> None:
     await add_goal(bench, also=unready)
     assert await bench.library.import_published_clips(NOW, 99) == 0
 
 
-async def test_nothing_is_taken_in_twice(bench: Bench) -> None:
+async def test_clips_are_imported_once(bench: Bench) -> None:
     await add_goal(bench, videos={f"{number:032x}": "kept" for number in range(7)})
     taken = await asyncio.gather(*(bench.library.import_published_clips(NOW, 5) for _ in range(4)))
     taken += [await bench.library.import_published_clips(NOW, 5), await bench.library.import_published_clips(NOW, 5)]
@@ -85,7 +85,9 @@ async def test_a_source_outlives_its_match(bench: Bench) -> None:
         ),
     ],
 )
-async def test_what_is_known_follows_the_goal(bench: Bench, change: str, title: str, facts: dict[str, object]) -> None:
+async def test_facts_follow_corrections_of_the_goal(
+    bench: Bench, change: str, title: str, facts: dict[str, object]
+) -> None:
     await add_goal(bench)
     await bench.library.import_published_clips(NOW, 9)
     (before,) = await bench.rows("library_sources")
@@ -111,14 +113,14 @@ async def test_a_wicket_has_overs_and_no_score(bench: Bench) -> None:
     assert (row["facts"]["minute"], row["facts"]["score"], row["facts"]["kind"]) == ("12.3 ov", None, "Caught")
 
 
-async def test_a_goal_nobody_is_known_to_have_scored_is_the_team_s(bench: Bench) -> None:
+async def test_a_goal_without_a_scorer_is_titled_by_its_team(bench: Bench) -> None:
     await add_goal(bench, also="player_name = null, assist_name = null")
     await bench.library.import_published_clips(NOW, 9)
     (row,) = await bench.rows("library_sources")
     assert row["title"] == "Liverpool 90+3' · Liverpool 2–1 Manchester City"
 
 
-async def test_what_an_editor_submits_waits_for_its_download(bench: Bench) -> None:
+async def test_a_submission_waits_for_its_download(bench: Bench) -> None:
     given = Submission(SourceKind.URL, "A \x00film \ud800", {"team": "Ajax\x00"}, "https://x.example/1", by="Anna")
     source = await bench.library.source(await bench.library.submit(given, NOW))
 
@@ -128,7 +130,7 @@ async def test_what_an_editor_submits_waits_for_its_download(bench: Bench) -> No
     assert (source.master, source.progress, source.created_at) == (None, None, NOW)
 
 
-async def test_a_long_title_is_cut(bench: Bench) -> None:
+async def test_a_long_title_is_truncated(bench: Bench) -> None:
     source_id = await bench.library.submit(Submission(SourceKind.URL, "x" * 9999, url="https://x.example"), NOW)
     assert len((await bench.library.source(source_id)).title) == 200
 
@@ -141,12 +143,12 @@ async def test_a_long_title_is_cut(bench: Bench) -> None:
         Submission(SourceKind.GOAL, "no goal", url="https://x.example"),
     ],
 )
-async def test_the_database_refuses_a_source_that_comes_from_nowhere(bench: Bench, wrong: Submission) -> None:
+async def test_the_schema_rejects_a_source_without_origin(bench: Bench, wrong: Submission) -> None:
     with pytest.raises(psycopg.IntegrityError):
         await bench.library.submit(wrong, NOW)
 
 
-async def test_there_is_no_source_and_no_clip_of_another_number(bench: Bench) -> None:
+async def test_unknown_ids_raise_not_found(bench: Bench) -> None:
     with pytest.raises(NotFound, match="source 4711 not found"):
         await bench.library.source(4711)
     with pytest.raises(NotFound, match="clip 4711 not found"):
@@ -154,7 +156,7 @@ async def test_there_is_no_source_and_no_clip_of_another_number(bench: Bench) ->
     assert await bench.library.clips_of(4711) == []
 
 
-async def test_progress_is_told_while_somebody_is_at_it(bench: Bench) -> None:
+async def test_progress_is_published_while_a_stage_runs(bench: Bench) -> None:
     source_id = await bench.new_source()
     await bench.library.save_progress(source_id, 0.1, NOW)
     assert (await bench.library.source(source_id)).progress is None, "nobody has begun"

@@ -63,13 +63,13 @@ async def test_an_archived_clip_leaves_its_row_and_a_list_of_its_objects(bench: 
     assert await bench.library.release_files(4711) == []
 
 
-async def test_what_was_made_and_never_said_is_deleted_too(bench: Bench) -> None:
+async def test_unsaved_objects_are_deleted_too(bench: Bench) -> None:
     """Whoever cut the file may have died before its row was written."""
     one, *_ = await bench.cut()
     assert await bench.library.release_files(one.id) == keys_of(one)
 
 
-async def test_clips_whose_numbers_begin_alike_keep_their_objects_apart(bench: Bench) -> None:
+async def test_deletions_distinguish_ids_with_a_common_prefix(bench: Bench) -> None:
     clips = await bench.cut(cuts=range(5, 100, 5))
     assert {1, 10} <= {clip.id for clip in clips}
     for clip in reversed(clips):
@@ -91,7 +91,7 @@ async def test_objects_that_cannot_be_deleted_come_after_the_others(bench: Bench
     await bench.library.mark_not_deleted([], ObjectStoreUnavailable("away"))
 
 
-async def test_an_upload_waits_until_the_master_is_there(bench: Bench) -> None:
+async def test_an_upload_is_kept_until_the_master_exists(bench: Bench) -> None:
     source_id = await bench.new_source("film")
     key = upload_key("film")
     assert await named(bench) == [key]
@@ -102,9 +102,7 @@ async def test_an_upload_waits_until_the_master_is_there(bench: Bench) -> None:
     assert await named(bench) == []
 
 
-async def test_every_object_that_a_row_names_in_the_order_of_the_object_store(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_expected_keys_are_sorted_as_in_the_object_store(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library_leftovers, "KEYS_PER_FETCH", 3)
     clips = await bench.ready(cuts=range(10, 100, 10))
     await embedded(bench, clips[0])

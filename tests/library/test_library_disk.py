@@ -49,7 +49,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "place"
 
 
-async def test_a_master_is_fetched_once_for_all_who_want_it(stored: ThreadedObjectStore, place: Path) -> None:
+async def test_a_master_is_downloaded_once_for_concurrent_users(stored: ThreadedObjectStore, place: Path) -> None:
     counting = Counting(stored)
     disk = MasterCache(counting, place, max_idle=1)  # type: ignore[arg-type]
 
@@ -69,9 +69,7 @@ async def test_a_master_is_fetched_once_for_all_who_want_it(stored: ThreadedObje
     assert os.listdir(place) == []
 
 
-async def test_a_master_in_use_stays_and_another_version_of_it_is_another(
-    stored: ThreadedObjectStore, place: Path
-) -> None:
+async def test_a_master_in_use_is_not_evicted(stored: ThreadedObjectStore, place: Path) -> None:
     disk = MasterCache(stored, place, max_idle=0)
     newer = replace(source(1), master=MasterVideo(10, Fraction(25), 320, 180, False, 4, "other"))
     async with disk.master(source(1)) as path:
@@ -83,7 +81,7 @@ async def test_a_master_in_use_stays_and_another_version_of_it_is_another(
     await disk.aclose()
 
 
-async def test_a_master_that_is_missing_is_told_and_can_come_later(objects: ThreadedObjectStore, place: Path) -> None:
+async def test_a_missing_master_can_be_retried(objects: ThreadedObjectStore, place: Path) -> None:
     disk = MasterCache(objects, place)
     for _ in range(2):
         with pytest.raises(ObjectMissing):
@@ -95,9 +93,7 @@ async def test_a_master_that_is_missing_is_told_and_can_come_later(objects: Thre
     await disk.aclose()
 
 
-async def test_what_a_dead_process_left_is_swept_and_a_living_ones_place_is_not(
-    objects: ThreadedObjectStore, place: Path
-) -> None:
+async def test_only_abandoned_folders_are_removed(objects: ThreadedObjectStore, place: Path) -> None:
     left = (
         "import os, sys\n"
         "from pathlib import Path\n"
@@ -119,7 +115,7 @@ async def test_what_a_dead_process_left_is_swept_and_a_living_ones_place_is_not(
     assert os.listdir(place) == ["footy-library-is-no-folder"]
 
 
-def test_errors_do_not_name_the_place() -> None:
+def test_errors_contain_no_local_paths() -> None:
     error = MediaBroken("/tmp/footy-library-ab12/work-x/master.mp4: it is cut off")
     assert without_path(error) == "the file: it is cut off"
 
@@ -136,7 +132,7 @@ class Notes:
         self.shares.append(share)
 
 
-async def test_progress_is_noted_now_and_then_also_after_the_store_was_away() -> None:
+async def test_progress_is_saved_again_after_a_store_failure() -> None:
     notes = Notes()
     async with report_progress(notes.save_progress, 1, lambda: NOW, every=0.001) as note:
         note.part(0.5, 1.0)(0.5)

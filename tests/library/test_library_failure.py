@@ -43,9 +43,7 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.2)
 
 
-async def test_a_source_whose_file_is_missing_fails_and_ends_well_once_it_is_there(
-    settings: Settings, temporal: Client, tmp_path: Path
-) -> None:
+async def test_a_missing_file_fails_until_it_is_stored(settings: Settings, temporal: Client, tmp_path: Path) -> None:
     async with open_library(settings) as library, open_workers(settings, temporal) as workers:
         await with_ids_of_its_own(library.database)
         key = upload_key(uuid4().hex)

@@ -46,9 +46,7 @@ def later() -> datetime:
         ("b", "abc", [("a", False, True), ("b", True, True), ("c", False, True)]),
     ],
 )
-def test_two_sorted_lists_are_read_side_by_side(
-    named: str, stored: str, expected: list[tuple[str, bool, bool]]
-) -> None:
+def test_merging_sorted_lists(named: str, stored: str, expected: list[tuple[str, bool, bool]]) -> None:
     assert list(merge_sorted(iter(named), iter(stored))) == expected
 
 
@@ -61,7 +59,7 @@ def test_two_sorted_lists_are_read_side_by_side(
         (upload_key("a"), 25 * HOUR, True),
     ],
 )
-def test_what_is_young_may_still_become_known(key: str, age: timedelta, abandoned: bool) -> None:
+def test_recent_objects_are_not_abandoned(key: str, age: timedelta, abandoned: bool) -> None:
     now = datetime(2026, 8, 22, tzinfo=UTC)
     assert is_abandoned(key, now - age, now) is abandoned
 
@@ -101,7 +99,7 @@ async def test_missing_and_unknown_objects_are_found_and_only_abandoned_ones_del
     assert await objects.head("7001/other/clip.mp4") is not None
 
 
-async def test_what_waits_to_be_deleted_is_neither(
+async def test_queued_objects_are_neither_missing_nor_unknown(
     library: LibraryStore, objects: ThreadedObjectStore, filmed: Filmed, tmp_path: Path
 ) -> None:
     await library.release_files(filmed.clips[0])
@@ -109,7 +107,7 @@ async def test_what_waits_to_be_deleted_is_neither(
     assert (seen.to_delete, seen.unknown, seen.missing, seen.is_clean) == (2, 0, 0, True)
 
 
-async def test_long_lists_are_counted_and_only_their_beginning_named(
+async def test_reported_keys_are_limited(
     library: LibraryStore, objects: ThreadedObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_scrub, "MAX_REPORTED", 2)

@@ -39,30 +39,30 @@ from found_footy.library.moments import (
         ("a b c d e f g h i", SearchText("a b c d e f g h")),
     ],
 )
-def test_minutes_are_told_from_words(line: str, expected: SearchText) -> None:
+def test_minutes_are_parsed_from_words(line: str, expected: SearchText) -> None:
     assert parse_query(line) == expected
 
 
-def test_every_state_is_found_somewhere_or_gone() -> None:
+def test_every_state_is_in_a_section_or_archived() -> None:
     placed = [state for states in SECTIONS.values() for state in states]
     assert sorted([*placed, *ARCHIVED]) == sorted(ClipState)
 
 
-def test_without_a_place_everything_is_wanted_that_is_not_gone() -> None:
+def test_without_a_section_all_but_archived_clips_match() -> None:
     assert set(SearchFilter().states) == {str(state) for state in ClipState} - {str(state) for state in ARCHIVED}
     assert SearchFilter(place="skipped").states == ["review_skipped"]
     assert SearchFilter().is_empty
     assert not SearchFilter(parse_query("salah")).is_empty
 
 
-def test_a_form_is_read_with_both_of_its_days_and_empty_fields_do_not_filter() -> None:
+def test_dates_are_inclusive_and_empty_fields_do_not_filter() -> None:
     wish = parse_filter("salah 90+3", first=date(2026, 8, 22), last=date(2026, 8, 22), team=" ", kind="penalty")
     assert (wish.since, wish.until) == (datetime(2026, 8, 22, tzinfo=UTC), datetime(2026, 8, 23, tzinfo=UTC))
     assert (wish.text, wish.team, wish.kind) == (SearchText("salah", ("90+3",)), None, "penalty")
     assert parse_filter(None, team="", competition=None).is_empty
 
 
-def test_words_come_before_pictures_and_each_clip_once() -> None:
+def test_text_matches_come_first_and_clips_once() -> None:
     assert text_matches_first([ScoredClip(1), ScoredClip(2)], [ScoredClip(2, 0.9), ScoredClip(3, 0.8)]) == [
         ScoredClip(1),
         ScoredClip(2),
@@ -101,20 +101,20 @@ def test_a_moment_is_shown_once_with_its_copies() -> None:
     assert (second.clip.id, second.copies) == (2, ())
 
 
-def test_what_looks_most_alike_stands_for_its_moment() -> None:
+def test_the_most_similar_clip_represents_its_moment() -> None:
     known = clips(*(replace(PLAIN, id=number, height=100 * number) for number in (1, 2, 3)))
     (found,) = group_by_moment([ScoredClip(1, 0.9), ScoredClip(3, 0.5)], [frozenset({1, 2, 3})], known)
     assert (found.clip.id, [copy.id for copy in found.copies], found.similarity) == (1, [3, 2], 0.9)
 
 
-def test_the_clip_that_one_looks_from_is_not_found_itself() -> None:
+def test_the_query_clip_is_not_a_result() -> None:
     known = clips(*(replace(PLAIN, id=number) for number in (1, 2, 3)))
     groups = [frozenset({1, 2}), frozenset({3})]
     found = group_by_moment([ScoredClip(1, 1.0), ScoredClip(2, 0.9), ScoredClip(3, 0.4)], groups, known, without=1)
     assert [(each.clip.id, each.copies) for each in found] == [(2, ()), (3, ())]
 
 
-def test_clips_that_went_away_meanwhile_are_left_out() -> None:
+def test_deleted_clips_are_left_out() -> None:
     known = clips(replace(PLAIN, id=2))
     (found,) = group_by_moment([ScoredClip(1, 0.9), ScoredClip(2, 0.8)], [frozenset({1, 2})], known)
     assert (found.clip.id, found.copies) == (2, ())

@@ -41,7 +41,7 @@ async def web() -> AsyncIterator[HttpServer]:
         yield server
 
 
-async def test_a_kept_video_of_a_goal_becomes_a_source_that_outlives_its_match(
+async def test_a_published_clip_becomes_a_source_that_outlives_its_match(
     small_world: WorldCopy, tmp_path: Path
 ) -> None:
     objects = small_world.world.objects
@@ -60,7 +60,7 @@ async def test_a_kept_video_of_a_goal_becomes_a_source_that_outlives_its_match(
             assert await system.run("sprites", clip.id)
 
 
-async def test_a_link_is_fetched(
+async def test_a_submitted_url_is_downloaded(
     store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer
 ) -> None:
     async with library_system(store.database, objects, tmp_path, [urlsplit(web.url).netloc]) as system:
@@ -73,7 +73,7 @@ async def test_a_link_is_fetched(
 
 
 @pytest.mark.parametrize("chosen", [True, False])
-async def test_a_page_gives_its_title_where_nobody_chose_one(
+async def test_the_page_title_is_used_unless_one_was_submitted(
     store: FixtureStore, objects: ThreadedObjectStore, tmp_path: Path, web: HttpServer, chosen: bool
 ) -> None:
     url = f"{web.url}/page"
@@ -88,7 +88,7 @@ async def test_a_page_gives_its_title_where_nobody_chose_one(
 @pytest.mark.parametrize(
     ("path", "kind", "retryable"), [("404", "CandidateRejected", False), ("503", "DownloadUnavailable", True)]
 )
-async def test_a_link_that_leads_nowhere_says_so(
+async def test_a_broken_url_fails_with_a_reason(
     store: FixtureStore,
     objects: ThreadedObjectStore,
     tmp_path: Path,

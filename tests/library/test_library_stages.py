@@ -54,7 +54,7 @@ async def state_of(system: LibrarySystem, stage: str, item: int) -> str:
     return (await system.store.clip(item)).state
 
 
-async def test_a_film_goes_all_the_way_into_the_library(system: LibrarySystem) -> None:
+async def test_a_film_passes_all_stages(system: LibrarySystem) -> None:
     source = await system.submitted()
     assert await system.due("download") == [source]
     assert await system.run("download", source)
@@ -86,7 +86,7 @@ async def test_a_film_goes_all_the_way_into_the_library(system: LibrarySystem) -
     assert keyframe_key(source, first, len(KEYFRAMES) - 1) in await system.keys()
 
 
-async def test_a_film_of_one_scene_is_its_own_clip_without_a_second_file(system: LibrarySystem) -> None:
+async def test_a_clip_that_covers_its_source_has_no_second_file(system: LibrarySystem) -> None:
     (clip,) = await system.spliced(film_bytes(scenes=1))
     assert await system.run("sprites", clip.id)
     assert not (await system.store.clip(clip.id)).has_file
@@ -167,9 +167,7 @@ async def test_a_killed_download_resumes_from_the_downloaded_file(
     assert await system.keys() == [master_key(source)], "the master replaces the downloaded file"
 
 
-async def test_scenes_of_a_film_that_is_known_are_not_looked_for_again(
-    system: LibrarySystem, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_known_scenes_are_not_detected_again(system: LibrarySystem, monkeypatch: pytest.MonkeyPatch) -> None:
     await system.spliced(name="first")
 
     async def never(*args: object) -> None:
@@ -179,9 +177,7 @@ async def test_scenes_of_a_film_that_is_known_are_not_looked_for_again(
     assert len(await system.spliced(name="second")) == SCENES
 
 
-async def test_clips_that_show_the_same_are_paired_whichever_comes_first(
-    system: LibrarySystem, store: FixtureStore
-) -> None:
+async def test_duplicates_are_paired_in_any_order(system: LibrarySystem, store: FixtureStore) -> None:
     one, other, copy = await system.spliced(film_bytes(seeds=(10, 11, 10)))
     assert all(await asyncio.gather(*(system.run("sprites", clip.id) for clip in (one, other, copy))))
     async with store.database.connection() as connection:
@@ -218,9 +214,7 @@ async def test_an_archived_clip_loses_its_files_and_stays_a_tile(system: Library
     assert await system.store.pending_deletions(10) == [upload_key("film")]
 
 
-async def test_the_film_of_an_archived_goal_goes_and_the_goals_own_file_stays(
-    system: LibrarySystem, store: FixtureStore
-) -> None:
+async def test_archiving_keeps_the_goals_own_file(system: LibrarySystem, store: FixtureStore) -> None:
     """A video of one scene: its clip has no file of its own, and what it shows would stay for ever."""
     await add_goal(Bench(store.database))
     published = clip_key(7001, GOAL, VIDEO)
@@ -243,7 +237,7 @@ async def test_the_film_of_an_archived_goal_goes_and_the_goals_own_file_stays(
     assert await system.store.import_published_clips(system.clock(), 9) == 0
 
 
-async def test_a_removed_film_is_gone_when_the_clean_up_is_through(system: LibrarySystem) -> None:
+async def test_a_removed_film_is_deleted_by_the_clean_up(system: LibrarySystem) -> None:
     clips = await system.in_review()
     source = clips[0].source_id
     await system.review.remove_source(source, system.who)
@@ -276,7 +270,7 @@ async def test_an_edit_becomes_files_when_it_is_settled(system: LibrarySystem) -
     assert sorted(states) == sorted([(ClipState.ARCHIVED, False)] * 2 + [(ClipState.PENDING_REVIEW, True)] * 2)
 
 
-async def test_an_edit_that_was_undone_makes_nothing(system: LibrarySystem) -> None:
+async def test_an_undone_edit_creates_no_files(system: LibrarySystem) -> None:
     clips = await system.in_review()
     before = await system.keys()
     await system.review.split(clips[0].id, 20, system.who)
@@ -287,7 +281,7 @@ async def test_an_edit_that_was_undone_makes_nothing(system: LibrarySystem) -> N
     assert await system.keys() == before
 
 
-async def test_a_skipped_clip_rests_until_somebody_thinks_again(system: LibrarySystem) -> None:
+async def test_a_skipped_clip_can_be_approved_later(system: LibrarySystem) -> None:
     clips = await system.spliced(film_bytes(scenes=1))
     assert await system.run("sprites", clips[0].id)
     await system.review.decide(ActionKind.SKIP, [clips[0].id], system.who)
@@ -332,9 +326,7 @@ async def prepared(system: LibrarySystem, stage: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("stage", [stage.name for stage in STAGES if stage.name != "clean-up"])
-async def test_a_stage_fails_is_tried_again_goes_on_after_a_crash_and_ends_once(
-    system: LibrarySystem, tmp_path: Path, stage: str
-) -> None:
+async def test_each_stage_survives_failure_retry_and_crash(system: LibrarySystem, tmp_path: Path, stage: str) -> None:
     item, key = await prepared(system, stage)
     spare = tmp_path / "spare"
     await system.objects.get(key, spare)
@@ -366,9 +358,7 @@ async def test_a_stage_fails_is_tried_again_goes_on_after_a_crash_and_ends_once(
     assert await system.keys() == before
 
 
-async def test_a_store_that_is_away_leaves_a_list_of_what_is_still_to_delete(
-    system: LibrarySystem, tmp_path: Path
-) -> None:
+async def test_deletions_stay_queued_while_the_store_is_unavailable(system: LibrarySystem, tmp_path: Path) -> None:
     item, _ = await prepared(system, "clean-up")
     (tmp_path / "objects").rename(tmp_path / "away")
     with pytest.raises(FootyError) as failure:
@@ -396,7 +386,7 @@ async def test_a_store_that_is_away_leaves_a_list_of_what_is_still_to_delete(
 
 
 @pytest.mark.parametrize(("content", "kind"), [(b"", "NotAVideo"), (b"no film at all", "NotAVideo"), (None, None)])
-async def test_what_is_no_film_fails_for_good_and_names_no_place_of_this_machine(
+async def test_an_invalid_file_fails_permanently_without_naming_local_paths(
     system: LibrarySystem, content: bytes | None, kind: str | None, tmp_path: Path
 ) -> None:
     # What is not given is a film that is cut off.
@@ -409,7 +399,7 @@ async def test_what_is_no_film_fails_for_good_and_names_no_place_of_this_machine
     assert await system.keys() == [upload_key("film")]
 
 
-async def test_a_link_that_may_not_be_asked_fails_for_good(system: LibrarySystem) -> None:
+async def test_a_forbidden_url_fails_permanently(system: LibrarySystem) -> None:
     order = Submission(SourceKind.URL, "A film", url="http://127.0.0.1:9/film.mp4")
     source = await system.store.submit(order, system.clock())
     with pytest.raises(FootyError) as failure:
@@ -417,7 +407,7 @@ async def test_a_link_that_may_not_be_asked_fails_for_good(system: LibrarySystem
     assert (failure.value.kind, failure.value.retryable) == ("BadRequest", False)
 
 
-async def test_the_desk_finds_everything_in_turn(system: LibrarySystem) -> None:
+async def test_the_dispatcher_finds_work_of_every_stage(system: LibrarySystem) -> None:
     first = await system.submitted(name="one")
     second = await system.submitted(name="two")
     assert await system.run("download", second)
@@ -426,7 +416,7 @@ async def test_the_desk_finds_everything_in_turn(system: LibrarySystem) -> None:
     assert found.deletions == 1
 
 
-async def test_an_idle_desk_says_so_after_a_while_or_when_its_worker_stops(system: LibrarySystem) -> None:
+async def test_an_idle_dispatcher_returns_after_its_long_poll_or_at_shutdown(system: LibrarySystem) -> None:
     found = await ActivityEnvironment().run(system.dispatch.find_work, FindWorkInput())
     assert (found.work, found.settled, found.deletions) == ([], 0, 0)
     system.dispatch._long_poll_seconds = 3600

@@ -53,13 +53,13 @@ def test_the_schedule_passes_the_settings_on(settings: Settings) -> None:
     assert action.args == [LibraryInput(seconds=1.5)]
 
 
-async def test_the_fetcher_keeps_to_the_settings(settings: Settings) -> None:
+async def test_the_fetcher_uses_the_limits_of_the_settings(settings: Settings) -> None:
     fetcher = build_source_fetcher(settings.model_copy(update={"source_mb": 7, "source_hours": 2.0}))
     assert (fetcher._limits.max_bytes, fetcher._longest_seconds) == (7_000_000, 7200)
     await fetcher.aclose()
 
 
-def test_a_stage_has_time_for_what_it_may_take(settings: Settings) -> None:
+def test_media_limits_follow_the_settings(settings: Settings) -> None:
     """A download fetches and makes a master; scenes are one pass."""
     assert 2 * settings.source_media_seconds <= stage_named("download").timeout.total_seconds()
     assert settings.source_media_seconds <= stage_named("splice").timeout.total_seconds()
@@ -75,7 +75,7 @@ def test_a_stage_has_time_for_what_it_may_take(settings: Settings) -> None:
         (["aaa", "bbb", "c"], 5, "a1 b1 c1 a2 b2"),
     ],
 )
-def test_each_stage_gets_its_turn(rows: list[str], most: int, expected: str) -> None:
+def test_interleaving_of_stages(rows: list[str], most: int, expected: str) -> None:
     work = [StageInput(name, number) for row in rows for number, name in enumerate(row, 1)]
     assert shown(interleave(work, most)) == expected
 

@@ -114,7 +114,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "ERROR_PAUSE", 0.05)
 
 
-async def test_what_is_found_is_started_each_on_its_stages_queue(temporal: Client) -> None:
+async def test_pending_items_start_on_the_queue_of_their_lane(temporal: Client) -> None:
     work = [StageInput(stage.name, number(), lane) for stage, lane in product(STAGES, Lane)]
     world = World(PendingWork(1, work=work), PendingWork())
     async with world.running(temporal) as queue:
@@ -126,7 +126,7 @@ async def test_what_is_found_is_started_each_on_its_stages_queue(temporal: Clien
     assert len(world.done) == len(work)
 
 
-async def test_what_is_under_way_is_not_started_again_and_outlives_its_dispatcher(temporal: Client) -> None:
+async def test_a_running_stage_is_not_started_again(temporal: Client) -> None:
     work = PendingWork(work=[StageInput("sprites", item := number())])
     world = World(work, work)
     world.gate = asyncio.Event()
@@ -143,7 +143,7 @@ async def test_what_is_under_way_is_not_started_again_and_outlives_its_dispatche
     assert len(world.done) == 2
 
 
-async def test_a_round_that_fails_is_not_the_end(temporal: Client) -> None:
+async def test_a_failed_round_is_followed_by_another(temporal: Client) -> None:
     away = ApplicationError("no database", type="StoreUnavailable", non_retryable=True)
     world = World(away, PendingWork(work=[StageInput("splice", item := number())]))
     async with world.running(temporal) as queue:
@@ -172,7 +172,7 @@ async def test_an_object_store_that_hangs_does_not_delay_stages(temporal: Client
         assert (await dispatching).started == 1
 
 
-async def test_a_stage_is_tried_as_often_as_its_row_says(temporal: Client) -> None:
+async def test_a_stage_has_the_attempts_of_its_row(temporal: Client) -> None:
     world, item = World(), number()
     world.failures[item] = [ApplicationError("no answer", type="StoreUnavailable") for _ in range(2)]
     async with world.running(temporal) as queue:
@@ -189,7 +189,7 @@ async def test_a_stage_is_tried_as_often_as_its_row_says(temporal: Client) -> No
         ([ValueError("a fault of our own")] * 3, 3, "ValueError", True),
     ],
 )
-async def test_a_failure_is_written_down_with_its_class(
+async def test_a_failure_is_recorded_with_its_class(
     temporal: Client, failures: list[Exception], tries: int, kind: str, retryable: bool
 ) -> None:
     world, item = World(), number()
@@ -200,7 +200,7 @@ async def test_a_failure_is_written_down_with_its_class(
     assert world.failed == [StageFailure("sprites", item, str(failures[0]).split(": ")[-1], kind, retryable)]
 
 
-async def test_a_stage_that_nobody_knows_fails_and_says_so(temporal: Client) -> None:
+async def test_an_unknown_stage_fails(temporal: Client) -> None:
     world = World()
     async with world.running(temporal) as queue:
         with pytest.raises(WorkflowFailureError) as failure:

@@ -80,12 +80,12 @@ async def test_pictures_of_any_size_and_none_at_all(model: MobileNetEmbedder) ->
     ],
     ids=["empty", "grey", "with alpha", "of another kind", "too wide"],
 )
-async def test_what_is_no_picture_is_refused(model: MobileNetEmbedder, picture: Picture) -> None:
+async def test_invalid_images_are_rejected(model: MobileNetEmbedder, picture: Picture) -> None:
     with pytest.raises(EmbeddingError):
         await model.embed_images([picture])
 
 
-async def test_it_knows_no_words(model: MobileNetEmbedder) -> None:
+async def test_mobilenet_rejects_text(model: MobileNetEmbedder) -> None:
     assert not model.supports_text
     with pytest.raises(EmbeddingError, match="does not support text"):
         await model.embed_text("goal")
@@ -97,7 +97,7 @@ def test_without_the_package_that_carries_it_the_setting_is_named(monkeypatch: p
         MobileNetEmbedder()
 
 
-async def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
+async def test_invalid_weights_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(SettingsError, match=r"model\.onnx"):
         await MobileNetEmbedder(tmp_path / "model.onnx").embed_images([np.zeros((9, 9, 3), np.uint8)])

@@ -47,7 +47,7 @@ Pair = tuple[int, int]
         "nobody is a copy of himself",
     ],
 )
-def test_moments_follow_from_pictures_and_words(
+def test_moments_from_fingerprints_and_verdicts(
     alike: list[Pair], verdicts: Mapping[Pair, bool], expected: list[set[int]]
 ) -> None:
     assert [set(moment) for moment in cluster_moments([1, 2, 3, 4], alike, verdicts)] == expected
@@ -66,13 +66,13 @@ def test_every_clip_is_in_exactly_one_moment(alike: list[Pair], verdicts: Mappin
 
 
 @given(LINKS, WORDS)
-def test_what_people_call_the_same_is_never_torn_apart(alike: list[Pair], verdicts: Mapping[Pair, bool]) -> None:
+def test_positive_verdicts_are_never_separated(alike: list[Pair], verdicts: Mapping[Pair, bool]) -> None:
     found = cluster_moments(range(8), alike, verdicts)
     assert all(_together(found, pair) for pair, same in verdicts.items() if same)
 
 
 @given(LINKS, WORDS)
-def test_what_people_call_different_stays_apart_unless_their_own_words_join_it(
+def test_negative_verdicts_separate_unless_positive_ones_connect(
     alike: list[Pair], verdicts: Mapping[Pair, bool]
 ) -> None:
     by_words = cluster_moments(range(8), [], {pair: same for pair, same in verdicts.items() if same})
@@ -83,9 +83,7 @@ def test_what_people_call_different_stays_apart_unless_their_own_words_join_it(
 
 
 @given(LINKS, WORDS, st.randoms())
-def test_the_order_of_what_is_said_plays_no_part(
-    alike: list[Pair], verdicts: Mapping[Pair, bool], chance: Random
-) -> None:
+def test_moments_do_not_depend_on_order(alike: list[Pair], verdicts: Mapping[Pair, bool], chance: Random) -> None:
     turned = {(other, one): same for (one, other), same in reversed(list(verdicts.items()))}
     shuffled = list(alike)
     chance.shuffle(shuffled)
@@ -93,7 +91,7 @@ def test_the_order_of_what_is_said_plays_no_part(
 
 
 @given(LINKS, WORDS)
-def test_nobody_is_joined_without_a_connection(alike: list[Pair], verdicts: Mapping[Pair, bool]) -> None:
+def test_unconnected_clips_are_separate_moments(alike: list[Pair], verdicts: Mapping[Pair, bool]) -> None:
     said = [pair for pair, same in verdicts.items() if same]
     widest = cluster_moments(range(8), [*alike, *said], {})
     for moment in cluster_moments(range(8), alike, verdicts):

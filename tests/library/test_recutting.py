@@ -45,7 +45,7 @@ async def test_a_clip_of_the_library_is_merged_with_the_next_one_and_back(bench:
 
 
 @pytest.mark.parametrize("state", sorted(EDITABLE))
-async def test_no_stage_takes_a_clip_that_was_cut_anew(bench: Bench, state: ClipState) -> None:
+async def test_no_stage_takes_a_replaced_clip(bench: Bench, state: ClipState) -> None:
     """Not before undo has ended, and then the clean-up alone. A failed one is not tried again either."""
     one, *_ = await bench.ready()
     await set_states(bench, [one.id], [state])
@@ -66,7 +66,7 @@ async def test_no_stage_takes_a_clip_that_was_cut_anew(bench: Bench, state: Clip
     assert await bench.library.begin(stage_named("clean-up"), one.id, LATER)
 
 
-async def test_a_clip_that_a_stage_has_is_refused_until_it_is_done(bench: Bench) -> None:
+async def test_edits_of_a_clip_in_a_stage_are_refused(bench: Bench) -> None:
     one, two, _ = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
     async with bench.stage("keyframes", one.id, LATER):
@@ -81,7 +81,7 @@ async def test_a_clip_that_a_stage_has_is_refused_until_it_is_done(bench: Bench)
     await bench.review.merge(one.id, two.id, later(ANNA, 61))
 
 
-async def test_who_approved_may_throw_it_away_and_take_both_back(bench: Bench) -> None:
+async def test_approval_and_archiving_can_be_undone_in_turn(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
     await bench.review.decide(ActionKind.ARCHIVE, [one.id], later(ANNA, 30))

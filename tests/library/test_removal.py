@@ -44,7 +44,7 @@ async def test_all_clips_are_archived_as_one_action_that_can_be_undone(bench: Be
     assert [(clip.id, clip.state) for clip in after] == [(clip.id, clip.state) for clip in before]
 
 
-async def test_the_film_goes_with_the_last_clip(bench: Bench) -> None:
+async def test_the_master_is_deleted_with_the_last_clip(bench: Bench) -> None:
     one, two, three = await bench.ready()
     source, master = one.source_id, master_key(one.source_id)
     await bench.library.mark_deleted(await bench.library.pending_deletions(9))
@@ -64,14 +64,14 @@ async def test_the_film_goes_with_the_last_clip(bench: Bench) -> None:
     assert await bench.review.remove_source(source, later(ANNA, 120)) == RemovalResult(source, False)
 
 
-async def test_clips_that_are_cleaned_up_at_once_take_the_film_along(bench: Bench) -> None:
+async def test_concurrent_clean_ups_delete_the_master(bench: Bench) -> None:
     clips = await bench.ready(cuts=range(10, 100, 10))
     await bench.review.remove_source(clips[0].source_id, ANNA)
     await asyncio.gather(*(cleaned_up(bench, clip.id) for clip in clips))
     assert master_key(clips[0].source_id) in await bench.library.pending_deletions(99)
 
 
-async def test_a_clip_that_can_come_back_keeps_the_film(bench: Bench) -> None:
+async def test_the_master_is_kept_while_an_undo_is_possible(bench: Bench) -> None:
     one, two, three = await bench.ready()
     merged = await bench.review.merge(two.id, three.id, ANNA)
     await bench.review.decide(ActionKind.ARCHIVE, [one.id], ANNA)
@@ -82,7 +82,7 @@ async def test_a_clip_that_can_come_back_keeps_the_film(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("state", ["new", "download_failed", "downloaded", "splicing_failed"])
-async def test_a_source_without_clips_goes_with_its_objects(bench: Bench, state: str) -> None:
+async def test_a_source_without_clips_is_deleted_with_its_objects(bench: Bench, state: str) -> None:
     source = await bench.new_source("wrong")
     async with bench.database.connection() as connection:
         await connection.execute("update library_sources set state = %s", [state])
@@ -95,7 +95,7 @@ async def test_a_source_without_clips_goes_with_its_objects(bench: Bench, state:
     assert {"source": source, "state": "deleted"} in await bench.news("library.source")
 
 
-async def test_one_that_is_being_worked_on_is_refused_and_whole(bench: Bench) -> None:
+async def test_a_source_with_a_running_stage_is_not_removed(bench: Bench) -> None:
     source = await bench.new_source()
     assert await bench.library.begin(stage_named("download"), source, NOW)
     with pytest.raises(EditRefused, match="downloading"):
@@ -107,7 +107,7 @@ async def test_one_that_is_being_worked_on_is_refused_and_whole(bench: Bench) ->
     assert await bench.library.pending_deletions(9) == []
 
 
-async def test_a_video_of_a_goal_that_was_removed_is_not_taken_in_again(bench: Bench) -> None:
+async def test_a_removed_clip_of_a_goal_is_not_imported_again(bench: Bench) -> None:
     await add_goal(bench)
     assert await bench.library.import_published_clips(NOW, 9) == 1
     (row,) = await bench.rows("library_sources")
@@ -117,7 +117,7 @@ async def test_a_video_of_a_goal_that_was_removed_is_not_taken_in_again(bench: B
     assert all(VIDEO not in key for key in await bench.library.pending_deletions(9))
 
 
-async def test_no_key_of_a_clip_names_the_file_of_its_goal(bench: Bench) -> None:
+async def test_deletions_never_include_the_goals_own_file(bench: Bench) -> None:
     """Links to goals' clips never die: the library has files of its own."""
     (clip,) = await bench.ready(cuts=())
     await bench.review.decide(ActionKind.ARCHIVE, [clip.id], ANNA)

@@ -34,7 +34,7 @@ LEFT_ALONE = {ClipState.REVIEW_ARCHIVED, ClipState.CLEANING, ClipState.CLEANING_
 
 
 @pytest.mark.parametrize("state", ClipState)
-def test_each_state_of_a_clip_is_archived_refused_or_left_as_it_is(state: ClipState) -> None:
+def test_removal_by_clip_state(state: ClipState) -> None:
     clips = [clip(1, state), clip(2, ClipState.PENDING_REVIEW)]
     if state in REFUSED:
         with pytest.raises(EditRefused, match=REFUSED[state]):
@@ -55,7 +55,7 @@ def test_each_state_of_a_clip_is_archived_refused_or_left_as_it_is(state: ClipSt
     ("state", "is_refused"),
     [(state, state in (SourceState.DOWNLOADING, SourceState.SPLICING)) for state in SourceState],
 )
-def test_a_source_without_clips_can_go_unless_a_stage_is_at_it(state: SourceState, is_refused: bool) -> None:
+def test_a_source_without_clips_is_removable_unless_a_stage_runs(state: SourceState, is_refused: bool) -> None:
     if is_refused:
         with pytest.raises(EditRefused, match="cannot remove source 7 yet"):
             archive_source(source(state), [], WHO)
@@ -75,9 +75,7 @@ def test_a_source_without_clips_can_go_unless_a_stage_is_at_it(state: SourceStat
         (ClipState.ARCHIVED, False, -1, False),
     ],
 )
-def test_what_can_still_be_undone_is_waited_for(
-    state: ClipState, live: bool, settles_in: float, is_refused: bool
-) -> None:
+def test_removal_waits_for_open_undo_windows(state: ClipState, live: bool, settles_in: float, is_refused: bool) -> None:
     clips = [clip(1, state, live=live, settles_in=settles_in), clip(2, ClipState.EMBEDDED)]
     if is_refused:
         with pytest.raises(EditRefused, match="can still be undone"):
@@ -86,5 +84,5 @@ def test_what_can_still_be_undone_is_waited_for(
         assert archive_source(source(), clips, WHO) is not None
 
 
-def test_where_all_is_archived_there_is_nothing_to_do() -> None:
+def test_removal_of_an_archived_source_changes_nothing() -> None:
     assert archive_source(source(), [clip(1, state) for state in LEFT_ALONE], WHO) is None

@@ -31,7 +31,7 @@ async def set_states(bench: Bench, ids: Sequence[int], states: Sequence[ClipStat
 
 
 @pytest.mark.parametrize("kind", JUDGEMENTS)
-async def test_a_judgement_takes_effect_at_once(bench: Bench, kind: ActionKind) -> None:
+async def test_an_action_takes_effect_at_once(bench: Bench, kind: ActionKind) -> None:
     one, two, three = await bench.ready()
 
     done = await bench.review.decide(kind, [one.id, three.id], ANNA)
@@ -48,7 +48,7 @@ async def test_a_judgement_takes_effect_at_once(bench: Bench, kind: ActionKind) 
 
 
 @pytest.mark.parametrize("kind", JUDGEMENTS)
-async def test_every_illegal_step_is_refused_with_a_reason_and_changes_nothing(bench: Bench, kind: ActionKind) -> None:
+async def test_refused_actions_have_a_reason_and_change_nothing(bench: Bench, kind: ActionKind) -> None:
     states = list(ClipState)
     clips = await bench.ready(frames=1000, cuts=range(10, 10 * len(states), 10))
     ids = [clip.id for clip in clips]
@@ -76,7 +76,7 @@ async def test_every_illegal_step_is_refused_with_a_reason_and_changes_nothing(b
     assert await bench.rows("library_clips", without=["changed_at"]) == without
 
 
-async def test_cuts_change_wherever_a_clip_has_come_to_rest(bench: Bench) -> None:
+async def test_idle_clips_can_be_cut_in_every_state(bench: Bench) -> None:
     states = list(ClipState)
     clips = await bench.ready(frames=1000, cuts=range(10, 10 * len(states), 10))
     await set_states(bench, [clip.id for clip in clips], states)
@@ -90,7 +90,7 @@ async def test_cuts_change_wherever_a_clip_has_come_to_rest(bench: Bench) -> Non
     await bench.tiles(clips[0].source_id)
 
 
-async def test_what_cannot_be_named_is_refused(bench: Bench) -> None:
+async def test_unknown_and_repeated_clips_are_refused(bench: Bench) -> None:
     one, *_ = await bench.ready()
     for ids, why in [
         ([], "no clips given"),
@@ -126,7 +126,7 @@ async def test_a_group_is_approved_together_and_undone_together(bench: Bench) ->
         assert (back.state, back.grouped_with, back.settles_at, back.reviewed_by) == (clip.state, None, None, None)
 
 
-async def test_who_skipped_may_think_again_and_take_both_back(bench: Bench) -> None:
+async def test_skip_and_approval_can_be_undone_in_turn(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
     await bench.review.decide(ActionKind.APPROVE, [one.id], later(BEN, 30))
@@ -140,7 +140,7 @@ async def test_who_skipped_may_think_again_and_take_both_back(bench: Bench) -> N
     assert (await bench.library.clip(one.id)).state is ClipState.PENDING_REVIEW
 
 
-async def test_what_a_stage_has_taken_cannot_be_undone_any_more(bench: Bench) -> None:
+async def test_actions_on_clips_taken_by_a_stage_cannot_be_undone(bench: Bench) -> None:
     """The clocks of two machines differ a little."""
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
@@ -149,7 +149,7 @@ async def test_what_a_stage_has_taken_cannot_be_undone_any_more(bench: Bench) ->
         await bench.review.undo(later(ANNA, 59))
 
 
-async def test_the_journal_lists_everybody_s_actions_the_newest_last(bench: Bench) -> None:
+async def test_the_journal_lists_actions_of_all_reviewers(bench: Bench) -> None:
     one, two, three = await bench.ready()
     done = [
         await bench.review.decide(ActionKind.SKIP, [one.id], ANNA),
@@ -182,7 +182,7 @@ async def test_live_clips_are_counted_by_state(bench: Bench) -> None:
     }
 
 
-async def test_what_people_say_of_two_clips_is_remembered(bench: Bench) -> None:
+async def test_verdicts_are_stored(bench: Bench) -> None:
     one, two, three = await bench.ready()
     await bench.review.set_verdict(two.id, one.id, True, ANNA)
     await bench.review.set_verdict(one.id, two.id, False, later(BEN, 1))
@@ -197,7 +197,7 @@ async def test_what_people_say_of_two_clips_is_remembered(bench: Bench) -> None:
         await bench.review.set_verdict(one.id, three.id, True, ANNA)
 
 
-async def test_actions_undo_and_settling_are_told_of(bench: Bench) -> None:
+async def test_actions_undo_and_settling_are_published(bench: Bench) -> None:
     one, two, three = await bench.ready()
     silent = len(await bench.news("library.clip"))
     split = await bench.review.split(one.id, 10, ANNA)
@@ -228,7 +228,7 @@ async def test_actions_undo_and_settling_are_told_of(bench: Bench) -> None:
     ]
 
 
-async def test_what_is_refused_is_not_told_of(bench: Bench) -> None:
+async def test_refused_actions_are_not_published(bench: Bench) -> None:
     one, *_ = await bench.ready()
     told = await bench.rows("outbox")
     with pytest.raises(EditRefused):

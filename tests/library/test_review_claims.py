@@ -21,7 +21,7 @@ def ids(clips: list[LibraryClip]) -> list[int]:
     return [clip.id for clip in clips]
 
 
-async def test_clips_come_in_the_order_of_the_film_and_each_to_one_reviewer(bench: Bench) -> None:
+async def test_clips_are_claimed_in_order_by_one_reviewer_each(bench: Bench) -> None:
     clips = await bench.ready(cuts=range(20, 100, 20))
     assert await claimed(bench, ANNA) == ids(clips[:3])
     assert await claimed(bench, BEN) == ids(clips[3:])
@@ -30,7 +30,7 @@ async def test_clips_come_in_the_order_of_the_film_and_each_to_one_reviewer(benc
     assert (mine.claimed_by, mine.claimed_until) == (ANNA.id, NOW + timedelta(seconds=1) + LEASE)
 
 
-async def test_ten_reviewers_at_once_share_without_overlap(bench: Bench) -> None:
+async def test_concurrent_claims_do_not_overlap(bench: Bench) -> None:
     clips = await bench.ready(frames=400, cuts=range(10, 400, 10))
     windows = [Reviewer(f"window-{number}", "Anna", NOW) for number in range(10)]
     shares = await asyncio.gather(*(claimed(bench, who, 4) for who in windows))
@@ -40,7 +40,7 @@ async def test_ten_reviewers_at_once_share_without_overlap(bench: Bench) -> None
     assert await claimed(bench, Reviewer("late", "Ben", NOW)) == []
 
 
-async def test_another_reviewer_begins_with_another_source(bench: Bench) -> None:
+async def test_a_second_reviewer_starts_with_another_source(bench: Bench) -> None:
     """Neighbours of a clip that lies before somebody could not be merged."""
     first = await bench.ready(cuts=range(20, 100, 20), name="first")
     second = await bench.ready(cuts=(50,), name="second")
@@ -50,7 +50,7 @@ async def test_another_reviewer_begins_with_another_source(bench: Bench) -> None
     assert await claimed(bench, Reviewer("window-3", "Cleo", NOW), 3, first[0].source_id) == ids(first[4:])
 
 
-async def test_a_claim_runs_out_and_is_taken_over(bench: Bench) -> None:
+async def test_an_expired_claim_can_be_taken_over(bench: Bench) -> None:
     clips = await bench.ready()
     await claimed(bench, ANNA)
     assert await claimed(bench, later(BEN, 119.9)) == []
@@ -60,7 +60,7 @@ async def test_a_claim_runs_out_and_is_taken_over(bench: Bench) -> None:
     assert await claimed(bench, later(ANNA, 241)) == []
 
 
-async def test_who_leaves_gives_back_what_they_had(bench: Bench) -> None:
+async def test_releasing_frees_all_claims(bench: Bench) -> None:
     clips = await bench.ready()
     await claimed(bench, ANNA, 2)
     await bench.review.release(BEN)
@@ -78,7 +78,7 @@ async def test_a_claim_ends_with_the_action(bench: Bench) -> None:
     assert await claimed(bench, ANNA) == [two.id, three.id]
 
 
-async def test_only_tiles_that_wait_for_review_are_shown(bench: Bench) -> None:
+async def test_only_live_clips_pending_review_are_claimed(bench: Bench) -> None:
     one, two, three = await bench.ready()
     await bench.cut(name="without sheets")
     await bench.review.split(one.id, 10, ANNA)
@@ -87,7 +87,7 @@ async def test_only_tiles_that_wait_for_review_are_shown(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("kind", ["approve", "skip", "archive", "group", "split", "merge"])
-async def test_what_lies_before_somebody_else_is_left_alone(bench: Bench, kind: str) -> None:
+async def test_a_claimed_clip_is_not_claimed_by_another_reviewer(bench: Bench, kind: str) -> None:
     one, two, _ = await bench.ready()
     await claimed(bench, ANNA, 1)
     before = await bench.rows("library_clips")
@@ -99,7 +99,7 @@ async def test_what_lies_before_somebody_else_is_left_alone(bench: Bench, kind: 
     await _act(bench, kind, one, two, later(BEN, 121))
 
 
-async def test_a_claim_names_no_more_than_were_asked_for(bench: Bench) -> None:
+async def test_a_claim_respects_its_limit(bench: Bench) -> None:
     await bench.ready()
     await claimed(bench, ANNA, 3)
     assert len(await claimed(bench, ANNA, 1)) == 1

@@ -13,7 +13,7 @@ from found_footy.library.review import ActionKind, ActionRecord
 from tests.support.library_rows import ANNA, BEN, LEASE, NOW, UNDO_FOR, Bench, later
 
 
-async def test_a_split_shows_at_once_and_no_frame_is_lost(bench: Bench) -> None:
+async def test_a_split_takes_effect_at_once_and_keeps_all_frames(bench: Bench) -> None:
     one, two, three = await bench.ready()
 
     done = await bench.review.split(two.id, 50, ANNA)
@@ -33,7 +33,7 @@ async def test_a_split_shows_at_once_and_no_frame_is_lost(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-async def test_a_merge_makes_one_clip_of_two_in_whichever_order(bench: Bench, turned: bool) -> None:
+async def test_a_merge_creates_one_clip_in_either_order(bench: Bench, turned: bool) -> None:
     one, two, _ = await bench.ready()
     pair = (two.id, one.id) if turned else (one.id, two.id)
 
@@ -44,7 +44,7 @@ async def test_a_merge_makes_one_clip_of_two_in_whichever_order(bench: Bench, tu
 
 
 @pytest.mark.parametrize("kind", ["split", "merge", "move_cut"])
-async def test_undo_leaves_nothing_behind(bench: Bench, kind: str) -> None:
+async def test_undo_restores_every_row(bench: Bench, kind: str) -> None:
     one, two, _ = await bench.ready()
     claims = ("claimed_by", "claimed_until", "changed_at")
     before = await bench.rows("library_clips", without=claims)
@@ -58,7 +58,7 @@ async def test_undo_leaves_nothing_behind(bench: Bench, kind: str) -> None:
     assert await bench.rows("library_clips", without=claims) == before
 
 
-async def test_what_was_undone_lies_before_whoever_undid_it(bench: Bench) -> None:
+async def test_undone_clips_are_claimed_by_their_reviewer(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
     await bench.review.undo(later(ANNA, 1))
@@ -69,7 +69,7 @@ async def test_what_was_undone_lies_before_whoever_undid_it(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("kind", ["split", "merge", "move_cut"])
-async def test_an_edit_settles_when_its_time_is_over_and_once(bench: Bench, kind: str) -> None:
+async def test_an_edit_settles_once_after_its_undo_window(bench: Bench, kind: str) -> None:
     one, two, _ = await bench.ready()
     done = await _edit(bench, kind, one.id, two.id)
     assert not await bench.review.settle_edit(done.id, NOW + UNDO_FOR - timedelta(microseconds=1))
@@ -85,11 +85,11 @@ async def test_an_edit_settles_when_its_time_is_over_and_once(bench: Bench, kind
     await bench.tiles(one.source_id)
 
 
-async def test_there_is_nothing_to_settle_of_an_action_that_there_is_not(bench: Bench) -> None:
+async def test_an_unknown_action_is_not_settled(bench: Bench) -> None:
     assert not await bench.review.settle_edit(4711, NOW)
 
 
-async def test_an_undo_after_61_seconds_is_refused(bench: Bench) -> None:
+async def test_undo_is_refused_after_the_undo_window(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
 
@@ -99,7 +99,7 @@ async def test_an_undo_after_61_seconds_is_refused(bench: Bench) -> None:
     assert (await bench.library.clip(one.id)).state is ClipState.REVIEW_APPROVED
 
 
-async def test_an_undo_of_what_was_undone_is_refused(bench: Bench) -> None:
+async def test_a_second_undo_is_refused(bench: Bench) -> None:
     one, *_ = await bench.ready()
     done = await bench.review.split(one.id, 10, ANNA)
     await bench.review.undo(later(ANNA, 1))
@@ -112,7 +112,7 @@ async def test_an_undo_of_what_was_undone_is_refused(bench: Bench) -> None:
         await bench.review.undo(later(ANNA, 2), 4711)
 
 
-async def test_what_somebody_changed_since_has_to_be_undone_first(bench: Bench) -> None:
+async def test_later_changes_must_be_undone_first(bench: Bench) -> None:
     one, *_ = await bench.ready()
     skipped = await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
     split = await bench.review.split(one.id, 10, later(BEN, 5))
@@ -125,7 +125,7 @@ async def test_what_somebody_changed_since_has_to_be_undone_first(bench: Bench) 
     assert (clip.state, clip.live, clip.settles_at) == (ClipState.PENDING_REVIEW, True, None)
 
 
-async def test_each_reviewer_undoes_their_own_last_action_and_may_name_another(bench: Bench) -> None:
+async def test_undo_defaults_to_the_reviewers_last_action(bench: Bench) -> None:
     one, two, three = await bench.ready()
     first = await bench.review.decide(ActionKind.SKIP, [one.id], ANNA)
     second = await bench.review.decide(ActionKind.SKIP, [two.id], later(BEN, 1))
@@ -137,14 +137,14 @@ async def test_each_reviewer_undoes_their_own_last_action_and_may_name_another(b
 
 
 @pytest.mark.parametrize("at", [40, 39, 70, 71, -1, 0, 2**40])
-async def test_a_split_at_the_edge_or_outside_is_refused(bench: Bench, at: int) -> None:
+async def test_a_split_outside_the_clip_is_refused(bench: Bench, at: int) -> None:
     one, two, _ = await bench.ready()
     with pytest.raises(EditRefused, match="choose a frame from"):
         await bench.review.split(two.id, at, ANNA)
     assert await bench.tiles(one.source_id) == [(0, 40), (40, 70), (70, 100)]
 
 
-async def test_only_neighbours_of_one_source_are_merged(bench: Bench) -> None:
+async def test_only_adjacent_clips_of_one_source_are_merged(bench: Bench) -> None:
     one, two, three = await bench.ready()
     (other,) = await bench.ready(cuts=(), name="other")
     for pair, why in [
@@ -182,7 +182,7 @@ async def test_a_cut_moves_only_within_its_two_clips(bench: Bench, at: int, reas
         await bench.review.move_cut(one.id, three.id, 50, ANNA)
 
 
-async def test_two_editors_split_one_clip_at_the_same_moment(bench: Bench) -> None:
+async def test_of_concurrent_splits_of_a_clip_one_succeeds(bench: Bench) -> None:
     one, two, _ = await bench.ready()
 
     results = await asyncio.gather(
@@ -198,7 +198,7 @@ async def test_two_editors_split_one_clip_at_the_same_moment(bench: Bench) -> No
     assert len(await bench.rows("library_actions")) == 1
 
 
-async def test_splits_merges_and_undos_of_a_source_at_once_keep_its_tiling(bench: Bench) -> None:
+async def test_concurrent_edits_of_a_source_keep_its_tiling(bench: Bench) -> None:
     clips = await bench.ready(frames=600, cuts=range(100, 600, 100))
     ids = [clip.id for clip in clips]
 
@@ -229,7 +229,7 @@ async def verdicts(bench: Bench) -> set[tuple[int, int, bool]]:
     return {(row["one"], row["other"], row["same"]) for row in await bench.rows("library_verdicts", "one")}
 
 
-async def test_a_merged_clip_inherits_what_was_said_of_its_parts_where_they_agree(bench: Bench) -> None:
+async def test_a_merged_clip_inherits_verdicts_on_which_its_parts_agree(bench: Bench) -> None:
     one, two, _ = await bench.ready()
     x, y, z = await bench.ready(name="other")
     for part, beside, same in ((one, x, True), (two, y, False), (one, z, True), (two, z, False), (one, two, False)):
@@ -242,7 +242,7 @@ async def test_a_merged_clip_inherits_what_was_said_of_its_parts_where_they_agre
     assert await verdicts(bench) - before == {(x.id, made, True), (y.id, made, False)}
 
 
-async def test_halves_inherit_only_what_the_whole_was_not(bench: Bench) -> None:
+async def test_split_clips_inherit_only_negative_verdicts(bench: Bench) -> None:
     one, two, three = await bench.ready()
     await bench.review.set_verdict(one.id, two.id, True, ANNA)
     await bench.review.set_verdict(one.id, three.id, False, ANNA)

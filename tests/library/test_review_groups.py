@@ -27,7 +27,7 @@ async def pointers(bench: Bench, source_id: int) -> dict[int, int | None]:
     return {clip.first: clip.grouped_with for clip in await bench.library.clips_of(source_id) if clip.live}
 
 
-async def test_two_groups_become_one_and_two_again(bench: Bench) -> None:
+async def test_joining_groups_can_be_undone(bench: Bench) -> None:
     clips = await six(bench)
     one, *_, four, five, _ = clips
     assert await pointers(bench, one.source_id) == {
@@ -47,7 +47,7 @@ async def test_two_groups_become_one_and_two_again(bench: Bench) -> None:
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("kind", ["split", "merge"])
-async def test_what_is_made_of_a_clip_stays_in_its_group(bench: Bench, which: int, kind: str) -> None:
+async def test_created_clips_stay_in_the_group(bench: Bench, which: int, kind: str) -> None:
     """Whether it is the one that the others point at or not."""
     clips = await six(bench)
     before = await bench.rows("library_clips", without=PASSING)
@@ -72,7 +72,7 @@ async def test_what_is_made_of_a_clip_stays_in_its_group(bench: Bench, which: in
     assert first == (None if which else clips[0].id), "it stands for the group itself, where it is still there"
 
 
-async def test_a_group_outlives_the_clip_that_it_began_with(bench: Bench) -> None:
+async def test_a_group_outlives_its_first_clip(bench: Bench) -> None:
     clips = await six(bench)
     done = await bench.review.split(clips[0].id, 10, later(ANNA, 5))
     await bench.review.settle_edit(done.id, later(ANNA, 65).now)
@@ -82,7 +82,7 @@ async def test_a_group_outlives_the_clip_that_it_began_with(bench: Bench) -> Non
     assert set((await pointers(bench, clips[0].source_id)).values()) == {clips[0].id}
 
 
-async def test_a_merge_across_groups_makes_them_one_and_undo_two(bench: Bench) -> None:
+async def test_a_merge_across_groups_joins_them_until_undone(bench: Bench) -> None:
     clips = await six(bench)
     before = await bench.rows("library_clips", without=PASSING)
     done = await bench.review.merge(clips[2].id, clips[3].id, later(ANNA, 5))
@@ -99,7 +99,7 @@ async def test_a_group_does_not_move_while_an_edit_of_it_can_be_undone(bench: Be
         await bench.review.group(clips[3].id, clips[2].id, later(ANNA, 6))
 
 
-async def test_groups_that_are_joined_from_all_sides_at_once_point_at_roots(bench: Bench) -> None:
+async def test_concurrent_joins_keep_group_ids_valid(bench: Bench) -> None:
     clips = await bench.ready(frames=800, cuts=range(100, 800, 100))
     ids = [clip.id for clip in clips]
 
@@ -122,7 +122,7 @@ async def test_groups_that_are_joined_from_all_sides_at_once_point_at_roots(benc
     assert all(root is None or at[root] is None for root in at.values()), at
 
 
-async def test_what_the_library_holds_is_grouped_without_another_review(bench: Bench) -> None:
+async def test_embedded_clips_are_grouped_without_another_review(bench: Bench) -> None:
     one, two, three = await bench.ready()
     when = NOW + UNDO_FOR
     await bench.review.group(two.id, one.id, ANNA)

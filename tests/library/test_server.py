@@ -53,7 +53,7 @@ def _vector(each: str, body: dict[str, Any]) -> list[float]:
     return [*picture.mean(axis=(0, 1)).tolist(), 1.0]
 
 
-async def test_pictures_and_words_are_asked_for_in_the_servers_protocol() -> None:
+async def test_requests_follow_the_servers_protocol() -> None:
     bodies: list[dict[str, Any]] = []
     red, blue = np.zeros((2, 600, 800, 3), np.uint8)
     red[:, :, 2], blue[:, :, 0] = 255, 255
@@ -87,14 +87,14 @@ def vectors(*found: Any) -> Reply:
     ],
     ids=["down", "busy", "cut off", "silent", "drips"],
 )
-async def test_a_server_that_does_not_answer_may_do_so_later(reply: Reply) -> None:
+async def test_an_unresponsive_server_is_retryable(reply: Reply) -> None:
     async with RawServer(reply) as running, asked(running.url, 0.5) as server:
         with pytest.raises(EmbeddingUnavailable) as raised:
             await server.embed_images([GREY])
     assert raised.value.retryable
 
 
-async def test_nobody_there_is_told_with_the_place() -> None:
+async def test_an_unreachable_server_is_named() -> None:
     async with asked("http://127.0.0.1:9") as server:
         with pytest.raises(EmbeddingUnavailable, match=r"127\.0\.0\.1:9"):
             await server.embed_text("goal")
@@ -122,7 +122,7 @@ async def test_nobody_there_is_told_with_the_place() -> None:
         "no number", "endless", "too large", "too deep",
     ],
 )  # fmt: skip
-async def test_nonsense_is_never_a_vector(reply: Reply) -> None:
+async def test_invalid_responses_are_rejected(reply: Reply) -> None:
     async with RawServer(reply) as running, asked(running.url) as server:
         with pytest.raises(EmbeddingError) as raised:
             await server.embed_images([GREY])

@@ -59,7 +59,7 @@ async def test_a_name_is_found_in_each_of_its_spellings(
             assert row["it"] is is_found, question
 
 
-async def test_the_search_finds_them_with_other_words_and_filters(shelf: Shelf, search_store: LibrarySearch) -> None:
+async def test_spellings_combine_with_words_and_filters(shelf: Shelf, search_store: LibrarySearch) -> None:
     (clip,) = await shelf.put("a film", {**GOAL, "player": "Thomas Müller", "home": "Bayern München"})
     for wanted in (
         SearchFilter(parse_query("mueller muenchen")),
@@ -69,6 +69,6 @@ async def test_the_search_finds_them_with_other_words_and_filters(shelf: Shelf, 
         assert [hit.clip_id for hit in await search_store.matching(wanted, 9)] == [clip]
 
 
-async def test_a_film_is_found_by_the_team_that_an_editor_told(shelf: Shelf, search_store: LibrarySearch) -> None:
+async def test_a_film_is_found_by_its_submitted_team(shelf: Shelf, search_store: LibrarySearch) -> None:
     (clip,) = await shelf.put("a film", {"team": "Liverpool"})
     assert [hit.clip_id for hit in await search_store.matching(SearchFilter(team="liverpool"), 9)] == [clip]

@@ -76,7 +76,7 @@ async def test_a_stage_takes_its_states_and_no_other(bench: Bench, stage: Librar
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-async def test_a_failure_is_written_down_and_rests(bench: Bench, stage: LibraryStage) -> None:
+async def test_a_failure_is_recorded_and_backs_off(bench: Bench, stage: LibraryStage) -> None:
     id_ = await put_in(bench, stage.item, stage.takes)
     assert await bench.library.begin(stage, id_, NOW)
     await bench.library.fail(stage, id_, "no\x00 picture " + "x" * 5000, "MediaBroken", True, NOW)
@@ -193,13 +193,13 @@ async def test_failures_of_one_stage_are_not_counted_for_the_next(bench: Bench) 
     assert (await bench.library.source(source_id)).failures == 1
 
 
-async def test_what_could_not_even_begin_comes_to_rest_too(bench: Bench) -> None:
+async def test_an_item_that_could_not_begin_fails_too(bench: Bench) -> None:
     (clip,) = await bench.cut(cuts=())
     await bench.library.fail(stage_named("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
     assert (await bench.library.clip(clip.id)).state is ClipState.SPRITE_FAILED
 
 
-async def test_only_what_failed_can_be_tried_again(bench: Bench) -> None:
+async def test_only_failed_items_can_be_retried(bench: Bench) -> None:
     for item, state in ALL_STATES:
         id_ = await put_in(bench, item, state)
         source_id, clip_id = (id_, None) if item is ItemKind.SOURCE else (None, id_)
@@ -210,7 +210,7 @@ async def test_only_what_failed_can_be_tried_again(bench: Bench) -> None:
                 await bench.library.retry(source_id, clip_id, NOW)
 
 
-async def test_retry_needs_one_item_that_there_is(bench: Bench) -> None:
+async def test_retry_needs_one_existing_item(bench: Bench) -> None:
     for source_id, clip_id in ((4711, None), (None, 4711)):
         with pytest.raises(NotFound, match="4711"):
             await bench.library.retry(source_id, clip_id, NOW)
@@ -219,7 +219,7 @@ async def test_retry_needs_one_item_that_there_is(bench: Bench) -> None:
             await bench.library.retry(both, both, NOW)
 
 
-async def test_no_stage_takes_what_can_still_be_undone(bench: Bench) -> None:
+async def test_no_stage_takes_a_clip_within_its_undo_window(bench: Bench) -> None:
     one, two, three = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
     await bench.review.decide(ActionKind.ARCHIVE, [two.id], ANNA)
@@ -246,14 +246,14 @@ async def test_a_clip_that_was_split_while_approved_gets_no_keyframes(bench: Ben
     assert not await bench.library.begin(stage_named("keyframes"), one.id, SETTLED)
 
 
-async def test_work_comes_oldest_first_and_so_many_at_most(bench: Bench) -> None:
+async def test_pending_work_is_limited_and_oldest_first(bench: Bench) -> None:
     clips = await bench.cut(cuts=range(10, 100, 10))
     found = await pending(bench.library, "sprites", {}, NOW, 3)
     assert found == [clip.id for clip in clips[:3]]
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-async def test_goals_and_films_are_work_of_lanes_of_their_own(bench: Bench, stage: LibraryStage) -> None:
+async def test_goals_and_submissions_use_separate_lanes(bench: Bench, stage: LibraryStage) -> None:
     film, goal, again = [await put_in(bench, stage.item, stage.takes) for _ in range(3)]
     clips = "select source_id from library_clips where id = any(%(goals)s)"
     of_goals = clips if stage.item is ItemKind.CLIP else "select unnest(%(goals)s)"
@@ -298,7 +298,7 @@ async def test_a_clip_is_embedded_again_for_another_model_or_version(
     assert await work(bench, "embeddings", SETTLED, models) == [two.id]
 
 
-async def test_two_stages_that_work_in_one_state_leave_each_other_alone(bench: Bench) -> None:
+async def test_stages_with_one_working_state_are_distinguished(bench: Bench) -> None:
     one, *_ = await bench.ready()
     await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
     await bench.run("keyframes", one.id, SETTLED)
@@ -314,12 +314,12 @@ async def test_two_stages_that_work_in_one_state_leave_each_other_alone(bench: B
     assert await bench.library.finish(stage_named("re-embedding"), one.id, SETTLED)
 
 
-async def test_a_model_is_named_by_a_word(bench: Bench) -> None:
+async def test_invalid_model_names_are_rejected(bench: Bench) -> None:
     with pytest.raises(BadRequest, match="invalid model name"):
         await work(bench, "re-embedding", NOW, {'x" or true --': "1"})
 
 
-async def test_a_step_is_told_of_with_the_state(bench: Bench) -> None:
+async def test_each_state_change_is_published(bench: Bench) -> None:
     source_id = await bench.new_source()
     async with bench.stage("download", source_id):
         await bench.library.save_master(source_id, master())
@@ -336,14 +336,14 @@ async def test_a_step_is_told_of_with_the_state(bench: Bench) -> None:
     ]
 
 
-async def test_a_stage_that_begins_again_is_not_told_of_again(bench: Bench) -> None:
+async def test_a_repeated_begin_is_published_once(bench: Bench) -> None:
     source_id = await bench.new_source()
     for _ in range(3):
         assert await bench.library.begin(stage_named("download"), source_id, NOW)
     assert [news["state"] for news in await bench.news("library.source")] == ["new", "downloading"]
 
 
-async def test_the_database_knows_no_other_states(bench: Bench) -> None:
+async def test_the_schema_rejects_unknown_states(bench: Bench) -> None:
     for item in ItemKind:
         with pytest.raises(psycopg.IntegrityError):
             await put_in(bench, item, "lost")

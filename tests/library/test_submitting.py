@@ -22,7 +22,7 @@ RULE = AddressPolicy(["127.0.0.1:9000"]).check
         ("http://127.0.0.1:9000/a", "127.0.0.1", 9000, "127.0.0.1/…/a"),
     ],
 )
-def test_an_address_is_taken_apart(url: str, host: str, port: int, name: str) -> None:
+def test_urls_are_parsed(url: str, host: str, port: int, name: str) -> None:
     found = validate_url(url, RULE)
     assert (found.url, found.host, found.port, found.title) == (url.strip(), host, port, name)
 
@@ -55,7 +55,7 @@ def test_an_address_is_taken_apart(url: str, host: str, port: int, name: str) ->
         ("https://films.example/" + "a" * 2000, "longer than 2000"),
     ],
 )
-def test_an_address_that_may_not_be_asked_is_refused_with_the_reason(url: str, said: str) -> None:
+def test_forbidden_urls_are_rejected_with_the_reason(url: str, said: str) -> None:
     with pytest.raises(BadRequest, match=said) as refused:
         validate_url(url, RULE)
     assert "secret" not in str(refused.value)
@@ -73,7 +73,7 @@ def test_an_address_that_may_not_be_asked_is_refused_with_the_reason(url: str, s
         ("", ""),
     ],
 )
-def test_a_file_is_called_by_its_name(name: str, title: str) -> None:
+def test_titles_from_file_names(name: str, title: str) -> None:
     assert title_from_filename(name) == title
 
 

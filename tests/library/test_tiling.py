@@ -64,7 +64,7 @@ def tile(id_: int, first: int, end: int, live: bool = True) -> LibraryClip:
         ([tile(1, 0, 10, live=False)], "no live clips"),
     ],
 )
-def test_a_fault_in_a_tiling_is_named(clips: list[LibraryClip], fault: str | None) -> None:
+def test_tiling_errors_are_located(clips: list[LibraryClip], fault: str | None) -> None:
     assert tiling_error(10, clips) == fault
 
 

@@ -51,7 +51,7 @@ DROP = "delete from library_clips where source_id = %(source)s and first_frame =
                       " select max(id), 0, 100, 'spliced' from library_sources"], id="a source without a film"),
     ],
 )  # fmt: skip
-async def test_the_database_refuses_whatever_is_no_tiling(bench: Bench, statements: Sequence[str]) -> None:
+async def test_the_schema_rejects_gaps_and_overlaps(bench: Bench, statements: Sequence[str]) -> None:
     clips = await bench.cut()
     await bench.new_source("without a film")
     before = await bench.rows("library_clips")
@@ -79,7 +79,7 @@ async def test_the_database_refuses_whatever_is_no_tiling(bench: Bench, statemen
         ([lay((10, 20), live=False)], [(0, 40), (40, 70), (70, 100)]),
     ],
 )  # fmt: skip
-async def test_another_tiling_is_taken(
+async def test_the_schema_accepts_another_tiling(
     bench: Bench, statements: Sequence[str], tiles: Sequence[tuple[int, int]]
 ) -> None:
     clips = await bench.cut()
@@ -88,7 +88,7 @@ async def test_another_tiling_is_taken(
     assert await bench.tiles(clips[0].source_id) == tiles
 
 
-async def test_a_source_goes_with_its_clips(bench: Bench) -> None:
+async def test_deleting_a_source_deletes_its_clips(bench: Bench) -> None:
     clips = await bench.cut()
     await _write(bench, clips, ["delete from library_sources where id = %(source)s"])
     assert await bench.library.clips_of(clips[0].source_id) == []
@@ -128,14 +128,14 @@ async def test_of_two_transactions_at_once_one_is_refused(
     await bench.tiles(clips[0].source_id)
 
 
-async def test_a_film_of_hours_is_laid_in_one_go(bench: Bench) -> None:
+async def test_a_long_film_is_tiled_at_once(bench: Bench) -> None:
     """Four hours with a cut in every fourth second."""
     clips = await bench.cut(frames=360_000, cuts=range(100, 360_000, 100))
     assert len(clips) == 3_600
     assert len(await bench.tiles(clips[0].source_id)) == 3_600
 
 
-async def test_a_film_that_is_too_long_to_be_counted_is_refused(bench: Bench) -> None:
+async def test_a_film_with_too_many_frames_is_rejected(bench: Bench) -> None:
     source_id = await bench.new_source()
     with pytest.raises(MediaTooLarge, match="16777216 frames; the maximum is 16777215"):
         await bench.library.save_master(source_id, master(2**24))

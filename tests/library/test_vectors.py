@@ -64,13 +64,13 @@ async def test_a_model_gets_a_column_a_version_and_an_index(vectors: EmbeddingSt
     assert {f"library_embeddings_{MODEL}", "library_embeddings_clip_file"} <= await indices(shelf.database)
 
 
-async def test_many_prepare_at_once(vectors: EmbeddingStore, shelf: Shelf) -> None:
+async def test_columns_are_created_once_by_concurrent_workers(vectors: EmbeddingStore, shelf: Shelf) -> None:
     models = [Named("one", 8), Named("two", 16)]
     await asyncio.gather(*(vectors.ensure_columns(models if number % 2 else models[::-1]) for number in range(8)))
     assert {"one", "two"} <= set(await columns(shelf.database))
 
 
-async def test_vectors_of_another_length_replace_the_column(vectors: EmbeddingStore, shelf: Shelf) -> None:
+async def test_other_dimensions_replace_the_column(vectors: EmbeddingStore, shelf: Shelf) -> None:
     (clip,) = await shelf.put()
     await vectors.ensure_columns([Named("clip_file", 512)])
     await vectors.save(clip, "clip_file", "1", pointing(1, dimensions=512))
@@ -83,20 +83,18 @@ async def test_vectors_of_another_length_replace_the_column(vectors: EmbeddingSt
 @pytest.mark.parametrize(
     "name", ["", "Clip", "1st", "a-b", 'a"; drop table x; --', "clip_id", "one_version", "x" * 41, "ä"]
 )
-async def test_names_that_cannot_be_columns_are_refused(vectors: EmbeddingStore, name: str) -> None:
+async def test_invalid_column_names_are_rejected(vectors: EmbeddingStore, name: str) -> None:
     with pytest.raises(SettingsError):
         await vectors.ensure_columns([Named(name, 8)])
 
 
 @pytest.mark.parametrize("dimensions", [0, -1, 4001])
-async def test_lengths_that_cannot_be_indexed_are_refused(vectors: EmbeddingStore, dimensions: int) -> None:
+async def test_unsupported_dimensions_are_rejected(vectors: EmbeddingStore, dimensions: int) -> None:
     with pytest.raises(SettingsError, match="dimensions"):
         await vectors.ensure_columns([Named("wide", dimensions)])
 
 
-async def test_a_vector_is_replaced_and_never_doubled(
-    vectors: EmbeddingStore, shelf: Shelf, search_store: LibrarySearch
-) -> None:
+async def test_a_vector_is_replaced(vectors: EmbeddingStore, shelf: Shelf, search_store: LibrarySearch) -> None:
     (clip,) = await shelf.put()
     await vectors.save(clip, MODEL, "1", pointing(1))
     await vectors.save(clip, MODEL, "2", pointing(0, 1))
@@ -105,7 +103,7 @@ async def test_a_vector_is_replaced_and_never_doubled(
         await search_store.vector(clip, MODEL, "1")
 
 
-async def test_two_models_stand_side_by_side(
+async def test_vectors_of_two_models_coexist(
     vectors: EmbeddingStore, shelf: Shelf, search_store: LibrarySearch
 ) -> None:
     await vectors.ensure_columns([Named("clip_file", 8)])
@@ -120,7 +118,7 @@ async def test_two_models_stand_side_by_side(
     assert [hit.clip_id for hit in nearer] == [other]
 
 
-async def test_the_nearest_come_first_with_their_likeness(
+async def test_results_are_sorted_by_similarity(
     vectors: EmbeddingStore, shelf: Shelf, search_store: LibrarySearch
 ) -> None:
     clips = await shelf.put(states=("embedded",) * 5)
@@ -132,7 +130,7 @@ async def test_the_nearest_come_first_with_their_likeness(
 
 
 @pytest.mark.parametrize("few", [3000, 0], ids=["one by one", "by the index"])
-async def test_filters_and_versions_hold_for_likeness(
+async def test_similarity_searches_respect_filters_and_versions(
     vectors: EmbeddingStore,
     shelf: Shelf,
     search_store: LibrarySearch,
@@ -151,7 +149,7 @@ async def test_filters_and_versions_hold_for_likeness(
     assert {hit.clip_id for hit in everything} == {right, wrong}
 
 
-async def test_a_clip_that_is_gone_or_has_no_vector_yet_is_told_apart(
+async def test_missing_clips_and_missing_vectors_have_different_errors(
     shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
     (clip,) = await shelf.put(states=("pending_review",))
@@ -173,7 +171,7 @@ async def test_a_clip_that_is_gone_or_has_no_vector_yet_is_told_apart(
     ],
     ids=["too short", "no numbers", "two of them", "nothing"],
 )
-async def test_a_vector_that_fits_no_column_is_refused(
+async def test_a_vector_with_wrong_dimensions_is_rejected(
     vectors: EmbeddingStore, shelf: Shelf, vector: NDArray[np.float32]
 ) -> None:
     (clip,) = await shelf.put()
@@ -181,13 +179,13 @@ async def test_a_vector_that_fits_no_column_is_refused(
         await vectors.save(clip, MODEL, "1", vector)
 
 
-async def test_a_model_without_a_column_is_refused(vectors: EmbeddingStore, shelf: Shelf) -> None:
+async def test_a_model_without_a_column_is_rejected(vectors: EmbeddingStore, shelf: Shelf) -> None:
     (clip,) = await shelf.put()
     with pytest.raises(StoreRejected, match="unheard"):
         await vectors.save(clip, "unheard", "1", pointing(1))
 
 
-async def test_a_model_that_nothing_was_embedded_by_yet_finds_nothing(
+async def test_an_unused_model_finds_nothing(
     shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
     (clip,) = await shelf.put()
@@ -198,7 +196,7 @@ async def test_a_model_that_nothing_was_embedded_by_yet_finds_nothing(
         await search_store.vector(clip, "unheard", "1")
 
 
-async def test_it_tells_which_versions_a_clip_has(vectors: EmbeddingStore, shelf: Shelf) -> None:
+async def test_versions_of_a_clip(vectors: EmbeddingStore, shelf: Shelf) -> None:
     await vectors.ensure_columns([Named(MODEL, 576), Named("clip_file", 512)])
     one, two = await shelf.put("Two clips", GOAL, ["keyframed"] * 2)
     await vectors.save(one, MODEL, "v1", pointing(1))

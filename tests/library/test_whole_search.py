@@ -62,7 +62,7 @@ async def test_copies_of_one_moment_are_one_result(shelf: Shelf, search_store: L
     assert sorted(found) == [(first[0], [second[0]]), (first[1], [second[1]]), (third, [])]
 
 
-async def test_copies_are_counted_that_the_words_do_not_name(shelf: Shelf, search_store: LibrarySearch) -> None:
+async def test_copies_without_a_text_match_are_included(shelf: Shelf, search_store: LibrarySearch) -> None:
     (named,) = await shelf.put()
     (other,) = await shelf.put("a film", {})
     (archived,) = await shelf.put("a film", {}, states=("archived",))
@@ -73,9 +73,7 @@ async def test_copies_are_counted_that_the_words_do_not_name(shelf: Shelf, searc
     ]
 
 
-async def test_pictures_are_found_again_whatever_was_done_to_them(
-    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
-) -> None:
+async def test_modified_images_are_found(shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch) -> None:
     model = MobileNetEmbedder()
     pictures = [drawn(number) for number in range(8)]
     clips = await shelf.put(states=("embedded",) * 8)
@@ -91,7 +89,7 @@ async def test_pictures_are_found_again_whatever_was_done_to_them(
     assert sorted(each.clip.id for each in first.moments) == clips[1:]
 
 
-async def test_the_clip_one_looks_from_is_left_out_and_its_copies_are_not(
+async def test_the_query_clip_is_excluded_and_its_copies_are_not(
     shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
     model = MobileNetEmbedder()
@@ -106,7 +104,7 @@ async def test_the_clip_one_looks_from_is_left_out_and_its_copies_are_not(
     assert shown(await search.similar_to_clip(clips[0], SearchFilter(place="review"))) == []
 
 
-async def test_words_find_pictures_where_a_model_can_describe(
+async def test_words_find_images_if_a_model_supports_text(
     shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
     model = Wordy()
@@ -180,6 +178,6 @@ async def test_similarity_searches_by_model_and_source_and_least_similar_first(
         await similar(model="other")
 
 
-async def test_nothing_found_is_an_answer(search_store: LibrarySearch) -> None:
+async def test_an_empty_result(search_store: LibrarySearch) -> None:
     found = await LibrarySearch(search_store._db, [MobileNetEmbedder()]).by_text(SearchFilter(parse_query("nobody")))
     assert found == SearchResults(())

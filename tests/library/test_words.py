@@ -71,7 +71,7 @@ async def found(store: LibrarySearch, shelved: dict[int, str], wanted: SearchFil
         ("a:* & !b | (", []),
     ],
 )
-async def test_words_find_what_is_known_of_a_clip(
+async def test_words_match_the_facts_of_a_clip(
     search_store: LibrarySearch, shelved: dict[int, str], line: str, expected: list[str]
 ) -> None:
     assert await found(search_store, shelved, SearchFilter(parse_query(line))) == expected
@@ -97,7 +97,7 @@ def day(number: int) -> datetime:
         ({"place": "review"}, []),
     ],
 )
-async def test_filters_narrow_what_is_found(
+async def test_filters(
     search_store: LibrarySearch, shelved: dict[int, str], filters: dict[str, Any], expected: list[str]
 ) -> None:
     assert await found(search_store, shelved, SearchFilter(**filters)) == expected
@@ -107,18 +107,14 @@ async def test_a_film_without_facts_is_not_verified(search_store: LibrarySearch,
     assert set(await found(search_store, shelved, SearchFilter(verified=False))) <= {"nunez", "film"}
 
 
-async def test_the_newest_comes_first_and_clips_of_a_film_in_their_order(
-    shelf: Shelf, search_store: LibrarySearch
-) -> None:
+async def test_results_are_sorted_by_time_and_frame(shelf: Shelf, search_store: LibrarySearch) -> None:
     old = await shelf.put(states=("embedded", "pending_review", "review_skipped"))
     new = await shelf.put(facts=NUNEZ)
     assert [hit.clip_id for hit in await search_store.matching(SearchFilter(), 100)] == [*new, *old]
     assert len(await search_store.matching(SearchFilter(), 2)) == 2
 
 
-async def test_every_state_is_found_but_those_of_what_was_thrown_away(
-    shelf: Shelf, search_store: LibrarySearch
-) -> None:
+async def test_clips_of_all_but_archived_states_are_found(shelf: Shelf, search_store: LibrarySearch) -> None:
     states = [str(state) for state in ClipState]
     clips = dict(zip(await shelf.put(states=states), states, strict=True))
     found = {clips[hit.clip_id] for hit in await search_store.matching(SearchFilter(), 100)}

@@ -29,12 +29,12 @@ class EmbeddingStore:
 
     async def ensure_columns(self, embedders: Sequence[Embedder]) -> None:
         """Create the columns and indexes of each model. Idempotent, and safe from many workers at once."""
-        wanted = {column_name(each.name): dimensions_of(each) for each in embedders}
+        columns = {column_name(each.name): dimensions_of(each) for each in embedders}
         async with self._db.connection() as connection:
             # All workers start at once, and each would create the same columns.
             await connection.execute("select pg_advisory_xact_lock(hashtext('found-footy vectors'))")
             existing = await _vector_columns(connection)
-            for name, dimensions in wanted.items():
+            for name, dimensions in columns.items():
                 if existing.get(name) != dimensions:
                     await _create(connection, name, dimensions, replaces=name in existing)
 
@@ -56,10 +56,10 @@ class EmbeddingStore:
 
     async def versions(self, clip_id: int, models: Sequence[str]) -> dict[str, str]:
         """Versions of the clip's vectors by model. The models must have their columns."""
-        wanted = sql.SQL(", ").join(
+        versions = sql.SQL(", ").join(
             sql.SQL("{} as {}").format(model_columns(each)["version"], sql.Identifier(each)) for each in models
         )
-        query = sql.SQL("select {} from library_embeddings where clip_id = %s").format(wanted)
+        query = sql.SQL("select {} from library_embeddings where clip_id = %s").format(versions)
         async with self._db.connection() as connection:
             row = await (await connection.execute(query, (clip_id,))).fetchone()
         return {model: version for model, version in (row or {}).items() if version is not None}

@@ -24,7 +24,7 @@ from found_footy.storage.objects.backend import ObjectStore
 
 FOLDER_PREFIX = "footy-library-"
 MAX_IDLE = 2
-"""Unused masters that are kept."""
+"""Unused masters in the cache."""
 
 
 class MasterCache:

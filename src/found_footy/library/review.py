@@ -141,7 +141,7 @@ class ActionSummary:
     made: tuple[int, ...]
     source_id: int | None
     title: str
-    """Title of the source; empty if it is gone."""
+    """Title of the source; empty if it was deleted."""
     undone_at: datetime | None = None
     settled_at: datetime | None = None
 
@@ -211,8 +211,8 @@ def group(
     if group_id(clip) == group_id(other):
         raise EditRefused(f"clips {clip.id} and {other.id} are already grouped")
     # A clip without a group joins the other one, so that no member has to move.
-    turned = existing_group_id(other, members) is None and existing_group_id(clip, members) is not None
-    joins, into = (other, clip) if turned else (clip, other)
+    is_reversed = existing_group_id(other, members) is None and existing_group_id(clip, members) is not None
+    joins, into = (other, clip) if is_reversed else (clip, other)
     after = {
         joins: _approve(joins, group_id(into), who, undo_window),
         into: _approve(into, into.grouped_with, who, undo_window),
@@ -409,7 +409,7 @@ def undo(action: ActionRecord, clips: Mapping[int, LibraryClip], now: datetime) 
         raise EditRefused(f"action {action.id} can no longer be undone: the undo window of {seconds} s has passed")
     for id_ in (*action.after, *action.made):
         if id_ not in clips:
-            raise EditRefused(f"action {action.id} can no longer be undone: clip {id_} is gone")
+            raise EditRefused(f"action {action.id} can no longer be undone: clip {id_} was deleted")
     for id_, after in action.after.items():
         _ensure_unchanged(action, clips[id_], after)
     for id_ in action.made:

@@ -163,13 +163,13 @@ with touching as (
     select one, other from library_pairs where one = any(%(ids)s) or other = any(%(ids)s)
     union
     select one, other from library_verdicts where one = any(%(ids)s) or other = any(%(ids)s)),
-told as (
+decided as (
     select t.one, t.other, v.same, v.said_by
     from touching t left join library_verdicts v on v.one = t.one and v.other = t.other),
 both_ways as (
-    select one as of_clip, other as copy, same, said_by from told where one = any(%(ids)s)
+    select one as of_clip, other as copy, same, said_by from decided where one = any(%(ids)s)
     union all
-    select other, one, same, said_by from told where other = any(%(ids)s))
+    select other, one, same, said_by from decided where other = any(%(ids)s))
 select b.of_clip, b.same, b.said_by, c.id, c.source_id, c.first_frame, c.end_frame, c.state, c.live, c.grouped_with, c.settles_at, c.made_by,
     c.reviewed_by, c.reviewed_at, c.claimed_by, c.claimed_until, c.has_file, c.sprite, c.error, c.error_kind, c.failures, c.retry_at
 from both_ways b join library_clips c on c.id = b.copy and c.live

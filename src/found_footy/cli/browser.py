@@ -159,12 +159,12 @@ def check(
     configure("pretty", "ERROR")
     seconds = settings.source_timeout_seconds + ANSWER_SECONDS
     health = _ask(settings, "/health", ANSWER_SECONDS)
-    word = _ask(settings, "/canary", seconds) if canary else None
-    good = health.get("healthy") is True and (word is None or "error" not in word)
+    canary_result = _ask(settings, "/canary", seconds) if canary else None
+    good = health.get("healthy") is True and (canary_result is None or "error" not in canary_result)
     if as_json:
-        print_json({"url": _url(settings), "healthy": good, "health": health, "canary": word})
+        print_json({"url": _url(settings), "healthy": good, "health": health, "canary": canary_result})
     else:
-        _show(health, word)
+        _show(health, canary_result)
     if not good:
         raise SystemExit(EXIT_NOT_AS_EXPECTED)
 
@@ -173,8 +173,8 @@ def _show(health: dict[str, Any], canary: dict[str, Any] | None) -> None:
     out.print("[green]healthy[/]" if health.get("healthy") is True else "[red]not healthy[/]", end=": ")
     out.print(str(health.get("message", "")), markup=False)
     for title in ("browser", "searches", "readings"):
-        told = {name: value for name, value in health.get(title, {}).items() if not isinstance(value, (list, dict))}
-        facts = ", ".join(f"{name} {value}" for name, value in told.items())
+        scalars = {name: value for name, value in health.get(title, {}).items() if not isinstance(value, (list, dict))}
+        facts = ", ".join(f"{name} {value}" for name, value in scalars.items())
         out.print(f"{title}: {facts}", markup=False, soft_wrap=True)
     for recycle in health.get("browser", {}).get("recycles", [])[-3:]:
         out.print(f"recycled: {recycle.get('at')}, {recycle.get('why')}", markup=False, soft_wrap=True)

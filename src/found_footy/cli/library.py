@@ -319,8 +319,8 @@ async def _submit_url(opened: Opened, url: str, title: str | None, facts: Facts)
     from found_footy.runtime.addresses import AddressPolicy
 
     address = validate_url(url, AddressPolicy(opened.settings.private_hosts).check)
-    called = validate_title(title, address.title)
-    what = Submission(SourceKind.URL, called, validate_facts(facts), url=address.url, by=BY_SUBMIT)
+    valid_title = validate_title(title, address.title)
+    what = Submission(SourceKind.URL, valid_title, validate_facts(facts), url=address.url, by=BY_SUBMIT)
     return await opened.store.submit(what, datetime.now(UTC))
 
 
@@ -330,9 +330,9 @@ async def _submit_file(opened: Opened, name: str, title: str | None, facts: Fact
 
     path = Path(name)
     size = size_of(path, opened.settings.source_mb * 1_000_000)
-    key, told = upload_key(uuid4().hex), validate_facts(facts)
-    called = validate_title(title, title_from_filename(path.name) or "Untitled")
-    what = Submission(SourceKind.FILE, called, told, upload_key=key, by=BY_SUBMIT)
+    key, valid_facts = upload_key(uuid4().hex), validate_facts(facts)
+    valid_title = validate_title(title, title_from_filename(path.name) or "Untitled")
+    what = Submission(SourceKind.FILE, valid_title, valid_facts, upload_key=key, by=BY_SUBMIT)
     async with opened_objects(opened.settings) as objects:
         with _progress_bar(f"storing {size / 1e6:.1f} MB"):
             await objects.put(key, path, content_type="application/octet-stream")

@@ -57,12 +57,12 @@ def search(
     if like is None and (model is not None or least):
         raise typer.BadParameter("needs --like", param_hint="--model" if model is not None else "--least")
     check_choice(place, PLACES, "--place")
-    wish = parse_filter(
+    search_filter = parse_filter(
         " ".join(words or ())[:200],
         first=parse_date(since, "--from"), last=parse_date(until, "--to"),
         competition=competition, team=team, player=player, kind=kind, verified=verified, place=place, source=source,
     )  # fmt: skip
-    found = _found(wish, like, SimilarityOrder(model, least))
+    found = _found(search_filter, like, SimilarityOrder(model, least))
     if as_json:
         from found_footy.web.api.library import found_document
 
@@ -71,7 +71,7 @@ def search(
     _show(found, limit)
 
 
-def _found(wish: SearchFilter, like: str | None, order: SimilarityOrder) -> SearchResults:
+def _found(search_filter: SearchFilter, like: str | None, order: SimilarityOrder) -> SearchResults:
     from found_footy.library.search import open_search
 
     settings = located_settings("database_url")
@@ -80,11 +80,11 @@ def _found(wish: SearchFilter, like: str | None, order: SimilarityOrder) -> Sear
     async def body(database: Database) -> SearchResults:
         async with open_search(settings, database) as services:
             if example is None:
-                return await services.clips.by_text(wish)
+                return await services.clips.by_text(search_filter)
             if isinstance(example, int):
-                return await services.clips.similar_to_clip(example, wish, order)
+                return await services.clips.similar_to_clip(example, search_filter, order)
             image = await _picture(example, services, settings)
-            return await services.clips.similar_to_image(image, wish, order)
+            return await services.clips.similar_to_image(image, search_filter, order)
 
     return with_database(body, settings)
 

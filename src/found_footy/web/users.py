@@ -29,7 +29,7 @@ class User:
     role: Role | None = None
     name: str = ""
     token_id: str = ""
-    via: Literal["nobody", "token", "session"] = "nobody"
+    via: Literal["anonymous", "token", "session"] = "anonymous"
     csrf: str = ""
     """CSRF token, required in the forms of a session."""
 

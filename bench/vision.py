@@ -32,31 +32,31 @@ async def main() -> None:
     loading = time.perf_counter() - began
     rows = [_measured(engine, *size) for size in SIZES]
     table(
-        ["frame", "first frame", "later frames", "of it pitch and screen", "RapidOCR as it comes", "first / later"],
+        ["frame", "first frame", "later frames", "of which pitch and screen", "RapidOCR defaults", "first / later"],
         rows,
     )
     print(f"\nMilliseconds. The models are loaded once, in {loading:.1f} s.")
 
 
 def _measured(engine: OcrEngine, width: int, height: int) -> list[str]:
-    pictures = [[Frame(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
+    moments = [[Frame(second, _picture(width, height, f"67:{20 + second} ARS 2-1 CHE"))] for second in range(RUNS)]
 
     def first(number: int) -> None:
-        assert minute_of(OcrClip(engine).read_frames_now(pictures[number])) == 67
+        assert minute_of(OcrClip(engine).read_frames_now(moments[number])) == 67
 
     clip = OcrClip(engine)
-    clip.read_frames_now(pictures[0])
+    clip.read_frames_now(moments[0])
 
     def later(number: int) -> None:
-        assert minute_of(clip.read_frames_now(pictures[number])) == 67
+        assert minute_of(clip.read_frames_now(moments[number])) == 67
 
     def signs(number: int) -> None:
-        pitch_share(pictures[number][0].pixels)
-        is_filmed_screen(pictures[number][0].pixels)
+        pitch_share(moments[number][0].pixels)
+        is_filmed_screen(moments[number][0].pixels)
 
-    common = _as_it_comes()
+    common = _default_engine()
     found, read, seen = (_median(step, RUNS) for step in (first, later, signs))
-    whole = _median(lambda number: common(pictures[number][0].pixels), 2)
+    whole = _median(lambda number: common(moments[number][0].pixels), 2)
     return [f"{width}x{height}", f"{found:.0f}", f"{read:.0f}", f"{seen:.0f}", f"{whole:.0f}", f"{found / read:.1f}"]
 
 
@@ -69,7 +69,7 @@ def _median(step: Callable[[int], None], runs: int) -> float:
     return statistics.median(times)
 
 
-def _as_it_comes() -> Callable[[np.ndarray], Any]:
+def _default_engine() -> Callable[[np.ndarray], Any]:
     from rapidocr import RapidOCR
 
     ocr: Callable[[np.ndarray], Any] = RapidOCR(params={"Global.log_level": "critical"})
@@ -78,12 +78,12 @@ def _as_it_comes() -> Callable[[np.ndarray], Any]:
 
 def _picture(width: int, height: int, board: str) -> np.ndarray:
     """Draw a pitch and a stand, with a scoreboard of the size that broadcasters use."""
-    chance = np.random.default_rng(0)
-    frame = np.clip(np.array((40, 130, 60)) + chance.normal(0, 5, (height, width, 1)), 0, 255).astype(np.uint8)
-    frame[: height // 3] = chance.integers(40, 110, (height // 3, width, 3))
-    tall = height // 16
-    left, top, size = width // 20, height // 16, tall / 42
-    cv2.rectangle(frame, (left, top), (left + 9 * tall, top + tall), (60, 30, 20), -1)
-    place, font = (left + tall // 2, top + tall * 3 // 4), cv2.FONT_HERSHEY_DUPLEX
-    cv2.putText(frame, board, place, font, size, (245, 245, 245), max(1, tall // 16), cv2.LINE_AA)
+    random = np.random.default_rng(0)
+    frame = np.clip(np.array((40, 130, 60)) + random.normal(0, 5, (height, width, 1)), 0, 255).astype(np.uint8)
+    frame[: height // 3] = random.integers(40, 110, (height // 3, width, 3))
+    board_height = height // 16
+    left, top, size = width // 20, height // 16, board_height / 42
+    cv2.rectangle(frame, (left, top), (left + 9 * board_height, top + board_height), (60, 30, 20), -1)
+    place, font = (left + board_height // 2, top + board_height * 3 // 4), cv2.FONT_HERSHEY_DUPLEX
+    cv2.putText(frame, board, place, font, size, (245, 245, 245), max(1, board_height // 16), cv2.LINE_AA)
     return frame

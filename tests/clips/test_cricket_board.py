@@ -57,7 +57,7 @@ def test_a_row_of_texts(row: list[str], batting: str | None, score: str | None, 
         (["IND 98-2"], "IND", None),
     ],
 )
-def test_a_v_tells_both_sides_and_not_who_bats(row: list[str], batting: str | None, teams: tuple[str, str]) -> None:
+def test_a_v_names_both_sides_and_not_who_bats(row: list[str], batting: str | None, teams: tuple[str, str]) -> None:
     board = parse_cricket_scoreboard([row])
     assert (board.batting, board.teams) == (batting, teams)
 
@@ -94,7 +94,7 @@ def line(text: str, left: float, top: float, height: float = 20) -> TextLine:
     return TextLine(text, left, top, left + 0.6 * height * len(text), top + height)
 
 
-def test_the_place_is_where_the_score_stands_and_its_texts_stay_apart() -> None:
+def test_the_region_is_around_the_score_and_its_texts_stay_separate() -> None:
     lines = [line("ENG", 40, 30), line("0-36", 100, 30), line("4.2 OV", 170, 30), line("VELTRO", 900, 31)]
     place = locate_scoreboard(lines, Sport.CRICKET)
     assert place is not None

@@ -68,7 +68,7 @@ async def test_an_answer_becomes_a_reading() -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, "", " ", "null", "None", "N/A"])
-async def test_nothing_can_be_said_in_many_ways(nothing: str | None) -> None:
+async def test_placeholders_for_nothing_are_none(nothing: str | None) -> None:
     reading = await look(answered(clock=nothing, home=nothing, home_goals=None))
     assert (reading.clock, reading.teams, reading.score) == (None, None, None)
 
@@ -94,7 +94,7 @@ async def test_nothing_can_be_said_in_many_ways(nothing: str | None) -> None:
         Reply(b" " * 2_000_000),
     ],
 )
-async def test_an_answer_of_another_form_is_nonsense(reply: Reply) -> None:
+async def test_a_response_of_another_form_is_invalid(reply: Reply) -> None:
     with pytest.raises(InvalidVisionResponse):
         await look(reply)
 
@@ -103,7 +103,7 @@ async def test_an_answer_of_another_form_is_nonsense(reply: Reply) -> None:
 # `reasoning_content` [ggml-org/llama.cpp#22537, #21600].
 
 
-async def test_thinking_is_turned_off() -> None:
+async def test_reasoning_is_disabled() -> None:
     sent = []
 
     async def completions(request: Request) -> JSONResponse:
@@ -117,7 +117,7 @@ async def test_thinking_is_turned_off() -> None:
 
 
 @pytest.mark.parametrize("content", ["", None])
-async def test_reasoning_without_an_answer_says_what_to_do(content: str | None) -> None:
+async def test_reasoning_without_an_answer_has_a_hint(content: str | None) -> None:
     message = {"role": "assistant", "content": content, "reasoning_content": "The frame shows..."}
     with pytest.raises(InvalidVisionResponse, match="turn thinking off"):
         await look(json_reply({"choices": [{"message": message}]}))
@@ -150,7 +150,7 @@ async def test_a_server_that_is_slow_times_out(reply: Reply) -> None:
         await look(reply, patience=0.3)
 
 
-async def test_all_of_these_may_pass() -> None:
+async def test_all_of_these_are_retryable() -> None:
     assert all(kind.retryable for kind in (VisionError, VisionUnavailable, VisionTimeout, InvalidVisionResponse))
 
 

@@ -46,7 +46,7 @@ async def test_stoppage_time_is_read_in_its_own_fields(ocr_engine: OcrEngine) ->
     assert minute_of(reading) == 92
 
 
-async def test_the_place_is_searched_for_once_and_then_only_read(ocr_engine: OcrEngine) -> None:
+async def test_the_scoreboard_is_located_once_and_then_only_read(ocr_engine: OcrEngine) -> None:
     engine = CountingEngine(ocr_engine)
     clip = OcrVision(engine).open_clip()
     for second in range(4):
@@ -55,14 +55,14 @@ async def test_the_place_is_searched_for_once_and_then_only_read(ocr_engine: Ocr
     assert (engine.searches, engine.reads) == (1, 4)
 
 
-async def test_most_of_the_pictures_of_a_moment_decide(ocr_engine: OcrEngine) -> None:
+async def test_most_frames_of_a_moment_decide(ocr_engine: OcrEngine) -> None:
     boards = ["67:23 ARS 2-1 CHE", "61:23 ARS 7-1 CHE", "67:24 ARS 2-1 CHE"]
     pictures = [Frame(number, match_picture(board=board)) for number, board in enumerate(boards)]
     reading = await OcrVision(ocr_engine).open_clip().read_frames(pictures)
     assert (reading.clock, reading.score, reading.at) == ("67:23", Score(2, 1), 0)
 
 
-async def test_a_picture_without_a_scoreboard_has_no_clock_and_needs_a_pitch(ocr_engine: OcrEngine) -> None:
+async def test_a_frame_without_a_scoreboard_has_no_clock_and_needs_a_pitch(ocr_engine: OcrEngine) -> None:
     clip = OcrVision(ocr_engine).open_clip()
     nothing = await clip.read_frames([Frame(1.0, noise(640, 360))])
     assert (nothing.soccer, nothing.clock, nothing.box) == (False, None, None)
@@ -109,6 +109,6 @@ async def test_a_small_scoreboard_is_found_in_close_ups_from_the_third_search_on
     assert searches == [2, 4, 10, 12]
 
 
-async def test_a_filmed_screen_is_noticed(ocr_engine: OcrEngine) -> None:
+async def test_a_filmed_screen_is_detected(ocr_engine: OcrEngine) -> None:
     film = filmed(match_picture(), moire=0.1, bezel=0.03)
     assert (await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, film)])).screen

@@ -44,7 +44,7 @@ from found_footy.media.models import TextLine
         ([["Sunday", "10:13 PM"]], None, None, None),
     ],
 )
-def test_a_scoreboard_is_taken_apart(
+def test_a_scoreboard_is_parsed_into_fields(
     rows: list[list[str]], clock: str | None, teams: str | None, score: str | None
 ) -> None:
     board = parse_scoreboard(rows)
@@ -99,7 +99,7 @@ def line(text: str, left: float, top: float, height: float = 20) -> TextLine:
     return TextLine(text, left, top, left + 0.6 * height * len(text), top + height)
 
 
-def test_the_place_is_the_row_of_the_clock_and_not_what_stands_far_from_it() -> None:
+def test_the_region_is_the_clocks_row_without_distant_texts() -> None:
     lines = [
         line("85:32", 160, 33),
         line("ZSC 1-1 ASC", 242, 34),
@@ -131,12 +131,12 @@ def test_stacked_rows_do_not_overlap_when_they_are_read_again() -> None:
 
 
 @pytest.mark.parametrize("text", ["HT", "67'", "ARS 2-1 CHE", "SALE 24"])
-def test_without_a_clock_there_is_no_place(text: str) -> None:
+def test_without_a_clock_there_is_no_region(text: str) -> None:
     assert locate_scoreboard([line(text, 100, 50)]) is None
     assert locate_scoreboard([]) is None
 
 
-def test_a_place_moves_from_an_enlarged_part_to_the_whole_picture() -> None:
+def test_a_region_is_converted_from_a_crop_to_the_whole_frame() -> None:
     place = locate_scoreboard([line("67:23", 300, 30, 60)])
     assert place is not None
     moved = place.moved(right=10, down=5, scale=3).clock

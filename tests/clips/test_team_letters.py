@@ -67,6 +67,6 @@ def test_another_match_is_one_where_no_side_fits(letters: tuple[str, str], names
     assert is_other_match(letters, names) is other
 
 
-def test_visitors_who_stand_left_are_noticed() -> None:
+def test_an_away_team_on_the_left_is_detected() -> None:
     assert is_swapped(("SEV", "RMA"), ("Real Madrid", "Sevilla"))
     assert not is_swapped(("RMA", "SEV"), ("Real Madrid", "Sevilla"))

@@ -32,24 +32,24 @@ async def test_a_moment_gives_one_reading_of_the_right_types(vision: Vision) -> 
     assert FrameReading.from_json(json.loads(json.dumps(reading.to_json()))) == reading
 
 
-async def test_one_picture_is_enough(vision: Vision) -> None:
+async def test_one_frame_is_enough(vision: Vision) -> None:
     reading = await vision.open_clip().read_frames(moment()[1:2])
     assert reading.at == 4.0
 
 
 @pytest.mark.parametrize("shape", [(9, 640), (360, 640)])
-async def test_an_empty_picture_is_looked_at_as_well(vision: Vision, shape: tuple[int, int]) -> None:
+async def test_an_empty_frame_gives_a_reading(vision: Vision, shape: tuple[int, int]) -> None:
     reading = await vision.open_clip().read_frames([Frame(1.0, np.zeros((*shape, 3), np.uint8))])
     assert reading.at == 1.0
 
 
-async def test_clips_that_are_looked_at_together_do_not_mix(vision: Vision) -> None:
+async def test_concurrent_clips_do_not_mix(vision: Vision) -> None:
     clips = [vision.open_clip() for _ in range(3)]
     readings = await asyncio.gather(*(clip.read_frames(moment(at)[1:2]) for at, clip in enumerate(clips)))
     assert [reading.at for reading in readings] == [0.0, 1.0, 2.0]
 
 
-async def test_looking_does_not_hold_up_the_event_loop(vision: Vision) -> None:
+async def test_reading_does_not_block_the_event_loop(vision: Vision) -> None:
     turns = 0
     task = asyncio.ensure_future(vision.open_clip().read_frames([Frame(0.0, noise(640, 360))]))
     while not task.done():
@@ -59,5 +59,5 @@ async def test_looking_does_not_hold_up_the_event_loop(vision: Vision) -> None:
     assert turns > 3  # one that holds the loop up gives it one turn, at the end
 
 
-async def test_the_check_says_what_answers(vision: Vision) -> None:
+async def test_the_check_describes_the_engine(vision: Vision) -> None:
     assert await vision.check()

@@ -174,7 +174,7 @@ async def worked(system: ClipSystem, event_id: str) -> dict[str, tuple[str, str 
     return {each["key"]: (each["state"], each["loss"]) for each in event["_discovered_videos"]}
 
 
-async def test_a_wickets_clip_is_verified_and_another_overs_is_refused(system: ClipSystem) -> None:
+async def test_a_wickets_clip_is_verified_and_another_overs_is_rejected(system: ClipSystem) -> None:
     event_id = await event_of(system, "Joe Root")
     goal = await system.clips.goal(event_id)
     assert (goal.sport, goal.assist, goal.minute) == (Sport.CRICKET, "Mitchell Santner", MatchMinute(13, 2, 1))
@@ -183,7 +183,7 @@ async def test_a_wickets_clip_is_verified_and_another_overs_is_refused(system: C
     assert await statuses(system, event_id) == {"verified": 1, "rejected": 1}
 
 
-async def test_a_wicket_of_another_match_is_refused(system: ClipSystem) -> None:
+async def test_a_wicket_of_another_match_is_rejected(system: ClipSystem) -> None:
     event_id = await event_of(system, "Kane Williamson")
     ends = await worked(system, event_id)
     assert sorted(ends.values(), key=str) == [("kept", None), ("lost", RejectionReason.OTHER_MATCH)]

@@ -70,7 +70,7 @@ def seen(text: str | None, **more: Any) -> FrameReading:
         ([], UNVERIFIED, None, "no clock"),
     ],
 )
-def test_over_wickets_and_side(
+def test_overs_wickets_and_side_decide(
     frames: list[str | None], status: VerificationStatus, over: int | None, reason: str | None
 ) -> None:
     result = validate_wicket([seen(frame) for frame in frames], EXPECTED)
@@ -90,7 +90,7 @@ def test_a_bowlers_figures_do_not_make_it_another_match() -> None:
         ([{"soccer": False}, {}], None, None),  # one yes, one no
     ],
 )
-def test_what_is_no_cricket_is_refused(
+def test_a_clip_without_cricket_is_rejected(
     frames: list[dict[str, bool]], reason: str | None, loss: RejectionReason | None
 ) -> None:
     result = validate_wicket([seen("IND 95-3 12.3", **more) for more in frames], EXPECTED)
@@ -130,7 +130,7 @@ READINGS = st.builds(
 
 
 @given(st.lists(READINGS, max_size=3))
-def test_a_proof_can_be_kept_and_judged_again(readings: list[FrameReading]) -> None:
+def test_a_stored_proof_gives_the_same_verdict(readings: list[FrameReading]) -> None:
     result = validate_wicket(readings, EXPECTED)
     assert (result.reason is None) == (result.status is VERIFIED)
     if result.proof is not None:
@@ -149,7 +149,7 @@ def test_a_proof_can_be_kept_and_judged_again(readings: list[FrameReading]) -> N
         (["IND 95-2 12.2", "IND 41-2 6.1"], True),
     ],
 )
-def test_a_third_look_where_two_are_not_enough(frames: list[str | None], more: bool) -> None:
+def test_a_third_frame_is_read_where_two_are_not_enough(frames: list[str | None], more: bool) -> None:
     assert (next_fraction([seen(frame) for frame in frames], Sport.CRICKET) is not None) is more
 
 

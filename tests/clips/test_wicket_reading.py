@@ -48,7 +48,7 @@ async def test_scoreboards_of_all_styles_are_read(ocr_engine: OcrEngine, style: 
     assert first.box.top > 0.75
 
 
-async def test_a_picture_without_a_scoreboard_is_cricket_all_the_same(ocr_engine: OcrEngine) -> None:
+async def test_a_frame_without_a_scoreboard_may_show_cricket(ocr_engine: OcrEngine) -> None:
     scene = scene_of(wicket_footage(MATCH, 1), 640, 360)
     frame = scene.draw(GOAL_AT - 1.0)[:280]
     reading = await OcrVision(ocr_engine).open_clip(Sport.CRICKET).read_frames([Frame(1.0, frame)])
@@ -96,12 +96,12 @@ async def test_a_model_is_asked_about_cricket() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"runs": None}, {"wickets": None}, {"overs": "soon"}, {"batting": "n/a"}])
-async def test_what_a_model_cannot_read_is_left_open(changes: dict[str, Any]) -> None:
+async def test_fields_that_a_model_cannot_read_are_none(changes: dict[str, Any]) -> None:
     reading, _ = await look(said(**changes))
     assert None in (reading.score, reading.clock, reading.batting)
 
 
 @pytest.mark.parametrize("changes", [{"wickets": 11}, {"runs": -1}, {"overs": "9" * 40}, {"soccer": True}])
-async def test_an_answer_of_another_form_is_nonsense(changes: dict[str, Any]) -> None:
+async def test_a_response_of_another_form_is_invalid(changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidVisionResponse):
         await look(said(**changes))

@@ -35,7 +35,7 @@ class Sees:
         pass
 
 
-async def test_the_pictures_are_the_same(media: MediaProcessor, tmp_path: Path) -> None:
+async def test_the_frames_are_the_same(media: MediaProcessor, tmp_path: Path) -> None:
     clip = write(tmp_path / "clip.mp4", scene(2))
     here, there = await read_clip(Sees(), clip), await read_clip(Sees(), clip, media.frames_at)
     assert here.readings == there.readings

@@ -35,7 +35,7 @@ def difference(a: Picture, b: Picture) -> float:
     "options", [{}, {"bf": "3", "g": "30"}, {"g": "1"}, {"bf": "2", "g": "25", "x264-params": "open-gop=1"}], ids=str
 )
 @pytest.mark.parametrize("name", ["clip.mp4", "clip.mkv", "clip.ts"])
-def test_the_pictures_are_those_at_the_fractions(tmp_path: Path, name: str, options: dict[str, str]) -> None:
+def test_the_frames_are_those_at_the_fractions(tmp_path: Path, name: str, options: dict[str, str]) -> None:
     path = write(tmp_path / name, (counted(n) for n in range(100)), preset="veryfast", **options)
     frames = frames_at(path, [0.25, 0.75, 0.5, 0.0, 1.0])
     assert [number_in(frame.pixels) for frame in frames] == [25, 75, 50, 0, 99]
@@ -43,7 +43,7 @@ def test_the_pictures_are_those_at_the_fractions(tmp_path: Path, name: str, opti
     assert frames[0].pixels.shape == (HEIGHT, WIDTH, 3)
 
 
-def test_a_few_pictures_are_the_same_as_when_everything_is_decoded(tmp_path: Path) -> None:
+def test_selected_frames_equal_those_of_a_full_decode(tmp_path: Path) -> None:
     pictures = list(scene(4))
     path = write(tmp_path / "clip.mp4", pictures, crf="10", bf="3", g="50", preset="veryfast")
     for frame in frames_at(path, [0.13, 0.4, 0.77]):
@@ -53,7 +53,7 @@ def test_a_few_pictures_are_the_same_as_when_everything_is_decoded(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("rotation", "turns"), [(0, 0), (90, 1), (180, 2), (270, 3), (-90, 3)])
-def test_pictures_are_turned_as_a_player_turns_them(tmp_path: Path, rotation: int, turns: int) -> None:
+def test_frames_are_rotated_as_by_a_player(tmp_path: Path, rotation: int, turns: int) -> None:
     upright = next(scene(1))
     path = write(tmp_path / "clip.mp4", [upright] * 10, rotation=rotation, crf="10")
     (frame,) = frames_at(path, [0.5])
@@ -72,7 +72,7 @@ def test_samples_come_every_quarter_of_a_second_at_any_frame_rate(tmp_path: Path
         assert abs(number_in(frame.pixels) - frame.seconds * fps) <= 1
 
 
-def test_over_uneven_times_the_picture_on_screen_is_taken(tmp_path: Path) -> None:
+def test_with_uneven_times_the_frame_on_screen_is_taken(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.08, 0.9, 0.94, 0.98, 1.02]
     path = write(tmp_path / "clip.mp4", (counted(n * 10) for n in range(7)), times=times)
     taken = [number_in(frame.pixels) // 10 for frame in sample_grey(path, 0.25, 64)]
@@ -131,7 +131,7 @@ TENTHS = [n / 10 for n in range(10)]
         (TENTHS, [0], [5.0], [9], list(range(10))),
     ],
 )
-def test_only_what_is_needed_is_decoded(
+def test_only_needed_packets_are_decoded(
     seconds: list[float], keys: list[int], asked: list[float], wanted: list[int], needed: list[int]
 ) -> None:
     todo = plan_decode(timeline(seconds, list(keys)), asked)

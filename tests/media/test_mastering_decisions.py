@@ -146,16 +146,16 @@ FINE = Playability(
         ({"kind": (1280, 720, "yuv420p10le")}, "yuv420p10le"),
         ({"kind": (1280, 720, "yuvj420p")}, "yuvj420p"),
         ({"kind": (1281, 720, "yuv420p")}, "odd"),
-        ({"stored": False}, "set-up"),
+        ({"stored": False}, "configuration"),
         ({"rate": None}, "not constant"),
-        ({"all_shown": False}, "hidden"),
+        ({"all_shown": False}, "hides"),
         ({"keyframe_first": False}, "keyframe"),
         ({"square": False}, "square"),
-        ({"shape": OutputFormat(720, 1280, quarter_turns=1)}, "turned"),
+        ({"shape": OutputFormat(720, 1280, quarter_turns=1)}, "rotated"),
         ({"shape": OutputFormat(1280, 720, interlaced=True)}, "interlaced"),
     ],
 )
-def test_why_a_film_cannot_stay_as_it_is(change: dict[str, Any], words: str | None) -> None:
+def test_reasons_to_reencode_a_video(change: dict[str, Any], words: str | None) -> None:
     reason = reencode_reason(replace(FINE, **change))
     assert (reason is None) == (words is None)
     assert words is None or words in str(reason)

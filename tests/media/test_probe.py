@@ -43,7 +43,7 @@ def test_width_and_height_are_those_that_a_viewer_sees(tmp_path: Path, rotation:
     assert info.aspect == pytest.approx(size[0] / size[1], abs=0.001)
 
 
-def test_uneven_times_are_noticed_and_the_average_rate_told(tmp_path: Path) -> None:
+def test_uneven_times_are_detected_and_the_average_rate_is_reported(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.08, 0.5, 0.54, 1.5, 1.54, 1.9]
     info = probe(write(tmp_path / "clip.mp4", scene(1), times=times))
     assert info.variable_frame_rate
@@ -56,7 +56,7 @@ def test_a_container_that_names_no_duration_is_measured(tmp_path: Path) -> None:
     assert probe(path).duration == pytest.approx(2.0, abs=0.05)
 
 
-def test_a_change_of_resolution_on_the_way_is_a_video_all_the_same(tmp_path: Path) -> None:
+def test_a_change_of_resolution_midway_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "clip.ts"
     parts = [
         write_scene(tmp_path / "a.ts", 1),

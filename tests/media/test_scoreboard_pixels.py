@@ -22,18 +22,18 @@ def test_black_bars_are_left_out(top: int, left: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (8, 600), (600, 8), (144, 256), (1080, 1920)])
-def test_pictures_of_any_size_can_be_searched(shape: tuple[int, int]) -> None:
+def test_frames_of_any_size_can_be_searched(shape: tuple[int, int]) -> None:
     for part in scoreboard_crops(np.zeros((*shape, 3), np.uint8)):
         assert part.image.shape[1] <= SEARCH_WIDTH + 1
 
 
-def test_small_pictures_are_enlarged_and_large_ones_reduced() -> None:
+def test_small_frames_are_enlarged_and_large_ones_reduced() -> None:
     assert [round(part.scale, 2) for part in scoreboard_crops(grass(426, 240))] == [3.0, 3.0]
     assert [round(part.scale, 2) for part in scoreboard_crops(grass(1920, 1080))] == [0.67, 0.67]
 
 
 @pytest.mark.parametrize("box", [(10, 10, 200, 30), (-50, -5, 50, 20), (600, 350, 900, 400), (5000, 0, 5100, 10)])
-def test_a_row_is_as_high_as_recognition_wants_wherever_it_stands(box: tuple[int, int, int, int]) -> None:
+def test_a_row_strip_has_at_least_the_models_input_height(box: tuple[int, int, int, int]) -> None:
     assert row_strip(grass(640, 360), *box).shape[0] >= ROW_HEIGHT
 
 
@@ -77,7 +77,7 @@ def _with_people(frame: Frame) -> Frame:
     ],
     ids=["match", "only grass", "grey", "sepia"],
 )
-def test_a_picture_without_colours_denies_no_pitch(frame: Frame, tell: bool) -> None:
+def test_a_frame_without_colour_excludes_no_pitch(frame: Frame, tell: bool) -> None:
     assert has_colour(frame) is tell
 
 
@@ -102,7 +102,7 @@ def test_a_proof_is_a_png_with_the_box_drawn_and_the_caption_below() -> None:
 
 
 @pytest.mark.parametrize(("width", "sent"), [(1920, 1280), (640, 640)])
-def test_pictures_are_reduced_for_sending_and_never_enlarged(width: int, sent: int) -> None:
+def test_frames_are_reduced_for_sending_and_never_enlarged(width: int, sent: int) -> None:
     jpeg = cv2.imdecode(np.frombuffer(to_jpeg(grass(width, 360), 1280), np.uint8), 1)
     assert jpeg is not None
     assert jpeg.shape[1] == sent

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from found_footy.media.frame_features import MOIRE, OUTLINED, is_filmed_screen, moire, outline
+from found_footy.media.frame_features import MIN_MOIRE, MIN_OUTLINE, is_filmed_screen, moire, outline
 from found_footy.media.frames import frames_at
 from tests.media.pictures import Frame, filmed, grass, match_picture, noise
 from tests.support.recorded import recorded
@@ -25,7 +25,7 @@ def _boxed(frame: Frame, bars: int) -> Frame:
     ],
     ids=["match", "grass", "noise", "letterbox", "black"],
 )
-def test_what_was_not_filmed_shows_no_sign(frame: Frame) -> None:
+def test_frames_that_were_not_filmed_show_no_sign(frame: Frame) -> None:
     assert not is_filmed_screen(frame)
 
 
@@ -35,18 +35,18 @@ def test_a_filmed_screen_shows(pattern: float, frame: float, seed: int) -> None:
     assert is_filmed_screen(filmed(match_picture(), moire=pattern, bezel=frame, seed=seed))
 
 
-def test_a_leaning_outline_is_found_and_bars_are_none() -> None:
-    assert outline(filmed(match_picture(), moire=0.0, bezel=0.03)) >= OUTLINED
+def test_a_tilted_outline_is_found_and_level_bars_are_not() -> None:
+    assert outline(filmed(match_picture(), moire=0.0, bezel=0.03)) >= MIN_OUTLINE
     assert outline(_boxed(match_picture(), 80)) == 0
 
 
-def test_a_pattern_stands_out_of_the_spectrum() -> None:
+def test_a_pattern_is_a_peak_in_the_spectrum() -> None:
     plain = match_picture()
-    assert moire(plain) < MOIRE < moire(filmed(plain, moire=0.1, bezel=0.0))
+    assert moire(plain) < MIN_MOIRE < moire(filmed(plain, moire=0.1, bezel=0.0))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (40, 200), (64, 64)])
-def test_small_pictures_show_nothing(shape: tuple[int, int]) -> None:
+def test_small_frames_show_no_sign(shape: tuple[int, int]) -> None:
     assert not is_filmed_screen(np.zeros((*shape, 3), np.uint8))
 
 

@@ -62,14 +62,14 @@ def by_pairs_and_clocks(
     for pair in pairs:
         steps.setdefault(pair.a, []).append((pair.b, pair.offset))
         steps.setdefault(pair.b, []).append((pair.a, -pair.offset))
-    known = {ids[0]: ClipOffset(0.0, AlignedBy.REFERENCE)}
-    _spread(ids[0], AlignedBy.PICTURES, known, steps)
+    aligned = {ids[0]: ClipOffset(0.0, AlignedBy.REFERENCE)}
+    _spread(ids[0], AlignedBy.PICTURES, aligned, steps)
     for name in ids:
-        beside = next((other for other in ids if other in known and other in starts), None)
-        if name not in known and name in starts and beside is not None:
-            known[name] = ClipOffset(_offset(known, beside) + starts[name] - starts[beside], AlignedBy.CLOCK)
-            _spread(name, AlignedBy.CLOCK, known, steps)
-    return {name: known.get(name, ClipOffset(None, AlignedBy.NOTHING)) for name in ids}
+        beside = next((other for other in ids if other in aligned and other in starts), None)
+        if name not in aligned and name in starts and beside is not None:
+            aligned[name] = ClipOffset(_offset(aligned, beside) + starts[name] - starts[beside], AlignedBy.CLOCK)
+            _spread(name, AlignedBy.CLOCK, aligned, steps)
+    return {name: aligned.get(name, ClipOffset(None, AlignedBy.NOTHING)) for name in ids}
 
 
 def start_by_clock(readings: Sequence[FrameReading]) -> float | None:
@@ -81,20 +81,20 @@ def start_by_clock(readings: Sequence[FrameReading]) -> float | None:
 
 
 def _spread(
-    name: str, by: AlignedBy, known: dict[str, ClipOffset], steps: Mapping[str, Sequence[tuple[str, float]]]
+    name: str, by: AlignedBy, aligned: dict[str, ClipOffset], steps: Mapping[str, Sequence[tuple[str, float]]]
 ) -> None:
     """Traverse breadth-first: the fewest steps accumulate the least error."""
     waiting = deque([name])
     while waiting:
         here = waiting.popleft()
         for other, step in steps.get(here, ()):
-            if other not in known:
-                known[other] = ClipOffset(round(_offset(known, here) - step, 3), by)
+            if other not in aligned:
+                aligned[other] = ClipOffset(round(_offset(aligned, here) - step, 3), by)
                 waiting.append(other)
 
 
-def _offset(known: Mapping[str, ClipOffset], name: str) -> float:
-    offset = known[name].offset
+def _offset(aligned: Mapping[str, ClipOffset], name: str) -> float:
+    offset = aligned[name].offset
     assert offset is not None
     return offset
 

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 WIDTH = 320
 """Width in pixels at which areas and outlines are measured."""
-GREENS = ((32, 50, 35), (88, 255, 255))
+GREEN_RANGE = ((32, 50, 35), (88, 255, 255))
 """Hue in half degrees, saturation, value: from dry grass in the sun to wet grass under floodlights."""
 
-AT_THE_BOTTOM = 0.15
+MIN_BOTTOM_SHARE = 0.15
 """Minimum share of the lowest third of the frame that a pitch covers."""
 
-VIVID = 32
+MIN_SATURATION = 32
 """Minimum saturation of a coloured pixel."""
-ONE_TINT = 0.93
+MIN_TINT_SHARE = 0.93
 """Minimum share of coloured pixels with the same hue in a tinted frame."""
 
 
 def pitch_share(frame: NDArray[np.uint8]) -> float:
     """Return the share of the frame that the largest connected green area covers. Evidence for soccer, not proof."""
     hsv = _hsv(frame)
-    green = cv2.inRange(hsv, np.array(GREENS[0]), np.array(GREENS[1]))
+    green = cv2.inRange(hsv, np.array(GREEN_RANGE[0]), np.array(GREEN_RANGE[1]))
     # Lines and players split the grass into pieces that belong together.
     closed = cv2.morphologyEx(green, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(closed)
@@ -36,19 +36,19 @@ def pitch_share(frame: NDArray[np.uint8]) -> float:
     grass = (labels == largest) & (green > 0)
     # Cameras look down on a pitch: a green wall ends above the lowest third.
     lowest = grass[-grass.shape[0] // 3 :]
-    return float(grass.mean()) if lowest.mean() >= AT_THE_BOTTOM else 0.0
+    return float(grass.mean()) if lowest.mean() >= MIN_BOTTOM_SHARE else 0.0
 
 
 def has_colour(frame: NDArray[np.uint8]) -> bool:
     """Return False for a grey or tinted frame, such as sepia, in which grass is not green."""
     hue, saturation, _ = cv2.split(_hsv(frame))
-    coloured = hue[saturation >= VIVID]
+    coloured = hue[saturation >= MIN_SATURATION]
     if coloured.size < 0.05 * hue.size:
         return False
     counts = np.bincount(coloured, minlength=180)
     commonest = int(counts.argmax())
     near = np.take(counts, range(commonest - 8, commonest + 9), mode="wrap").sum()
-    return bool(near < ONE_TINT * coloured.size or GREENS[0][0] <= commonest <= GREENS[1][0])
+    return bool(near < MIN_TINT_SHARE * coloured.size or GREEN_RANGE[0][0] <= commonest <= GREEN_RANGE[1][0])
 
 
 def _hsv(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -63,29 +63,29 @@ def _hsv(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 Frame = NDArray[np.uint8]
 
 
-EDGE = 5.0
+MIN_GRADIENT = 5.0
 """Minimum brightness gradient per pixel of an edge; a room or the bezel of a screen is smoother."""
-DEEPEST = 0.42
+MAX_SIDE_DISTANCE = 0.42
 """Maximum distance of the screen's side from the edge of the frame, as a share of the frame."""
-INSET = 0.012
+MIN_SIDE_DISTANCE = 0.012
 """Minimum distance: a side at the very edge is that of the frame itself."""
-STRAIGHT = 1.5
+MAX_LINE_ERROR_PX = 1.5
 """Maximum distance in pixels of a point from its line."""
-WEAKEST, OUTLINED = 0.3, 0.6
+MIN_SIDE_SHARE, MIN_OUTLINE = 0.3, 0.6
 """Minimum share of points on the line, for the worst side and on average for the other three.
 
 Measured: the worst side of real and rendered footage has at most 0.28; films of a screen average at least 0.74.
 """
-TILT, SOME_TILT = 0.8, 0.3
+MIN_TILT, MIN_COMMON_TILT = 0.8, 0.3
 """Minimum tilt in degrees of one side, and of at least three sides. Bars added by an editor are exactly level."""
 
 PATCH = 256
 """Patch size in pixels of the original frame: scaling would average the pattern away."""
-LOWEST, HIGHEST = 0.03, 0.46
+MIN_FREQUENCY, MAX_FREQUENCY = 0.03, 0.46
 """Range of spatial frequencies of moiré, in cycles per pixel."""
 AXIS = 0.015
 """Excluded band beside the axes in cycles per pixel: level and upright edges, and coding blocks."""
-MOIRE = 6.5
+MIN_MOIRE = 6.5
 """Minimum height of a peak above the other peaks, in decibels.
 
 Measured: at most 5.5 on real footage (4.3 on football). Compression removes the pattern from films of a screen.
@@ -93,7 +93,7 @@ Measured: at most 5.5 on real footage (4.3 on football). Compression removes the
 
 
 def is_filmed_screen(frame: Frame) -> bool:
-    return outline(frame) >= OUTLINED or moire(frame) >= MOIRE
+    return outline(frame) >= MIN_OUTLINE or moire(frame) >= MIN_MOIRE
 
 
 def outline(frame: Frame) -> float:
@@ -110,8 +110,8 @@ def outline(frame: Frame) -> float:
     edges = np.hypot(across, down) / 4
     sides = [_side(view) for view in (edges, edges[::-1], edges.T, edges.T[::-1])]
     shares = sorted(share for share, _ in sides)
-    leans = sorted(abs(lean) for _, lean in sides)
-    if shares[0] < WEAKEST or leans[-1] < TILT or leans[1] < SOME_TILT:
+    tilts = sorted(abs(tilt) for _, tilt in sides)
+    if shares[0] < MIN_SIDE_SHARE or tilts[-1] < MIN_TILT or tilts[1] < MIN_COMMON_TILT:
         return 0.0
     return sum(shares[1:]) / 3
 
@@ -120,7 +120,7 @@ def _side(edges: NDArray[np.floating]) -> tuple[float, float]:
     """Return the share of columns whose first edge from row 0 lies on one line, and the line's tilt in degrees."""
     height, width = edges.shape
     columns = np.arange(round(0.15 * width), round(0.85 * width))
-    seen = edges[1 : round(DEEPEST * height), columns] > EDGE
+    seen = edges[1 : round(MAX_SIDE_DISTANCE * height), columns] > MIN_GRADIENT
     found = seen.any(axis=0)
     half = int(found.sum()) // 2
     if half < 8:
@@ -128,12 +128,12 @@ def _side(edges: NDArray[np.floating]) -> tuple[float, float]:
     x, y = columns[found].astype(float), seen.argmax(axis=0)[found] + 1.0
     # Medians first, so that outliers do not rotate the line; then a fit through the points near it.
     slope = float(np.median((y[half : 2 * half] - y[:half]) / (x[half : 2 * half] - x[:half])))
-    near = np.abs(y - slope * x - np.median(y - slope * x)) <= 2 * STRAIGHT
+    near = np.abs(y - slope * x - np.median(y - slope * x)) <= 2 * MAX_LINE_ERROR_PX
     if near.sum() < 8:
         return 0.0, 0.0
     slope, start = np.polyfit(x[near], y[near], 1)
-    share = float((np.abs(y - slope * x - start) <= STRAIGHT).sum()) / columns.size
-    return (share if np.median(y) > INSET * height else 0.0), math.degrees(math.atan(slope))
+    share = float((np.abs(y - slope * x - start) <= MAX_LINE_ERROR_PX).sum()) / columns.size
+    return (share if np.median(y) > MIN_SIDE_DISTANCE * height else 0.0), math.degrees(math.atan(slope))
 
 
 def moire(frame: Frame) -> float:
@@ -159,6 +159,6 @@ def _peak(patch: NDArray[np.float32]) -> float:
     vertical = np.abs(np.fft.fftshift(np.fft.fftfreq(side)))[:, None]
     horizontal = np.fft.rfftfreq(side)[None, :]
     radius = np.hypot(vertical, horizontal)
-    looked_at = (radius > LOWEST) & (radius < HIGHEST) & (vertical > AXIS) & (horizontal > AXIS)
-    band = outstanding[looked_at]
+    in_band = (radius > MIN_FREQUENCY) & (radius < MAX_FREQUENCY) & (vertical > AXIS) & (horizontal > AXIS)
+    band = outstanding[in_band]
     return float(band.max() - np.percentile(band, 99.5))

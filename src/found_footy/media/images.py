@@ -44,11 +44,11 @@ Picture = NDArray[np.uint8]
 
 def best_poster(pictures: Sequence[Picture]) -> int:
     """Return the index of the best frame; without visible content in any, the one with the most contrast."""
-    judged = [_brightness_and_contrast(picture) for picture in pictures]
-    for place, (brightness, contrast) in enumerate(judged):
+    measured = [_brightness_and_contrast(picture) for picture in pictures]
+    for place, (brightness, contrast) in enumerate(measured):
         if DARKEST <= brightness <= BRIGHTEST and contrast >= FLATTEST:
             return place
-    return max(range(len(judged)), key=lambda place: judged[place][1])
+    return max(range(len(measured)), key=lambda place: measured[place][1])
 
 
 def _brightness_and_contrast(picture: Picture) -> tuple[float, float]:
@@ -101,21 +101,21 @@ def decode_image(path: Path, limits: DecodeLimits = LIMITS) -> NDArray[np.uint8]
     try:
         file = path.open("rb")
     except OSError as error:
-        raise NotAVideo(f"the picture cannot be read: {error.strerror}") from None
+        raise NotAVideo(f"cannot read the image: {error.strerror}") from None
     with file:
         if not file.read(1):
-            raise NotAVideo("the picture is empty")
+            raise NotAVideo("the image is empty")
         file.seek(0)
         try:
             return _fitted(_first_frame(file, limits))
         except av.error.ExitError:
-            raise MediaTooLarge(f"the picture was not read within {limits.wall_seconds:g} s") from None
+            raise MediaTooLarge(f"the image was not decoded within {limits.wall_seconds:g} s") from None
         except av.error.MemoryError:
-            raise MediaTooLarge("the picture needs more memory than there is") from None
+            raise MediaTooLarge("not enough memory to decode the image") from None
         except (av.error.InvalidDataError, av.error.ArgumentError, av.error.EOFError):
-            raise NotAVideo("this is no JPEG, PNG, WebP, GIF or BMP that can be read") from None
+            raise NotAVideo("not a readable JPEG, PNG, WebP, GIF or BMP") from None
         except av.error.FFmpegError as error:
-            raise MediaBroken(f"the picture cannot be decoded: {error.strerror}") from None
+            raise MediaBroken(f"cannot decode the image: {error.strerror}") from None
 
 
 def _first_frame(file: object, limits: DecodeLimits) -> NDArray[np.uint8]:
@@ -133,11 +133,11 @@ def _first_frame(file: object, limits: DecodeLimits) -> NDArray[np.uint8]:
         context = stream.codec_context
         if context is None or not context.width or not context.height:
             raise NotAVideo("the file contains no image")
-        check_size(Path("the picture"), context.width, context.height, limits)
+        check_size(Path("the image"), context.width, context.height, limits)
         context.options = {**context.options, "max_pixels": str(limits.frame_pixels)}
         context.thread_count = 1
         for frame in container.decode(stream):
-            check_size(Path("the picture"), frame.width, frame.height, limits)
+            check_size(Path("the image"), frame.width, frame.height, limits)
             return np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8)
     raise MediaError("no decodable frames")
 

@@ -89,10 +89,10 @@ HALF_WIDTH = 0.55
 CLOSER = 1.5
 ROW_HEIGHT = 48
 """Input height of the recognition model in pixels."""
-BARS_WIDTH = 192
-DARK, LIT = 24, 95
+BAR_SEARCH_WIDTH = 192
+MAX_BAR_BRIGHTNESS, BRIGHT_PERCENTILE = 24, 95
 """A row or column is a bar if 95 % of it are no brighter than 24 of 255, which leaves room for a logo."""
-SMALLEST_INSIDE = 0.3
+MIN_CONTENT_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,14 @@ class ImageCrop:
 def without_bars(frame: Frame) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom of the content inside black bars; the whole frame if little would be left."""
     height, width = frame.shape[:2]
-    small = cv2.resize(frame, (BARS_WIDTH, max(8, round(height * BARS_WIDTH / width))), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        frame, (BAR_SEARCH_WIDTH, max(8, round(height * BAR_SEARCH_WIDTH / width))), interpolation=cv2.INTER_AREA
+    )
     light = small.max(axis=2)
-    (top, bottom), (left, right) = (_inside(np.percentile(light, LIT, axis=axis)) for axis in (1, 0))
-    if bottom - top < SMALLEST_INSIDE or right - left < SMALLEST_INSIDE:
+    (top, bottom), (left, right) = (
+        _content_range(np.percentile(light, BRIGHT_PERCENTILE, axis=axis)) for axis in (1, 0)
+    )
+    if bottom - top < MIN_CONTENT_SHARE or right - left < MIN_CONTENT_SHARE:
         return 0, 0, width, height
     return round(left * width), round(top * height), round(right * width), round(bottom * height)
 
@@ -159,7 +163,9 @@ def resized(image: Frame, scale: float) -> Frame:
     return np.asarray(enlarged, np.uint8)
 
 
-def _inside(brightness: NDArray[np.floating]) -> tuple[float, float]:
+def _content_range(brightness: NDArray[np.floating]) -> tuple[float, float]:
     """Return the first and last line of the content, as shares of all lines."""
-    lit = np.flatnonzero(brightness > DARK)
-    return (float(lit[0]) / brightness.size, (float(lit[-1]) + 1) / brightness.size) if lit.size else (0.0, 0.0)
+    bright = np.flatnonzero(brightness > MAX_BAR_BRIGHTNESS)
+    return (
+        (float(bright[0]) / brightness.size, (float(bright[-1]) + 1) / brightness.size) if bright.size else (0.0, 0.0)
+    )

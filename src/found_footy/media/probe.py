@@ -25,7 +25,7 @@ from found_footy.media.mp4 import constant_rate, stored_length
 
 PROGRESSIVE = (0, 1)
 """FFmpeg's field orders "unknown" and "progressive"."""
-UNTOLD_ASPECT = Fraction(1)
+DEFAULT_ASPECT = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def inspect(path: Path, timeline: FrameTimeline, limits: DecodeLimits) -> Playab
         stream = source.stream
         first = _first_picture(source, path, limits)
         context = stream.codec_context
-        aspect = stream.sample_aspect_ratio or UNTOLD_ASPECT
+        aspect = stream.sample_aspect_ratio or DEFAULT_ASPECT
         turns = round(first.rotation / 90) % 4
         interlaced = first.interlaced_frame or context.field_order not in PROGRESSIVE
         named = stream.average_rate or stream.guessed_rate
@@ -79,19 +79,19 @@ def inspect(path: Path, timeline: FrameTimeline, limits: DecodeLimits) -> Playab
         )
 
 
-def reencode_reason(look: Playability) -> str | None:
+def reencode_reason(video: Playability) -> str | None:
     """Return why the video cannot be copied, or None if it can."""
     reasons = {
-        f"{look.codec} is not played everywhere": look.codec != "h264",
-        f"pixels are {look.kind[2]}": look.kind[2] != "yuv420p",
-        "it is a stream without a set-up": not look.stored,
-        "its rate is not constant": look.rate is None,
-        "some of its pictures are hidden": not look.all_shown,
-        "it does not begin with a keyframe": not look.keyframe_first,
-        "its pixels are not square": not look.square,
-        "it has to be turned": look.shape.quarter_turns != 0,
-        "it is interlaced": look.shape.interlaced,
-        "its sides are odd": bool(look.width % 2 or look.height % 2),
+        f"codec {video.codec} is not supported by all browsers": video.codec != "h264",
+        f"pixel format is {video.kind[2]}": video.kind[2] != "yuv420p",
+        "codec configuration is missing": not video.stored,
+        "frame rate is not constant": video.rate is None,
+        "an edit list hides frames": not video.all_shown,
+        "first frame is not a keyframe": not video.keyframe_first,
+        "pixels are not square": not video.square,
+        "video is rotated": video.shape.quarter_turns != 0,
+        "video is interlaced": video.shape.interlaced,
+        "width or height is odd": bool(video.width % 2 or video.height % 2),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

@@ -18,8 +18,8 @@ from footy_simulator.scenario import RedditService
 from found_footy.discovery.reddit import ALL_ACCESS, Reddit
 from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
 from found_footy.storage.limits import SourceLimits
-from tests.discovery.places import NOW, Said, posted
 from tests.discovery.serving import serving
+from tests.discovery.source_sites import NOW, Said, posted
 
 KEYS = RedditKeys(CLIENT_ID, CLIENT_SECRET)
 GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")

@@ -9,8 +9,8 @@ from typing import Any
 from footy_simulator.bluesky import post_view
 from footy_simulator.fxtwitter import status_of
 from footy_simulator.posts import SocialPost
-from tests.discovery.places import HANDLE, Said, browser_post, posted
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
+from tests.discovery.source_sites import HANDLE, Said, browser_post, posted
 
 SESSION = {"accessJwt": "an.access.token", "refreshJwt": "a.refresh.token", "handle": HANDLE, "did": "did:plc:x"}
 REDDIT_TOKEN = {"access_token": "an.app.token", "token_type": "bearer", "expires_in": 86400, "scope": "*"}

@@ -12,10 +12,10 @@ from found_footy.discovery.bluesky import Bluesky, search_terms
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.http_exchanges import record_exchanges
-from tests.discovery.places import HANDLE, NOW, PASSWORD, QUERY, SINCE
 from tests.discovery.serving import serving
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
 from tests.discovery.social_answers import SESSION, answer, answering, entry
+from tests.discovery.source_sites import HANDLE, NOW, PASSWORD, QUERY, SINCE
 
 CREATE, REFRESH = "createSession", "refreshSession"
 

@@ -15,9 +15,9 @@ from found_footy.discovery.bluesky import read_answer
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged
-from tests.discovery.places import NOW, QUERY, Said
 from tests.discovery.shared import recorded
 from tests.discovery.social_answers import entry, spoilt
+from tests.discovery.source_sites import NOW, QUERY, Said
 
 ALL = SearchQuery((), ())
 

@@ -13,7 +13,7 @@ from found_footy.discovery import folder as module
 from found_footy.discovery.folder import Folder
 from found_footy.discovery.models import Post
 from found_footy.errors import SourceUnavailable
-from tests.discovery.places import NOW, QUERY, SINCE, drop
+from tests.discovery.source_sites import NOW, QUERY, SINCE, drop
 
 RECENT = NOW - timedelta(seconds=30)
 

@@ -28,10 +28,10 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceRateLimited, SourceUnavailable
 from found_footy.storage.limits import LocalSourceLimits, RateLimit, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
-from tests.discovery.places import NO_MATCHES, NOW, QUERY, SINCE, Said, posted, snowflake
 from tests.discovery.serving import serving
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
 from tests.discovery.social_answers import SALAH, answer, answering, entry, spoilt
+from tests.discovery.source_sites import NO_MATCHES, NOW, QUERY, SINCE, Said, posted, snowflake
 
 POST = entry("fxtwitter")
 EMPTY = {"code": 404, "results": [], "cursor": {"top": None, "bottom": None}}

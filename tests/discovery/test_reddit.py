@@ -10,8 +10,8 @@ from found_footy.clips.hosts import is_video_link
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery, wicket_query
 from found_footy.discovery.reddit import media_of, title_matches
-from tests.discovery.places import NOW, QUERY, SINCE, Said, source_at
 from tests.discovery.social_answers import answer, answering, entry, spoilt
+from tests.discovery.source_sites import NOW, QUERY, SINCE, Said, source_at
 
 GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
 POST = entry("reddit", GOAL)

@@ -10,10 +10,10 @@ import pytest
 
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
-from tests.discovery.places import NOW, OVER_HTTP, PLACES, PLATFORMS, QUERY, SINCE, Said, place, source_at
 from tests.discovery.serving import free_port
 from tests.discovery.shared import Reply, json_reply
 from tests.discovery.social_answers import answer, answering, entries, entry
+from tests.discovery.source_sites import NOW, OVER_HTTP, PLACES, PLATFORMS, QUERY, SINCE, Said, place, source_at
 
 GOAL = "Liverpool [2] - 1 Manchester City - M. Salah 67'"
 SAID = [

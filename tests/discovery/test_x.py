@@ -12,9 +12,9 @@ import pytest
 from found_footy.discovery.models import Post
 from found_footy.discovery.x import fault_of, made_at
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
-from tests.discovery.places import NOW, QUERY, SINCE, Said, snowflake, source_at
 from tests.discovery.shared import RawServer, Reply, json_reply, recorded
 from tests.discovery.social_answers import SALAH, answer, answering, entry, spoilt
+from tests.discovery.source_sites import NOW, QUERY, SINCE, Said, snowflake, source_at
 
 POST = entry("x")
 GOOD = snowflake(NOW)

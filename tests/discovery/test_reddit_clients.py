@@ -37,9 +37,9 @@ from found_footy.errors import (
 from found_footy.fixtures.models import Sport
 from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.limits import LocalSourceLimits
-from tests.discovery.places import NOW, QUERY, SINCE, Said
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.shared import RawServer, Reply, json_reply
+from tests.discovery.source_sites import NOW, QUERY, SINCE, Said
 
 
 @pytest.fixture

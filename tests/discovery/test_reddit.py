@@ -1,4 +1,4 @@
-"""Which posts of a subreddit are candidates. `test_reddit_ways.py` has the forms in which they come."""
+"""Which posts of a subreddit are candidates. `test_reddit_clients.py` has the forms in which they come."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from found_footy.config import Settings
-from found_footy.errors import EngineError
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.schedules import (
     CANARY_SCHEDULE,
@@ -34,15 +33,15 @@ if TYPE_CHECKING:
     from temporalio.client import Client, Schedule, WorkflowHandle
     from temporalio.worker import Worker
 
-    from found_footy.browser.client import HttpBrowserControl
+    from found_footy.browser.client import BrowserClient
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.fixtures.models import IngestResult
     from found_footy.operations.health import HealthService
     from found_footy.operations.models import Disk
     from found_footy.operations.overview import SetupOverview
-    from found_footy.operations.ports import HealthCache, HealthStore
-    from found_footy.operations.probe import FeedProbe
-    from found_footy.operations.recovery import Recovering
+    from found_footy.operations.probe import CacheReader
+    from found_footy.operations.recovery import RecoveryService
+    from found_footy.operations.store import HealthCache, OperationsStore
     from found_footy.operations.watchdog import Watchdog
     from found_footy.recordings.replay import ReplayInputs
     from found_footy.runtime.supervisor import Supervisor
@@ -254,22 +253,22 @@ async def work(settings: Settings, stop: asyncio.Event) -> None:
 # --- Health, recovery and the watchdog.
 
 
-def build_browser_control(settings: Settings) -> HttpBrowserControl | None:
-    from found_footy.browser.client import HttpBrowserControl
+def build_browser_client(settings: Settings) -> BrowserClient | None:
+    from found_footy.browser.client import BrowserClient
 
-    return HttpBrowserControl(settings.browser_url) if settings.browser_url else None
+    return BrowserClient(settings.browser_url) if settings.browser_url else None
 
 
 def build_health_cache(settings: Settings, cache: RedisCache) -> HealthCache:
-    from found_footy.operations.store import RedisHealthCache
+    from found_footy.operations.store import HealthCache
 
-    return RedisHealthCache(cache, every=timedelta(seconds=settings.health_seconds))
+    return HealthCache(cache, every=timedelta(seconds=settings.health_seconds))
 
 
-async def build_recovering(
-    settings: Settings, store: HealthStore, cache: HealthCache, records: MonitoringRecords
-) -> Recovering:
-    from found_footy.operations.recovery import Recovering, TemporalPoller
+async def build_recovery(
+    settings: Settings, store: OperationsStore, cache: HealthCache, records: MonitoringRecords
+) -> RecoveryService:
+    from found_footy.operations.recovery import RecoveryService, TemporalPoller
     from found_footy.runtime.supervisor import LocalWorkers
     from found_footy.runtime.temporal import connect_temporal
 
@@ -277,11 +276,11 @@ async def build_recovering(
     if settings.temporal_address is not None:
         client = await connect_temporal(settings, lazy=True)
         poller = TemporalPoller(client, settings.task_queue, ["MonitorWorkflow", "FeedWorkflow"], MONITOR_SCHEDULE)
-    return Recovering(
+    return RecoveryService(
         store,
         cache,
         utc_now,
-        browser=build_browser_control(settings),
+        browser=build_browser_client(settings),
         workers=LocalWorkers(settings.data_dir),
         poller=poller,
         records=records,
@@ -291,51 +290,53 @@ async def build_recovering(
 @asynccontextmanager
 async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
     """Connect lazily, so that the watchdog can start while a service is down."""
-    from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
+    from found_footy.feeds.cache import FeedCache, FeedSwitches
+    from found_footy.feeds.registry import FeedDeclarations, open_cache
     from found_footy.operations.health import health_limits
-    from found_footy.operations.probe import FeedMeasurer
+    from found_footy.operations.probe import CacheReader, SystemProbe
     from found_footy.operations.recovery import BrowserRecycles
-    from found_footy.operations.store import PostgresHealth
+    from found_footy.operations.store import OperationsStore
     from found_footy.operations.watchdog import Watchdog, health_rules
 
-    if settings.database_url is None or settings.redis_url is None:
-        raise EngineError("DATABASE_URL or REDIS_URL is not set. Start `footy up`, or set both.")
     async with AsyncExitStack() as stack:
-        cache = await stack.enter_async_context(aclosing(RedisCache(settings.redis_url.get_secret_value())))
         database = await stack.enter_async_context(open_database(settings))
+        cache = await stack.enter_async_context(open_cache(settings))
+        assert settings.database_url is not None  # or the database would not have opened
         lock = AdvisoryLock(settings.database_url.get_secret_value())
         stack.push_async_callback(lock.release)
-        store, copies, records = (
-            PostgresHealth(database),
-            build_health_cache(settings, cache),
-            MonitoringRecords(cache),
+        declared = await stack.enter_async_context(aclosing(FeedDeclarations(settings, FeedSwitches(cache))))
+        store, published, feeds = OperationsStore(database), build_health_cache(settings, cache), FeedCache(cache)
+        recovery = await build_recovery(settings, store, published, feeds.records)
+        browser = build_browser_client(settings)
+        probe = SystemProbe(
+            store,
+            cache=CacheReader(cache, feeds, published),
+            declared=declared,
+            save_lag=health_limits(settings).save_lag,
         )
-        recovering = await build_recovering(settings, store, copies, records)
-        browser = build_browser_control(settings)
-        lag = health_limits(settings).save_lag
         yield Watchdog(
             store,
-            copies,
-            FeedMeasurer(store, FreshnessIndex(cache), records, FeedCounters(cache), lag).measured,
-            recovering,
+            published,
+            probe.measure_feeds,
+            recovery,
             lock,
             health_rules(settings),
             interval=settings.health_seconds,
             now=utc_now,
-            recycles=BrowserRecycles(browser, store, recovering) if browser else None,
+            recycles=BrowserRecycles(browser, store, recovery) if browser else None,
         )
 
 
 @asynccontextmanager
-async def open_recovering(settings: Settings) -> AsyncIterator[Recovering]:
+async def open_recovery(settings: Settings) -> AsyncIterator[RecoveryService]:
     """Recovery on request, as `footy recycle` does it."""
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.feeds.registry import open_cache
-    from found_footy.operations.store import PostgresHealth
+    from found_footy.operations.store import OperationsStore
 
     async with open_cache(settings) as cache, open_database(settings) as database:
         copies, records = build_health_cache(settings, cache), MonitoringRecords(cache)
-        yield await build_recovering(settings, PostgresHealth(database), copies, records)
+        yield await build_recovery(settings, OperationsStore(database), copies, records)
 
 
 @asynccontextmanager
@@ -346,16 +347,16 @@ async def open_health_service(settings: Settings) -> AsyncIterator[HealthService
         aclosing(build_objects(settings)) as objects,
         open_web_feeds(settings, database) as feeds,
     ):
-        yield await build_health_service(settings, database, objects, None, feeds.looks)
+        yield await build_health_service(settings, database, objects, None, feeds)
 
 
 async def build_health_service(
-    settings: Settings, database: Database, objects: ThreadedObjectStore, live: Hub | None, feeds: FeedProbe
+    settings: Settings, database: Database, objects: ThreadedObjectStore, live: Hub | None, feeds: WebFeeds
 ) -> HealthService:
     """Connect to Temporal on the first measurement, so that pages are served without it."""
     from found_footy.operations.health import HealthService, health_limits
     from found_footy.operations.probe import SystemProbe
-    from found_footy.operations.store import PostgresOperations
+    from found_footy.operations.store import OperationsStore
     from found_footy.operations.temporal_status import TemporalStatus
     from found_footy.runtime.temporal import connect_temporal
 
@@ -363,9 +364,19 @@ async def build_health_service(
     if settings.temporal_address is not None:
         client = await connect_temporal(settings, lazy=True)
         temporal = TemporalStatus(client, settings.task_queue, [each.__name__ for each in workflows()])
-    operations = PostgresOperations(database)
-    probe = SystemProbe(operations, temporal, objects, live, feeds=feeds, disk=lambda: _disk(settings))
-    return HealthService(probe, health_limits(settings))
+    limits = health_limits(settings)
+    probe = SystemProbe(
+        OperationsStore(database),
+        cache=feeds.cache,
+        declared=feeds.services.book,
+        browser=build_browser_client(settings),
+        temporal=temporal,
+        objects=objects,
+        live=live,
+        disk=lambda: _disk(settings),
+        save_lag=limits.save_lag,
+    )
+    return HealthService(probe, limits)
 
 
 def _disk(settings: Settings) -> Disk | None:
@@ -384,34 +395,31 @@ def _disk(settings: Settings) -> Disk | None:
 
 @dataclass(frozen=True, slots=True)
 class WebFeeds:
-    scores: FeedServices
-    looks: FeedProbe
+    services: FeedServices
+    cache: CacheReader | None
 
 
 @asynccontextmanager
 async def open_web_feeds(settings: Settings, database: Database) -> AsyncIterator[WebFeeds]:
     from found_footy.feeds.cache import FeedCache, FeedSwitches
-    from found_footy.feeds.registry import RegistryBook, open_cache
+    from found_footy.feeds.registry import FeedDeclarations, open_cache
     from found_footy.feeds.store import ListingStore
     from found_footy.fixtures.read_store import ProvenanceReader
-    from found_footy.operations.probe import BrowserProbe, CacheProbe, FeedProbe, HealthProbe
-    from found_footy.operations.store import PostgresHealth
+    from found_footy.operations.probe import CacheReader
+    from found_footy.operations.store import OperationsStore
     from found_footy.web.services import FeedServices
 
-    health, listings, words = PostgresHealth(database), ListingStore(database), ProvenanceReader(database)
-    control = build_browser_control(settings)
-    browser = BrowserProbe(control) if control else None
+    listings, provenance = ListingStore(database), ProvenanceReader(database)
     if settings.redis_url is None:
-        async with aclosing(RegistryBook(settings, FeedSwitches(None))) as book:
-            yield WebFeeds(FeedServices(book, listings, words), FeedProbe(HealthProbe(health), None, book, browser))
+        async with aclosing(FeedDeclarations(settings, FeedSwitches(None))) as declared:
+            yield WebFeeds(FeedServices(declared, listings, provenance), None)
         return
-    async with open_cache(settings) as cache, aclosing(RegistryBook(settings, FeedSwitches(cache))) as book:
-        memory, copies = FeedCache(cache), build_health_cache(settings, cache)
-        recovering = await build_recovering(settings, health, copies, memory.records)
-        measured = CacheProbe(memory.records, memory.freshness, memory.counters, copies, cache.check_writable)
+    async with open_cache(settings) as redis, aclosing(FeedDeclarations(settings, FeedSwitches(redis))) as declared:
+        feeds, published = FeedCache(redis), build_health_cache(settings, redis)
+        recovery = await build_recovery(settings, OperationsStore(database), published, feeds.records)
         yield WebFeeds(
-            FeedServices(book, listings, words, memory.snapshots, memory.records, recovering),
-            FeedProbe(HealthProbe(health), measured, book, browser),
+            FeedServices(declared, listings, provenance, feeds.snapshots, feeds.records, recovery),
+            CacheReader(redis, feeds, published),
         )
 
 
@@ -500,9 +508,9 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
             files=objects,
             media=media,
             access=TokenStore(database),
-            health=await build_health_service(settings, database, objects, live, feeds.looks),
+            health=await build_health_service(settings, database, objects, live, feeds),
             live=live,
-            scores=feeds.scores,
+            scores=feeds.services,
             links=LinkStore(database),
             reading=reading,
             cache=ResponseCache(reading.version),

@@ -21,6 +21,15 @@ def clean_text(text: str, longest: int = LONGEST_TEXT) -> str:
     return " ".join(shown.split())[:longest]
 
 
+MAX_ERROR_TEXT = 300
+"""Maximum length of an error's text in audit entries, findings and messages."""
+
+
+def shorten(text: str, limit: int = MAX_ERROR_TEXT) -> str:
+    """Cut a text that is too long and mark the cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 # --- Durations.
 
 

@@ -171,4 +171,4 @@ def test_the_last_recycles_are_remembered_and_all_are_counted() -> None:
     assert len(log.last) == REMEMBERED
     assert (log.last[-1].tasks, log.last[0].tasks) == (REMEMBERED + 4, 5)
     assert log.by_reason["uptime"] == REMEMBERED + 5
-    assert set(log.by_reason) == {"uptime", "task_count", "processes", "manual", "crashed", "stuck"}
+    assert set(log.by_reason) == {"uptime", "task_count", "processes", "manual", "recovery", "crashed", "stuck"}

@@ -21,7 +21,7 @@ from footy_simulator.server import Simulator
 from found_footy.cli.demo import declared_sources, simulator_environment
 from found_footy.config import Settings
 from found_footy.operations.models import HealthGrade, Recovery
-from found_footy.operations.store import PostgresHealth
+from found_footy.operations.store import OperationsStore
 from found_footy.runtime.engine import free_port
 from tests.support.processes import Installation, wait_until
 
@@ -96,7 +96,7 @@ class RunningSystem:
 
     installation: Installation
     connections: Sequence[FeedConnection]
-    health: PostgresHealth
+    health: OperationsStore
     pages: httpx.AsyncClient
 
     async def pages_are_up(self) -> bool:
@@ -146,7 +146,7 @@ async def system(tmp_path: Path) -> AsyncIterator[RunningSystem]:
         up = await installation.up()
         pages = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
         async with installation.database() as database, pages:
-            yield RunningSystem(installation, (first, second), PostgresHealth(database), pages)
+            yield RunningSystem(installation, (first, second), OperationsStore(database), pages)
         await up.stop()
     await installation.destroy()
 

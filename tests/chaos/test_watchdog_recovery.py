@@ -19,7 +19,7 @@ from starlette.routing import Route
 from found_footy.feeds.cache import FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.models import HealthGrade, RecoveryOutcome
-from found_footy.operations.store import PostgresHealth
+from found_footy.operations.store import OperationsStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
@@ -58,7 +58,7 @@ class WatchedMatches:
 
     def __init__(self, database: Database, cache: RedisCache, environment: dict[str, str]) -> None:
         self.database = database
-        self.health = PostgresHealth(database)
+        self.health = OperationsStore(database)
         self.freshness = FreshnessIndex(cache)
         self.records = MonitoringRecords(cache)
         self._environment = environment

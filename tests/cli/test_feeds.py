@@ -22,7 +22,7 @@ from found_footy.feeds.cache import FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.feed_health import FeedMeasurement, HealthRules, next_state
 from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
-from found_footy.operations.store import PostgresHealth
+from found_footy.operations.store import OperationsStore
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
 from tests.cli.conftest import FOOTY, Footy
@@ -61,12 +61,12 @@ def with_cache(redis_url: str, do: Callable[[RedisCache], Awaitable[T]]) -> T:
     return asyncio.run(body())
 
 
-def with_health(database_url: str, do: Callable[[PostgresHealth], Awaitable[T]]) -> T:
+def with_health(database_url: str, do: Callable[[OperationsStore], Awaitable[T]]) -> T:
     async def body() -> T:
         database = Database(database_url)
         await database.open()
         try:
-            return await do(PostgresHealth(database))
+            return await do(OperationsStore(database))
         finally:
             await database.close()
 
@@ -278,7 +278,7 @@ def test_recycle_accepts_known_parts_only(footy: Footy) -> None:
 def test_recycle_prints_each_step_and_audits_the_operator(footy: Footy, engines: Engines) -> None:
     ended = footy("recycle", "poller", **engines, TEMPORAL_ADDRESS="127.0.0.1:9")
     assert ended.code == 6, ended.err
-    assert "✓ workers: no workers run here" in ended.out
+    assert "✓ pauses: resumed 0 paused matches" in ended.out
     assert "✗ poller: EngineError" in ended.out
     (entry,) = with_health(engines["DATABASE_URL"], lambda health: health.recoveries())
     assert (entry.action, entry.outcome) == (RecoveryAction.MANUAL_TRIGGER, RecoveryOutcome.PARTIAL)

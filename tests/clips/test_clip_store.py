@@ -19,7 +19,7 @@ from found_footy.discovery.query import team_search_names
 from found_footy.errors import NotFound, SourceRateLimited
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.fingerprint import Fingerprint
-from found_footy.operations.store import PostgresOperations
+from found_footy.operations.store import OperationsStore
 from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
     GOAL,
@@ -162,7 +162,7 @@ async def test_a_clip_document_has_the_seeds_link_and_hash_fields(clips: ClipSto
 
 async def test_a_goal_is_watching_as_soon_as_it_has_a_clip(clips: ClipStore, store: FixtureStore) -> None:
     async def status() -> tuple[str, str]:
-        recorded = await PostgresOperations(store.database).recorded(NOW)
+        recorded = await OperationsStore(store.database).facts(NOW)
         return (await store.event(GOAL))["status"], recorded.goals[0].status
 
     key, _ = await record_search(clips, 1, post("a"), post("b"))

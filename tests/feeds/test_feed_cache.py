@@ -16,8 +16,7 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.operations.ports import HealthCache
-from found_footy.operations.store import RedisHealthCache
+from found_footy.operations.store import HealthCache
 from found_footy.storage.redis import RedisCache
 
 NOW = datetime(2026, 3, 7, 15, 0, 0, 250_000, tzinfo=UTC)
@@ -137,7 +136,7 @@ def a_summary() -> HealthSummary:
 
 
 async def test_a_summary_comes_back_as_it_was_and_lasts_for_three_judgements(cache: RedisCache) -> None:
-    health: HealthCache = RedisHealthCache(cache, every=timedelta(seconds=15))
+    health: HealthCache = HealthCache(cache, every=timedelta(seconds=15))
     assert await health.summary() is None
     for summary in (a_summary(), replace(a_summary(), last_success=None, paused=(), queue={}, reasons=())):
         await health.publish(summary)
@@ -150,7 +149,7 @@ def a_recovery(number: int) -> Recovery:
 
 
 async def test_the_audit_log_keeps_a_hundred_and_an_entry_that_ends_keeps_its_place(cache: RedisCache) -> None:
-    health = RedisHealthCache(cache)
+    health = HealthCache(cache)
     await cache.run("LPUSH", cache.key("audit_log"), "not an entry")
     for number in range(101):
         await health.publish_recovery(a_recovery(number))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.operations.feed_health import ages, arrived, percentile, stale, stats, unsaved
+from found_footy.operations.feed_health import ages, count_unsaved, percentile, persisted_updates, stale, stats
 from found_footy.operations.models import FreshnessStats
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
@@ -58,8 +58,8 @@ def test_what_is_heard_counts_where_it_is_saved_within_two_polls(
 ) -> None:
     index = {} if heard is None else {1: ago(heard), 2: ago(0)}
     known, lag = {1: ago(saved)}, timedelta(seconds=60)
-    assert arrived(index, known, lag) == {1: ago(expected)}, "and of 2 the database knows nothing"
-    assert unsaved(index, known, lag) == lost
+    assert persisted_updates(index, known, lag) == {1: ago(expected)}, "and of 2 the database knows nothing"
+    assert count_unsaved(index, known, lag) == lost
 
 
 def test_stale_matches_come_with_the_oldest_first() -> None:

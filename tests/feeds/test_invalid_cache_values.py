@@ -12,7 +12,7 @@ from found_footy.feeds.cache import FeedCounters, FeedSwitches, FreshnessIndex, 
 from found_footy.feeds.models import MatchPriority, NewSnapshot
 from found_footy.feeds.poll_state import new_record
 from found_footy.feeds.snapshot import encode_payload
-from found_footy.operations.store import RedisHealthCache
+from found_footy.operations.store import HealthCache
 from found_footy.storage.redis import RedisCache
 
 NOW = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
@@ -46,7 +46,7 @@ async def test_any_text_in_any_place_is_dropped(
     for pattern in ("match_history:espn_1", "audit_log"):
         await cache.run("LPUSH", cache.key(pattern), text)
 
-    snapshots, records, health = SnapshotCache(cache), MonitoringRecords(cache), RedisHealthCache(cache)
+    snapshots, records, health = SnapshotCache(cache), MonitoringRecords(cache), HealthCache(cache)
     assert await snapshots.load(["espn_1"]) == {}
     assert list(await snapshots.history("espn_1")) == []
     assert await records.load(["espn_1"]) == {}

@@ -20,7 +20,7 @@ from found_footy.library.stages import (
     stage_named,
 )
 from found_footy.operations.models import LibraryStageUse
-from found_footy.operations.store import PostgresOperations
+from found_footy.operations.store import OperationsStore
 from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master, pending
 
 SETTLED = NOW + UNDO_FOR
@@ -173,7 +173,7 @@ async def test_durations_failures_and_backlog_of_stages_are_measured(bench: Benc
     assert await bench.library.begin(sprites, three.id, NOW)
     await bench.library.fail(sprites, three.id, "broken", "MediaBroken", False, NOW)
     await bench.new_source("other")
-    facts = await PostgresOperations(bench.database).recorded(NOW)
+    facts = await OperationsStore(bench.database).facts(NOW)
     stages = {each.stage: each for each in facts.library}
     assert list(stages) == [each.name for each in STAGES]
     assert stages["sprites"] == LibraryStageUse("sprites", 0, 0, 0, parked=1, done=2, failed=1, seconds=12.0)

@@ -96,6 +96,7 @@ async def test_a_browser_service_that_is_away_does_not_keep_the_feeds_from_being
         [{**OLD, "at": 1700000000}],
         [{**OLD, "reason": ""}],
         [{**OLD, "reason": "manual"}],
+        [{**OLD, "reason": "recovery"}],
     ],
 )
 def test_what_cannot_be_read_is_left_out(told: Any) -> None:

@@ -30,8 +30,11 @@ OLD = [70.0] * 20
 ONE_OLD = [5.0] * 19 + [70.0]
 """One in twenty: neither the median nor p95."""
 TWO_OLD = [5.0] * 18 + [70.0] * 2
-ONE_DEAD = [5.0] * 19 + [120.0]
+ONE_SILENT = [5.0] * 19 + [120.0]
+MANY_SILENT = [5.0] * 15 + [120.0] * 5
+"""A quarter."""
 STALLED = [90.0] * 20
+ON_REQUEST = {(HEALTHY, RECOVERING), (DEGRADED, RECOVERING)}
 
 
 def ago(seconds: float) -> datetime:
@@ -57,7 +60,10 @@ def measured(ages: list[float], success: float | None = None) -> FeedMeasurement
         (HEALTHY, 0, TWO_OLD, DEGRADED),
         (HEALTHY, 0, [89.9] * 3, DEGRADED),
         (HEALTHY, 0, STALLED, FAILING),
-        (HEALTHY, 0, ONE_DEAD, FAILING),
+        (HEALTHY, 0, ONE_SILENT, HEALTHY),
+        (HEALTHY, 0, [5.0] * 49 + [43200.0], HEALTHY),
+        (HEALTHY, 0, [5.0] * 16 + [120.0] * 4, DEGRADED),
+        (HEALTHY, 0, MANY_SILENT, FAILING),
         (HEALTHY, 9, [3600.0], FAILING),
         # DEGRADED
         (DEGRADED, 0, [], HEALTHY),
@@ -66,12 +72,14 @@ def measured(ages: list[float], success: float | None = None) -> FeedMeasurement
         (DEGRADED, 1, OLD, DEGRADED),
         (DEGRADED, 1, TWO_OLD, DEGRADED),
         (DEGRADED, 0, [5.0, 119.9], DEGRADED),
-        (DEGRADED, 0, [5.0, 120.0], FAILING),
+        (DEGRADED, 0, [5.0, 120.0], DEGRADED),
+        (DEGRADED, 0, [5.0, 120.0, 120.0], FAILING),
         (DEGRADED, 0, STALLED, FAILING),
         # FAILING
         (FAILING, 0, [], HEALTHY),
         (FAILING, 0, STALLED, FAILING),
-        (FAILING, 0, ONE_DEAD, FAILING),
+        (FAILING, 0, MANY_SILENT, FAILING),
+        (FAILING, 0, ONE_SILENT, DEGRADED),
         (FAILING, 0, OLD, DEGRADED),
         (FAILING, 0, GOOD, DEGRADED),
     ],
@@ -116,7 +124,7 @@ def test_each_transition_is_reached_and_no_other() -> None:
             state, _, _ = begun(judgement, None, "r1", now)
             reached.add((judgement.state.grade, state.grade))
             state = replace(state, acting_until=None)
-    assert reached == TRANSITIONS
+    assert reached == TRANSITIONS - ON_REQUEST
 
 
 def test_two_good_judgements_count_only_in_a_row() -> None:
@@ -135,7 +143,7 @@ def test_two_good_judgements_count_only_in_a_row() -> None:
         # Until the first answer, for as long as a recovery has.
         (30, False, STALLED, 120, RECOVERING, None),
         (119, False, STALLED, 209, RECOVERING, None),
-        (119, False, ONE_DEAD, 5, RECOVERING, None),
+        (119, False, MANY_SILENT, 5, RECOVERING, None),
         (119, False, OLD, 70, RECOVERING, None),
         # An answer from before it is none, however fresh.
         (30, False, [40.0], 40, RECOVERING, None),
@@ -145,7 +153,7 @@ def test_two_good_judgements_count_only_in_a_row() -> None:
         # Its time is over.
         (120, False, OLD, 70, DEGRADED, RecoveryOutcome.PARTIAL),
         (120, False, TWO_OLD, 5, DEGRADED, RecoveryOutcome.PARTIAL),
-        (120, False, ONE_DEAD, 5, FAILING, RecoveryOutcome.FAILED),
+        (120, False, MANY_SILENT, 5, FAILING, RecoveryOutcome.FAILED),
         (500, False, STALLED, 600, FAILING, RecoveryOutcome.FAILED),
     ],
 )
@@ -240,7 +248,11 @@ def test_the_first_judgement_begins_healthy() -> None:
     [
         (GOOD, []),
         (STALLED, ["no feed has answered for 90 s", "half of the matches were last updated 90 s ago or earlier"]),
-        (ONE_DEAD, ["a match was last updated 120 s ago"]),
+        (ONE_SILENT, []),
+        (
+            MANY_SILENT,
+            ["no update of 5 matches of 20 for 120 s", "one match in twenty was last updated 120 s ago or earlier"],
+        ),
         (TWO_OLD, ["one match in twenty was last updated 70 s ago or earlier"]),
     ],
 )

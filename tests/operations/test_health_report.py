@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
 from found_footy.cli.health import health_line, health_view
-from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
+from found_footy.feeds.cache import FeedCache, FeedCounters
 from found_footy.feeds.models import MonitoringState
+from found_footy.feeds.registry import FeedDeclarations
 from found_footy.fixtures.store import FixtureStore
 from found_footy.operations.health import HealthService, feed_lines, health_document, stale_matches
 from found_footy.operations.models import FeedDeclaration, HealthLimits, HealthReport
-from found_footy.operations.probe import CacheProbe, FeedProbe, HealthProbe, SystemProbe
-from found_footy.operations.store import PostgresOperations, RedisHealthCache
+from found_footy.operations.probe import CacheReader, SystemProbe
+from found_footy.operations.store import HealthCache
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
@@ -40,27 +42,15 @@ async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watchdo
 
 async def report(watched: WatchdogSystem, cache: RedisCache | None = None) -> HealthReport:
     asked = cache or watched.cache
-    looks = FeedProbe(
-        HealthProbe(watched.store),
-        CacheProbe(
-            MonitoringRecords(asked),
-            FreshnessIndex(asked),
-            FeedCounters(asked),
-            RedisHealthCache(asked),
-            asked.check_writable,
-        ),
-        DeclaredFeeds(),
-    )
-    probe = SystemProbe(PostgresOperations(watched.database), None, NoObjects(), feeds=looks)
+    cache_reader = CacheReader(asked, FeedCache(asked), HealthCache(asked))
+    declared = cast(FeedDeclarations, DeclaredFeeds())
+    probe = SystemProbe(watched.store, cache=cache_reader, declared=declared, objects=NoObjects())
     return await HealthService(probe, HealthLimits(save_lag=LAG)).report(watched.now)
 
 
 class DeclaredFeeds:
     async def declared(self) -> Sequence[FeedDeclaration]:
         return [ESPN, CREX, SPARE]
-
-    async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
-        raise NotImplementedError
 
 
 async def test_each_feed_is_shown_with_its_requests(watched: WatchdogSystem) -> None:

@@ -21,7 +21,7 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.operations.store import PostgresHealth
+from found_footy.operations.store import OperationsStore
 from found_footy.storage.postgres import AdvisoryLock, Database
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
@@ -54,8 +54,8 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-def health(database: Database) -> PostgresHealth:
-    return PostgresHealth(database)
+def health(database: Database) -> OperationsStore:
+    return OperationsStore(database)
 
 
 async def told(database: Database) -> list[tuple[str, dict[str, Any]]]:
@@ -64,12 +64,16 @@ async def told(database: Database) -> list[tuple[str, dict[str, Any]]]:
     return [(row["topic"], row["payload"]) for row in rows]
 
 
-async def test_an_empty_database_knows_nothing(health: PostgresHealth) -> None:
+async def test_an_empty_database_knows_nothing(health: OperationsStore) -> None:
     assert (await health.state(), await health.summary(), await health.recovery("r1")) == (None, None, None)
-    assert (list(await health.recoveries()), list(await health.samples(NOW)), await health.active()) == ([], [], {})
+    assert (list(await health.recoveries()), list(await health.samples(NOW)), list(await health.active_matches())) == (
+        [],
+        [],
+        [],
+    )
 
 
-async def test_a_state_comes_back_as_it_was_saved(health: PostgresHealth) -> None:
+async def test_a_state_comes_back_as_it_was_saved(health: OperationsStore) -> None:
     state = HealthState(HealthGrade.RECOVERING, NOW, 1, "r1", NOW, NOW + timedelta(seconds=90), NOW, NOW, turn=1)
     assert await health.save(state, summary(HealthGrade.RECOVERING), ENTRY)
     assert await health.state() == state
@@ -80,7 +84,7 @@ async def test_a_state_comes_back_as_it_was_saved(health: PostgresHealth) -> Non
     assert (sample.maximum, sample.matches, sample.failure_ratio) == (61.0, 7, 0.25)
 
 
-async def test_who_judged_by_an_older_state_writes_nothing(health: PostgresHealth, database: Database) -> None:
+async def test_who_judged_by_an_older_state_writes_nothing(health: OperationsStore, database: Database) -> None:
     assert await health.save(STATE, summary())
     assert await health.save(replace(STATE, turn=2), summary())
     for turn in (1, 2, 4):
@@ -90,14 +94,14 @@ async def test_who_judged_by_an_older_state_writes_nothing(health: PostgresHealt
     assert (len(await health.samples(NOW)), list(await health.recoveries()), await told(database)) == (2, [], [])
 
 
-async def test_of_many_who_judge_at_once_one_writes(health: PostgresHealth) -> None:
+async def test_of_many_who_judge_at_once_one_writes(health: OperationsStore) -> None:
     for turn in (1, 2):  # also the very first, where there is no row to lock
         saves = [health.save(replace(STATE, turn=turn), summary(), replace(ENTRY, id=f"{turn}-{n}")) for n in range(5)]
         assert sorted(await asyncio.gather(*saves)) == [False] * 4 + [True]
     assert (len(await health.samples(NOW)), len(await health.recoveries())) == (2, 2)
 
 
-async def test_each_change_of_grade_is_told_once(health: PostgresHealth, database: Database) -> None:
+async def test_each_change_of_grade_is_told_once(health: OperationsStore, database: Database) -> None:
     grades = (HealthGrade.HEALTHY, HealthGrade.DEGRADED, HealthGrade.DEGRADED, HealthGrade.FAILING)
     for turn, grade in enumerate(grades, 1):
         assert await health.save(replace(STATE, grade=grade, turn=turn), summary(grade))
@@ -108,7 +112,7 @@ async def test_each_change_of_grade_is_told_once(health: PostgresHealth, databas
     ]
 
 
-async def test_a_recovery_is_told_at_its_begin_and_at_its_ends(health: PostgresHealth, database: Database) -> None:
+async def test_a_recovery_is_told_at_its_begin_and_at_its_ends(health: OperationsStore, database: Database) -> None:
     await health.add_recovery(ENTRY)
     await health.add_recovery(replace(ENTRY, seconds=3.5))  # only noted
     failed = replace(ENTRY, seconds=3.5, outcome=RecoveryOutcome.FAILED)
@@ -124,14 +128,14 @@ async def test_a_recovery_is_told_at_its_begin_and_at_its_ends(health: PostgresH
     assert await health.recovery("r1") == well
 
 
-async def test_an_entry_that_is_whole_when_it_comes_is_told_once(health: PostgresHealth, database: Database) -> None:
+async def test_an_entry_that_is_whole_when_it_comes_is_told_once(health: OperationsStore, database: Database) -> None:
     recycled = replace(ENTRY, action=RecoveryAction.BROWSER_RECYCLE, outcome=RecoveryOutcome.SUCCESS)
     await health.add_recovery(recycled)
     await health.add_recovery(recycled)
     assert [payload["state"] for _, payload in await told(database)] == ["ended"]
 
 
-async def test_samples_are_kept_for_two_days(health: PostgresHealth) -> None:
+async def test_samples_are_kept_for_two_days(health: OperationsStore) -> None:
     for turn, hours in enumerate((0, 24, 47.9, 48.1), 1):
         at = NOW + timedelta(hours=hours)
         await health.save(replace(STATE, turn=turn), summary(at=at))
@@ -139,7 +143,7 @@ async def test_samples_are_kept_for_two_days(health: PostgresHealth) -> None:
     assert [(each.at - NOW) / timedelta(hours=1) for each in kept] == [24, 47.9, 48.1]
 
 
-async def test_a_save_that_fails_in_the_middle_leaves_nothing(health: PostgresHealth, database: Database) -> None:
+async def test_a_save_that_fails_in_the_middle_leaves_nothing(health: OperationsStore, database: Database) -> None:
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
         await health.save(replace(STATE, grade=HealthGrade.FAILING, recovery_id="unknown"), summary(), ENTRY)
     assert (await health.state(), list(await health.recoveries()), await told(database)) == (None, [], [])

@@ -122,7 +122,7 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(recorded=recorded(doubts=(a_doubt(),))), "pairings", "degraded"),
         (measured(disk=Disk(9, 100)), "disk", "degraded"),
         (measured(disk=Disk(2, 100)), "disk", "failed"),
-        (measured(recorded=recorded(matches=(a_match(), LATE))), "polls", "failed"),
+        (measured(recorded=recorded(matches=(a_match(), LATE))), "polls", "degraded"),
         (measured(recorded=recorded(matches=(a_match(polled_seconds=None),))), "polls", "failed"),
         (measured(recorded=recorded(matches=(a_match(error_kind="FeedSchemaError"),))), "poll_refused", "degraded"),
         (measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=601)),))), "goal_silent", "failed"),

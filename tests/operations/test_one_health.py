@@ -13,7 +13,8 @@ import pytest
 from prometheus_client.core import Metric
 
 from found_footy.cli.health import health_line, health_view
-from found_footy.operations.findings import assess, feeds_grade, missing_answers
+from found_footy.operations.feed_health import missing_answers
+from found_footy.operations.findings import assess, feeds_grade
 from found_footy.operations.health import health_document
 from found_footy.operations.models import EngineStatus, FeedUse, HealthGrade, HealthLimits, Measurement
 from found_footy.storage.postgres import Database
@@ -77,11 +78,11 @@ class Expected:
 
 SITUATIONS = {
     "nothing in play, feeds answer": (idle(*ANSWERING), Expected("ok", "healthy", 0)),
-    "nothing in play, no feed answers": (idle(*SILENT), Expected("failed", "unknown", 6)),
-    "no feed has ever answered": (idle(use("espn", None, REFUSED)), Expected("failed", "unknown", 6)),
+    "nothing in play, no feed answers": (idle(*SILENT), Expected("failed", "failing", 6)),
+    "no feed has ever answered": (idle(use("espn", None, REFUSED)), Expected("failed", "failing", 6)),
     "no feed was ever requested": (idle(), Expected("failed", "unknown", 6)),
-    "no feed has answered for two days": (idle(use("espn", 49, asked_hours=49)), Expected("failed", "unknown", 6)),
-    "all feeds are disabled": (off(idle(*ANSWERING)), Expected("failed", "unknown", 6)),
+    "no feed has answered for two days": (idle(use("espn", 49, asked_hours=49)), Expected("failed", "failing", 6)),
+    "all feeds are disabled": (off(idle(*ANSWERING)), Expected("failed", "failing", 6)),
     "one of two feeds fails, matches are fresh": (
         with_state(HealthGrade.HEALTHY, recorded=recorded(feeds=(ANSWERING[0], SILENT[1]))),
         Expected("degraded", "healthy", 0),
@@ -188,9 +189,9 @@ def test_why_nothing_is_known_of_the_matches(feeds: list[FeedUse], following: bo
     [
         (None, ANSWERING, "unknown"),
         (HealthGrade.HEALTHY, ANSWERING, "healthy"),
-        (HealthGrade.HEALTHY, SILENT, "unknown"),
+        (HealthGrade.HEALTHY, SILENT, "failing"),
         (HealthGrade.DEGRADED, ANSWERING, "degraded"),
-        (HealthGrade.DEGRADED, SILENT, "unknown"),
+        (HealthGrade.DEGRADED, SILENT, "failing"),
         (HealthGrade.FAILING, SILENT, "failing"),
         (HealthGrade.RECOVERING, SILENT, "recovering"),
     ],
@@ -205,7 +206,7 @@ def test_no_grade_claims_health_without_an_answer(
 # --- On real engines
 
 
-@pytest.mark.parametrize(("error", "grade", "code"), [(REFUSED, "unknown", 6), (None, "healthy", 0)])
+@pytest.mark.parametrize(("error", "grade", "code"), [(REFUSED, "failing", 6), (None, "healthy", 0)])
 async def test_the_command_agrees_on_real_engines(
     database_url: str, valkey_server: str, tmp_path: Path, error: str | None, grade: str, code: int
 ) -> None:

@@ -26,7 +26,7 @@ from temporalio.client import (
     WorkflowExecutionStatus,
 )
 
-from found_footy.browser.client import HttpBrowserControl
+from found_footy.browser.client import BrowserClient
 from found_footy.errors import EngineError, SourceChanged, SourceError, SourceUnavailable
 from found_footy.operations.recovery import TemporalPoller
 from found_footy.runtime.data_folder import DataFolder
@@ -76,7 +76,7 @@ async def test_polls_that_hang_are_ended_and_a_new_one_begins(temporal: Client) 
         elsewhere = await temporal.start_workflow(HangingPoll.run, id=f"x-{queue}", task_queue=f"x-{queue}")
         hanging = await listed(temporal, queue, 2)
 
-        assert await poller.restart() == "polls ended: 2; a new one begun"
+        assert await poller.restart() == "terminated 2 polls; started a new one"
         for id_, run_id in hanging:
             status = (await temporal.get_workflow_handle(id_, run_id=run_id).describe()).status
             assert status is WorkflowExecutionStatus.TERMINATED
@@ -92,11 +92,11 @@ async def test_a_schedule_that_an_operator_paused_stays_paused(temporal: Client)
     async with scheduled(temporal, queue):
         await temporal.get_schedule_handle(queue).pause(note="maintenance")
         said = await TemporalPoller(temporal, queue, ["HangingPoll"], queue).restart()
-    assert said == f"polls ended: 0; none begun: the schedule {queue} is paused (maintenance)"
+    assert said == f"terminated 0 polls; none started: the schedule {queue} is paused (maintenance)"
 
 
 async def test_temporal_that_is_away_or_has_no_schedule_is_told_in_bounded_time(temporal: Client) -> None:
-    with pytest.raises(EngineError, match="refuses"):
+    with pytest.raises(EngineError, match="rejects"):
         await TemporalPoller(temporal, "nowhere", ["HangingPoll"], "no-such-schedule").restart()
     away = await Client.connect("127.0.0.1:9", lazy=True)
     with pytest.raises(EngineError):
@@ -155,7 +155,7 @@ Answer = Callable[[Request], Any]
 
 
 @asynccontextmanager
-async def browser(health: Any, recycled: Any = None, status: int = 200) -> AsyncIterator[HttpBrowserControl]:
+async def browser(health: Any, recycled: Any = None, status: int = 200) -> AsyncIterator[BrowserClient]:
     """What answers as the browser service does; `health` may also be bytes."""
 
     async def answer(request: Request) -> Response:
@@ -164,7 +164,7 @@ async def browser(health: Any, recycled: Any = None, status: int = 200) -> Async
 
     routes = [Route("/health", answer), Route("/recycle", answer, methods=["POST"])]
     async with HttpServer(Starlette(routes=routes), grace_seconds=1) as server:
-        yield HttpBrowserControl(server.url)
+        yield BrowserClient(server.url)
 
 
 async def test_the_browser_tells_its_facts_also_when_it_is_not_well() -> None:
@@ -204,4 +204,4 @@ async def test_a_browser_that_cannot_be_started_anew_is_an_error() -> None:
 
 async def test_a_browser_service_that_is_away_is_told() -> None:
     with pytest.raises(SourceUnavailable, match="footy browser"):
-        await HttpBrowserControl("http://127.0.0.1:9").facts()
+        await BrowserClient("http://127.0.0.1:9").facts()

@@ -60,7 +60,6 @@ async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watchd
     assert (entry.after["grade"], entry.after["freshness"]["maximum"]) == ("healthy", 1.0)
     (attempt,) = entry.after["attempts"]
     assert [(step["name"], step["ok"]) for step in attempt["steps"]] == [
-        ("workers", True),
         ("pauses", True),
         ("poller", True),
     ]
@@ -104,8 +103,7 @@ async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_ent
     await watched.after(1)
     (entry,) = await watched.entries()
     assert (entry.outcome, len(entry.after["attempts"])) == (None, 2)
-    assert isinstance(watched.workers, RestartedService)
-    assert watched.workers.restarts == 2
+    assert (watched.poller.restarts, watched.workers.restarts) == (2, 0)
 
     await watched.after(120)  # that did not help either
     await watched.answer(MATCHES)
@@ -167,7 +165,9 @@ async def test_each_transition_is_reached(watched: WatchdogSystem) -> None:
     await watched.answer(MATCHES)
     assert (await watched.after(1)).state.grade is HEALTHY
     taken = {told for told in await watched.outbox_messages() if ">" in told}
-    assert taken == {f"{before}>{after}" for before, after in TRANSITIONS}
+    assert taken == {
+        f"{before}>{after}" for before, after in TRANSITIONS - {(HEALTHY, RECOVERING), (DEGRADED, RECOVERING)}
+    }
     assert [entry.outcome for entry in await watched.entries()] == [
         RecoveryOutcome.SUCCESS,
         RecoveryOutcome.PARTIAL,
@@ -260,7 +260,7 @@ async def test_of_two_watchdogs_one_judges(watched: WatchdogSystem) -> None:
 async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays_one_entry(
     watched: WatchdogSystem,
 ) -> None:
-    watched.workers = RestartedService(hangs=True)
+    watched.poller = RestartedService(hangs=True)
     watched.recovering = watched.make_recovering()
     watched.watchdog = watched.make_watchdog()
     await fail(watched)
@@ -270,7 +270,7 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
     with pytest.raises(asyncio.CancelledError):
         await acting
 
-    watched.workers = RestartedService()
+    watched.poller = RestartedService()
     watched.recovering = watched.make_recovering()
     watched.watchdog = watched.make_watchdog()
     assert (await watched.after(5)).act is True
@@ -280,21 +280,21 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
     assert (await watched.after(5)).state.grade is HEALTHY
     (entry,) = await watched.entries()
     assert entry.outcome is RecoveryOutcome.SUCCESS
-    assert [len(attempt.get("steps", ())) for attempt in entry.after["attempts"]] == [0, 3]
+    assert [len(attempt.get("steps", ())) for attempt in entry.after["attempts"]] == [0, 2]
 
 
 async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done(
     watched: WatchdogSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovering, "WORKERS_SECONDS", 0.05)
-    poller = RestartedService(fails="Temporal refuses")
+    poller = RestartedService(fails="Temporal refuses", polling=False)
     both = WatchdogSystem(
         watched.database, watched.url, watched.cache, workers=RestartedService(hangs=True), poller=poller
     )
     steps, _ = await both.recovering.act(both.recovering.parts, "a test")
     assert [(step.name, step.ok, step.said) for step in steps] == [
-        ("workers", False, "not done within 0.05 s"),
-        ("pauses", True, "no match was paused"),
+        ("workers", False, "no result within 0.05 s"),
+        ("pauses", True, "resumed 0 paused matches"),
         ("poller", False, "EngineError: Temporal refuses"),
     ]
 
@@ -310,7 +310,7 @@ async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_onc
     await watched.after(1)
     (entry,) = await watched.entries()
     (step,) = [step for step in entry.after["attempts"][0]["steps"] if step["name"] == "pauses"]
-    assert step["said"] == "1 match that was paused is asked for again"
+    assert step["said"] == "resumed 1 paused match"
 
 
 async def test_a_person_can_have_the_poller_started_anew(watched: WatchdogSystem) -> None:
@@ -322,18 +322,48 @@ async def test_a_person_can_have_the_poller_started_anew(watched: WatchdogSystem
     assert await watched.outbox_messages() == ["begun", "ended"]
 
 
-async def test_what_a_person_did_tells_what_was_seen_before_and_after(watched: WatchdogSystem) -> None:
+async def test_a_requested_recovery_passes_through_recovering_and_is_judged_by_health(watched: WatchdogSystem) -> None:
     await watched.follow([1, 2])
+    await watched.answer([1, 2])
     await watched.after(15)
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
-    for seen in (entry.before, entry.after):
-        assert (seen["grade"], seen["freshness"]["count"]) == ("healthy", 2)
-    assert [step["name"] for step in entry.after["attempts"][0]["steps"]] == ["workers", "pauses", "poller"]
-    assert await watched.entries() == [entry]
+    assert (entry.outcome, entry.before["grade"]) == (None, "healthy")
+    state = await watched.store.state()
+    assert state is not None
+    assert (state.grade, state.recovery_id) == (RECOVERING, entry.id)
+    assert (await watched.after(15)).state.grade is RECOVERING, "no feed has answered since"
+    await watched.answer([1, 2])
+    assert (await watched.after(5)).path == (RECOVERING, HEALTHY)
+    (entry,) = await watched.entries()
+    assert (entry.action, entry.outcome) == (RecoveryAction.MANUAL_TRIGGER, RecoveryOutcome.SUCCESS)
+    assert (entry.after["grade"], entry.after["freshness"]["count"]) == ("healthy", 2)
+    assert [step["name"] for step in entry.after["attempts"][0]["steps"]] == ["pauses", "poller"]
+
+
+async def test_a_requested_recovery_without_effect_has_failed_after_120_s(watched: WatchdogSystem) -> None:
+    await watched.follow(MATCHES)
+    await watched.answer(MATCHES)
+    await watched.after(15)
+    await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
+    assert (await watched.after(105)).state.grade is RECOVERING
+    judged = await watched.after(15)
+    assert (judged.path, judged.outcome) == ((RECOVERING, FAILING), RecoveryOutcome.FAILED)
+    (entry,) = await watched.entries()
+    assert entry.outcome is RecoveryOutcome.FAILED
+
+
+@pytest.mark.parametrize(("polling", "restarts"), [(True, 0), (False, 1)])
+async def test_a_recovery_restarts_workers_only_if_none_polls(
+    watched: WatchdogSystem, polling: bool, restarts: int
+) -> None:
+    watched.poller.polling = polling
+    await fail(watched)
+    await watched.until_recovered()
+    assert (watched.workers.restarts, watched.poller.restarts) == (restarts, 1)
 
 
 async def test_what_is_not_there_cannot_be_started_anew(watched: WatchdogSystem) -> None:
-    with pytest.raises(NotFound, match="there is no browser"):
+    with pytest.raises(NotFound, match="no browser"):
         await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     assert await watched.entries() == []
 

@@ -10,14 +10,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from found_footy.errors import EngineError
-from found_footy.feeds.cache import FeedCounters, FreshnessIndex, MonitoringRecords
+from found_footy.feeds.cache import FeedCache, FreshnessIndex, MonitoringRecords
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.operations.feed_health import HealthRules, HealthTransition
 from found_footy.operations.models import Recovery
-from found_footy.operations.ports import BrowserControl, Restarting
-from found_footy.operations.probe import FeedMeasurer
-from found_footy.operations.recovery import BrowserRecycles, Recovering
-from found_footy.operations.store import PostgresHealth, RedisHealthCache
+from found_footy.operations.probe import CacheReader, SystemProbe
+from found_footy.operations.recovery import BrowserRecycles, RecoveryService
+from found_footy.operations.store import HealthCache, OperationsStore
 from found_footy.operations.watchdog import Watchdog
 from found_footy.storage.postgres import AdvisoryLock, Database
 from found_footy.storage.redis import RedisCache
@@ -42,6 +41,11 @@ class RestartedService:
     fails: str = ""
     hangs: bool = False
     restarts: int = 0
+    polling: bool = True
+    """Of the poller: whether a worker polls the task queue."""
+
+    async def has_workers(self) -> bool:
+        return self.polling
 
     async def restart(self) -> str:
         if self.hangs:
@@ -58,22 +62,24 @@ class WatchdogSystem:
     url: str
     cache: RedisCache
     rules: HealthRules = field(default_factory=HealthRules)
-    workers: Restarting | None = field(default_factory=RestartedService)
-    poller: Restarting | None = field(default_factory=RestartedService)
-    browser: BrowserControl | None = None
+    workers: Any = field(default_factory=RestartedService)
+    poller: Any = field(default_factory=RestartedService)
+    browser: Any = None
+    declared: Any = None
+    intervals: dict[int, timedelta] = field(default_factory=dict)
     now: datetime = START
 
     def __post_init__(self) -> None:
-        self.store = PostgresHealth(self.database)
-        self.copies = RedisHealthCache(self.cache)
+        self.store = OperationsStore(self.database)
+        self.copies = HealthCache(self.cache)
         self.freshness = FreshnessIndex(self.cache)
         self.records = MonitoringRecords(self.cache)
         self.leading = AdvisoryLock(self.url)
         self.recovering = self.make_recovering()
         self.watchdog = self.make_watchdog()
 
-    def make_recovering(self) -> Recovering:
-        return Recovering(
+    def make_recovering(self) -> RecoveryService:
+        return RecoveryService(
             self.store,
             self.copies,
             self.clock,
@@ -84,12 +90,13 @@ class WatchdogSystem:
         )
 
     def make_watchdog(self, leading: AdvisoryLock | None = None, interval: float = 0.01) -> Watchdog:
-        measuring = FeedMeasurer(self.store, self.freshness, self.records, FeedCounters(self.cache), LAG)
+        cache = CacheReader(self.cache, FeedCache(self.cache), self.copies)
+        probe = SystemProbe(self.store, cache=cache, declared=self.declared, save_lag=LAG)
         recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
         return Watchdog(
             self.store,
             self.copies,
-            measuring.measured,
+            probe.measure_feeds,
             self.recovering,
             leading or self.leading,
             self.rules,
@@ -109,7 +116,8 @@ class WatchdogSystem:
 
     async def poll(self) -> None:
         """What every poll does, whoever answers: it says which matches are waited for, and since when."""
-        await self.freshness.expect(await self.store.active())
+        matches = await self.store.active_matches()
+        await self.freshness.expect({each.fixture_id: each.saved_at for each in matches}, self.intervals)
 
     async def answer_unsaved(self, ids: Sequence[int]) -> None:
         """A feed answers for them, and nothing of it is saved yet."""

@@ -36,7 +36,7 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.operations.store import PostgresHealth
+from found_footy.operations.store import OperationsStore
 
 if TYPE_CHECKING:
     from tests.support.web_world import World
@@ -123,7 +123,7 @@ def _score(now: datetime) -> FieldProvenance:
 
 async def populate_health(store: FixtureStore, now: datetime) -> None:
     """Two hours of judgements with an outage in the middle, and what was done about it."""
-    kept = PostgresHealth(store.database)
+    kept = OperationsStore(store.database)
     entry = Recovery(
         "outage-1",
         now - timedelta(minutes=61),

@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from found_footy.operations.models import HealthGrade, HealthLimits, HealthSpan, Measurement, RecoveryAction
-from found_footy.operations.ports import HealthSample
+from found_footy.operations.models import (
+    HealthGrade,
+    HealthLimits,
+    HealthSample,
+    HealthSpan,
+    Measurement,
+    RecoveryAction,
+)
 from found_footy.operations.probe import browser_seen, spans
 from found_footy.web.pages.feeds import (
     WIDTH,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -22,17 +22,17 @@ from found_footy.errors import (
     StoreUnavailable,
 )
 from found_footy.operations.models import (
-    BrowserSeen,
     CacheFacts,
     DatabaseFacts,
     Disk,
     FeedDeclaration,
-    HealthKnown,
+    HealthSample,
+    HealthSummary,
+    Recovery,
     TemporalState,
 )
-from found_footy.operations.probe import FeedProbe, SystemProbe
-from found_footy.storage.objects.backend import ObjectStore
-from found_footy.web.live import Hub
+from found_footy.operations.probe import SystemProbe
+from found_footy.operations.store import OperationsStore
 from tests.conftest import WorldCopy
 from tests.support.operations import NOW, cached, declared, health, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
@@ -86,7 +86,7 @@ async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
 async def test_without_a_database_the_server_is_live_but_not_ready(
     small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("operations.probe.ANSWER_SECONDS", "web.auth.SESSION_TIMEOUT_SECONDS"):
+    for name in ("operations.probe.ENGINE_TIMEOUT", "web.auth.SESSION_TIMEOUT_SECONDS"):
         monkeypatch.setattr(f"found_footy.{name}", 0.3)
     nowhere = {"database_url": SecretStr("postgresql://nobody@127.0.0.1:9/none")}
     token = await make_token(small_world.store, Role.OPERATOR)
@@ -124,13 +124,27 @@ class Asked:
         if name in self.fails:
             raise self.fails[name]
 
-    async def lacking(self) -> tuple[str, ...]:
+    async def missing_migrations(self) -> tuple[str, ...]:
         await self._answer("database")
         return ()
 
-    async def recorded(self, now: datetime) -> DatabaseFacts:
+    # --- database
+
+    async def facts(self, now: datetime) -> DatabaseFacts:
         await self._answer("database")
         return recorded()
+
+    async def summary(self) -> HealthSummary | None:
+        await self._answer("health")
+        return health().summary
+
+    async def recoveries(self, limit: int) -> Sequence[Recovery]:
+        return health().recoveries
+
+    async def samples(self, since: datetime) -> Sequence[HealthSample]:
+        return []
+
+    # --- Temporal and object store
 
     async def look(self, now: datetime) -> TemporalState:
         await self._answer("temporal")
@@ -141,45 +155,44 @@ class Asked:
 
 
 @dataclass
-class AskedOfFeeds:
-    """The same for the score feeds."""
-
+class AskedCache:
     asked: Asked
 
-    async def known(self, now: datetime) -> HealthKnown:
-        await self.asked._answer("health")
-        return health()
-
-    async def look(self) -> CacheFacts:
+    async def facts(self) -> CacheFacts:
         await self.asked._answer("cache")
         return cached()
 
-    async def seen(self) -> BrowserSeen:
+
+@dataclass
+class AskedBrowser:
+    asked: Asked
+
+    async def facts(self) -> dict[str, int]:
         await self.asked._answer("browser")
-        return BrowserSeen(processes=9)
+        return {"processes": 9}
+
+
+@dataclass
+class AskedFeeds:
+    asked: Asked
 
     async def declared(self) -> tuple[FeedDeclaration, ...]:
         await self.asked._answer("feeds")
         return declared()
 
-    async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
-        raise NotImplementedError
-
 
 def probe_of(asked: Asked, fresh_seconds: float = 60) -> SystemProbe:
-    of_feeds = AskedOfFeeds(asked)
-    looks = FeedProbe(of_feeds, of_feeds, of_feeds, of_feeds)
-    return SystemProbe(
-        asked, asked, cast(ObjectStore, asked), cast(Hub, asked), feeds=looks, fresh_seconds=fresh_seconds
-    )
+    parts: Any = {"cache": AskedCache(asked), "browser": AskedBrowser(asked), "declared": AskedFeeds(asked)}
+    engines: Any = {"temporal": asked, "objects": asked, "live": asked}
+    return SystemProbe(cast(OperationsStore, asked), **parts, **engines, cached_seconds=fresh_seconds)
 
 
 @pytest.fixture
 async def quick(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    monkeypatch.setattr("found_footy.operations.probe.ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr("found_footy.operations.probe.ENGINE_TIMEOUT", 0.05)
     yield
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
-        if task.get_name() == "asking the object store":
+        if task.get_name() == "check of the object store":
             task.cancel()
 
 
@@ -192,7 +205,8 @@ async def test_responding_engines_are_ok() -> None:
         ("object store", "ok"),
         ("browser", "ok"),
     ]
-    assert (found.health, found.cached, found.declared) == (health(), cached(), declared())
+    assert found.health == replace(health(), spans=())
+    assert (found.cached, found.declared) == (cached(), declared())
     assert (found.news_read, found.listeners) == (900, 3)
 
 
@@ -231,10 +245,11 @@ async def test_without_a_feeds_file_declared_feeds_are_unknown(asked: Asked) -> 
 
 async def test_unused_engines_are_off() -> None:
     asked = Asked()
-    found = await SystemProbe(asked, asked, cast(ObjectStore, asked), cast(Hub, asked)).measure(NOW)
+    store: Any = asked
+    found = await SystemProbe(store).measure(NOW)
     states = {engine.name: engine.state for engine in found.engines}
     assert (states["cache"], "browser" in states) == ("off", False)
-    assert (found.health, found.cached, found.declared) == (None, None, None)
+    assert (found.cached, found.declared) == (None, None)
 
 
 @pytest.mark.usefixtures("quick")

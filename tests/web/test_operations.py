@@ -20,7 +20,7 @@ from found_footy.errors import FeedUnavailable, SourceLoggedOut
 from found_footy.feeds.models import Quota
 from found_footy.fixtures.store import open_store
 from found_footy.operations.models import EngineStatus, LibraryStageUse, Measurement
-from found_footy.operations.store import PostgresOperations
+from found_footy.operations.store import OperationsStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 from tests.conftest import WorldCopy
@@ -55,7 +55,7 @@ async def showing(found: Measurement, settings: Settings, **rules: Any) -> Async
 
 
 async def test_database_facts_are_read(small_world: WorldCopy) -> None:
-    found = await PostgresOperations(small_world.store.database).recorded(NOW)
+    found = await OperationsStore(small_world.store.database).facts(NOW)
     assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005, 7007]
     goals = {goal.event_id: goal for goal in found.goals}
     assert {goal.status for goal in found.goals} == {"validating", "watching", "extracting"}
@@ -77,7 +77,7 @@ async def test_hours_are_in_utc_in_any_database_time_zone(small_world: WorldCopy
         name = sql.Identifier(row["name"])
         await connection.execute(sql.SQL("alter database {} set timezone to 'Asia/Kolkata'").format(name))
     async with open_store(small_world.settings) as fresh:
-        found = await PostgresOperations(fresh.database).recorded(NOW)
+        found = await OperationsStore(fresh.database).facts(NOW)
     assert found.hours[-1].at == NOW.replace(minute=0)
     assert found.hours[-1].at.utcoffset() == timedelta(0)
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
@@ -87,7 +87,7 @@ async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldC
     world = small_world.world
     for attempt in range(2, 5):
         await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
-    found = await PostgresOperations(small_world.store.database).recorded(NOW + timedelta(hours=1))
+    found = await OperationsStore(small_world.store.database).facts(NOW + timedelta(hours=1))
     (x,) = [source for source in found.sources if source.source == "x"]
     assert (x.answers, x.failures, x.consecutive_failures) == (0, 4, 4)
     assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
@@ -96,7 +96,7 @@ async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldC
 async def test_a_failing_feed_is_reported_with_its_quota(small_world: WorldCopy) -> None:
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     await small_world.store.save_feed_state("api_football", None, NOW, FeedUnavailable("refused"))
-    found = await PostgresOperations(small_world.store.database).recorded(NOW)
+    found = await OperationsStore(small_world.store.database).facts(NOW)
     assert found.feed is not None
     assert found.feed.error is not None
     assert "refused" in found.feed.error
@@ -208,7 +208,7 @@ async def test_the_operations_page_complies_with_the_csp(small_world: WorldCopy)
 async def test_database_facts_of_feeds_are_read(small_world: WorldCopy) -> None:
     await small_world.store.save_feed_state("espn", None, NOW, FeedUnavailable("refused"))
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
-    found = await PostgresOperations(small_world.store.database).recorded(NOW)
+    found = await OperationsStore(small_world.store.database).facts(NOW)
     assert [(feed.feed, feed.error is None) for feed in found.feeds] == [("api_football", True), ("espn", False)]
     classic = next(match for match in found.matches if match.fixture_id == 7001)
     assert [(each.feed, each.founding) for each in classic.listings] == [("api_football", True), ("espn", False)]
@@ -216,7 +216,7 @@ async def test_database_facts_of_feeds_are_read(small_world: WorldCopy) -> None:
     assert (dispute.fixture_id, dispute.field, dispute.chosen, dispute.polls) == (7001, "score", "api_football", 1)
     (doubt,) = found.doubts
     assert (doubt.feed_id, doubt.our_home, doubt.reasons[0]) == (4017002, "Barcelona", "the away side is the same")
-    later = await PostgresOperations(small_world.store.database).recorded(NOW + timedelta(days=2))
+    later = await OperationsStore(small_world.store.database).facts(NOW + timedelta(days=2))
     assert (later.disputes, later.doubts) == ((), ())
 
 

@@ -411,6 +411,15 @@ class Chromium:
         self._known -= set(strays)
         return len(strays)
 
+    async def reset(self) -> int:
+        """Close all contexts but X's, and all pages of X but the first. Return how many pages were closed."""
+        before = len(self.pages)
+        closing: list[Page | BrowserContext] = [each for each in self.contexts if each is not self.context]
+        for what in closing + self.context.pages[1:]:
+            await self._close(what)
+            self._known.discard(what)
+        return before - len(self.pages)
+
     async def _close(self, what: Page | BrowserContext) -> None:
         """Close completely even if the caller is cancelled: failing to close is how a stuck browser is detected."""
         closing = asyncio.create_task(self._close_in_time(what))

@@ -7,6 +7,7 @@ from typing import Any
 
 from found_footy.errors import SourceChanged, SourceError, SourceUnavailable
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
+from found_footy.text import shorten
 
 FACTS_SECONDS = 3.0
 RECYCLE_SECONDS = 60.0
@@ -15,7 +16,7 @@ MAX_BYTES = 256 * 1024
 LONGEST_REASON = 200
 
 
-class HttpBrowserControl:
+class BrowserClient:
     """Health of the browser service, and the command to restart its browser."""
 
     def __init__(self, url: str, *, facts_seconds: float = FACTS_SECONDS, recycle_seconds: float = RECYCLE_SECONDS):
@@ -37,12 +38,20 @@ class HttpBrowserControl:
             raise SourceUnavailable(f"`footy browser` at {self._url} is not healthy: {facts['message']}")
         return f"{facts.get('processes', '?')} processes, {facts.get('pages', '?')} pages open"
 
-    async def recycle(self, reason: str) -> Mapping[str, Any]:
+    async def recycle(self, reason: str, *, is_recovery: bool = False) -> Mapping[str, Any]:
+        """Restart the browser. Return the facts before and after. Counted as `recovery` or as `manual`."""
+        return await self._command("/recycle", reason, {"recovery": is_recovery})
+
+    async def reset_contexts(self, reason: str) -> Mapping[str, Any]:
+        """Close all pages and contexts of the running browser, also of running tasks; return how many."""
+        return await self._command("/reset", reason, {})
+
+    async def _command(self, path: str, reason: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         words = "".join(letter for letter in reason if letter.isprintable())[:LONGEST_REASON]
-        answer = await self.request("POST", "/recycle", self._recycle_seconds, {"reason": words})
+        answer = await self.request("POST", path, self._recycle_seconds, {"reason": words, **options})
         if error := answer.get("error"):
-            said = error.get("message") if isinstance(error, dict) else error
-            raise SourceUnavailable(f"the browser was not restarted: {str(said)[:300]}")
+            message = error.get("message") if isinstance(error, dict) else error
+            raise SourceUnavailable(f"the browser service refused {path}: {shorten(str(message))}")
         return answer
 
     async def request(

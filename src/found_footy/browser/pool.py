@@ -86,7 +86,12 @@ class BrowserPool:
         finally:
             chromium.leave()
 
-    async def recycle(self, why: str) -> Recycle:
+    async def reset_contexts(self) -> int:
+        """Close the pages and isolated contexts of the running browser; return how many pages."""
+        current = self._current()
+        return 0 if current is None else await current.reset()
+
+    async def recycle(self, why: str, reason: RecycleReason = RecycleReason.MANUAL) -> Recycle:
         """Recycle the browser once running tasks have finished or timed out.
 
         Concurrent requests share one recycle. Raises the errors of a start.
@@ -95,7 +100,7 @@ class BrowserPool:
         async with self._door:
             self._refuse_if_stopping()
             last = self._recycles.last[-1] if self._recycles.last else None
-            if last is not None and last.reason is RecycleReason.MANUAL and last.at >= asked:
+            if last is not None and last.reason in (RecycleReason.MANUAL, RecycleReason.RECOVERY) and last.at >= asked:
                 return last
             if self._renewal is not None:
                 # A start whose task was cancelled continues on its own.
@@ -106,7 +111,7 @@ class BrowserPool:
                     async with asyncio.timeout(self._options.recycle_seconds):
                         await current.idle.wait()
                 self._refuse_if_stopping()
-            renewal = RecycleDecision(RecycleReason.MANUAL, why)
+            renewal = RecycleDecision(reason, why)
             self._renewal = asyncio.create_task(self._renew(current, renewal), name="start of Chromium")
             await asyncio.shield(self._renewal)
             return self._recycles.last[-1]

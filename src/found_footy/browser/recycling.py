@@ -19,6 +19,8 @@ class RecycleReason(StrEnum):
     TASK_COUNT = "task_count"
     PROCESSES = "processes"
     MANUAL = "manual"
+    RECOVERY = "recovery"
+    """By the watchdog."""
     CRASHED = "crashed"
     STUCK = "stuck"
 

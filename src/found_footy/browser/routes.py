@@ -1,4 +1,4 @@
-"""HTTP API of the service: `/search` and `/canary` for X, `/page` for feeds, `/health` and `/recycle` for operators."""
+"""HTTP API: `/search` and `/canary` for X, `/page` for feeds, `/health`, `/recycle` and `/reset` for operators."""
 
 from __future__ import annotations
 
@@ -86,8 +86,11 @@ def parse_page_order(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageO
     return PageOrder(url, reader, until)
 
 
-async def parse_reason(request: Request) -> str:
-    """Parse the reason. Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight."""
+async def parse_command(request: Request) -> tuple[str, bool]:
+    """Parse the reason, and whether the watchdog sends the command.
+
+    Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}')
     body = b""
@@ -96,12 +99,13 @@ async def parse_reason(request: Request) -> str:
         if len(body) > LONGEST_BODY:
             raise InvalidBrowserRequest(f"the body: {LONGEST_BODY} bytes are allowed")
     try:
-        reason = json.loads(body).get("reason", "")
+        document = json.loads(body)
+        reason, recovery = document.get("reason", ""), document.get("recovery", False)
     except (ValueError, AttributeError, RecursionError):
         raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}') from None
     if not isinstance(reason, str) or not reason.isprintable() or len(reason) > LONGEST_REASON:
         raise InvalidBrowserRequest(f"reason: a printable text of up to {LONGEST_REASON} characters is allowed")
-    return reason or "somebody asked for it"
+    return reason or "on request", recovery is True
 
 
 def browser_app(service: BrowserService) -> Starlette:
@@ -123,7 +127,12 @@ def browser_app(service: BrowserService) -> Starlette:
         return _json({"data": await service.read(order)})
 
     async def recycle(request: Request) -> Response:
-        return _json(await service.recycle(await parse_reason(request)))
+        reason, is_recovery = await parse_command(request)
+        return _json(await service.recycle(reason, is_recovery=is_recovery))
+
+    async def reset(request: Request) -> Response:
+        reason, _ = await parse_command(request)
+        return _json(await service.reset_contexts(reason))
 
     return Starlette(
         routes=[
@@ -132,6 +141,7 @@ def browser_app(service: BrowserService) -> Starlette:
             Route("/page", page),
             Route("/health", health),
             Route("/recycle", recycle, methods=["POST"]),
+            Route("/reset", reset, methods=["POST"]),
         ],
         # A web page can send requests to loopback under its own host name (DNS rebinding).
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],

@@ -18,7 +18,7 @@ from found_footy.browser.chromium import Process, find_chromium, first_line, own
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.page_reader import PageOrder, read_page
 from found_footy.browser.pool import AdmissionQueue, BrowserPool
-from found_footy.browser.recycling import BrowserFacts
+from found_footy.browser.recycling import BrowserFacts, RecycleReason
 from found_footy.browser.routes import browser_app
 from found_footy.browser.x_search import FoundPost, SearchOrder, search_page
 from found_footy.errors import (
@@ -352,11 +352,17 @@ class BrowserService:
         except PlaywrightError as error:
             raise FeedUnavailable(f"the browser failed: {first_line(error)}") from error
 
-    async def recycle(self, why: str) -> dict[str, Any]:
+    async def reset_contexts(self, why: str) -> dict[str, Any]:
+        """Close all pages and contexts of the running browser; tasks that use them fail."""
+        closed = await self._keeper.reset_contexts()
+        log.warning("closed %d pages: %s", closed, why, extra={"action": "context_pool_reset", "closed": closed})
+        return {"closed": closed}
+
+    async def recycle(self, why: str, *, is_recovery: bool = False) -> dict[str, Any]:
         """Recycle the browser. Raises SourceUnavailable if no new one starts."""
         before = self._keeper.facts()
         try:
-            recycle = await self._keeper.recycle(why)
+            recycle = await self._keeper.recycle(why, RecycleReason.RECOVERY if is_recovery else RecycleReason.MANUAL)
         except SettingsError as error:
             raise SourceUnavailable(str(error)) from error
         after = self._keeper.facts()

@@ -198,6 +198,6 @@ def _url(settings: Settings) -> str:
 
 def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
     """Return the service's response with any status: an unhealthy service includes its state."""
-    from found_footy.browser.client import HttpBrowserControl
+    from found_footy.browser.client import BrowserClient
 
-    return asyncio.run(HttpBrowserControl(_url(settings)).request("GET", path, seconds))
+    return asyncio.run(BrowserClient(_url(settings)).request("GET", path, seconds))

@@ -85,20 +85,21 @@ def health(
 
 
 def recycle(
-    what: Annotated[str, typer.Argument(help="browser, or poller: the workers and their polls.")],
+    what: Annotated[str, typer.Argument(help="browser, or poller: the running polls, and workers that do not poll.")],
     as_json: AsJson = False,
 ) -> None:
     """Restart the browser or the poller now. The audit log records who asked."""
     check_choice(what, PARTS, "WHAT")
     settings = located_settings("database_url", "redis_url", "temporal_address")
 
-    from found_footy.app import open_recovering
+    from found_footy.app import open_recovery
     from found_footy.operations.models import RecoveryAction, RecoveryOutcome
 
     async def body() -> Recovery:
-        async with open_recovering(settings) as recovering:
+        async with open_recovery(settings) as recovery:
             trigger = f"requested by {getpass.getuser()} with footy recycle"
-            return await recovering.recover(RecoveryAction(PARTS[what]), trigger)
+            entry = await recovery.recover(RecoveryAction(PARTS[what]), trigger)
+            return await recovery.wait_for_outcome(entry, settings.recovery_seconds + 3 * settings.health_seconds)
 
     with err.status(f"restarting the {what} …"):
         entry = run(body)

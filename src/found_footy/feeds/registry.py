@@ -378,7 +378,7 @@ async def feeds_declared(settings: Settings) -> Sequence[DeclaredFeed]:
 # --- Declared feeds for pages, API and health.
 
 
-class RegistryBook:
+class FeedDeclarations:
     """Declared feeds and their switches. The file is read on first use, so that an unreadable one breaks no page."""
 
     def __init__(self, settings: Settings, switches: FeedSwitches) -> None:

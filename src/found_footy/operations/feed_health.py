@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median
 from typing import Any
 
+from found_footy.errors import NotInAnswer
 from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
 from found_footy.operations.models import (
+    FeedUse,
     FreshnessStats,
     HealthGrade,
     HealthState,
@@ -20,29 +22,82 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
 )
+from found_footy.text import spoken
 
 
-def ages(heard: Mapping[int, datetime], now: datetime) -> dict[int, float]:
+def ages(updates: Mapping[int, datetime], now: datetime) -> dict[int, float]:
     """Seconds since the last response for each match. Times in the future, from another machine's clock, count as 0."""
-    return {match: max(0.0, (now - at).total_seconds()) for match, at in heard.items()}
+    return {match: max(0.0, (now - at).total_seconds()) for match, at in updates.items()}
 
 
-def arrived(heard: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta) -> dict[int, datetime]:
+def persisted_updates(
+    updates: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta
+) -> dict[int, datetime]:
     """Return the effective last response of each match that the database follows.
 
     If the cache has lost a match, or its responses are not being saved, the time of the last save counts: data that
     does not reach the database reaches no user.
     """
-    return {match: heard[match] if _saved_soon(heard.get(match), at, lag) else at for match, at in saved.items()}
+    return {match: updates[match] if _is_saved(updates.get(match), at, lag) else at for match, at in saved.items()}
 
 
-def unsaved(heard: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta) -> int:
+def count_unsaved(updates: Mapping[int, datetime], saved: Mapping[int, datetime], lag: timedelta) -> int:
     """Count the matches whose responses arrive but are not saved."""
-    return sum(match in heard and not _saved_soon(heard[match], at, lag) for match, at in saved.items())
+    return sum(match in updates and not _is_saved(updates[match], at, lag) for match, at in saved.items())
 
 
-def _saved_soon(heard: datetime | None, saved: datetime, lag: timedelta) -> bool:
-    return heard is not None and heard - saved <= lag
+def _is_saved(update: datetime | None, saved: datetime, lag: timedelta) -> bool:
+    return update is not None and update - saved <= lag
+
+
+Listings = Mapping[int, Sequence[tuple[str, int]]]
+"""Feed and feed id of each listing of a match."""
+
+
+def unanswered_matches(
+    listings: Listings, records: Iterable[MatchMonitoringRecord], usable: Collection[str] | None
+) -> frozenset[int]:
+    """Return the matches without an answering feed: no enabled feed lists them, or each one answers without them.
+
+    Nothing that a recovery restarts can change that. `usable` are the enabled and configured feeds; None if unknown.
+    """
+    known = {(record.feed, record.feed_id): record for record in records}
+    found = set()
+    for match, listed in listings.items():
+        asked = [key for key in listed if usable is None or key[0] in usable]
+        omitting = [key for key in asked if key in known and _is_omitted(known[key])]
+        if listed and len(omitting) == len(asked):
+            found.add(match)
+    return frozenset(found)
+
+
+def _is_omitted(record: MatchMonitoringRecord) -> bool:
+    """Whether the feed's last answer did not contain the match."""
+    return record.consecutive_failures > 0 and (record.error or "").startswith(NotInAnswer.__name__)
+
+
+MAX_ANSWER_AGE = timedelta(hours=26)
+"""The daily ingest requests every feed; two hours are added for its retries."""
+
+
+def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool) -> str:
+    """Return why there is no data about the matches; empty if the feeds respond.
+
+    `feeds` are enabled and configured. While matches are followed, their ages show whether the feeds respond; otherwise
+    the daily ingest is the only evidence.
+    """
+    failing = [feed for feed in feeds if feed.error]
+    last = max(failing, key=lambda feed: feed.asked_at, default=None)
+    error = f"; last error: {last.feed}: {last.error}" if last else ""
+    answered = [feed.answered_at for feed in feeds if feed.answered_at is not None]
+    if not answered:
+        return f"no feed has answered yet{error or '; none has been asked so far'}"
+    if following:
+        return ""
+    if len(failing) == len(feeds):
+        return f"no feed answers{error}"
+    age = now - max(answered)
+    return f"no feed has answered for {spoken(age)}" if age > MAX_ANSWER_AGE else ""
 
 
 def stats(seconds: Iterable[float]) -> FreshnessStats:
@@ -60,10 +115,25 @@ def percentile(ordered: list[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def stale(heard: Mapping[int, datetime], now: datetime, seconds: float) -> list[tuple[int, float]]:
-    """Return matches without a response for at least `seconds`, with their ages, oldest first."""
-    found = [(match, age) for match, age in ages(heard, now).items() if age >= seconds]
+def stale(
+    updates: Mapping[int, datetime],
+    now: datetime,
+    seconds: float,
+    intervals: Mapping[int, timedelta] | None = None,
+    poll: timedelta = timedelta(seconds=30),
+) -> list[tuple[int, float]]:
+    """Return matches without a response for at least `seconds`, with their ages, oldest first.
+
+    A match with a longer planned interval has that much more time.
+    """
+    extra = {match: slack(interval, poll) for match, interval in (intervals or {}).items()}
+    found = [(match, age) for match, age in ages(updates, now).items() if age - extra.get(match, 0.0) >= seconds]
     return sorted(found, key=lambda each: (-each[1], each[0]))
+
+
+def slack(interval: timedelta, poll: timedelta) -> float:
+    """Seconds that data may be older because its match is polled less often than usual."""
+    return max(0.0, (interval - poll).total_seconds())
 
 
 def is_paused(record: MatchMonitoringRecord, now: datetime) -> bool:
@@ -87,6 +157,9 @@ TRANSITIONS: frozenset[tuple[HealthGrade, HealthGrade]] = frozenset(
         # A recovery is graded when its time is up, so that no outage stays hidden as "recovering".
         (HealthGrade.RECOVERING, HealthGrade.DEGRADED),
         (HealthGrade.RECOVERING, HealthGrade.FAILING),
+        # On request.
+        (HealthGrade.HEALTHY, HealthGrade.RECOVERING),
+        (HealthGrade.DEGRADED, HealthGrade.RECOVERING),
     }
 )
 
@@ -105,7 +178,9 @@ class HealthRules:
     fresh: float = 60.0
     """Maximum median and p95 age while healthy."""
     failing: float = 120.0
-    """Age of any match at which the feeds are failing."""
+    """Age at which a match counts as silent."""
+    silent_share: float = 0.25
+    """Share of silent matches, two at least, at which the feeds are failing. One match alone is its own problem."""
     stall: float = 90.0
     """Time without any response at which the feeds are failing."""
     recovery: float = 120.0
@@ -114,11 +189,16 @@ class HealthRules:
     """Minimum time between the starts of two recoveries."""
     gap: float = 60.0
     """After this long without a check, the whole system was probably stopped and needs time to start."""
+    poll: float = 30.0
+    """Usual poll interval."""
+
+
+MIN_SILENT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class FeedMeasurement:
-    heard: Mapping[int, datetime]
+    updates: Mapping[int, datetime]
     """Followed matches, with the time of the last response or, without one, since when one is expected."""
     last_success: datetime | None = None
     """Last response of any feed for any match."""
@@ -129,7 +209,13 @@ class FeedMeasurement:
     """Successful and failed responses of the last minutes."""
     paused: tuple[str, ...] = ()
     unsaved: int = 0
-    """Matches whose responses arrive but are not saved; `heard` holds their last save."""
+    """Matches whose responses arrive but are not saved; `updates` holds their last save."""
+    intervals: Mapping[int, timedelta] = field(default_factory=dict)
+    """Planned poll interval by match, where it is known. Ages are judged against it."""
+    unanswered: frozenset[int] = frozenset()
+    """Matches without an answering feed."""
+    no_answer: str = ""
+    """Why no feed is known to respond, if feeds were requested and none does."""
     notes: tuple[str, ...] = ()
     """Descriptions of what could not be measured. They do not affect the grade."""
 
@@ -141,7 +227,13 @@ class Evidence(StrEnum):
     """No match to poll."""
     GOOD = "good"
     OLD = "old"
-    VERY_STALE = "far too old"
+    VERY_STALE = "very stale"
+    """No response at all, or none for a share of the matches: a recovery may help."""
+    UNREACHABLE = "unreachable"
+    """No feed responds, and no match shows it: a wrong key, or all feeds disabled. A restart does not help."""
+
+
+_BAD = frozenset({Evidence.VERY_STALE, Evidence.UNREACHABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +265,13 @@ def next_state(
     state: HealthState | None, measured: FeedMeasurement, now: datetime, rules: HealthRules
 ) -> HealthTransition:
     before = state or HealthState(HealthGrade.HEALTHY, since=now)
-    since_heard = list(ages(measured.heard, now).values())
-    freshness = stats(since_heard)
-    stall = stall_seconds(since_heard, measured.last_success, now)
-    look = looked(freshness, stall, rules)
-    good = before.good_in_a_row + 1 if look in (Evidence.GOOD, Evidence.IDLE) else 0
+    current = assess_freshness(measured, now, rules)
+    evidence = current.evidence
+    good = before.good_in_a_row + 1 if evidence in (Evidence.GOOD, Evidence.IDLE) else 0
     resumed = state is None or state.judged_at is None or now - state.judged_at > timedelta(seconds=rules.gap)
     recovering = _recovering(before, measured.last_success, now, rules)
     path = [before.grade]
-    while (step := next_grade(path[-1], look, good, recovering)) is not None:
+    while (step := next_grade(path[-1], evidence, good, recovering)) is not None:
         path.append(step)
     grade = path[-1]
     healthy_again = grade is HealthGrade.HEALTHY and before.recovery_id is not None
@@ -201,75 +291,99 @@ def next_state(
     summary = HealthSummary(
         grade=grade,
         since=after.since,
-        freshness=freshness,
+        freshness=stats(ages(measured.updates, now).values()),
         generated_at=now,
         last_success=measured.last_success,
-        stall_seconds=stall,
+        stall_seconds=current.stall,
         queue=measured.queue,
         active=measured.active,
         failure_ratio=measured.failed / answers if answers else 0.0,
         paused=measured.paused,
-        reasons=(*_reasons(grade, freshness, stall, measured.unsaved, rules), *measured.notes),
+        reasons=(*_reasons(grade, current, measured, rules), *measured.notes),
     )
     return HealthTransition(
         after,
         summary,
         tuple(path),
-        act=wants_recovery(after, now, rules),
+        act=needs_recovery(after, evidence, now, rules),
         outcome=OUTCOMES[grade] if left_recovery and before.recovery_id else None,
         healthy_again=healthy_again,
     )
 
 
-def next_grade(grade: HealthGrade, look: Evidence, good_in_a_row: int, recovering: _Recovering) -> HealthGrade | None:
+def next_grade(
+    grade: HealthGrade, evidence: Evidence, good_in_a_row: int, recovering: _Recovering
+) -> HealthGrade | None:
     """Return the next grade, or None if the grade stays."""
-    bad = look in (Evidence.OLD, Evidence.VERY_STALE)
+    bad = evidence in _BAD or evidence is Evidence.OLD
     match grade:
         case HealthGrade.HEALTHY:
             return HealthGrade.DEGRADED if bad else None
         case HealthGrade.DEGRADED:
-            if look is Evidence.VERY_STALE:
+            if evidence in _BAD:
                 return HealthGrade.FAILING
-            well = look is Evidence.IDLE or (look is Evidence.GOOD and good_in_a_row >= GOOD_IN_A_ROW)
+            well = evidence is Evidence.IDLE or (evidence is Evidence.GOOD and good_in_a_row >= GOOD_IN_A_ROW)
             return HealthGrade.HEALTHY if well else None
         case HealthGrade.FAILING:
-            return None if look is Evidence.VERY_STALE else HealthGrade.DEGRADED
+            return None if evidence in _BAD else HealthGrade.DEGRADED
         case HealthGrade.RECOVERING:
-            return _after_recovery(look, recovering)
+            return _after_recovery(evidence, recovering)
 
 
-def _after_recovery(look: Evidence, recovering: _Recovering) -> HealthGrade | None:
+def _after_recovery(evidence: Evidence, recovering: _Recovering) -> HealthGrade | None:
     if recovering.acting:
         return None
-    if look is Evidence.IDLE or (look is Evidence.GOOD and recovering.answered):
+    if evidence is Evidence.IDLE or (evidence is Evidence.GOOD and recovering.answered):
         return HealthGrade.HEALTHY
-    if look is Evidence.VERY_STALE:
+    if evidence in _BAD:
         # An interrupted recovery has to be repeated before it can be graded.
         return HealthGrade.FAILING if recovering.over and not recovering.cut_off else None
     return HealthGrade.DEGRADED if recovering.over else None
 
 
-def looked(freshness: FreshnessStats, stall: float, rules: HealthRules) -> Evidence:
-    if not freshness.count:
-        return Evidence.IDLE
-    if freshness.maximum >= rules.failing or stall >= rules.stall:
-        return Evidence.VERY_STALE
-    return Evidence.OLD if max(freshness.median, freshness.p95) >= rules.fresh else Evidence.GOOD
+@dataclass(frozen=True, slots=True)
+class FreshnessAssessment:
+    evidence: Evidence
+    overdue: FreshnessStats
+    """Ages beyond the planned interval, of the matches that a feed is expected to answer for."""
+    stall: float
+    """Seconds since any response, beyond the shortest planned interval; 0 if none is expected."""
+    silent: int
+    """Matches without a response for `HealthRules.failing`."""
 
 
-def stall_seconds(since_heard: Sequence[float], last_success: datetime | None, now: datetime) -> float:
-    """Seconds since any response; 0 if there is no match to poll."""
-    if not since_heard:
-        return 0.0
-    shortest = min(since_heard)
-    if last_success is None:
-        return shortest
-    return max(0.0, min(shortest, (now - last_success).total_seconds()))
+def assess_freshness(measured: FeedMeasurement, now: datetime, rules: HealthRules) -> FreshnessAssessment:
+    poll = timedelta(seconds=rules.poll)
+    extra = {match: slack(interval, poll) for match, interval in measured.intervals.items()}
+    overdue = {
+        match: max(0.0, age - extra.get(match, 0.0))
+        for match, age in ages(measured.updates, now).items()
+        if match not in measured.unanswered
+    }
+    silent = sum(age >= rules.failing for age in overdue.values())
+    stall = 0.0
+    if overdue:
+        stall = min(overdue.values())
+        if measured.last_success is not None:
+            planned = min(extra.get(match, 0.0) for match in overdue)
+            stall = max(0.0, min(stall, (now - measured.last_success).total_seconds() - planned))
+    overall = stats(overdue.values())
+    if stall >= rules.stall or (silent >= MIN_SILENT and silent >= rules.silent_share * len(overdue)):
+        evidence = Evidence.VERY_STALE
+    elif measured.no_answer:
+        evidence = Evidence.UNREACHABLE
+    elif not measured.updates:
+        evidence = Evidence.IDLE
+    else:
+        evidence = Evidence.OLD if max(overall.median, overall.p95) >= rules.fresh else Evidence.GOOD
+    return FreshnessAssessment(evidence, overall, stall, silent)
 
 
-def wants_recovery(state: HealthState, now: datetime, rules: HealthRules) -> bool:
+def needs_recovery(state: HealthState, evidence: Evidence, now: datetime, rules: HealthRules) -> bool:
     match state.grade:
         case HealthGrade.FAILING:
+            if evidence is not Evidence.VERY_STALE:
+                return False
             if state.resumed_at is not None and now - state.resumed_at < timedelta(seconds=rules.stall):
                 return False  # everything was just started, so a restart is pointless
             pause = timedelta(seconds=rules.recovery_pause)
@@ -290,20 +404,24 @@ def _recovering(state: HealthState, last_success: datetime | None, now: datetime
 
 
 def _reasons(
-    grade: HealthGrade, freshness: FreshnessStats, stall: float, unsaved: int, rules: HealthRules
+    grade: HealthGrade, current: FreshnessAssessment, measured: FeedMeasurement, rules: HealthRules
 ) -> list[str]:
     """Return why the feeds are not healthy, worst first."""
     found = []
-    if freshness.count and stall >= rules.stall:
-        found.append(f"no feed has answered for {stall:.0f} s")
-    if freshness.maximum >= rules.failing:
-        found.append(f"a match was last updated {freshness.maximum:.0f} s ago")
-    if freshness.median >= rules.fresh:
-        found.append(f"half of the matches were last updated {freshness.median:.0f} s ago or earlier")
-    elif freshness.p95 >= rules.fresh:
-        found.append(f"one match in twenty was last updated {freshness.p95:.0f} s ago or earlier")
-    if found and unsaved:
-        found.append(f"updates of {unsaved} match{'es' if unsaved > 1 else ''} have not been saved")
+    late = current.overdue
+    if late.count and current.stall >= rules.stall:
+        found.append(f"no feed has answered for {current.stall:.0f} s")
+    if measured.no_answer:
+        found.append(measured.no_answer)
+    if current.silent and current.evidence is not Evidence.GOOD:
+        matches = "1 match" if current.silent == 1 else f"{current.silent} matches"
+        found.append(f"no update of {matches} of {late.count} for {late.maximum:.0f} s")
+    if late.median >= rules.fresh:
+        found.append(f"half of the matches were last updated {late.median:.0f} s ago or earlier")
+    elif late.p95 >= rules.fresh:
+        found.append(f"one match in twenty was last updated {late.p95:.0f} s ago or earlier")
+    if found and measured.unsaved:
+        found.append(f"updates of {measured.unsaved} match{'es' if measured.unsaved > 1 else ''} have not been saved")
     if not found and grade is HealthGrade.DEGRADED:
         found.append("fresh again, and not yet for long enough")
     if not found and grade is HealthGrade.RECOVERING:
@@ -365,6 +483,20 @@ def begun(
         turn=judgement.state.turn + 1,
     )
     return state, replace(judgement.summary, grade=state.grade, since=state.since, generated_at=now), entry
+
+
+def enter_recovering(state: HealthState, recovery_id: str, now: datetime) -> HealthState:
+    """Start a requested recovery, whatever the grade."""
+    return replace(
+        state,
+        grade=HealthGrade.RECOVERING,
+        since=now,
+        good_in_a_row=0,
+        recovery_id=recovery_id,
+        recovered_at=now,
+        acting_until=now + LONGEST,
+        turn=state.turn + 1,
+    )
 
 
 def acted(entry: Recovery, steps: Sequence[RecoveryStep], seconds: float) -> Recovery:

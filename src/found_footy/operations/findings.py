@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from found_footy.feeds.models import MonitoringState
 from found_footy.feeds.scheduling import PollPace, poll_pace
+from found_footy.operations.feed_health import is_paused, missing_answers, unanswered_matches
 from found_footy.operations.models import (
+    NO_USABLE_FEED,
     UNKNOWN,
     WORKING_GRADES,
     DatabaseFacts,
@@ -33,6 +34,7 @@ BACKLOG_AGE = timedelta(seconds=60)
 WORKER_TIMEOUT = timedelta(seconds=90)
 """An idle worker polls at least once a minute."""
 DISK_LOW, DISK_FULL = 0.10, 0.03
+CACHE_NEARLY_FULL = 0.9
 OPTIONAL_ENGINES = frozenset({"browser"})
 """Engines whose failure only degrades the system."""
 
@@ -63,6 +65,11 @@ def engines(measured: Measurement) -> Iterator[Finding]:
     if measured.recorded is not None and measured.recorded.lacking:
         what = f"The database schema is missing {', '.join(measured.recorded.lacking)}"
         yield Finding("schema", SystemGrade.FAILED, what, None, "`footy up` applies the migrations.", "engines")
+    memory = measured.cached.memory if measured.cached else None
+    if memory is not None and memory.share >= CACHE_NEARLY_FULL:
+        what = f"Redis uses {memory.used >> 20} of {memory.limit >> 20} MB"
+        advice = "At the limit it drops the oldest of what can be rebuilt. Raise maxmemory, or follow fewer matches."
+        yield Finding("cache_memory", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
 def workers(measured: Measurement) -> Iterator[Finding]:
@@ -146,34 +153,12 @@ def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Findi
     yield from _paused(measured, {feed.feed for feed in failing})
 
 
-MAX_ANSWER_AGE = timedelta(hours=26)
-"""The daily ingest requests every feed; two hours are added for its retries."""
-
-
-def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool) -> str:
-    """Return why there is no data about the matches; empty if the feeds respond.
-
-    `feeds` are enabled and configured. While matches are followed, their ages show whether the feeds respond; otherwise
-    the daily ingest is the only evidence.
-    """
-    failing = [feed for feed in feeds if feed.error]
-    last = max(failing, key=lambda feed: feed.asked_at, default=None)
-    error = f"; last error: {last.feed}: {last.error}" if last else ""
-    answered = [feed.answered_at for feed in feeds if feed.answered_at is not None]
-    if not answered:
-        return f"no feed has answered yet{error or '; none has been asked so far'}"
-    if following:
-        return ""
-    if len(failing) == len(feeds):
-        return f"no feed answers{error}"
-    age = now - max(answered)
-    return f"no feed has answered for {spoken(age)}" if age > MAX_ANSWER_AGE else ""
-
-
 def no_data(measured: Measurement) -> str:
     """Return why the feeds' grade is meaningless; empty if it is valid, or if this cannot be determined."""
     if measured.recorded is None or measured.declared is None:
         return ""
+    if not any(each.usable for each in measured.declared):
+        return NO_USABLE_FEED
     return missing_answers(feeds_in_use(measured), measured.at, following=bool(measured.recorded.matches))
 
 
@@ -221,7 +206,7 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
 def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
     """One finding per feed, except for feeds already reported as failing."""
     records = measured.cached.records if measured.cached else ()
-    paused = [each for each in records if each.state is MonitoringState.PAUSED and each.feed not in named]
+    paused = [each for each in records if is_paused(each, measured.at) and each.feed not in named]
     for feed, number in sorted(Counter(each.feed for each in paused).items()):
         mine = [each for each in paused if each.feed == feed]
         said = next((f": {each.error}" for each in mine if each.error), "")
@@ -247,6 +232,9 @@ def _pace(measured: Measurement, feed: FeedUse, limits: HealthLimits) -> PollPac
 # --- Matches that are not polled, stuck searches, failing sources and deliveries.
 
 
+MIN_SILENT = 2
+LATE_SHARE = 0.25
+"""Share of live matches that are late, two at least, or all, at which the system has failed."""
 POLLS_MISSED = 3
 """Poll intervals without a poll after which a match counts as not polled."""
 MIN_POLL_LIMIT = timedelta(seconds=10)
@@ -257,26 +245,59 @@ MAX_GOALS = 5
 """Maximum goals listed per problem; the others are counted."""
 
 
-def poll_limit(measured: Measurement, limits: HealthLimits) -> timedelta:
-    """Maximum age of the last poll of a live match."""
-    allowed = poll_interval(measured, limits)
-    return max(MIN_POLL_LIMIT, POLLS_MISSED * max(limits.poll, allowed.interval or limits.poll))
+def poll_limit(measured: Measurement, limits: HealthLimits, match: LiveMatch | None = None) -> timedelta:
+    """Maximum age of the last poll of a live match: of this one, if its planned interval is known."""
+    planned = measured.cached.intervals.get(match.fixture_id) if measured.cached and match else None
+    interval = planned or poll_interval(measured, limits).interval or limits.poll
+    return max(MIN_POLL_LIMIT, POLLS_MISSED * max(limits.poll, interval))
+
+
+def unanswered(measured: Measurement) -> list[LiveMatch]:
+    """Return the live matches without an answering feed, longest first."""
+    if measured.recorded is None or measured.cached is None:
+        return []
+    usable = None if measured.declared is None else {each.feed for each in measured.declared if each.usable}
+    listings = {
+        match.fixture_id: [(each.feed, each.feed_id) for each in match.listings] for match in measured.recorded.matches
+    }
+    found = unanswered_matches(listings, measured.cached.records, usable)
+    return sorted(
+        (match for match in measured.recorded.matches if match.fixture_id in found), key=lambda each: each.since
+    )
 
 
 def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
     assert measured.recorded is not None
-    limit = poll_limit(measured, limits)
-    late = [match for match in measured.recorded.matches if measured.at - match.since > limit]
-    yield from _refused([match for match in measured.recorded.matches if match.error_kind and match not in late])
+    silent = unanswered(measured)
+    yield from _unanswered(silent, measured.at)
+    asked = [match for match in measured.recorded.matches if match not in silent]
+    late = [match for match in asked if measured.at - match.since > poll_limit(measured, limits, match)]
+    yield from _refused([match for match in asked if match.error_kind and match not in late])
     if not late:
         return
+    # One match's silence is that match's problem.
+    total = max(measured.recorded.matches_total, len(measured.recorded.matches))
+    many = len(late) >= MIN_SILENT and len(late) >= LATE_SHARE * total
+    grade = SystemGrade.FAILED if many or len(late) == total else SystemGrade.DEGRADED
     oldest = min(match.since for match in late)
     if len(late) == 1:
         what = f"{late[0].home} – {late[0].away} is not polled{_reason(late[0])}"
     else:
-        what = f"{len(late)} of {len(measured.recorded.matches)} live matches are not polled{_reason(late[0])}"
+        what = f"{len(late)} of {total} live matches are not polled{_reason(late[0])}"
     advice = "Search the workers' log for `poll_failed` and `monitor`."
-    yield Finding("polls", SystemGrade.FAILED, what, oldest, advice, "matches")
+    yield Finding("polls", grade, what, oldest, advice, "matches")
+
+
+def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding]:
+    for match in matches[:MAX_GOALS]:
+        what = f"No feed answers for {match.home} – {match.away}, last updated {spoken(now - match.since)} ago"
+        advice = "Feeds no longer list it, or those that do are disabled. It is retried, and finally leaves the poll."
+        yield Finding(
+            "match_unanswered", SystemGrade.DEGRADED, what, match.since, advice, "matches", None, match.fixture_id
+        )
+    if len(matches) > MAX_GOALS:
+        what = f"The same for {len(matches) - MAX_GOALS} more matches"
+        yield Finding("match_unanswered", SystemGrade.DEGRADED, what, matches[MAX_GOALS].since, "", "matches")
 
 
 def _refused(matches: Sequence[LiveMatch]) -> Iterator[Finding]:
@@ -420,8 +441,12 @@ def frozen_clocks(recorded: DatabaseFacts, now: datetime) -> list[LiveMatch]:
 
 def clocks(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
     """Report frozen clocks, except of matches that are not polled, which have their own finding."""
-    limit = poll_limit(measured, limits)
-    found = [match for match in frozen_clocks(recorded, measured.at) if measured.at - match.since <= limit]
+    silent = unanswered(measured)
+    found = [
+        match
+        for match in frozen_clocks(recorded, measured.at)
+        if match not in silent and measured.at - match.since <= poll_limit(measured, limits, match)
+    ]
     if not found:
         return
     first = found[0]
@@ -544,8 +569,13 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
 
 
 def feeds_grade(measured: Measurement, limits: HealthLimits) -> str:
-    """Return the watchdog's grade; unknown if its last check is too old, or if it is good but no feed responds."""
+    """Return the watchdog's grade; failing if feeds are requested and none responds, whatever the watchdog last saw.
+
+    Unknown if the last check is too old, and before any feed was requested.
+    """
     state = measured.judged(limits.state_age)
-    if state is None or (state.grade in WORKING_GRADES and no_data(measured)):
+    if state is None:
         return UNKNOWN
+    if state.grade in WORKING_GRADES and (reason := no_data(measured)):
+        return str(HealthGrade.FAILING) if reason == NO_USABLE_FEED or feeds_in_use(measured) else UNKNOWN
     return str(state.grade)

@@ -10,7 +10,7 @@ from typing import Any
 
 from found_footy.config import Settings
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority
-from found_footy.operations.feed_health import arrived, is_paused, stale
+from found_footy.operations.feed_health import is_paused, persisted_updates, stale
 from found_footy.operations.findings import assess
 from found_footy.operations.models import FeedDeclaration, FeedUse, HealthLimits, HealthReport, Measurement
 from found_footy.operations.probe import SystemProbe
@@ -107,9 +107,10 @@ def stale_matches(report: HealthReport) -> tuple[StaleMatch, ...]:
     if recorded is None:
         return ()
     saved = {match.fixture_id: match.since for match in recorded.matches}
-    updates = arrived(cached.heard, saved, report.limits.save_lag) if cached else saved
+    updates = persisted_updates(cached.heard, saved, report.limits.save_lag) if cached else saved
     titles = {match.fixture_id: f"{match.home} – {match.away}" for match in recorded.matches}
-    old = stale(updates, report.at, report.limits.stale.total_seconds())[:MAX_STALE]
+    intervals = cached.intervals if cached else {}
+    old = stale(updates, report.at, report.limits.stale.total_seconds(), intervals, report.limits.poll)[:MAX_STALE]
     return tuple(StaleMatch(match, titles[match], age) for match, age in old)
 
 

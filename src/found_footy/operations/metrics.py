@@ -14,7 +14,7 @@ from prometheus_client.core import (
 )
 
 from found_footy.feeds.models import MatchPriority, MonitoringState
-from found_footy.operations.feed_health import ages, percentile
+from found_footy.operations.feed_health import ages, is_paused, percentile
 from found_footy.operations.findings import frozen_clocks
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import (
@@ -83,7 +83,7 @@ def _health(health: HealthKnown) -> Iterator[Metric]:
 
 
 def _cached(cached: CacheFacts, measured: Measurement) -> Iterator[Metric]:
-    paused = sum(each.state is MonitoringState.PAUSED for each in cached.records)
+    paused = sum(is_paused(each, measured.at) for each in cached.records)
     yield GaugeMetricFamily("footy_paused_matches", "Matches at feeds that are not asked for now.", value=paused)
     depth = {name: float(number) for name, number in queue_depth(cached.queues).items()}
     yield _labelled("scraper_queue_depth", "Requests to the feeds that wait.", "priority", depth)
@@ -93,6 +93,10 @@ def _cached(cached: CacheFacts, measured: Measurement) -> Iterator[Metric]:
         (), _buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)
     )
     yield family
+    if cached.memory is not None:
+        used, limit = cached.memory.used, cached.memory.limit
+        yield GaugeMetricFamily("footy_cache_memory_bytes", "Memory used by the cache.", value=used)
+        yield GaugeMetricFamily("footy_cache_memory_limit_bytes", "Memory limit of the cache; 0 if none.", value=limit)
     yield from _answers(cached.answers)
     yield _staleness(cached, measured)
 

@@ -79,6 +79,8 @@ class RecoveryAction(StrEnum):
     BROWSER_RECYCLE = "browser_recycle"
     SOFT_RESTART = "soft_restart"
     MANUAL_TRIGGER = "manual_trigger"
+    CONTEXT_POOL_RESET = "context_pool_reset"
+    """Close the pages and contexts of a running browser."""
 
 
 class RecoveryOutcome(StrEnum):
@@ -109,7 +111,43 @@ class Recovery:
     """When the feeds were healthy again."""
 
 
+@dataclass(frozen=True, slots=True)
+class HealthSample:
+    """One check of the watchdog, for the history."""
+
+    at: datetime
+    grade: HealthGrade
+    median: float
+    p95: float
+    maximum: float
+    matches: int
+    failure_ratio: float
+
+
 # --- Measurements of the score feeds.
+
+
+@dataclass(frozen=True, slots=True)
+class MatchUpdate:
+    """A live match, with the time of its last save or, without one, of its activation."""
+
+    fixture_id: int
+    saved_at: datetime
+    listings: tuple[tuple[str, int], ...] = ()
+    """Feed and feed id of each listing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Memory of the cache, in bytes."""
+
+    used: int
+    limit: int
+    """0 if unlimited."""
+
+    @property
+    def share(self) -> float:
+        return self.used / self.limit if self.limit else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +292,13 @@ class CacheFacts:
     """Per feed: waiting requests by priority, and `active`."""
     heard: Mapping[int, datetime] = field(default_factory=dict)
     """Last response for each live match."""
+    intervals: Mapping[int, timedelta] = field(default_factory=dict)
+    """Planned poll interval by match, where it is known."""
     answers: Mapping[str, AnswersCounted] = field(default_factory=dict)
     recent: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Successful and failed responses of the last minutes, by feed."""
     summary: HealthSummary | None = None
+    memory: MemoryUse | None = None
 
     def record(self, feed: str, feed_id: int) -> MatchMonitoringRecord | None:
         return next((each for each in self.records if (each.feed, each.feed_id) == (feed, feed_id)), None)
@@ -451,6 +492,8 @@ class DatabaseFacts:
     """Published clips: verified, unverified."""
     news: int
     """Last position of the outbox."""
+    matches_total: int = 0
+    """Including live matches that are not listed."""
     lacking: tuple[str, ...] = ()
     """Migrations in which the database differs from this version."""
     disputes: tuple[FieldConflict, ...] = ()
@@ -568,7 +611,8 @@ class Measurement:
 
 
 UNKNOWN = "unknown"
-"""Grade of the feeds while no watchdog checks them, or no feed has responded."""
+"""Grade of the feeds while no watchdog checks them, and before any feed was requested."""
+NO_USABLE_FEED = "no feed is enabled and configured"
 WORKING_GRADES = frozenset({HealthGrade.HEALTHY, HealthGrade.DEGRADED})
 
 
@@ -585,7 +629,7 @@ class HealthReport:
     feeds_grade: str
     """Watchdog's grade of the feeds, or unknown."""
     no_data: str = ""
-    """Why the feeds' grade is unknown although the watchdog runs; empty if a feed responds."""
+    """Why there is no data about the matches; empty if a feed responds."""
 
     @property
     def at(self) -> datetime:

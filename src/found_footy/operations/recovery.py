@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -16,12 +16,15 @@ from temporalio.client import Client, ScheduleOverlapPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from found_footy.errors import CacheUnavailable, EngineError, FootyError, NotFound, SourceError
-from found_footy.operations.feed_health import RecoveryStep, acted, outcome_of, seen
-from found_footy.operations.models import Recovery, RecoveryAction, RecoveryOutcome
-from found_footy.operations.ports import BrowserControl, HealthCache, HealthStore, Restarting
+from found_footy.operations.feed_health import RecoveryStep, acted, enter_recovering, outcome_of, seen
+from found_footy.operations.models import HealthState, HealthSummary, Recovery, RecoveryAction, RecoveryOutcome
+from found_footy.runtime.temporal import has_workers
+from found_footy.text import shorten
 
 SECONDS = 10.0
-MOST_ENDED = 100
+WORKER_SILENCE = timedelta(seconds=90)
+"""An idle worker polls at least once a minute."""
+MAX_TERMINATED = 100
 """There is one poll at a time, and one per feed."""
 
 
@@ -40,21 +43,29 @@ class TemporalPoller:
         self._schedule = schedule
         self._seconds = seconds
 
+    async def has_workers(self) -> bool:
+        """Whether a worker polls the task queue; True if Temporal cannot tell."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await has_workers(self._client, self._queue, WORKER_SILENCE)
+        except (TimeoutError, RPCError, RuntimeError, OSError):
+            return True
+
     async def restart(self) -> str:
         try:
             async with asyncio.timeout(self._seconds):
                 ended = await self._end_running()
-                return f"polls ended: {ended}; {await self._begin()}"
+                return f"terminated {ended} polls; {await self._begin()}"
         except TimeoutError:
-            raise EngineError(f"Temporal has not done it within {self._seconds:g} s") from None
+            raise EngineError(f"no answer from Temporal within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
-            raise EngineError(f"Temporal refuses: {str(error)[:300]}") from error
+            raise EngineError(f"Temporal rejects the request: {shorten(str(error))}") from error
 
     async def _end_running(self) -> int:
         types = ", ".join(f"'{name}'" for name in self._workflows)
         query = f"ExecutionStatus = 'Running' AND TaskQueue = '{self._queue}' AND WorkflowType IN ({types})"
         ended = 0
-        async for execution in self._client.list_workflows(query, limit=MOST_ENDED):
+        async for execution in self._client.list_workflows(query, limit=MAX_TERMINATED):
             handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
             try:
                 await handle.terminate(reason="the feeds are failing; the poll is restarted")
@@ -68,27 +79,31 @@ class TemporalPoller:
         handle = self._client.get_schedule_handle(self._schedule)
         state = (await handle.describe()).schedule.state
         if state.paused:
-            return f"none begun: the schedule {self._schedule} is paused ({state.note or 'without a note'})"
+            return f"none started: the schedule {self._schedule} is paused ({state.note or 'no note'})"
         # The terminated poll may still count as running for a moment.
         await handle.trigger(overlap=ScheduleOverlapPolicy.BUFFER_ONE)
-        return "a new one begun"
+        return "started a new one"
 
 
 # --- Recovery steps. Each is bounded and audited.
 
 
 if TYPE_CHECKING:
+    from found_footy.browser.client import BrowserClient
     from found_footy.feeds.cache import MonitoringRecords
+    from found_footy.operations.store import HealthCache, OperationsStore
+    from found_footy.runtime.supervisor import LocalWorkers
 
 log = logging.getLogger(__name__)
 
+SAVE_ATTEMPTS = 5
+"""A save is refused if the watchdog has saved since the state was loaded."""
+MAX_CHECK_AGE = timedelta(seconds=60)
 BROWSER_SECONDS = 60.0
 WORKERS_SECONDS = 30.0
 PAUSES_SECONDS = 5.0
 POLLER_SECONDS = 12.0
 """Browser and workers run concurrently, the others follow, so all steps end within `feed_health.LONGEST`."""
-LONGEST_WORDS = 300
-
 PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
     RecoveryAction.BROWSER_RECYCLE: ("browser",),
     RecoveryAction.SOFT_RESTART: ("workers", "poller"),
@@ -96,22 +111,27 @@ PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
 }
 
 
+def _is_checked(state: HealthState, now: datetime) -> bool:
+    """Whether a watchdog is running."""
+    return state.judged_at is not None and now - state.judged_at <= MAX_CHECK_AGE
+
+
 Done = tuple[str, Mapping[str, Any]]
 """Description of what was done, and facts about it."""
 
 
-class Recovering:
+class RecoveryService:
     """Runs recoveries. Parts that are None do not exist in this system."""
 
     def __init__(
         self,
-        store: HealthStore,
+        store: OperationsStore,
         cache: HealthCache,
         now: Callable[[], datetime],
         *,
-        browser: BrowserControl | None,
-        workers: Restarting | None,
-        poller: Restarting | None,
+        browser: BrowserClient | None,
+        workers: LocalWorkers | None,
+        poller: TemporalPoller | None,
         records: MonitoringRecords | None = None,
     ) -> None:
         self._store = store
@@ -129,28 +149,67 @@ class Recovering:
         return tuple(name for name, unit in units.items() if unit is not None)
 
     async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
-        """Run a manual recovery. Its outcome depends on the steps only.
+        """Run a requested recovery: the feeds are RECOVERING until the watchdog has judged its outcome.
 
-        Raises NotFound if none of the action's parts exists.
+        Without a running watchdog, or during an outage, the steps decide the outcome. Raises NotFound if none of the
+        action's parts exists.
         """
         what = [part for part in PARTS[action] if part in self.parts]
         if not what:
-            raise NotFound(f"nothing to restart here: no {' and no '.join(PARTS[action])}")
+            raise NotFound(f"this system has no {' and no '.join(PARTS[action])}")
         last = await self._store.summary()
         entry = Recovery(
             id=uuid4().hex,
             at=self._now(),
             action=RecoveryAction.MANUAL_TRIGGER,
-            trigger=trigger[:LONGEST_WORDS],
+            trigger=shorten(trigger),
             before={"what": what, **(seen(last) if last else {})},
         )
-        await self.note(entry)
-        steps, seconds = await self.act(what, trigger)
-        done = replace(acted(entry, steps, seconds), outcome=outcome_of(steps))
+        is_judged = await self._enter_recovering(entry, last)
+        if not is_judged:
+            await self.note(entry)
+        steps, seconds = await self.act(what, trigger, is_requested=True)
+        entry = acted(entry, steps, seconds)
+        if is_judged and await self._end_acting(entry):
+            await self.publish(entry)
+            return entry
+        entry = replace(entry, outcome=outcome_of(steps))
         last = await self._store.summary()
-        done = replace(done, after={**done.after, **(seen(last) if last else {})})
-        await self.note(done)
-        return done
+        entry = replace(entry, after={**entry.after, **(seen(last) if last else {})})
+        await self.note(entry)
+        return entry
+
+    async def wait_for_outcome(self, entry: Recovery, seconds: float) -> Recovery:
+        """Wait until the watchdog has judged the recovery, at most for `seconds`."""
+        deadline = time.monotonic() + seconds
+        while entry.outcome is None and time.monotonic() < deadline:
+            await asyncio.sleep(1)
+            entry = await self._store.recovery(entry.id) or entry
+        return entry
+
+    async def _enter_recovering(self, entry: Recovery, last: HealthSummary | None) -> bool:
+        """Set the grade RECOVERING, so that the watchdog judges the outcome; False if it cannot."""
+        for _ in range(SAVE_ATTEMPTS):
+            state = await self._store.state()
+            now = self._now()
+            if state is None or last is None or state.recovery_id is not None or not _is_checked(state, now):
+                return False
+            state = enter_recovering(state, entry.id, now)
+            summary = replace(last, grade=state.grade, since=state.since, generated_at=now)
+            if await self._store.save(state, summary, entry):
+                await self.publish(entry)
+                return True
+        return False
+
+    async def _end_acting(self, entry: Recovery) -> bool:
+        """Save the steps, and let the watchdog judge from now on; False if the state is no longer that of the entry."""
+        for _ in range(SAVE_ATTEMPTS):
+            state, summary = await self._store.state(), await self._store.summary()
+            if state is None or summary is None or state.recovery_id != entry.id:
+                return False
+            if await self._store.save(replace(state, acting_until=None, turn=state.turn + 1), summary, entry):
+                return True
+        return False
 
     async def note(self, entry: Recovery) -> None:
         await self._store.add_recovery(entry)
@@ -162,13 +221,20 @@ class Recovering:
         except CacheUnavailable as error:
             log.warning(str(error), extra={"action": "recovery_not_published"})
 
-    async def act(self, parts: Sequence[str], reason: str) -> tuple[list[RecoveryStep], float]:
-        """Run the steps. Failures are reported in the steps; only a cancellation raises."""
+    async def act(
+        self, parts: Sequence[str], reason: str, *, is_requested: bool = False
+    ) -> tuple[list[RecoveryStep], float]:
+        """Restart what is stuck. Failures are reported in the steps; only a cancellation raises.
+
+        A healthy browser only closes its pages, unless its restart is requested. Workers are restarted only if none
+        polls for tasks: library work and downloads go on.
+        """
         began = time.monotonic()
         first = []
         if "browser" in parts and self._browser is not None:
-            first.append(self._step("browser", BROWSER_SECONDS, _browser_step(self._browser, reason)))
-        if "workers" in parts and self._workers is not None:
+            doing = _recycle_browser if is_requested else _reset_or_recycle_browser
+            first.append(self._step("browser", BROWSER_SECONDS, doing(self._browser, reason)))
+        if "workers" in parts and self._workers is not None and await self._are_workers_stuck():
             first.append(self._step("workers", WORKERS_SECONDS, _restart_step(self._workers)))
         steps = list(await asyncio.gather(*first))
         if self._records is not None:
@@ -179,6 +245,9 @@ class Recovering:
             steps.append(await self._step("poller", POLLER_SECONDS, _restart_step(self._poller)))
         return steps, time.monotonic() - began
 
+    async def _are_workers_stuck(self) -> bool:
+        return self._poller is not None and not await self._poller.has_workers()
+
     async def _step(self, name: str, most_seconds: float, doing: Awaitable[Done]) -> RecoveryStep:
         began = time.monotonic()
         ok = False
@@ -188,7 +257,7 @@ class Recovering:
                 said, facts = await doing
             ok = True
         except TimeoutError:
-            said = f"not done within {most_seconds:g} s"
+            said = f"no result within {most_seconds:g} s"
         except FootyError as error:
             said = f"{error.kind}: {error}"
         except OSError as error:
@@ -196,40 +265,45 @@ class Recovering:
         seconds = round(time.monotonic() - began, 1)
         extra = {"action": "recovery_step", "step": name, "ok": ok, "seconds": seconds}
         log.log(logging.INFO if ok else logging.ERROR, f"{name}: {said}", extra=extra)
-        return RecoveryStep(name, ok, seconds, said[:LONGEST_WORDS], facts)
+        return RecoveryStep(name, ok, seconds, shorten(said), facts)
 
 
-async def _browser_step(browser: BrowserControl, reason: str) -> Done:
+async def _recycle_browser(browser: BrowserClient, reason: str) -> Done:
     answer = await browser.recycle(reason)
     recycle = answer.get("recycle")
-    return "the browser was restarted", recycle if isinstance(recycle, Mapping) else {}
+    return "restarted the browser", recycle if isinstance(recycle, Mapping) else {}
 
 
-async def _restart_step(unit: Restarting) -> Done:
+async def _reset_or_recycle_browser(browser: BrowserClient, reason: str) -> Done:
+    facts = await browser.facts()
+    if not facts.get("healthy"):
+        answer = await browser.recycle(reason, is_recovery=True)
+        recycle = answer.get("recycle")
+        return "restarted the browser", recycle if isinstance(recycle, Mapping) else {}
+    answer = await browser.reset_contexts(reason)
+    closed = answer.get("closed")
+    return f"closed {closed} pages of the browser", {"action": str(RecoveryAction.CONTEXT_POOL_RESET), "closed": closed}
+
+
+async def _restart_step(unit: LocalWorkers | TemporalPoller) -> Done:
     return await unit.restart(), {}
 
 
 async def _pauses_step(records: MonitoringRecords, now: datetime) -> Done:
     ended = await records.end_pauses(now)
-    return said_of_pauses(ended), {}
-
-
-def said_of_pauses(ended: int) -> str:
-    if ended == 1:
-        return "1 match that was paused is asked for again"
-    return f"{ended} matches that were paused are asked for again" if ended else "no match was paused"
+    return f"resumed {ended} paused {'match' if ended == 1 else 'matches'}", {}
 
 
 # --- Audit entries for recycles by the browser service itself.
 
 
-OURS = "manual"
-"""Reason of requested recycles, which the requester has already recorded."""
-MOST = 20
+REQUESTED = frozenset({"manual", "recovery"})
+"""Reasons of requested recycles, which the requester has already recorded."""
+MAX_RECYCLES = 20
 
 
 class BrowserRecycles:
-    def __init__(self, browser: BrowserControl, store: HealthStore, recovering: Recovering) -> None:
+    def __init__(self, browser: BrowserClient, store: OperationsStore, recovering: RecoveryService) -> None:
         self._browser = browser
         self._store = store
         self._recovering = recovering
@@ -252,7 +326,7 @@ class BrowserRecycles:
 
 def entries(facts: Mapping[str, Any]) -> Iterator[Recovery]:
     listed = facts.get("recycles")
-    for each in listed[-MOST:] if isinstance(listed, list) else ():
+    for each in listed[-MAX_RECYCLES:] if isinstance(listed, list) else ():
         entry = entry_of(each) if isinstance(each, Mapping) else None
         if entry is not None:
             yield entry
@@ -263,7 +337,7 @@ def entry_of(recycle: Mapping[str, Any]) -> Recovery | None:
     reason = str(recycle.get("reason", ""))[:100]
     why = str(recycle.get("why", ""))[:200]
     at = _moment(recycle.get("at"))
-    if at is None or not reason or reason == OURS:
+    if at is None or not reason or reason in REQUESTED:
         return None
     numbers = {name: _number(recycle.get(name)) for name in ("pids_before", "pids_after", "uptime_seconds", "tasks")}
     before = {

@@ -165,7 +165,7 @@ def build_checker(settings: Settings) -> ServiceChecker:
 
 def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Probe]:
     """Build a probe for everything that is enabled and configured. Connections open only when a probe runs."""
-    from found_footy.browser.client import HttpBrowserControl
+    from found_footy.browser.client import BrowserClient
     from found_footy.clips.llama_vision import LlamaVision
     from found_footy.discovery.registry import build_wikidata, sources_off
     from found_footy.feeds.registry import build_feed
@@ -189,7 +189,7 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
             )
         )
     if settings.browser_url is not None:
-        probes.append(Probe("browser", CheckKind.SERVICE, HttpBrowserControl(settings.browser_url).check))
+        probes.append(Probe("browser", CheckKind.SERVICE, BrowserClient(settings.browser_url).check))
     return probes
 
 

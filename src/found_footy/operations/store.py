@@ -22,19 +22,20 @@ from found_footy.operations.models import (
     FieldConflict,
     FreshnessStats,
     HealthGrade,
+    HealthSample,
     HealthState,
     HealthSummary,
     Hour,
     LibraryStageUse,
     LiveMatch,
     MatchFeed,
+    MatchUpdate,
     OpenGoal,
     Recovery,
     RecoveryAction,
     RecoveryOutcome,
     SourceUse,
 )
-from found_footy.operations.ports import HealthSample
 from found_footy.storage import redis as read
 from found_footy.storage.migrations import read_schema_state
 from found_footy.storage.outbox import append_outbox
@@ -45,32 +46,32 @@ RECORD_RECOVERY = load_script(__package__, "record_recovery")
 
 SQL = load_queries(__package__, "store")
 
-MOST_MATCHES = 200
-MOST_GOALS = 200
-MOST_DISPUTES = 100
-MOST_DOUBTS = 100
+MAX_MATCHES = 200
+MAX_LISTED_GOALS = 200
+MAX_CONFLICTS = 100
+MAX_UNCERTAIN_PAIRINGS = 100
 HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
 
 
-class PostgresOperations:
+class OperationsStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    async def lacking(self) -> tuple[str, ...]:
+    async def missing_migrations(self) -> tuple[str, ...]:
         """Return migrations in which the database differs from this version."""
         async with self._db.connection(check_schema=False) as connection:
-            return await _lacking(connection)
+            return await _missing_migrations(connection)
 
-    async def recorded(self, now: datetime) -> DatabaseFacts:
+    async def facts(self, now: datetime) -> DatabaseFacts:
         async with self._db.connection(check_schema=False) as connection:
-            lacking = await _lacking(connection)
-            matches = await fetch(connection, SQL["matches"], {"limit": MOST_MATCHES})
-            goals = await fetch(connection, SQL["goals"], {"limit": MOST_GOALS})
+            missing = await _missing_migrations(connection)
+            matches = await fetch(connection, SQL["matches"], {"limit": MAX_MATCHES})
+            goals = await fetch(connection, SQL["goals"], {"limit": MAX_LISTED_GOALS})
             sources = await fetch(connection, SQL["sources"], {"since": now - DAY})
             hours = await fetch(connection, SQL["hours"], {"since": first_hour(now)})
             feeds = await fetch(connection, SQL["feeds"], {})
-            disputes = await fetch(connection, SQL["disputes"], {"since": now - HOUR, "limit": MOST_DISPUTES})
-            doubts = await fetch(connection, SQL["doubts"], {"since": now - DAY, "limit": MOST_DOUBTS})
+            disputes = await fetch(connection, SQL["disputes"], {"since": now - HOUR, "limit": MAX_CONFLICTS})
+            doubts = await fetch(connection, SQL["doubts"], {"since": now - DAY, "limit": MAX_UNCERTAIN_PAIRINGS})
             (deliveries,) = await fetch(connection, SQL["deliveries"], {"now": now})
             checks = await fetch(connection, CHECK_SQL["checks"], {})
             library = await fetch(connection, SQL["library_stages"], {"stages": Jsonb(_library_stages())})
@@ -79,6 +80,7 @@ class PostgresOperations:
         in_work = goals[0]["in_work"] if goals else 0
         return DatabaseFacts(
             matches=tuple(_match(row) for row in matches),
+            matches_total=matches[0]["total"] if matches else 0,
             goals=tuple(_goal(row) for row in goals),
             goals_in_work=in_work,
             sources=tuple(SourceUse(**row) for row in sources),
@@ -97,58 +99,10 @@ class PostgresOperations:
             },
             clips={"verified": totals["verified"], "unverified": totals["unverified"]},
             news=totals["news"],
-            lacking=lacking,
+            lacking=missing,
         )
 
-
-def first_hour(now: datetime) -> datetime:
-    """Return the start of the first of 24 hours, of which the last is the current one."""
-    return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
-
-
-async def _lacking(connection: Connection) -> tuple[str, ...]:
-    state = await read_schema_state(connection)
-    return (*state.missing, *state.unknown, *state.changed)
-
-
-def _library_stages() -> list[dict[str, Any]]:
-    return [
-        {
-            "number": number,
-            "stage": stage.name,
-            "item": stage.item,
-            # The state `embedded` is the backlog of no stage: few of these clips need to be embedded again.
-            "takes": None if stage.only_outdated_embeddings else stage.takes,
-            "working": stage.working,
-            "failed": stage.failed,
-        }
-        for number, stage in enumerate(STAGES)
-    ]
-
-
-def _goal(row: dict[str, Any]) -> OpenGoal:
-    return OpenGoal(**{name: value for name, value in row.items() if name != "in_work"})
-
-
-def _match(row: dict[str, Any]) -> LiveMatch:
-    return LiveMatch(**(row | {"listings": tuple(MatchFeed(**each) for each in row["listings"])}))
-
-
-def feed_use(row: dict[str, Any]) -> FeedUse:
-    quota = quota_of(row["quota"]) if row["quota"] else None
-    return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)
-
-
-# --- Feed health in PostgreSQL: state, samples and audit log.
-
-
-KEPT = timedelta(days=2)
-"""How long samples are kept."""
-
-
-class PostgresHealth:
-    def __init__(self, database: Database) -> None:
-        self._db = database
+    # --- Feed health: state, samples and audit log.
 
     async def state(self) -> HealthState | None:
         found = await self._db.fetch(SQL["state"])
@@ -176,8 +130,11 @@ class PostgresHealth:
         found = await self._db.fetch(SQL["summary"])
         return summary_of(found[0]["summary"]) if found else None
 
-    async def active(self) -> Mapping[int, datetime]:
-        return {row["id"]: row["at"].astimezone(UTC) for row in await self._db.fetch(SQL["active"])}
+    async def active_matches(self) -> Sequence[MatchUpdate]:
+        return [
+            MatchUpdate(row["id"], row["at"].astimezone(UTC), tuple(zip(row["feeds"], row["feed_ids"], strict=True)))
+            for row in await self._db.fetch(SQL["active"])
+        ]
 
     async def feed_uses(self) -> Sequence[FeedUse]:
         return [feed_use(row) for row in await self._db.fetch(SQL["feeds"])]
@@ -200,6 +157,49 @@ class PostgresHealth:
     async def add_recovery(self, recovery: Recovery) -> None:
         async with self._db.connection() as connection:
             await _write(connection, recovery)
+
+
+def first_hour(now: datetime) -> datetime:
+    """Return the start of the first of 24 hours, of which the last is the current one."""
+    return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
+
+
+async def _missing_migrations(connection: Connection) -> tuple[str, ...]:
+    state = await read_schema_state(connection)
+    return (*state.missing, *state.unknown, *state.changed)
+
+
+def _library_stages() -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "stage": stage.name,
+            "item": stage.item,
+            # The state `embedded` is the backlog of no stage: few of these clips need to be embedded again.
+            "takes": None if stage.only_outdated_embeddings else stage.takes,
+            "working": stage.working,
+            "failed": stage.failed,
+        }
+        for number, stage in enumerate(STAGES)
+    ]
+
+
+def _goal(row: dict[str, Any]) -> OpenGoal:
+    return OpenGoal(**{name: value for name, value in row.items() if name != "in_work"})
+
+
+def _match(row: dict[str, Any]) -> LiveMatch:
+    values = {name: value for name, value in row.items() if name not in ("total", "listings")}
+    return LiveMatch(**values, listings=tuple(MatchFeed(**each) for each in row["listings"]))
+
+
+def feed_use(row: dict[str, Any]) -> FeedUse:
+    quota = quota_of(row["quota"]) if row["quota"] else None
+    return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)
+
+
+SAMPLE_RETENTION = timedelta(days=2)
+"""How long samples are kept."""
 
 
 async def _write(connection: Connection, recovery: Recovery) -> None:
@@ -241,7 +241,7 @@ def _sample_row(summary: HealthSummary) -> dict[str, Any]:
         "maximum": summary.freshness.maximum,
         "matches": summary.freshness.count,
         "failure_ratio": summary.failure_ratio,
-        "before": summary.generated_at - KEPT,
+        "before": summary.generated_at - SAMPLE_RETENTION,
     }
 
 
@@ -356,15 +356,15 @@ def _seconds(moment: datetime | None) -> float | None:
 
 SUMMARY, AUDIT = "health_summary", "audit_log"
 AUDIT_LENGTH = 100
-JUDGEMENTS = 3
+MISSED_CHECKS = 3
 """Lifetime of a summary in check intervals: the watchdog may miss two checks."""
 
 
-class RedisHealthCache:
+class HealthCache:
     def __init__(self, cache: RedisCache, *, every: timedelta = timedelta(seconds=15)) -> None:
         """`every` is the interval of checks."""
         self._cache = cache
-        self._milliseconds = max(1, round(JUDGEMENTS * every.total_seconds() * 1000))
+        self._milliseconds = max(1, round(MISSED_CHECKS * every.total_seconds() * 1000))
 
     async def publish(self, summary: HealthSummary) -> None:
         text = read.dump(summary_fields(summary))

@@ -58,14 +58,18 @@ on conflict (id) do update set
     healthy_at = excluded.healthy_at;
 
 -- name: active
-select id, greatest(last_poll_at, activated_at) as at from fixtures where stage = 'active' order by id;
+select f.id, greatest(f.last_poll_at, f.activated_at) as at,
+    coalesce(array_agg(l.feed order by l.feed, l.feed_id) filter (where l.feed is not null), '{}') as feeds,
+    coalesce(array_agg(l.feed_id order by l.feed, l.feed_id) filter (where l.feed is not null), '{}') as feed_ids
+from fixtures f left join listings l on l.fixture_id = f.id
+where f.stage = 'active' group by f.id order by f.id;
 
 -- name: titles
 select id, home_name || ' – ' || away_name as title from fixtures where id = any(%(ids)s);
 
 -- name: matches
 select f.id as fixture_id, f.home_name as home, f.away_name as away, f.status, f.last_poll_at as polled_at,
-    f.activated_at, f.error_kind, f.error_message, f.sport, f.elapsed, f.clock_moved_at,
+    f.activated_at, f.error_kind, f.error_message, f.sport, f.elapsed, f.clock_moved_at, count(*) over () as total,
     coalesce((
         select json_agg(json_build_object(
             'feed', l.feed, 'feed_id', l.feed_id, 'founding', l.founding, 'swapped', l.swapped)
@@ -138,7 +142,7 @@ select source,
     count(*) filter (where error_kind is not null) as failures,
     coalesce(sum(found), 0)::bigint as found,
     max(at) filter (where error_kind is null) as answered_at,
-    count(*) filter (where late) as failures_in_a_row,
+    count(*) filter (where late) as consecutive_failures,
     min(at) filter (where late) as failing_since,
     (array_agg(error_kind order by at desc) filter (where late))[1] as error_kind,
     (array_agg(left(error_message, 300) order by at desc) filter (where late))[1] as error_message

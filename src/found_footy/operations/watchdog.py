@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from found_footy.config import Settings
@@ -28,9 +28,19 @@ from found_footy.operations.feed_health import (
     concluded,
     next_state,
 )
-from found_footy.operations.models import HealthGrade, HealthState, HealthSummary, Recovery, RecoveryOutcome
-from found_footy.operations.ports import HealthCache, HealthStore
-from found_footy.operations.recovery import BrowserRecycles, Recovering
+from found_footy.operations.models import (
+    HealthGrade,
+    HealthState,
+    HealthSummary,
+    Recovery,
+    RecoveryAction,
+    RecoveryOutcome,
+)
+from found_footy.operations.recovery import BrowserRecycles, RecoveryService
+
+if TYPE_CHECKING:
+    from found_footy.operations.store import HealthCache, OperationsStore
+    from found_footy.storage.postgres import AdvisoryLock
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +48,6 @@ ROUND_SECONDS = 30.0
 LATEST = 20
 """Number of audit entries searched for unfinished ones."""
 LEVELS = {HealthGrade.HEALTHY: logging.INFO, HealthGrade.DEGRADED: logging.WARNING}
-
-
-class Leading(Protocol):
-    async def try_acquire(self) -> bool: ...
-
-    async def release(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,11 @@ class Acted:
 class Watchdog:
     def __init__(
         self,
-        store: HealthStore,
+        store: OperationsStore,
         cache: HealthCache,
         measure: Callable[[datetime], Awaitable[FeedMeasurement]],
-        recovering: Recovering,
-        leading: Leading,
+        recovering: RecoveryService,
+        leading: AdvisoryLock,
         rules: HealthRules,
         *,
         interval: float,
@@ -128,8 +132,11 @@ class Watchdog:
             entry = acted(entry, done.steps, done.seconds)
             state = replace(state, acting_until=None)
         elif self._acting is None and state is not None and state.acting_until is not None:
-            # Only the leader acts, so a recovery by another process has died and is not waited for.
-            state = replace(state, acting_until=min(now, state.acting_until))
+            if entry is None or entry.action is not RecoveryAction.MANUAL_TRIGGER:
+                # Only the leader acts on its own, so such a recovery by another process has died.
+                state = replace(state, acting_until=min(now, state.acting_until))
+            elif state.acting_until is not None and now >= state.acting_until:
+                state = replace(state, acting_until=None)  # the requester has died; judge what it did
         judgement = next_state(state, measured, now, self._rules)
         entry = concluded(entry, judgement, now) if entry else None
         if not await self._save(judgement.state, judgement.summary, entry if entry != written else None):
@@ -194,6 +201,7 @@ class Watchdog:
 
 def health_rules(settings: Settings) -> HealthRules:
     return HealthRules(
+        poll=settings.poll_seconds,
         fresh=settings.fresh_seconds,
         failing=settings.failing_seconds,
         stall=settings.stall_seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import UTC, datetime, timedelta
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -70,8 +71,8 @@ def restore_error(failure: BaseException) -> FootyError:
     return EngineError(f"the workflow failed: {last}")
 
 
-async def has_workers(client: Client, queue: str) -> bool:
-    """Whether a worker polls this task queue for workflows."""
+async def has_workers(client: Client, queue: str, within: timedelta = timedelta(minutes=5)) -> bool:
+    """Whether a worker polled this task queue for workflows lately; Temporal forgets a poller after 5 minutes."""
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,
@@ -79,4 +80,5 @@ async def has_workers(client: Client, queue: str) -> bool:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
     )
-    return bool(answer.pollers)
+    since = datetime.now(UTC) - within
+    return any(poller.last_access_time.ToDatetime(UTC) >= since for poller in answer.pollers)

@@ -185,12 +185,16 @@ class RedisCache:
         version = info.get("valkey_version") or info.get("redis_version") or "(unknown version)"
         return f"{product} {version} at {self._place}"
 
-    async def check_writable(self) -> None:
-        """Raise CacheFull if writes are rejected or soon will be, even while reads still work."""
+    async def check_writable(self) -> tuple[int, int]:
+        """Return used memory and its limit (0 if unlimited), in bytes.
+
+        Raises CacheFull if writes are rejected or soon will be, even while reads still work.
+        """
         _, info = await self.run_all([self._probe(), ("INFO", "memory")])
         used, limit = int(info.get("used_memory", 0)), int(info.get("maxmemory", 0))
         if limit and info.get("maxmemory_policy") == "noeviction" and used > FULL_SHARE * limit:
             raise CacheFull(f"{self._place} is full: it uses {used >> 20} of {limit >> 20} MB")
+        return used, limit
 
     def _probe(self) -> Command:
         return ("SET", self.key("probe"), "1", "PX", 1000)

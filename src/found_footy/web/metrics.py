@@ -140,7 +140,9 @@ def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | N
         yield _gauge("footy_news_lag", "Outbox messages that the event stream has not read yet.", lag)
     yield _labelled_gauge("footy_goals", "Goals by status.", "status", recorded.goals_by_status)
     yield _labelled_gauge("footy_clips", "Published clips.", "proof", recorded.clips)
-    yield _gauge("footy_live_matches", "Matches polled in every cycle.", len(recorded.matches))
+    yield _gauge(
+        "footy_live_matches", "Matches polled in every cycle.", max(recorded.matches_total, len(recorded.matches))
+    )
     ages = [(now - match.since).total_seconds() for match in recorded.matches]
     if ages:
         yield _gauge(

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
 from found_footy.config import Settings
 from found_footy.errors import NotFound
-from found_footy.operations.models import Recovery, RecoveryAction
 from found_footy.web.live import Hub
-from found_footy.web.ports import FeedBook
 from found_footy.web.response_cache import ResponseCache
 
 if TYPE_CHECKING:
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from found_footy.clips.store import LinkStore
     from found_footy.feeds.cache import MonitoringRecords, SnapshotCache
     from found_footy.feeds.quota_estimate import PollingPlan
+    from found_footy.feeds.registry import FeedDeclarations
     from found_footy.feeds.store import ListingStore
     from found_footy.fixtures.follow_list import FollowBook
     from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from found_footy.notifications.subscriptions import SubscriptionService
     from found_footy.operations.health import HealthService
     from found_footy.operations.overview import SetupOverview
+    from found_footy.operations.recovery import RecoveryService
     from found_footy.storage.objects.store import ThreadedObjectStore
 
 
@@ -92,21 +92,16 @@ class WebRules:
         return cls(**plain, media_origin=settings.media_origin, temporal_ui_url=ui)
 
 
-class RecoveryTrigger(Protocol):
-    async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
-        """Run the action and write the audit entry. Raises NotFound if this system does not have the part."""
-
-
 @dataclass(frozen=True, slots=True)
 class FeedServices:
     """Feed services; None if this system does not have one."""
 
-    book: FeedBook
+    book: FeedDeclarations
     pairings: ListingStore
     provenance: ProvenanceReader
     snapshots: SnapshotCache | None = None
     records: MonitoringRecords | None = None
-    recovery: RecoveryTrigger | None = None
+    recovery: RecoveryService | None = None
 
 
 @dataclass(frozen=True, slots=True)

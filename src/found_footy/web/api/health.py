@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter
@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.feeds.models import MonitoringState
-from found_footy.operations.feed_health import ages, stale, stats
+from found_footy.operations.feed_health import ages, is_paused, stale, stats
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, HealthSummary, Measurement, Recovery
 from found_footy.text import spoken
@@ -193,7 +192,17 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
         grade=report.feeds_grade,
         since=summary.since if summary else None,
         freshness=_ages(freshness_of(measured, summary)),
-        stale_matches=len(stale(cached.heard, measured.at, rules.stale_seconds)) if cached else None,
+        stale_matches=len(
+            stale(
+                cached.heard,
+                measured.at,
+                rules.stale_seconds,
+                cached.intervals,
+                timedelta(seconds=rules.poll_seconds),
+            )
+        )
+        if cached
+        else None,
         stall_seconds=summary.stall_seconds if summary else None,
         queue_depth=queue_depth(cached.queues) if cached else None,
         active=sum(each.get("active", 0) for each in cached.queues.values()) if cached else None,
@@ -217,7 +226,7 @@ def freshness_of(measured: Measurement, last_check: HealthSummary | None) -> Fre
 
 def paused_records(measured: Measurement) -> list[PausedMatch]:
     records = measured.cached.records if measured.cached else ()
-    paused = [each for each in records if each.state is MonitoringState.PAUSED]
+    paused = [each for each in records if is_paused(each, measured.at)]
     return [
         PausedMatch.model_validate(each)
         for each in sorted(paused, key=lambda record: (str(record.paused_until), record.match_id))

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState, Quota
+from found_footy.operations.feed_health import is_paused
 from found_footy.operations.findings import is_persistent
 from found_footy.operations.models import (
     FeedDeclaration,
@@ -416,7 +417,7 @@ def _feed_state(declared: FeedDeclaration | None, use: FeedUse | None) -> tuple[
 
 def paused_rows(measured: Measurement) -> tuple[PausedRow, ...]:
     records = measured.cached.records if measured.cached else ()
-    paused = [each for each in records if each.state is MonitoringState.PAUSED]
+    paused = [each for each in records if is_paused(each, measured.at)]
     ordered = sorted(paused, key=lambda each: (each.paused_until or measured.at, each.match_id))
     return tuple(_paused_row(each, measured.at) for each in ordered[:MAX_PAUSED])
 

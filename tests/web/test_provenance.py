@@ -123,7 +123,7 @@ async def test_provenance_lists_the_source_of_each_field(site: Site) -> None:
     assert told["fields"]["venue"]["feed"] == "espn"
     first, second = told["feeds"]
     assert (first["feed"], first["founding"], first["state"]) == ("api_football", True, "active")
-    assert (second["feed_id"], second["state"], second["consecutive_failures"]) == (4017001, MonitoringState.PAUSED, 5)
+    assert (second["feed_id"], second["state"], second["failures_in_a_row"]) == (4017001, MonitoringState.PAUSED, 5)
     assert (second["confidence"], second["reasons"][1]) == (pytest.approx(0.97), "same kick-off")
     (dispute,) = told["disputes"]
     assert (dispute["field"], dispute["chosen"], dispute["polls"]) == ("score", "api_football", 1)

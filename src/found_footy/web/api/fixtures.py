@@ -100,7 +100,7 @@ class MatchFeedStatus(BaseModel):
         description="Polling state; null if Redis is unavailable."
     )
     heard_at: datetime | None = Field(description="Time of its last successful response; null if unknown.")
-    consecutive_failures: int
+    failures_in_a_row: int
     paused_until: datetime | None
     error: str | None
 
@@ -208,7 +208,7 @@ def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> Matc
         **listing,
         state=record.state.value if record else None,
         heard_at=record.updated_at if record else None,
-        consecutive_failures=record.consecutive_failures if record else 0,
+        failures_in_a_row=record.consecutive_failures if record else 0,
         paused_until=record.paused_until if record else None,
         error=record.error if record else None,
     )

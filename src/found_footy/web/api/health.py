@@ -130,7 +130,7 @@ class PausedMatch(StatusModel):
     match_id: str = Field(description="Feed and its id of the match.")
     feed: str
     title: str
-    consecutive_failures: int
+    failures_in_a_row: int = Field(validation_alias="consecutive_failures")
     paused_until: datetime | None
     error: str | None
 

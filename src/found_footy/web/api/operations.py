@@ -87,7 +87,7 @@ class OperationsSource(OperationsModel):
     failures: int
     found: int
     answered_at: datetime | None
-    consecutive_failures: int
+    failures_in_a_row: int = Field(validation_alias="consecutive_failures")
     failing_since: datetime | None
     error_kind: str | None
     error_message: str | None

@@ -7,7 +7,7 @@ Most pairs of clips are unrelated, so those are measured first, and copies separ
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -15,22 +15,29 @@ import numpy as np
 from bench.table import table
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.hash_match import (
-    AMBIGUITY_PENALTY,
+    FRAME_DISTANCE,
+    LAGS,
+    LONG_AGREEMENT,
     MAX_HAMMING_DISTANCE,
     MIN_CONSECUTIVE_FRAMES,
-    NEW_PICTURE_BITS,
-    OFFSET_NEIGHBOURHOOD,
-    POINTS_NEEDED,
+    MIN_COVERAGE,
+    MIN_MOVING_STEPS,
+    MIN_SHARE,
+    MOVING_BITS,
+    SHORT_AGREEMENT,
+    SHORT_STEPS,
+    STEP_AGREEMENT,
+    STEP_LAG,
     TRIED,
     FingerprintIndex,
     match,
     match_many,
 )
 
-PICTURES = 240
+PICTURES = 480
 CLIPS = 10_000
 COPIES = 20
-PLAIN_CLIPS = 20
+PLAIN_CLIPS = 8
 """Clips on which the plain version is timed; the time is extrapolated."""
 
 
@@ -44,7 +51,7 @@ async def main() -> None:
     copy = _copy(one, chance)
 
     apart, same = _median(lambda: match(one, unrelated), 200), _median(lambda: match(one, copy), 50)
-    plain_apart, plain_same = _median(lambda: _plain(one, unrelated), 3), _median(lambda: _plain(one, copy), 3)
+    plain_apart, plain_same = _median(lambda: _plain(one, unrelated), 1), _median(lambda: _plain(one, copy), 1)
     library = FingerprintIndex.of(others)
     many = _median(lambda: match_many(one, library), 3)
     found = match_many(one, library)
@@ -101,25 +108,38 @@ def _plain(a: Fingerprint, b: Fingerprint) -> bool:
             bits = (one ^ other).bit_count()
             if bits <= MAX_HAMMING_DISTANCE:
                 alike[other_place - place][place] = MAX_HAMMING_DISTANCE + 1 - bits
-    totals = Counter({offset: sum(found.values()) for offset, found in alike.items()})
-    for offset, total in totals.most_common(TRIED):
-        found = alike[offset]
-        if not any(all(place + n in found for n in range(MIN_CONSECUTIVE_FRAMES)) for place in found):
-            continue
-        best: dict[int, int] = {}
-        for place, close in sorted(found.items()):
-            for seen in best:
-                in_first = (first[seen] ^ first[place]).bit_count()
-                in_second = (second[seen + offset] ^ second[place + offset]).bit_count()
-                if min(in_first, in_second) < NEW_PICTURE_BITS:
-                    best[seen] = max(best[seen], close)
-                    break
-            else:
-                best[place] = close
-        elsewhere = (
-            max((sum_ for other, sum_ in totals.items() if abs(other - offset) > OFFSET_NEIGHBOURHOOD), default=0)
-            / total
-        )
-        if sum(best.values()) >= POINTS_NEEDED * (1 + AMBIGUITY_PENALTY * min(1.0, elsewhere)):
-            return True
-    return False
+    ranked = sorted(alike, key=lambda offset: (-sum(alike[offset].values()), abs(offset)))
+    run = range(0, MIN_CONSECUTIVE_FRAMES * FRAME_DISTANCE, FRAME_DISTANCE)
+    return any(
+        any(all(place + n in alike[offset] for n in run) for place in alike[offset])
+        and _motion_agrees(first, second, offset, alike[offset])
+        for offset in ranked[:TRIED]
+    )
+
+
+def _motion_agrees(first: dict[int, int], second: dict[int, int], offset: int, equal: dict[int, int]) -> bool:
+    excess = possible = 0.0
+    moving = agreeing = 0
+    for lag in LAGS:
+        for place in first:
+            ends = (place - lag, place)
+            if not all(end in first and end + offset in second for end in ends):
+                continue
+            changed, also = first[place] ^ first[place - lag], second[place + offset] ^ second[place + offset - lag]
+            chance = changed.bit_count() * also.bit_count() / 64
+            gain = (changed & also).bit_count() - chance
+            limit = (changed.bit_count() + also.bit_count()) / 2 - chance
+            excess, possible = excess + gain, possible + limit
+            if lag == STEP_LAG and max(changed.bit_count(), also.bit_count()) >= MOVING_BITS:
+                moving += 1
+                agreeing += gain >= STEP_AGREEMENT * limit or all(end in equal for end in ends)
+    if moving < MIN_MOVING_STEPS:
+        return False
+    needed = max(LONG_AGREEMENT, SHORT_AGREEMENT * min(1.0, SHORT_STEPS / moving) ** 2)
+    smaller = min(_moving_steps(first), _moving_steps(second))
+    return excess / possible >= needed and agreeing >= max(MIN_COVERAGE * moving, MIN_SHARE * smaller)
+
+
+def _moving_steps(clip: dict[int, int]) -> int:
+    steps = (clip[place] ^ clip[place - STEP_LAG] for place in clip if place - STEP_LAG in clip)
+    return sum(step.bit_count() >= MOVING_BITS for step in steps)

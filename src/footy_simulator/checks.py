@@ -242,12 +242,12 @@ def _check_match(match: ExpectedMatch, document: Document) -> list[Mismatch]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Goals:
+class _GoalCheck:
     mismatches: list[Mismatch]
     unconfirmed: int
 
 
-def _check_goals(match: ExpectedMatch, events: Sequence[Document]) -> _Goals:
+def _check_goals(match: ExpectedMatch, events: Sequence[Document]) -> _GoalCheck:
     """Each scripted goal exists once, under any spelling of its player's name, and no other goal exists."""
     rest = {event["_event_id"]: _event_line(event) for event in events}
     # A goal that one feed reported briefly and that was never counted is not a mismatch.
@@ -262,7 +262,7 @@ def _check_goals(match: ExpectedMatch, events: Sequence[Document]) -> _Goals:
         else:
             del rest[event_id]
     invented = [Mismatch(match.id, what, "nothing", line) for id_, line in rest.items() if id_ not in unconfirmed]
-    return _Goals(missing + invented, len(rest) - len(invented))
+    return _GoalCheck(missing + invented, len(rest) - len(invented))
 
 
 def _expected_lines(goal: ExpectedEvent) -> list[str]:
@@ -336,7 +336,7 @@ class ClipReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _CandidateCheck:
     key: str
     clip: ClipSpec | None
     outcome: ClipOutcome
@@ -420,14 +420,14 @@ class _Goal:
         found = [*self._outcomes(), *self._missing(), *self._not_merged(), *self._wrongly_merged(), *self._ranks()]
         return [Mismatch(self._match.id, what, f"{self._name}: {want}", got) for what, want, got in found]
 
-    def _candidate(self, post: Document, clip_of: ClipOf) -> _Candidate:
+    def _candidate(self, post: Document, clip_of: ClipOf) -> _CandidateCheck:
         source, _, post_id = post["key"].partition(":")
         video = next((video for video in self._videos if post["key"] in video["source_posts"]), None)
         if post["loss"] or video is None:
             outcome = ClipOutcome(post["loss"] or f"neither published nor rejected, but {post['state']}", kept=False)
         else:
             outcome = ClipOutcome("verified" if video["timestamp_verified"] else "unverified", kept=True)
-        return _Candidate(post["key"], clip_of(source, post_id), outcome, video["md5"] if video else None)
+        return _CandidateCheck(post["key"], clip_of(source, post_id), outcome, video["md5"] if video else None)
 
     def _outcomes(self) -> Iterator[tuple[str, str, str]]:
         for candidate in self._candidates:
@@ -452,7 +452,7 @@ class _Goal:
         if clear and not any(video["timestamp_verified"] for video in self._videos):
             yield "video", "at least one verified clip", "none"
 
-    def _kept_pairs(self) -> Iterator[tuple[_Candidate, _Candidate, ClipSpec, ClipSpec]]:
+    def _kept_pairs(self) -> Iterator[tuple[_CandidateCheck, _CandidateCheck, ClipSpec, ClipSpec]]:
         kept = [candidate for candidate in self._candidates if candidate.outcome.kept]
         for one, other in combinations(kept, 2):
             if one.clip is not None and other.clip is not None:

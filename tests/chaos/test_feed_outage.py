@@ -112,7 +112,7 @@ class RunningSystem:
         document = (await self.pages.get(f"/api/v1/fixtures/{MATCH}")).raise_for_status().json()
         card = re.search(rf'<article class="match" id="match-{MATCH}".*?</article>', page, re.DOTALL)
         assert card is not None, page
-        age = re.search(r"<p class=\"silence\" data-stale(?P<hidden> hidden)?>(?P<text>[^<]*)</p>", card[0])
+        age = re.search(r"<p class=\"staleness\" data-stale(?P<hidden> hidden)?>(?P<text>[^<]*)</p>", card[0])
         assert age is not None, card[0]
         assert bool(age["hidden"]) is not bool(age["text"])
         return age["text"], document

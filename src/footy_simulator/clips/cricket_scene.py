@@ -136,7 +136,7 @@ _At = Callable[[Corner], Corner]
 
 
 @dataclass(frozen=True, slots=True)
-class _Person:
+class _FieldPlayer:
     style: FigureStyle
     place: Corner
     stride: float
@@ -215,7 +215,7 @@ class CricketScene:
         zoom = begins + (ends - begins) * closer
         return zoom, (x + chance.uniform(-0.05, 0.05) + float(sway), y + chance.uniform(-0.03, 0.05))
 
-    def _people(self, play: float, view: View) -> list[_Person]:
+    def _people(self, play: float, view: View) -> list[_FieldPlayer]:
         """Everybody at a second of play, the wicket being at 0."""
         after = min(max(play, 0.0) / 6, 1.0)
         run = min(max((play + _RUN_UP) / (_RUN_UP - _DELIVERY), 0.0), 1.0)
@@ -226,18 +226,22 @@ class CricketScene:
         bowler = _between(start, end, run)
         huddle = ((bat_x + bowl_x) / 2 - 0.06, (bat_y + bowl_y) / 2)
         people = [
-            _Person(self._fielder, _between(bowler, huddle, after), play * 1.4, True),
-            _Person(self._batter, _between((bat_x - 0.02, bat_y), (bat_x - 0.3, bat_y + 0.1), after), after * 8, False),
-            _Person(self._batter, (bowl_x + 0.07, bowl_y - 0.02 if behind else bowl_y + 0.02), 0.3, False),
-            _Person(self._umpire, (bowl_x - 0.07, bowl_y - 0.01), 0.2, True),
-            _Person(
+            _FieldPlayer(self._fielder, _between(bowler, huddle, after), play * 1.4, True),
+            _FieldPlayer(
+                self._batter, _between((bat_x - 0.02, bat_y), (bat_x - 0.3, bat_y + 0.1), after), after * 8, False
+            ),
+            _FieldPlayer(self._batter, (bowl_x + 0.07, bowl_y - 0.02 if behind else bowl_y + 0.02), 0.3, False),
+            _FieldPlayer(self._umpire, (bowl_x - 0.07, bowl_y - 0.01), 0.2, True),
+            _FieldPlayer(
                 self._fielder, _between((bat_x, bat_y - 0.05 if behind else bat_y), huddle, after), after * 7, False
             ),
         ]
         for number, place in enumerate(self._field):
             near = (huddle[0] + 0.02 * (number - 4), huddle[1] + 0.01 * (number % 3))
             stride = after * 9 + 0.1 * np.sin(play + number)
-            people.append(_Person(self._fielder, _between(place, near, 0.9 * after), float(stride), place[0] < 0.5))
+            people.append(
+                _FieldPlayer(self._fielder, _between(place, near, 0.9 * after), float(stride), place[0] < 0.5)
+            )
         return people
 
     def _ball(self, frame: Image, play: float, view: View, zoom: float, at: _At) -> None:

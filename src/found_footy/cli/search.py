@@ -90,26 +90,26 @@ def _found(search_filter: SearchFilter, like: str | None, order: SimilarityOrder
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _QueryFile:
     path: Path
     content: bytes | None
     """None if the file is too large for an image."""
 
 
-def _likened(like: str | None) -> int | _File | None:
+def _likened(like: str | None) -> int | _QueryFile | None:
     """Return the file with this name, else parse a clip id."""
     if like is None:
         return None
     path = Path(like)
     if path.is_file():
         small = path.stat().st_size <= MAX_IMAGE_BYTES
-        return _File(path, path.read_bytes() if small else None)
+        return _QueryFile(path, path.read_bytes() if small else None)
     if like.isascii() and like.isdecimal() and len(like) <= 18:
         return int(like)
     raise NotFound(f"{like[:200]} is neither a clip id nor a file")
 
 
-async def _picture(file: _File, services: LibrarySearchServices, settings: Settings) -> NDArray[np.uint8]:
+async def _picture(file: _QueryFile, services: LibrarySearchServices, settings: Settings) -> NDArray[np.uint8]:
     """Return the image, or the middle frame of a video."""
     from found_footy.media.processor import MediaProcessor
 

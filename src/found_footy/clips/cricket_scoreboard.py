@@ -62,7 +62,7 @@ _PLACE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _CricketBoardItem:
     """A word, an over count, a pair of numbers, or a separator."""
 
     source: int
@@ -74,7 +74,7 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _ScoreCandidate:
     pair: tuple[int, int]
     name: str
     versus: bool
@@ -93,10 +93,10 @@ class _Candidate:
 
 def parse_cricket_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
     """Parse rows from top to bottom, each with its texts from left to right. `clock` holds the overs, as `12.3`."""
-    lines: list[list[_Item]] = []
+    lines: list[list[_CricketBoardItem]] = []
     source = 0
     for texts in rows:
-        line: list[_Item] = []
+        line: list[_CricketBoardItem] = []
         for text in texts:
             line += _items(text, source)
             source += 1
@@ -122,7 +122,7 @@ def possible_wickets(score: Score) -> frozenset[int]:
     return frozenset(number for number in (score.home, score.away) if number <= MAX_WICKETS)
 
 
-def _items(text: str, source: int) -> list[_Item]:
+def _items(text: str, source: int) -> list[_CricketBoardItem]:
     for unwanted in _OTHER_NUMBERS:
         text = unwanted.sub(" / ", text)
     items = []
@@ -131,18 +131,20 @@ def _items(text: str, source: int) -> list[_Item]:
         if part["overs"] or part["whole"] or part["count"]:
             overs = (part["overs"] or part["whole"] or part["count"]).replace(",", ".")
             known = parse_overs(overs) is not None
-            items.append(_Item(source, overs=overs if known else "", certain=bool(part["overs"])))
+            items.append(_CricketBoardItem(source, overs=overs if known else "", certain=bool(part["overs"])))
         elif part["one"]:
             pair = int(part["one"]), int(part["other"])
-            items.append(_Item(source, pair=pair if min(pair) <= MAX_WICKETS and max(pair) <= MAX_RUNS else None))
+            items.append(
+                _CricketBoardItem(source, pair=pair if min(pair) <= MAX_WICKETS and max(pair) <= MAX_RUNS else None)
+            )
         elif part["word"]:
-            items.append(_Item(source, word=part["word"]))
+            items.append(_CricketBoardItem(source, word=part["word"]))
         elif part["rest"] not in "().:*":
-            items.append(_Item(source))
+            items.append(_CricketBoardItem(source))
     return items
 
 
-def _candidate(line: Sequence[_Item], place: int, pair: tuple[int, int]) -> _Candidate:
+def _candidate(line: Sequence[_CricketBoardItem], place: int, pair: tuple[int, int]) -> _ScoreCandidate:
     following = line[place + 1] if place + 1 < len(line) else None
     before = _name(list(reversed(line[:place])))
     words = before or _name(line[place + 1 :])
@@ -150,7 +152,7 @@ def _candidate(line: Sequence[_Item], place: int, pair: tuple[int, int]) -> _Can
         words.reverse()
     start = place - len(before)
     versus = bool(before) and start > 0 and line[start - 1].word.upper() in _VERSUS
-    return _Candidate(
+    return _ScoreCandidate(
         pair=pair,
         name=" ".join(item.word for item in words),
         versus=versus,
@@ -159,9 +161,9 @@ def _candidate(line: Sequence[_Item], place: int, pair: tuple[int, int]) -> _Can
     )
 
 
-def _name(items: Sequence[_Item]) -> list[_Item]:
+def _name(items: Sequence[_CricketBoardItem]) -> list[_CricketBoardItem]:
     """Leading words of the items: a code, or a name of up to three words from one text."""
-    words: list[_Item] = []
+    words: list[_CricketBoardItem] = []
     for item in items:
         plain = item.word.upper()
         if not item.word or plain in _NOISE | _VERSUS or len(words) == MAX_NAME_LENGTH:
@@ -172,14 +174,14 @@ def _name(items: Sequence[_Item]) -> list[_Item]:
     return words if len("".join(item.word for item in words)) > 1 else []
 
 
-def _overs(lines: Sequence[Sequence[_Item]]) -> _Item | None:
+def _overs(lines: Sequence[Sequence[_CricketBoardItem]]) -> _CricketBoardItem | None:
     """Highest over count found: a bowler has bowled fewer overs than the innings."""
     all_ = [item for line in lines for item in line if item.overs]
     sure = [item for item in all_ if item.certain] or all_
     return max(sure, key=lambda item: parse_overs(item.overs) or 0, default=None)
 
 
-def _teams(lines: Sequence[Sequence[_Item]], batting: str | None) -> tuple[str, str] | None:
+def _teams(lines: Sequence[Sequence[_CricketBoardItem]], batting: str | None) -> tuple[str, str] | None:
     """Both sides, if a `v` stands between them or before the bowling side."""
     for line in lines:
         for place, item in enumerate(line):

@@ -68,7 +68,7 @@ class ScoreboardText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _BoardItem:
     """A name (words), a number, or a separator (neither)."""
 
     words: tuple[str, ...] = ()
@@ -158,26 +158,26 @@ def _main_and_sub(times: list[str]) -> tuple[list[str], list[str]]:
     return [times[later]], [times[1 - later]]
 
 
-def _items(row: Sequence[tuple[int, str]]) -> list[_Item]:
+def _items(row: Sequence[tuple[int, str]]) -> list[_BoardItem]:
     """Names and numbers in order. Words of one text form one name; words of two texts form two."""
-    items: list[_Item] = []
+    items: list[_BoardItem] = []
     for source, text in row:
         for token in _TOKEN.findall(text):
-            last = items[-1] if items else _Item()
+            last = items[-1] if items else _BoardItem()
             if token in _LONE_DIGITS:
-                items.append(_Item(number=str(_LONE_DIGITS[token]), source=source))
+                items.append(_BoardItem(number=str(_LONE_DIGITS[token]), source=source))
             elif token.isdecimal():
                 # 01 is 0 and 1 read as one number: goals have no leading zero.
                 parts = token if len(token) == 2 and token[0] == "0" else [token]
-                items += [_Item(number=part, source=source) for part in parts]
+                items += [_BoardItem(number=part, source=source) for part in parts]
             elif token in "-–:." or (token in "xX×" and last.number):
                 continue
             elif not token[0].isalpha() or token.upper() in _NOISE:
-                items.append(_Item(source=source))
+                items.append(_BoardItem(source=source))
             elif last.words and last.source == source:
-                items[-1] = _Item(words=(*last.words, _upright(token)), source=source)
+                items[-1] = _BoardItem(words=(*last.words, _upright(token)), source=source)
             else:
-                items.append(_Item(words=(_upright(token),), source=source))
+                items.append(_BoardItem(words=(_upright(token),), source=source))
     return items
 
 
@@ -186,7 +186,7 @@ def _upright(word: str) -> str:
     return word.replace("l", "I") if word.replace("l", "").isupper() else word
 
 
-def _sides(rows: Sequence[list[_Item]]) -> tuple[tuple[str, str] | None, Score | None, set[int]]:
+def _sides(rows: Sequence[list[_BoardItem]]) -> tuple[tuple[str, str] | None, Score | None, set[int]]:
     """Teams and score: try one line, then two lines, then the teams alone."""
     for row in rows:
         for place in range(len(row)):
@@ -207,7 +207,7 @@ def _sides(rows: Sequence[list[_Item]]) -> tuple[tuple[str, str] | None, Score |
     return None, None, set()
 
 
-def _on_one_line(items: Sequence[_Item]) -> tuple[tuple[str, str], Score | None, set[int]] | None:
+def _on_one_line(items: Sequence[_BoardItem]) -> tuple[tuple[str, str], Score | None, set[int]] | None:
     kinds = "".join("w" if _named(item) else "n" if _goals(item) else "d" if item.number else "-" for item in items)
     if kinds == "wnnw":
         return _found(items[0], items[3], items[1], items[2])
@@ -215,7 +215,7 @@ def _on_one_line(items: Sequence[_Item]) -> tuple[tuple[str, str], Score | None,
         return _found(items[0], items[2], items[1], items[3])
     if kinds[:3] in ("wnw", "wdw") and len(items[1].number) == 2:
         # Two numbers read as one: between two names there must be two.
-        first, second = (_Item(number=digit, source=items[1].source) for digit in items[1].number)
+        first, second = (_BoardItem(number=digit, source=items[1].source) for digit in items[1].number)
         return _found(items[0], items[2], first, second)
     if kinds[:3] == "wnw" and _code(items[0]) and _code(items[2]):
         return _found(items[0], items[2])  # one of the two numbers was not detected
@@ -223,23 +223,23 @@ def _on_one_line(items: Sequence[_Item]) -> tuple[tuple[str, str], Score | None,
 
 
 def _found(
-    left: _Item, right: _Item, home: _Item | None = None, away: _Item | None = None
+    left: _BoardItem, right: _BoardItem, home: _BoardItem | None = None, away: _BoardItem | None = None
 ) -> tuple[tuple[str, str], Score | None, set[int]]:
     score = Score(int(home.number), int(away.number)) if home and away else None
     teams = (" ".join(left.words[-MAX_NAME_LENGTH:]), " ".join(right.words[:MAX_NAME_LENGTH]))
     return teams, score, {item.source for item in (left, right, home, away) if item is not None}
 
 
-def _named(item: _Item) -> bool:
+def _named(item: _BoardItem) -> bool:
     """A single letter is at most a fragment of a name."""
     return len("".join(item.words)) > 1
 
 
-def _goals(item: _Item) -> bool:
+def _goals(item: _BoardItem) -> bool:
     return bool(item.number) and len(item.number) <= 2 and int(item.number) <= MAX_GOALS
 
 
-def _code(item: _Item) -> bool:
+def _code(item: _BoardItem) -> bool:
     return len(item.words) == 1 and _is_code(item.words[0])
 
 

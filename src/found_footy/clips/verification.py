@@ -536,17 +536,17 @@ def _wicket_contradiction(
 
 
 @dataclass(frozen=True, slots=True)
-class _Team:
+class _ExpectedTeam:
     name: str
     code: str | None
 
 
-def _both(batting: Side, names: tuple[str, str], wicket: WicketExpectation) -> tuple[_Team, _Team]:
-    home, away = _Team(names[0], wicket.home_code), _Team(names[1], wicket.away_code)
+def _both(batting: Side, names: tuple[str, str], wicket: WicketExpectation) -> tuple[_ExpectedTeam, _ExpectedTeam]:
+    home, away = _ExpectedTeam(names[0], wicket.home_code), _ExpectedTeam(names[1], wicket.away_code)
     return (home, away) if batting is Side.HOME else (away, home)
 
 
-def _can_be(letters: str, team: _Team) -> bool:
+def _can_be(letters: str, team: _ExpectedTeam) -> bool:
     """True also if nothing can be compared: that is not a contradiction."""
     if team.code is not None and letters.casefold() == team.code.casefold():
         return True

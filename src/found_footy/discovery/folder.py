@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _FolderFile:
     path: str
     relative: str
     size: int
@@ -50,7 +50,7 @@ class _Scan:
     unreadable: int = 0
     too_deep: int = 0
 
-    def files(self) -> Iterator[_File]:
+    def files(self) -> Iterator[_FolderFile]:
         folders = [(self.root, 0)]
         while folders:
             folder, depth = folders.pop()
@@ -75,7 +75,7 @@ class _Scan:
                     raise
                 self.unreadable += 1
 
-    def _file(self, entry: os.DirEntry[str]) -> Iterator[_File]:
+    def _file(self, entry: os.DirEntry[str]) -> Iterator[_FolderFile]:
         try:
             if entry.is_symlink() and not _is_below(os.path.realpath(entry.path), os.path.realpath(self.root)):
                 return
@@ -87,7 +87,7 @@ class _Scan:
         except OSError:
             self.unreadable += 1
             return
-        yield _File(entry.path, os.path.relpath(entry.path, self.root), status.st_size, status.st_mtime_ns)
+        yield _FolderFile(entry.path, os.path.relpath(entry.path, self.root), status.st_size, status.st_mtime_ns)
 
 
 class Folder:
@@ -114,7 +114,7 @@ class Folder:
         now = self._now()
         return [_post(file, now) for file in matching if _is_complete(file, now)]
 
-    def _scan(self) -> list[_File]:
+    def _scan(self) -> list[_FolderFile]:
         scan = _Scan(os.fspath(self._path))
         try:
             found = list(scan.files())
@@ -143,7 +143,7 @@ def _words(relative: str) -> str:
     return clean_text(re.sub(r"[/\\._-]+", " ", os.path.splitext(relative)[0]))
 
 
-def _is_complete(file: _File, now: datetime) -> bool:
+def _is_complete(file: _FolderFile, now: datetime) -> bool:
     """Whether the file is no longer being written. An incomplete file is left to the next search."""
     age = now - _modified(file)
     if -SKEW < age < SETTLED or file.size == 0:
@@ -155,11 +155,11 @@ def _is_complete(file: _File, now: datetime) -> bool:
     return (later.st_size, later.st_mtime_ns) == (file.size, file.modified_ns)
 
 
-def _modified(file: _File) -> datetime:
+def _modified(file: _FolderFile) -> datetime:
     return datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
 
 
-def _post(file: _File, now: datetime) -> Post:
+def _post(file: _FolderFile, now: datetime) -> Post:
     """Build a post whose id depends on size and modification time, so a rewritten file is a new post."""
     name = os.fsencode(file.relative)
     seal = hashlib.sha256(b"%d %d %b" % (file.modified_ns, file.size, name)).hexdigest()

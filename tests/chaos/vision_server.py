@@ -82,17 +82,17 @@ def _app(folder: Path) -> Starlette:
         content = (await request.json())["messages"][0]["content"]
         jpeg = base64.b64decode(content[1]["image_url"]["url"].partition(",")[2])
         bgr = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
-        seen = await vision.open_clip().look([Frame(0.0, bgr)])
+        reading = await vision.open_clip().read_frames([Frame(0.0, bgr)])
         document: dict[str, Any] = {
-            "soccer": seen.soccer,
-            "screen": seen.screen,
-            "clock": seen.clock,
-            "added": seen.added,
-            "stoppage_clock": seen.stoppage_clock,
-            "home": seen.teams[0] if seen.teams else None,
-            "away": seen.teams[1] if seen.teams else None,
-            "home_goals": seen.score.home if seen.score else None,
-            "away_goals": seen.score.away if seen.score else None,
+            "soccer": reading.soccer is not False,  # a model answers yes or no
+            "screen": reading.screen,
+            "clock": reading.clock,
+            "added": reading.added,
+            "stoppage_clock": reading.stoppage_clock,
+            "home": reading.teams[0] if reading.teams else None,
+            "away": reading.teams[1] if reading.teams else None,
+            "home_goals": reading.score.home if reading.score else None,
+            "away_goals": reading.score.away if reading.score else None,
         }
         message = {"message": {"role": "assistant", "content": json.dumps(document)}}
         return JSONResponse({"choices": [message]}, background=BackgroundTask(kill_if_requested))

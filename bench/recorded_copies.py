@@ -269,6 +269,9 @@ def main() -> None:
         found = [[is_found(source, name) for source in half for name in names] for half in (tuned, held_out)]
         rows.append([group, *(share(sum(each), len(each)) for each in found)])
     rows.append(["unrelated clips merged", *(share(*false_pairs(half)) for half in (tuned, held_out))])
-    parts = [[match(*halves_of(source.original)) is not None for source in half] for half in (tuned, held_out)]
+    parts = [
+        [match(*halves_of(source.original)) is not None for source in half if len(source.original)]
+        for half in (tuned, held_out)
+    ]
     rows.append(["two parts of one clip merged", *(share(sum(each), len(each)) for each in parts)])
     table(["alteration", "tuned", "held out"], rows)

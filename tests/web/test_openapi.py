@@ -142,7 +142,7 @@ def test_the_committed_openapi_document_is_current() -> None:
 
 def test_every_error_status_and_class_is_documented() -> None:
     text = text_of(REFERENCE / "api.md")
-    missing = [kind.__name__ for kind, status in STATUSES.items() if f"| {status} | `{kind.__name__}` |" not in text]
+    missing = [kind.__name__ for kind, status in STATUSES.items() if f"|{status}|`{kind.__name__}`|" not in text]
     assert missing == []
 
 

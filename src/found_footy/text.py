@@ -33,7 +33,7 @@ def shorten(text: str, limit: int = MAX_ERROR_TEXT) -> str:
 # --- Durations.
 
 
-def spoken(time: timedelta) -> str:
+def format_duration(time: timedelta) -> str:
     """Format as `45 s`, `3 min`, `2 h 5 min` or `3 d`."""
     seconds = max(0, round(time.total_seconds()))
     if seconds < 100:

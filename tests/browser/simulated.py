@@ -17,7 +17,7 @@ from footy_simulator.crex import CrexMode, CrexSiteState, path_of
 from footy_simulator.cricket import CricketInnings, CricketPlayer, CricketSide, CricketState, CricketWicket
 from footy_simulator.posts import Platform, SocialPost
 from footy_simulator.x import XSiteState
-from found_footy.browser.chromium import Process, all_processes
+from found_footy.browser.chromium import Process, process_table
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.service import BrowserService
 from found_footy.fixtures.models import Side
@@ -151,5 +151,5 @@ def kill(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def alive(processes: Sequence[Process]) -> list[int]:
-    table = all_processes()
+    table = process_table()
     return [each.pid for each in processes if each.pid in table and not table[each.pid].ended]

@@ -19,7 +19,7 @@ import pytest
 from footy_simulator.x import XMode
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.service import BrowserService
-from found_footy.browser.x_search import FoundPost, SearchOrder, reset_time
+from found_footy.browser.x_search import FoundPost, XSearchRequest, reset_time
 from found_footy.errors import SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.storage.limits import CallBudget, Cooldown, LocalSourceLimits, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
@@ -28,7 +28,7 @@ from tests.browser.simulated import SimulatedX, post
 
 WINDOW = timedelta(minutes=15)
 START = datetime(2026, 11, 17, 20, 0, tzinfo=UTC)
-SALAH = SearchOrder("Salah LFC")
+SALAH = XSearchRequest("Salah LFC")
 
 
 class Scripted(BrowserService):
@@ -41,7 +41,7 @@ class Scripted(BrowserService):
         self.scrolled = 0
         self.scrolls = 0
 
-    async def _search(self, order: SearchOrder) -> list[FoundPost]:
+    async def _search(self, order: XSearchRequest) -> list[FoundPost]:
         self.searched.append(order.query)
         await asyncio.sleep(0)
         if self.errors:
@@ -59,7 +59,7 @@ async def refusals(services: Sequence[BrowserService], times: int) -> list[Sourc
     refused = []
     for number in range(times):
         try:
-            await services[number % len(services)].search(SearchOrder(f"goal {number}"))
+            await services[number % len(services)].search(XSearchRequest(f"goal {number}"))
         except SourceRateLimited as error:
             refused.append(error)
     return refused
@@ -268,5 +268,5 @@ async def test_a_search_scrolls_within_the_budget_and_hides_that_it_is_driven(
         refused = await search()
         assert (refused.status_code, refused.json()["error"]["class"]) == (429, "SourceRateLimited")
         assert "FOOTY_X_CALLS" in refused.json()["error"]["message"]
-        async with search.service._keeper.page() as page:
+        async with search.service._pool.page() as page:
             assert await page.evaluate("navigator.webdriver") is False

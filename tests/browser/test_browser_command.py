@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from footy_simulator.x import XMode
-from found_footy.browser.chromium import Process, all_processes, belonging
+from found_footy.browser.chromium import Process, members_of, process_table
 from found_footy.cli.browser import CREX_HOSTS, page_hosts
 from found_footy.config import PREFIX, Settings, environment_names
 from tests.browser.simulated import Searched, SimulatedX, alive
@@ -61,8 +61,8 @@ async def running(x: SimulatedX, folder: Path) -> AsyncIterator[tuple[asyncio.su
     try:
         line = await service.stderr.readline()
         assert b"BROWSER_URL=http://127.0.0.1:" in line
-        table = all_processes()
-        yield service, [table[pid] for pid in belonging({service.pid}, (), table)]
+        table = process_table()
+        yield service, [table[pid] for pid in members_of({service.pid}, (), table)]
         await service.communicate()
     finally:
         if service.returncode is None:

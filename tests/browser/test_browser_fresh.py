@@ -11,9 +11,9 @@ import pytest
 
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.service import BrowserService
-from found_footy.browser.x_search import FoundPost, SearchOrder
+from found_footy.browser.x_search import FoundPost, XSearchRequest
 
-SALAH = SearchOrder("Salah LFC", since=datetime(2026, 8, 22, 15, 0, tzinfo=UTC))
+SALAH = XSearchRequest("Salah LFC", since=datetime(2026, 8, 22, 15, 0, tzinfo=UTC))
 
 
 class Counting(BrowserService):
@@ -23,12 +23,12 @@ class Counting(BrowserService):
         super().__init__(BrowserOptions("http://x.invalid", profile, port=0, fresh_seconds=fresh_seconds))
         self.searched: list[str] = []
 
-    async def _search(self, order: SearchOrder) -> list[FoundPost]:
+    async def _search(self, order: XSearchRequest) -> list[FoundPost]:
         self.searched.append(order.query)
         return []
 
 
-async def searched(service: Counting, orders: Sequence[SearchOrder]) -> list[str]:
+async def searched(service: Counting, orders: Sequence[XSearchRequest]) -> list[str]:
     for order in orders:
         await service.search(order)
     return service.searched
@@ -43,5 +43,5 @@ async def test_the_same_search_is_answered_again_only_while_it_is_fresh(
 
 
 async def test_another_search_is_another_one(tmp_path: Path) -> None:
-    others = [SALAH, SearchOrder("Foden MCFC"), replace(SALAH, limit=7)]
+    others = [SALAH, XSearchRequest("Foden MCFC"), replace(SALAH, limit=7)]
     assert len(await searched(Counting(60.0, tmp_path), others)) == 3

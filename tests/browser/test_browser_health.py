@@ -12,9 +12,9 @@ import pytest
 from footy_simulator.x import XMode
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.pool import AdmissionQueue
-from found_footy.browser.recycling import BrowserFacts, BrowserUsage, RecycleReason, reason_to_renew
+from found_footy.browser.recycling import BrowserFacts, BrowserUsage, RecycleReason, reason_to_recycle
 from found_footy.browser.service import Canary, RequestStats, problems
-from found_footy.browser.x_search import FoundPost, SearchOrder
+from found_footy.browser.x_search import FoundPost, XSearchRequest
 from found_footy.errors import SourceChanged, SourceLoggedOut
 from tests.browser.simulated import Searched, SimulatedX
 
@@ -38,7 +38,7 @@ def ago(seconds: float) -> datetime:
         (RequestStats(), replace(FACTS, processes=40), None),
         (RequestStats(), replace(FACTS, processes=41), "41 processes"),
         # Nobody takes note of their end: they fill the table of processes all the same.
-        (RequestStats(), replace(FACTS, zombies=4601), "4613 processes, 4601 of them ended"),
+        (RequestStats(), replace(FACTS, zombies=4601), "4613 processes, 4601 of them zombies"),
         (RequestStats(waiting_since=ago(900)), FACTS, None),
         (RequestStats(waiting_since=ago(901)), FACTS, "none of the searches has succeeded for 901 s"),
         # Nobody asked: that no search has succeeded for hours is no fault.
@@ -47,20 +47,20 @@ def ago(seconds: float) -> datetime:
         (RequestStats(last_success=ago(9000), waiting_since=ago(1)), FACTS, None),
     ],
 )
-def test_health_is_red_for_a_reason(ledger: RequestStats, facts: BrowserFacts, why: str | None) -> None:
-    found = problems([ledger, RequestStats("readings of pages")], facts, OPTIONS, NOW)
+def test_health_is_red_for_a_reason(stats: RequestStats, facts: BrowserFacts, why: str | None) -> None:
+    found = problems([stats, RequestStats("readings of pages")], facts, OPTIONS, NOW)
     assert (found == []) if why is None else (len(found) == 1 and why in found[0])
 
 
 def test_the_time_without_success_counts_from_the_first_search_that_got_none() -> None:
-    ledger = RequestStats()
+    stats = RequestStats()
     for seconds in (100, 90, 80):
-        ledger.note_asked(ago(seconds))
-        ledger.note_failure("SourceUnavailable", ago(seconds))
-    assert (ledger.waiting_since, ledger.failed_in_a_row) == (ago(100), 3)
-    ledger.note_asked(ago(70))
-    ledger.note_success(ago(70))
-    assert (ledger.waiting_since, ledger.failed_in_a_row) == (None, 0)
+        stats.record_request(ago(seconds))
+        stats.record_failure("SourceUnavailable", ago(seconds))
+    assert (stats.waiting_since, stats.failed_in_a_row) == (ago(100), 3)
+    stats.record_request(ago(70))
+    stats.record_success(ago(70))
+    assert (stats.waiting_since, stats.failed_in_a_row) == (None, 0)
 
 
 def test_readings_of_pages_count_as_searches_do() -> None:
@@ -77,13 +77,13 @@ def test_readings_of_pages_count_as_searches_do() -> None:
         (BrowserUsage(timedelta(0), 500, 12), RecycleReason.TASK_COUNT, "500 tasks"),
         (BrowserUsage(timedelta(0), 0, 41), RecycleReason.PROCESSES, "41 processes"),
         (BrowserUsage(timedelta(0), 0, 0, gone=True), RecycleReason.CRASHED, "ended"),
-        (BrowserUsage(timedelta(0), 0, 12, stuck=True), RecycleReason.STUCK, "react"),
+        (BrowserUsage(timedelta(0), 0, 12, is_unresponsive=True), RecycleReason.STUCK, "react"),
         # The worst of several reasons is the one that is told.
-        (BrowserUsage(timedelta(hours=9), 900, 90, gone=True, stuck=True), RecycleReason.CRASHED, "ended"),
+        (BrowserUsage(timedelta(hours=9), 900, 90, gone=True, is_unresponsive=True), RecycleReason.CRASHED, "ended"),
     ],
 )
-def test_a_browser_is_renewed_for_a_reason(wear: BrowserUsage, reason: RecycleReason | None, why: str) -> None:
-    renewal = reason_to_renew(wear, OPTIONS)
+def test_a_browser_is_renewed_for_a_reason(usage: BrowserUsage, reason: RecycleReason | None, why: str) -> None:
+    renewal = reason_to_recycle(usage, OPTIONS)
     assert (renewal and renewal.reason) == reason
     assert renewal is None or why in renewal.why
 
@@ -111,7 +111,7 @@ class TestCanary:
         self.answer: list[FoundPost] | Exception = []
         self.canary = Canary(self.search, OPTIONS, lambda: self.now)
 
-    async def search(self, order: SearchOrder) -> list[FoundPost]:
+    async def search(self, order: XSearchRequest) -> list[FoundPost]:
         self.asked += 1
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -119,24 +119,24 @@ class TestCanary:
 
     async def test_a_common_word_that_is_found_nowhere_means_that_x_has_changed(self) -> None:
         with pytest.raises(SourceChanged, match="goal"):
-            await self.canary.ask()
+            await self.canary.check()
 
     async def test_a_success_is_remembered_for_minutes_and_a_failure_for_seconds(self) -> None:
         self.answer = SourceLoggedOut("logged out")
         for seconds, asked in ((0, 1), (29, 1), (2, 2)):
             self.now += timedelta(seconds=seconds)
             with pytest.raises(SourceLoggedOut):
-                await self.canary.ask()
+                await self.canary.check()
             assert self.asked == asked
         self.answer = [FoundPost("1", "a", "goal", NOW)]
         for seconds, asked in ((31, 3), (299, 3), (2, 4)):
             self.now += timedelta(seconds=seconds)
-            assert (await self.canary.ask())["posts"] == 1
+            assert (await self.canary.check())["posts"] == 1
             assert self.asked == asked
 
     async def test_many_at_once_are_one_search(self) -> None:
         self.answer = [FoundPost("1", "a", "goal", NOW)]
-        await asyncio.gather(*(self.canary.ask() for _ in range(20)))
+        await asyncio.gather(*(self.canary.check() for _ in range(20)))
         assert self.asked == 1
 
 
@@ -167,7 +167,7 @@ async def test_a_queue_that_is_full_refuses_at_once_and_does_not_turn_health_red
     before = search.service.health()["searches"]
     answers = [asyncio.create_task(search()) for _ in range(most + 3)]
     messages = [answer.json()["error"]["message"] for answer in await asyncio.gather(*answers)]
-    assert sum("searches wait already" in message for message in messages) == 3
+    assert sum("searches are waiting already" in message for message in messages) == 3
     after = search.service.health()["searches"]
     assert (after["refused"] - before["refused"], after["failed"] - before["failed"]) == (3, most)
     assert (after["running"], after["waiting"]) == (0, 0)

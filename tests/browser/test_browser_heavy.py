@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from found_footy.browser.chromium import refuse_films
+from found_footy.browser.chromium import block_videos
 from found_footy.browser.login import log_in
 from found_footy.runtime.http_server import HttpServer
 from tests.browser.conftest import Opens
@@ -27,8 +27,8 @@ from tests.browser.simulated import Searched, SimulatedX, options, post
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 HEAVY = """<!DOCTYPE html><html><head><style>
-@font-face { font-family: A; src: url(/a.woff2) } @font-face { font-family: B; src: url(/font-without-ending) }
-body { font-family: A, B; background: url(/background.png) }</style>
+@font-face { font-tree: A; src: url(/a.woff2) } @font-face { font-tree: B; src: url(/font-without-ending) }
+body { font-tree: A, B; background: url(/background.png) }</style>
 <link rel="preload" as="image" href="/early.png"><link rel="preload" as="font" href="/early.woff2?v=1" crossorigin>
 </head><body>Words<img src="/picture.png"><img srcset="/wide.jpg 1x"><svg><image href="/drawing.svg"/></svg>
 <video preload="auto" autoplay muted poster="/poster.png" src="/film.mp4"></video>
@@ -73,14 +73,14 @@ async def heavy_site() -> AsyncIterator[HeavySite]:
 async def test_a_page_for_searches_fetches_none_also_when_it_is_used_again(search: Searched) -> None:
     async with heavy_site() as site:
         for _ in range(2):
-            async with search.service._keeper.page() as page:
+            async with search.service._pool.page() as page:
                 assert await site.shown_by(page, HARMLESS) == HARMLESS
 
 
 async def test_a_page_of_a_feed_fetches_none_but_lists_of_films(open_service: Opens) -> None:
     async with heavy_site() as site:
         host = site.url.removeprefix("http://").rstrip("/")
-        async with open_service(private_hosts=(host,)) as search, search.service._keeper.guest_page() as page:
+        async with open_service(private_hosts=(host,)) as search, search.service._pool.isolated_page() as page:
             wanted = HARMLESS | {"/list.m3u8", "/piece.m4s"}
             assert await site.shown_by(page, wanted) == wanted
 
@@ -115,5 +115,5 @@ class Older:
 
 
 async def test_a_browser_that_cannot_block_films_is_used_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
-    await refuse_films(cast(Page, SimpleNamespace(context=Older())))
+    await block_videos(cast(Page, SimpleNamespace(context=Older())))
     assert "films are not blocked: Invalid parameters" in caplog.text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from footy_simulator.x import XMode
-from found_footy.browser.chromium import all_processes, children_of
+from found_footy.browser.chromium import children_of, process_table
 from found_footy.browser.service import BrowserService
 from found_footy.errors import AlreadyRunning, EngineError, SettingsError, SourceUnavailable
 from tests.browser.conftest import Opens
@@ -86,7 +86,7 @@ async def test_a_browser_with_too_many_processes_is_renewed_and_reported(open_se
         assert search.starts() == 2
         health = await search.client.get("/health")
         assert (health.status_code, health.json()["healthy"]) == (503, False)
-        assert "allowed are 3" in health.json()["error"]["message"]
+        assert "limit: 3" in health.json()["error"]["message"]
 
 
 async def test_a_search_under_way_does_not_hold_up_the_end(open_service: Opens, x: SimulatedX) -> None:
@@ -99,7 +99,7 @@ async def test_a_search_under_way_does_not_hold_up_the_end(open_service: Opens, 
         await search.service.__aexit__(None, None, None)
         assert (await under_way).status_code == 503
         with pytest.raises(SourceUnavailable, match="stopping"):
-            await search.service._keeper.start()
+            await search.service._pool.start()
     assert alive(processes) == []
 
 
@@ -127,12 +127,12 @@ async def test_a_second_service_on_the_same_profile_is_refused(search: Searched)
 async def test_a_port_that_is_taken_is_an_error_before_any_browser_starts(
     search: Searched, open_service: Opens
 ) -> None:
-    before = children_of(os.getpid(), all_processes())
+    before = children_of(os.getpid(), process_table())
     taken = int(search.service.url.rsplit(":", 1)[1])
     with pytest.raises(EngineError, match=str(taken)):
         async with open_service(port=taken):
             pass
-    assert children_of(os.getpid(), all_processes()) == before
+    assert children_of(os.getpid(), process_table()) == before
 
 
 async def test_a_program_that_is_no_browser_is_an_error(x: SimulatedX, open_service: Opens) -> None:

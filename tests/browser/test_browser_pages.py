@@ -13,8 +13,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from footy_simulator.crex import CrexMode
-from found_footy.browser.page_reader import PageSigns, PageState, allowed, reading_of, signs_of
-from found_footy.browser.routes import InvalidBrowserRequest, parse_page_order
+from found_footy.browser.page_reader import PageSigns, PageState, allowed, parse_result, parse_signs
+from found_footy.browser.routes import InvalidBrowserRequest, parse_page_request
 from found_footy.runtime.http_server import HttpServer
 from tests.browser.simulated import Searched, SimulatedX, chromium_of, kill, match_page
 
@@ -57,8 +57,8 @@ async def test_the_list_is_read(search: Searched, x: SimulatedX) -> None:
         (CrexMode.REDIRECT_LOOP, 503, "PageNotOpened", "in a circle"),
         (CrexMode.BROKEN, 503, "FeedUnavailable", "requests failed"),
         (CrexMode.HUGE, 502, "FeedMalformed", "larger than"),
-        (CrexMode.TRUNCATED, 502, "FeedMalformed", "nothing that we know"),
-        (CrexMode.BLANK, 502, "FeedMalformed", "nothing that we know"),
+        (CrexMode.TRUNCATED, 502, "FeedMalformed", "unknown layout"),
+        (CrexMode.BLANK, 502, "FeedMalformed", "unknown layout"),
         (CrexMode.MISSING, 404, "NotFound", "HTTP 404"),
     ],
 )
@@ -141,20 +141,20 @@ async def test_a_hostile_page_opens_no_window_saves_no_file_and_reaches_no_priva
 
 @browser
 async def test_nothing_of_one_page_is_left_for_the_next(search: Searched, x: SimulatedX) -> None:
-    async with search.service._keeper.guest_page() as page:
+    async with search.service._pool.isolated_page() as page:
         await page.goto(x.url + LIST)
         await page.evaluate("() => { localStorage.setItem('t_9_name', 'left'); document.cookie = 'left=1'; }")
-    async with search.service._keeper.guest_page() as page:
+    async with search.service._pool.isolated_page() as page:
         await page.goto(x.url + LIST)
         assert await page.evaluate("() => [localStorage.getItem('t_9_name'), document.cookie]") == [None, ""]
 
 
 @browser
 async def test_a_page_without_login_does_not_see_the_login_to_x(search: Searched, x: SimulatedX) -> None:
-    async with search.service._keeper.page() as page:
+    async with search.service._pool.page() as page:
         await page.goto(x.url + LIST)
         await page.evaluate("() => { document.cookie = 'auth_token=secret'; }")
-    async with search.service._keeper.guest_page() as page:
+    async with search.service._pool.isolated_page() as page:
         await page.goto(x.url + LIST)
         assert await page.evaluate("() => document.cookie") == ""
 
@@ -189,7 +189,7 @@ async def test_thirty_readings_leak_no_process_no_page_and_no_context(search: Se
 
 @browser
 async def test_who_comes_when_too_many_wait_is_told_at_once(search: Searched, x: SimulatedX) -> None:
-    turns = search.service._page_turns
+    turns = search.service._page_queue
     turns.inside += search.service.options.pages_at_once + search.service.options.pages_waiting
     try:
         answer = await search.page(match_page(x))
@@ -240,10 +240,10 @@ def test_only_pages_of_feeds_are_read(url: str, may: bool) -> None:
 )
 def test_an_order_is_checked(params: dict[str, str], words: str | None) -> None:
     if words is None:
-        assert parse_page_order(params, HOSTS).url == params["url"]
+        assert parse_page_request(params, HOSTS).url == params["url"]
     else:
         with pytest.raises(InvalidBrowserRequest, match=words):
-            parse_page_order(params, HOSTS)
+            parse_page_request(params, HOSTS)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_an_order_is_checked(params: dict[str, str], words: str | None) -> None:
     ],
 )
 def test_what_a_page_answers_is_checked(raw: Any, sign: PageState) -> None:
-    reading = reading_of(raw)
+    reading = parse_result(raw)
     assert reading.sign is sign
     assert (reading.data is not None) == (sign is PageState.READY)
 
@@ -284,4 +284,4 @@ def test_a_page_for_people_is_recognised(signs: PageSigns, blocked: bool) -> Non
 
 @pytest.mark.parametrize("raw", [None, [], {"title": 5, "text": None, "challenge": "yes"}])
 def test_signs_that_do_not_fit_are_none(raw: Any) -> None:
-    assert signs_of(raw) == PageSigns()
+    assert parse_signs(raw) == PageSigns()

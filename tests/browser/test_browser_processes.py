@@ -9,14 +9,14 @@ import pytest
 
 from found_footy.browser.chromium import (
     Process,
-    _from_ps,
-    all_processes,
-    belonging,
+    _read_ps,
     choose_headless,
     environment,
     find_chromium,
-    from_ps_line,
-    from_stat,
+    members_of,
+    parse_ps_line,
+    parse_stat,
+    process_table,
 )
 from found_footy.browser.login import has_display
 from found_footy.errors import SettingsError
@@ -34,17 +34,17 @@ REST = "0 " * 18 + "3 0"
     ],
 )
 def test_a_process_is_read_whatever_its_name(line: str, process: Process) -> None:
-    assert from_stat(line) == process
+    assert parse_stat(line) == process
 
 
 def test_the_same_is_read_from_ps() -> None:
-    assert from_ps_line("  7     1     5 Ss   12") == Process(7, 1, 5, ended=False, memory=12 * 1024)
-    assert from_ps_line("7 1 5 Z+ 0").ended
+    assert parse_ps_line("  7     1     5 Ss   12") == Process(7, 1, 5, ended=False, memory=12 * 1024)
+    assert parse_ps_line("7 1 5 Z+ 0").ended
 
 
 def test_both_ways_see_this_process() -> None:
-    by_ps = {process.pid: process for process in _from_ps()}
-    mine = all_processes()[os.getpid()]
+    by_ps = {process.pid: process for process in _read_ps()}
+    mine = process_table()[os.getpid()]
     assert (by_ps[mine.pid].parent, by_ps[mine.pid].group) == (mine.parent, mine.group)
 
 
@@ -66,7 +66,7 @@ SEEN = table((1, 0, 1), (10, 1, 10), (20, 10, 20), (21, 20, 20), (22, 21, 22), (
     ],
 )
 def test_descent_and_groups_tell_what_belongs(roots: set[int], groups: set[int], expected: set[int]) -> None:
-    assert belonging(roots, groups, SEEN) == expected
+    assert members_of(roots, groups, SEEN) == expected
 
 
 def test_chromium_gets_no_keys_and_passwords() -> None:

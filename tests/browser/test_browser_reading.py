@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from found_footy.browser.page_reader import MOST_BYTES, keep
+from found_footy.browser.page_reader import MAX_SAVED_BYTES, write_page
 from found_footy.browser.x_search import (
     READ_PAGE,
     FoundPost,
-    PageReading,
     Traffic,
+    XPage,
     XSearchOutcome,
     check_videos,
-    enough,
-    found_post,
-    page_reading,
-    seconds,
-    sign_of,
-    wanted,
+    is_complete,
+    outcome_of,
+    parse_duration,
+    parse_x_page,
+    parse_x_post,
+    select_newest,
 )
 from found_footy.errors import SourceChanged
 from tests.browser.simulated import Searched
@@ -39,10 +39,10 @@ RAW: dict[str, Any] = {
 POST = FoundPost("1981398750557065646", "goalsdaily", "Goal", AT, 34.0)
 
 
-async def read(search: Searched, html: str) -> PageReading:
-    async with search.service._keeper.page() as page:
+async def read(search: Searched, html: str) -> XPage:
+    async with search.service._pool.page() as page:
         await page.set_content(html)
-        return page_reading(await page.evaluate(READ_PAGE, 100))
+        return parse_x_page(await page.evaluate(READ_PAGE, 100))
 
 
 @pytest.mark.asyncio(loop_scope="package")
@@ -135,7 +135,7 @@ async def test_a_post_is_read_as_its_own(search: Searched, html: str, expected: 
     ],
 )
 def test_a_post_with_values_that_do_not_fit_is_unreadable(changes: dict[str, Any], expected: FoundPost | None) -> None:
-    assert found_post({**RAW, **changes}) == expected
+    assert parse_x_post({**RAW, **changes}) == expected
 
 
 @pytest.mark.parametrize(
@@ -152,33 +152,33 @@ def test_a_post_with_values_that_do_not_fit_is_unreadable(changes: dict[str, Any
     ],
 )
 def test_a_duration_is_read_off_its_label(label: object, expected: float | None) -> None:
-    assert seconds(label) == expected
+    assert parse_duration(label) == expected
 
 
 @pytest.mark.parametrize("raw", [None, [], "text", {}, {"posts": None}, {"posts": {}}])
 def test_a_page_that_does_not_let_itself_be_read_has_changed(raw: object) -> None:
     with pytest.raises(SourceChanged):
-        page_reading(raw)
+        parse_x_page(raw)
 
 
 @pytest.mark.parametrize("junk", [None, 1, "post", [], {}, {"link": {}, "at": []}])
 def test_junk_among_the_posts_is_counted_and_left_out(junk: object) -> None:
-    reading = page_reading({"posts": [RAW, junk], "path": "/search"})
+    reading = parse_x_page({"posts": [RAW, junk], "path": "/search"})
     assert (reading.posts, reading.unreadable) == ((POST,), 1)
 
 
-EMPTY = PageReading("/search", empty=True)
+EMPTY = XPage("/search", empty=True)
 
 
 @pytest.mark.parametrize(
     ("page", "traffic", "sign"),
     [
-        (PageReading("/search"), Traffic(), XSearchOutcome.NONE),
-        (PageReading("/search", posts=(POST,)), Traffic(), XSearchOutcome.POSTS),
+        (XPage("/search"), Traffic(), XSearchOutcome.NONE),
+        (XPage("/search", posts=(POST,)), Traffic(), XSearchOutcome.POSTS),
         # A refusal while scrolling does not undo what was found.
-        (PageReading("/search", posts=(POST,)), Traffic(status=429), XSearchOutcome.POSTS),
+        (XPage("/search", posts=(POST,)), Traffic(status=429), XSearchOutcome.POSTS),
         # They may be under way yet.
-        (PageReading("/search", unreadable=2), Traffic(), XSearchOutcome.NONE),
+        (XPage("/search", unreadable=2), Traffic(), XSearchOutcome.NONE),
         (EMPTY, Traffic(status=200), XSearchOutcome.EMPTY),
         (EMPTY, Traffic(), XSearchOutcome.EMPTY),
         # An answer that X refused to give is never "nothing found".
@@ -186,18 +186,18 @@ EMPTY = PageReading("/search", empty=True)
         (EMPTY, Traffic(status=503), XSearchOutcome.FAILED),
         (EMPTY, Traffic(status=404), XSearchOutcome.REFUSED),
         (EMPTY, Traffic(status=401), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/search", retry=True), Traffic(status=200), XSearchOutcome.RATE_LIMITED),
-        (PageReading("/search", retry=True), Traffic(status=500), XSearchOutcome.FAILED),
-        (PageReading("/i/jf/onboarding/web"), Traffic(), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/i/flow/login"), Traffic(), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/login"), Traffic(), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/account/access"), Traffic(), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/search", login=True), Traffic(), XSearchOutcome.LOGGED_OUT),
-        (PageReading("/search", login=True, account=True, empty=True), Traffic(), XSearchOutcome.EMPTY),
+        (XPage("/search", retry=True), Traffic(status=200), XSearchOutcome.RATE_LIMITED),
+        (XPage("/search", retry=True), Traffic(status=500), XSearchOutcome.FAILED),
+        (XPage("/i/jf/onboarding/web"), Traffic(), XSearchOutcome.LOGGED_OUT),
+        (XPage("/i/flow/login"), Traffic(), XSearchOutcome.LOGGED_OUT),
+        (XPage("/login"), Traffic(), XSearchOutcome.LOGGED_OUT),
+        (XPage("/account/access"), Traffic(), XSearchOutcome.LOGGED_OUT),
+        (XPage("/search", login=True), Traffic(), XSearchOutcome.LOGGED_OUT),
+        (XPage("/search", login=True, account=True, empty=True), Traffic(), XSearchOutcome.EMPTY),
     ],
 )
-def test_a_page_says_one_thing(page: PageReading, traffic: Traffic, sign: XSearchOutcome) -> None:
-    assert sign_of(page, traffic) is sign
+def test_a_page_says_one_thing(page: XPage, traffic: Traffic, sign: XSearchOutcome) -> None:
+    assert outcome_of(page, traffic) is sign
 
 
 def some(count: int, *, video: bool) -> tuple[FoundPost, ...]:
@@ -223,18 +223,18 @@ def test_posts_without_any_sign_of_a_video_mean_that_x_has_changed(posts: tuple[
     [(50, None, True), (49, None, False), (1, AT, False), (1, AT.replace(minute=1), True)],
 )
 def test_scrolling_ends_when_it_can_add_nothing(found: int, since: datetime | None, expected: bool) -> None:
-    assert enough(PageReading("/search", posts=(POST,)), found, 50, since) is expected
+    assert is_complete(XPage("/search", posts=(POST,)), found, 50, since) is expected
 
 
 def test_what_is_wanted_is_the_newest_with_a_video() -> None:
     posts = [FoundPost(str(n), "a", "", AT.replace(minute=n), video=n != 2) for n in range(5)]
-    chosen = wanted({post.id: post for post in posts}, 2, AT.replace(minute=1))
+    chosen = select_newest({post.id: post for post in posts}, 2, AT.replace(minute=1))
     assert [post.id for post in chosen] == ["4", "3"]
 
 
 def test_kept_pages_are_the_newest_five_and_bounded(tmp_path: Any) -> None:
     for minute in range(8):
-        keep("ä" * MOST_BYTES, tmp_path, AT.replace(minute=minute))
+        write_page("ä" * MAX_SAVED_BYTES, tmp_path, AT.replace(minute=minute))
     kept = sorted(tmp_path.iterdir())
     assert [path.name[11:13] for path in kept] == ["03", "04", "05", "06", "07"]
-    assert all(path.stat().st_size == MOST_BYTES for path in kept)
+    assert all(path.stat().st_size == MAX_SAVED_BYTES for path in kept)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from footy_simulator.crex import CrexMode
-from found_footy.browser.chromium import Family, all_processes, children_of
-from found_footy.browser.recycling import REMEMBERED, Recycle, RecycleLog, RecycleReason
+from found_footy.browser.chromium import ProcessTree, children_of, process_table
+from found_footy.browser.recycling import MAX_RECYCLES, Recycle, RecycleLog, RecycleReason
 from tests.browser.conftest import Opens
 from tests.browser.simulated import Searched, SimulatedX, alive, chromium_of, kill, match_page
 
@@ -128,7 +128,7 @@ async def test_a_browser_that_died_is_back_before_anybody_asks(open_service: Ope
 @browser
 async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_service: Opens, x: SimulatedX) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
-        chromium = search.service._keeper._current()
+        chromium = search.service._pool._current()
         assert chromium is not None
         chromium.opening += 1  # nobody closes them before both are there
         await chromium.context.new_page()
@@ -148,7 +148,7 @@ async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_s
         leaked = await asyncio.create_subprocess_exec(
             "sleep", "600", env={**os.environ, name: value}, start_new_session=True
         )
-        search.service._keeper._families.append(Family(leaked.pid, mark))
+        search.service._pool._process_trees.append(ProcessTree(leaked.pid, mark))
         assert await leaked.wait() == -signal.SIGKILL
         while not search.facts()["leaked_ended"]:
             await asyncio.sleep(0.02)
@@ -157,18 +157,18 @@ async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_s
 
 @browser
 async def test_nothing_is_left_when_the_service_ends_while_it_looks_after_its_browser(open_service: Opens) -> None:
-    before = children_of(os.getpid(), all_processes())
+    before = children_of(os.getpid(), process_table())
     async with open_service(upkeep_seconds=0.01, hours=0.000_05):
         pass
-    assert children_of(os.getpid(), all_processes()) <= before
+    assert children_of(os.getpid(), process_table()) <= before
 
 
 def test_the_last_recycles_are_remembered_and_all_are_counted() -> None:
     log = RecycleLog()
-    for number in range(REMEMBERED + 5):
+    for number in range(MAX_RECYCLES + 5):
         at = NOW + timedelta(hours=number)
         log.note(Recycle(at, RecycleReason.UPTIME, "old", 12, 11, 21600.0, number, 1.5))
-    assert len(log.last) == REMEMBERED
-    assert (log.last[-1].tasks, log.last[0].tasks) == (REMEMBERED + 4, 5)
-    assert log.by_reason["uptime"] == REMEMBERED + 5
+    assert len(log.last) == MAX_RECYCLES
+    assert (log.last[-1].tasks, log.last[0].tasks) == (MAX_RECYCLES + 4, 5)
+    assert log.by_reason["uptime"] == MAX_RECYCLES + 5
     assert set(log.by_reason) == {"uptime", "task_count", "processes", "manual", "recovery", "crashed", "stuck"}

@@ -12,7 +12,7 @@ from playwright.async_api import Page
 
 from footy_simulator.x import XMode
 from found_footy.browser.chromium import Chromium
-from found_footy.browser.x_search import TIMELINE, watched_traffic
+from found_footy.browser.x_search import TIMELINE, track_traffic
 from tests.browser.conftest import Opens
 from tests.browser.simulated import Searched, SimulatedX, post
 
@@ -21,7 +21,7 @@ EVENTS = ("request", "response", "requestfinished", "requestfailed", "crash", "c
 
 
 def chromium(search: Searched) -> Chromium:
-    current = search.service._keeper._current()
+    current = search.service._pool._current()
     assert current is not None
     return current
 
@@ -64,11 +64,11 @@ async def test_the_next_search_has_the_same_page_and_sees_its_own_posts_only(emp
 
 @browser
 async def test_a_page_that_waits_is_empty_and_has_forgotten(empty: Searched, x: SimulatedX) -> None:
-    async with empty.service._keeper.page() as first:
+    async with empty.service._pool.page() as first:
         await first.goto(f"{x.url}/search?q=Wirtz")
         await first.evaluate("() => { sessionStorage.setItem('left', '1'); window.name = 'left'; }")
     assert first.url == "about:blank"
-    async with empty.service._keeper.page() as second:
+    async with empty.service._pool.page() as second:
         await second.goto(f"{x.url}/search?q=Wirtz")
         assert await second.evaluate("() => [sessionStorage.length, window.name]") == [0, ""]
     assert first is second
@@ -144,7 +144,7 @@ async def test_a_page_that_crashes_while_it_waits_is_not_used_again_and_closed(o
 
 @browser
 async def test_a_page_that_cannot_be_cleared_is_closed(empty: Searched, x: SimulatedX) -> None:
-    async with empty.service._keeper.page() as page:
+    async with empty.service._pool.page() as page:
         await page.goto(f"{x.url}/search?q=Wirtz")
         await page.evaluate("() => { setTimeout(() => { for (;;); }, 0); }")
     assert (page.is_closed(), empty.facts()["spare_pages"]) == (True, 0)
@@ -192,7 +192,7 @@ class Asked:
 
 def test_what_is_left_of_an_earlier_searchs_requests_does_not_count() -> None:
     page, old, own = Listened(), Asked(), Asked()
-    with watched_traffic(cast(Page, page)) as traffic:
+    with track_traffic(cast(Page, page)) as traffic:
         page.heard["response"](SimpleNamespace(url=old.url, status=429, request=old, headers={}))
         page.heard["requestfailed"](old)
         page.heard["requestfailed"](Asked("/main.js", "script"))

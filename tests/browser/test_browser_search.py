@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.browser.service import Canary, utc_now
-from found_footy.browser.x_search import SearchOrder, search_url
+from found_footy.browser.x_search import XSearchRequest, search_url
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.x import XSource
 from tests.browser.simulated import NOW, QUERY, TEXT, Searched, SimulatedX, post
@@ -121,7 +121,7 @@ async def test_the_canary_proves_that_posts_come_back_and_remembers(search: Sear
 
 
 async def test_the_address_is_that_of_the_newest_posts_with_videos() -> None:
-    order = SearchOrder('(Müller OR "Thomas Müller") FCB')
+    order = XSearchRequest('(Müller OR "Thomas Müller") FCB')
     assert search_url("https://x.com/", order.query) == (
         "https://x.com/search?q=%28M%C3%BCller+OR+%22Thomas+M%C3%BCller%22%29+FCB+filter%3Avideos&src=typed_query&f=live"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from found_footy.browser import chromium
-from found_footy.browser.chromium import Process, all_processes, children_of
+from found_footy.browser.chromium import Process, children_of, process_table
 from found_footy.errors import SourceUnavailable
 from tests.browser.conftest import Opens
 from tests.browser.simulated import chromium_of, kill
@@ -24,7 +24,7 @@ async def test_upkeep_goes_on_after_whatever_fails(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, duty: str
 ) -> None:
     async with open_service(upkeep_seconds=0.05) as search:
-        keeper = search.service._keeper
+        keeper = search.service._pool
         done: list[str] = []
 
         async def fails() -> None:
@@ -39,8 +39,8 @@ async def test_upkeep_goes_on_after_whatever_fails(
             monkeypatch.setattr(keeper, other, notes)
             while len(done) < 3:
                 await asyncio.sleep(0.02)
-        assert keeper._upkeep is not None
-        assert not keeper._upkeep.done()
+        assert keeper._maintenance is not None
+        assert not keeper._maintenance.done()
         told = [record for record in caplog.records if record.getMessage() == "upkeep of the browser failed"]
         assert len(told) >= 2
         assert "Too many open files" in caplog.text
@@ -53,7 +53,7 @@ async def test_a_profile_that_cannot_be_used_for_a_while_is_used_again(
         profile = search.service.options.profile
         aside = profile.with_name("aside")
         with caplog.at_level(logging.WARNING):
-            async with search.service._keeper._door:  # so that it is not renewed before its profile is away
+            async with search.service._pool._lock:  # so that it is not renewed before its profile is away
                 kill(chromium_of(search.service))
                 profile.rename(aside)
                 profile.write_bytes(b"no folder")
@@ -74,7 +74,7 @@ def _driver(folder: Path, text: str) -> str:
 
 
 def _new(before: set[int]) -> list[Process]:
-    table = all_processes()
+    table = process_table()
     return [table[pid] for pid in children_of(os.getpid(), table) - before if not table[pid].ended]
 
 
@@ -84,7 +84,7 @@ def _new(before: set[int]) -> list[Process]:
 async def test_a_driver_that_does_not_start_is_given_up_and_nothing_of_it_is_left(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str
 ) -> None:
-    before = children_of(os.getpid(), all_processes())
+    before = children_of(os.getpid(), process_table())
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", _driver(tmp_path, text))
     monkeypatch.setattr(chromium, "DRIVER_SECONDS", 1.0)
     with pytest.raises(SourceUnavailable, match=words):

@@ -20,7 +20,7 @@ from found_footy.operations.models import (
     ScheduleState,
     SystemGrade,
 )
-from found_footy.text import spoken
+from found_footy.text import format_duration
 from tests.support.operations import (
     NOW,
     a_dispute,
@@ -291,7 +291,7 @@ def test_the_verdict_in_one_line(number: int, line: str) -> None:
     ],
 )
 def test_a_time_in_words(seconds: float, said: str) -> None:
-    assert spoken(timedelta(seconds=seconds)) == said
+    assert format_duration(timedelta(seconds=seconds)) == said
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,16 @@ log = logging.getLogger(__name__)
 LEAN_FLAGS = ("--blink-settings=imagesEnabled=false,downloadableBinaryFontsEnabled=false",)
 """Disables images and web fonts in every frame, without intercepting requests."""
 UNWANTED = frozenset({"image", "media", "font"})
-ENDINGS = ("mp4", "m4s", "m4a", "m3u8", "mpd", "webm", "ts", "aac", "mp3", "woff", "woff2", "ttf", "otf", "ico")
+BLOCKED_EXTENSIONS = (
+    *("mp4", "m4s", "m4a", "m3u8", "mpd", "webm", "ts", "aac", "mp3"),
+    *("woff", "woff2", "ttf", "otf", "ico"),
+)
 """Media, preloaded fonts and favicons, for which there is no flag."""
-BLOCKED = [{"urlPattern": f"*://*:*/*.{ending}", "block": True} for ending in ENDINGS]
+BLOCKED = [{"urlPattern": f"*://*:*/*.{ending}", "block": True} for ending in BLOCKED_EXTENSIONS]
 """Matches the path only, because a search term in the query string may contain such an ending."""
 
 
-async def refuse_films(page: Page) -> None:
+async def block_videos(page: Page) -> None:
     """Block media by URL for the life of the page. Cross-site frames are separate targets and are not covered."""
     session = await page.context.new_cdp_session(page)
     # Blocking requires the Network domain. Responses are read from the page, so nothing is buffered.
@@ -47,7 +50,7 @@ async def refuse_films(page: Page) -> None:
         log.warning("films are not blocked: %s", error.message, extra={"action": "films_not_blocked"})
 
 
-async def refuse_heavy(route: Route) -> None:
+async def block_heavy_resources(route: Route) -> None:
     """Abort heavy requests by resource type, in every frame. Costs each request a round trip to this process."""
     # The page and its request may be closed in the meantime.
     with suppress(PlaywrightError):
@@ -61,7 +64,7 @@ async def refuse_heavy(route: Route) -> None:
 
 
 @contextmanager
-def owned(profile: Path) -> Iterator[None]:
+def lock_profile(profile: Path) -> Iterator[None]:
     """Hold the profile's lock file. The kernel releases it when the owner is killed."""
     profile.parent.mkdir(parents=True, exist_ok=True)
     with profile.with_name(f"{profile.name}.lock").open("w") as file:
@@ -89,22 +92,22 @@ class Process:
     """Resident set size in bytes, including shared pages."""
 
 
-def all_processes() -> dict[int, Process]:
-    found = _from_proc(PROC) if PROC.joinpath("self/stat").exists() else _from_ps()
+def process_table() -> dict[int, Process]:
+    found = _read_proc(PROC) if PROC.joinpath("self/stat").exists() else _read_ps()
     return {process.pid: process for process in found}
 
 
-def _from_proc(folder: Path) -> list[Process]:
+def _read_proc(folder: Path) -> list[Process]:
     found = []
     for entry in os.listdir(folder):
         if entry.isdigit():
             # A process may end at any moment.
             with suppress(FileNotFoundError, ProcessLookupError):
-                found.append(from_stat(folder.joinpath(entry, "stat").read_text("utf-8", "replace")))
+                found.append(parse_stat(folder.joinpath(entry, "stat").read_text("utf-8", "replace")))
     return found
 
 
-def from_stat(text: str) -> Process:
+def parse_stat(text: str) -> Process:
     """Parse a line of /proc/PID/stat. The program name may contain spaces and brackets, so fields start after the last
     one.
     """
@@ -119,18 +122,18 @@ def from_stat(text: str) -> Process:
     )
 
 
-def _from_ps() -> list[Process]:
+def _read_ps() -> list[Process]:
     command = ["ps", "-axo", "pid=,ppid=,pgid=,stat=,rss="]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    return [from_ps_line(line) for line in answer.stdout.splitlines() if line.strip()]
+    return [parse_ps_line(line) for line in answer.stdout.splitlines() if line.strip()]
 
 
-def from_ps_line(line: str) -> Process:
+def parse_ps_line(line: str) -> Process:
     pid, parent, group, state, kilobytes = line.split()
     return Process(int(pid), int(parent), int(group), state.startswith("Z"), int(kilobytes) * 1024)
 
 
-def marked(mark: str, table: Mapping[int, Process]) -> set[int]:
+def with_mark(mark: str, table: Mapping[int, Process]) -> set[int]:
     """Return the processes with `mark` in their environment, as far as it is readable."""
     wanted, found = mark.encode(), set()
     for pid in table:
@@ -145,7 +148,7 @@ def children_of(pid: int, table: Mapping[int, Process]) -> set[int]:
     return {process.pid for process in table.values() if process.parent == pid}
 
 
-def belonging(roots: Iterable[int], groups: Iterable[int], table: Mapping[int, Process]) -> set[int]:
+def members_of(roots: Iterable[int], groups: Iterable[int], table: Mapping[int, Process]) -> set[int]:
     """Return the roots, the members of the groups, and all their descendants."""
     known = set(groups)
     wanted = [*roots, *(process.pid for process in table.values() if process.group in known)]
@@ -161,7 +164,7 @@ def belonging(roots: Iterable[int], groups: Iterable[int], table: Mapping[int, P
     return found
 
 
-class Family:
+class ProcessTree:
     """The processes of one browser: the driver, which is a child of this process, and its descendants."""
 
     def __init__(self, driver: int, mark: str) -> None:
@@ -171,13 +174,13 @@ class Family:
         self._groups: set[int] = set()
 
     def members(self) -> list[Process]:
-        table = all_processes()
+        table = process_table()
         me = table[os.getpid()]
-        roots = marked(self.mark, table)
+        roots = with_mark(self.mark, table)
         # The pid of an ended driver may have been reused.
         if self.driver in children_of(me.pid, table):
             roots.add(self.driver)
-        pids = belonging(roots, self._groups, table) - {me.pid}
+        pids = members_of(roots, self._groups, table) - {me.pid}
         # A group without processes is forgotten for the same reason.
         self._groups = {table[pid].group for pid in pids} - {me.group}
         return [table[pid] for pid in sorted(pids)]
@@ -200,7 +203,7 @@ class Family:
 
 
 CLEAR_SECONDS = 2
-FORGET = "() => { sessionStorage.clear(); window.name = ''; }"
+CLEAR_STORAGE_SCRIPT = "() => { sessionStorage.clear(); window.name = ''; }"
 """Clears the state that a tab keeps between pages. Cookies and storage are shared, because they hold the login."""
 
 
@@ -265,7 +268,7 @@ async def _cleared(page: Page) -> bool:
     """
     try:
         async with asyncio.timeout(CLEAR_SECONDS):
-            await page.evaluate(FORGET)
+            await page.evaluate(CLEAR_STORAGE_SCRIPT)
             await page.goto("about:blank", wait_until="commit")
     except (TimeoutError, PlaywrightError):
         return False
@@ -275,7 +278,7 @@ async def _cleared(page: Page) -> bool:
 # --- A running Chromium: pages, contexts, shutdown.
 
 
-SAME_EVERYWHERE: dict[str, Any] = {
+CONTEXT_OPTIONS: dict[str, Any] = {
     # Make texts and times independent of the machine.
     "locale": "en-US",
     "timezone_id": "UTC",
@@ -297,14 +300,14 @@ class Chromium:
     driver: Playwright
     context: BrowserContext
     """Context of X, with the profile."""
-    family: Family
+    tree: ProcessTree
     started_at: datetime
     searches: int = 0
     readings: int = 0
     users: int = 0
     gone: bool = False
     """The browser was closed, crashed or was killed."""
-    stuck: bool = False
+    is_unresponsive: bool = False
     """The browser did not complete an operation in time."""
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     opening: int = 0
@@ -344,18 +347,18 @@ class Chromium:
         if not self.users:
             self.idle.set()
 
-    async def take_page(self) -> Page:
+    async def acquire_page(self) -> Page:
         """Return a page in the logged-in context: a spare one, or a new one."""
         page = self.spares.take()
         if page is None:
             async with self._opens():
                 page = await self.context.new_page()
                 self._known.add(page)
-                await refuse_films(page)
+                await block_videos(page)
             self.spares.add(page)
         return page
 
-    async def give_back(self, page: Page) -> None:
+    async def release_page(self, page: Page) -> None:
         """Reuse a page after a successful search. After a failed one use `close_page`, because its state is unknown."""
         kept = False
         try:
@@ -364,17 +367,17 @@ class Chromium:
             if not kept:
                 await self.close_page(page)
 
-    async def new_guest(self, proxy: str) -> Page:
+    async def new_isolated_page(self, proxy: str) -> Page:
         """Open a page in a separate context whose connections all go through the proxy."""
         async with self._opens():
             context = await self.browser.new_context(
                 proxy={"server": proxy},
-                **SAME_EVERYWHERE,
+                **CONTEXT_OPTIONS,
                 viewport={"width": 1280, "height": 1600},
             )
             self._known.add(context)
             # Pages of feeds show advertisements in cross-site frames.
-            await context.route("**/*", refuse_heavy)
+            await context.route("**/*", block_heavy_resources)
             page = await context.new_page()
             self._known.add(page)
         return page
@@ -386,7 +389,7 @@ class Chromium:
             yield
         except (asyncio.CancelledError, PlaywrightError):
             # The browser or its driver may be dead, or the page may still open with no owner to close it.
-            self.stuck = True
+            self.is_unresponsive = True
             raise
         finally:
             self.opening -= 1
@@ -397,12 +400,12 @@ class Chromium:
         await self._close(page.context if own else page)
         if not own and not page.is_closed():
             # The driver has died and sends no more events.
-            self.stuck = True
+            self.is_unresponsive = True
         self._known -= {page, page.context} - {self.context}
 
     async def tidy(self) -> int:
         """Close popups and other pages and contexts without an owner. Return how many."""
-        if self.opening or self.gone or self.stuck:
+        if self.opening or self.gone or self.is_unresponsive:
             return 0
         strays: list[Page | BrowserContext] = [each for each in self.contexts if each not in self._known]
         strays += [each for each in self.context.pages if each not in self._known or each in self.spares.crashed]
@@ -433,24 +436,24 @@ class Chromium:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await what.close()
         except (TimeoutError, PlaywrightError):
-            self.stuck = True
+            self.is_unresponsive = True
 
     async def close(self) -> None:
         """Shut down gracefully if possible, then kill the remaining processes."""
-        if self.stuck:
-            await self.family.end(but_driver=True)
+        if self.is_unresponsive:
+            await self.tree.end(but_driver=True)
         with suppress(TimeoutError, PlaywrightError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.context.close()
-        await end_driver(self.driver, self.family)
+        await stop_driver(self.driver, self.tree)
 
 
-async def end_driver(driver: Playwright, family: Family) -> None:
+async def stop_driver(driver: Playwright, tree: ProcessTree) -> None:
     # A driver that does not stop is killed, so the reason does not matter.
     with suppress(TimeoutError, PlaywrightError):
         async with asyncio.timeout(CLOSE_SECONDS):
             await driver.stop()
-    left = await family.end()
+    left = await tree.end()
     if left:
         log.error("processes cannot be ended: %s", left, extra={"action": "browser_left"})
 
@@ -464,7 +467,7 @@ def first_line(error: PlaywrightError) -> str:
 # --- Finding and starting Chromium.
 
 
-WITHOUT_WINDOWS = ("chromium-headless-shell", "chrome-headless-shell")
+HEADLESS_NAMES = ("chromium-headless-shell", "chrome-headless-shell")
 """Headless builds: a search costs two thirds of one in full Chromium, and a page in a separate context a third. They
 use the same profile.
 """
@@ -493,7 +496,7 @@ MARK = "FOUND_FOOTY_BROWSER"
 START_SECONDS = 30
 DRIVER_SECONDS = 15.0
 """Time limit for starting the driver, which then starts Chromium. A restart request waits for both."""
-DRIVER_END_SECONDS = 5.0
+DRIVER_STOP_SECONDS = 5.0
 
 
 _starting = asyncio.Lock()
@@ -506,7 +509,7 @@ def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
         if not os.access(given, os.X_OK) or given.is_dir():
             raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is not an executable file")
         return given
-    names = NAMES if window else WITHOUT_WINDOWS + NAMES
+    names = NAMES if window else HEADLESS_NAMES + NAMES
     for name in names:
         found = shutil.which(name)
         if found is not None:
@@ -541,26 +544,26 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
         raise SourceUnavailable(f"the browser's profile {options.profile} cannot be used: {error.strerror}") from error
     async with AsyncExitStack() as stack:
         async with _starting:
-            driver, family = await _start_driver(f"{MARK}={secrets.token_hex(8)}")
-        stack.push_async_callback(end_driver, driver, family)
+            driver, tree = await _start_driver(f"{MARK}={secrets.token_hex(8)}")
+        stack.push_async_callback(stop_driver, driver, tree)
         try:
             flags = [*FLAGS, *LEAN_FLAGS] if lean else [*FLAGS]
             # The driver enforces the same limit, unless the driver itself hangs.
-            async with asyncio.timeout(START_SECONDS + DRIVER_END_SECONDS):
-                context = await _launch(driver, executable, options.profile, family.mark, flags, headless=headless)
+            async with asyncio.timeout(START_SECONDS + DRIVER_STOP_SECONDS):
+                context = await _launch(driver, executable, options.profile, tree.mark, flags, headless=headless)
         except PlaywrightError as error:
             raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
         except TimeoutError:
             raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
         stack.pop_all()
     spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
-    chromium = Chromium(driver, context, family, datetime.now(UTC), spares=spares)
+    chromium = Chromium(driver, context, tree, datetime.now(UTC), spares=spares)
     context.on("close", lambda _: setattr(chromium, "gone", True))
     return chromium
 
 
-async def _start_driver(mark: str) -> tuple[Playwright, Family]:
-    before = children_of(os.getpid(), all_processes())
+async def _start_driver(mark: str) -> tuple[Playwright, ProcessTree]:
+    before = children_of(os.getpid(), process_table())
     starting = asyncio.create_task(async_playwright().start(), name="start of the browser's driver")
     try:
         await asyncio.wait({starting}, timeout=DRIVER_SECONDS)
@@ -568,15 +571,15 @@ async def _start_driver(mark: str) -> tuple[Playwright, Family]:
             raise SourceUnavailable(f"the browser's driver did not start within {DRIVER_SECONDS:g} s")
         if (fault := starting.exception()) is not None:
             raise SourceUnavailable(f"the browser's driver does not start: {type(fault).__name__}: {fault}") from fault
-        new = children_of(os.getpid(), all_processes()) - before
+        new = children_of(os.getpid(), process_table()) - before
         if not new:
             raise SourceUnavailable("the browser's driver has ended at once")
-        return starting.result(), Family(min(new), mark)
+        return starting.result(), ProcessTree(min(new), mark)
     except BaseException:
         # Kill the process first, so that the start task ends.
-        for pid in children_of(os.getpid(), all_processes()) - before:
-            await Family(pid, mark).end()
-        await asyncio.wait({starting}, timeout=DRIVER_END_SECONDS)
+        for pid in children_of(os.getpid(), process_table()) - before:
+            await ProcessTree(pid, mark).end()
+        await asyncio.wait({starting}, timeout=DRIVER_STOP_SECONDS)
         starting.cancel()
         raise
 
@@ -597,7 +600,7 @@ async def _launch(
         viewport={"width": 1280, "height": 1600} if headless else None,
         no_viewport=None if headless else True,
         timeout=START_SECONDS * 1000,
-        **SAME_EVERYWHERE,
+        **CONTEXT_OPTIONS,
     )
 
 

@@ -13,7 +13,7 @@ FACTS_SECONDS = 3.0
 RECYCLE_SECONDS = 60.0
 """Time for running tasks to finish and a browser to start."""
 MAX_BYTES = 256 * 1024
-LONGEST_REASON = 200
+MAX_REASON_LENGTH = 200
 
 
 class BrowserClient:
@@ -47,7 +47,7 @@ class BrowserClient:
         return await self._command("/reset", reason, {})
 
     async def _command(self, path: str, reason: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        words = "".join(letter for letter in reason if letter.isprintable())[:LONGEST_REASON]
+        words = "".join(letter for letter in reason if letter.isprintable())[:MAX_REASON_LENGTH]
         answer = await self.request("POST", path, self._recycle_seconds, {"reason": words, **options})
         if error := answer.get("error"):
             message = error.get("message") if isinstance(error, dict) else error

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from found_footy.browser.chromium import Chromium, owned, start_chromium
+from found_footy.browser.chromium import Chromium, lock_profile, start_chromium
 from found_footy.browser.models import BrowserOptions
-from found_footy.browser.x_search import READ_PAGE, page_reading
+from found_footy.browser.x_search import READ_PAGE, parse_x_page
 from found_footy.errors import SettingsError, SourceUnavailable
 
 POLL_SECONDS = 0.5
@@ -28,7 +28,7 @@ def has_display(environment: Mapping[str, str] = os.environ, platform: str = sys
     return not platform.startswith("linux") or any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def need_display() -> None:
+def require_display() -> None:
     if not has_display():
         raise SettingsError(
             "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set): log in on a machine "
@@ -41,8 +41,8 @@ async def log_in(
 ) -> bool:
     """Wait until a person has logged in (True) or closed the window (False). `opened` receives the page."""
     if not headless:
-        need_display()
-    with owned(options.profile):
+        require_display()
+    with lock_profile(options.profile):
         chromium = await start_chromium(options, headless=headless, lean=False)
         try:
             page = chromium.context.pages[0] if chromium.context.pages else await chromium.context.new_page()
@@ -65,7 +65,7 @@ async def _until_logged_in(chromium: Chromium) -> bool:
         for page in chromium.context.pages:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
-                    reading = page_reading(await page.evaluate(READ_PAGE, 1))
+                    reading = parse_x_page(await page.evaluate(READ_PAGE, 1))
             except PlaywrightError:
                 # Navigating, or closed: the next poll shows which.
                 continue

@@ -36,29 +36,29 @@ from found_footy.errors import (
 
 log = logging.getLogger(__name__)
 
-NEWEST = 5
-MOST_BYTES = 2_000_000
-SECONDS = 2
+MAX_SAVED_PAGES = 5
+MAX_SAVED_BYTES = 2_000_000
+SAVE_TIMEOUT_SECONDS = 2
 
 
-async def keep_page(page: Page, folder: Path) -> Path | None:
+async def save_unrecognized_page(page: Page, folder: Path) -> Path | None:
     """Save the page and return the file, or None if that fails."""
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(SAVE_TIMEOUT_SECONDS):
             html = await page.content()
-        return keep(html, folder, datetime.now(UTC))
+        return write_page(html, folder, datetime.now(UTC))
     except (TimeoutError, PlaywrightError, OSError) as error:
-        log.warning("the page was not kept: %s", error, extra={"action": "page_not_kept"})
+        log.warning("could not save the page: %s", error, extra={"action": "page_not_kept"})
         return None
 
 
-def keep(html: str, folder: Path, now: datetime) -> Path:
+def write_page(html: str, folder: Path, now: datetime) -> Path:
     """Write the file readable for the owner only, because a page of X shows the account."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{now:%Y%m%dT%H%M%S.%fZ}.html"
     path.touch(mode=0o600)
-    path.write_bytes(html.encode("utf-8", "replace")[:MOST_BYTES])
-    for old in sorted(folder.glob("*.html"))[:-NEWEST]:
+    path.write_bytes(html.encode("utf-8", "replace")[:MAX_SAVED_BYTES])
+    for old in sorted(folder.glob("*.html"))[:-MAX_SAVED_PAGES]:
         old.unlink(missing_ok=True)
     return path
 
@@ -91,19 +91,19 @@ class PageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    sign: PageState
+    state: PageState
     data: dict[str, Any] | None = None
 
 
-def reading_of(raw: object) -> PageResult:
+def parse_result(raw: object) -> PageResult:
     """Validate the script's result. Anything invalid counts as waiting."""
-    said = raw.get("sign") if isinstance(raw, dict) else None
-    if not isinstance(raw, dict) or not isinstance(said, str) or said not in set(PageState):
+    name = raw.get("sign") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict) or not isinstance(name, str) or name not in set(PageState):
         return PageResult(PageState.WAITING)
-    sign, data = PageState(said), raw.get("data")
-    if sign is PageState.READY and not isinstance(data, dict):
+    state, data = PageState(name), raw.get("data")
+    if state is PageState.READY and not isinstance(data, dict):
         return PageResult(PageState.WAITING)
-    return PageResult(sign, data if sign is PageState.READY else None)
+    return PageResult(state, data if state is PageState.READY else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ class PageSigns:
         """Why the page is blocked, or None."""
         words = _WORDS.search(f"{self.title}\n{self.text}") if len(self.text) < _LONG_PAGE else None
         if words is not None:
-            return f"the page says {words[0]!r}"
-        return "the page asks for a captcha or a consent" if self.challenge and self.loaded else None
+            return f"the page shows {words[0]!r}"
+        return "the page requires a captcha or consent" if self.challenge and self.loaded else None
 
 
-def signs_of(raw: object) -> PageSigns:
+def parse_signs(raw: object) -> PageSigns:
     if not isinstance(raw, dict):
         return PageSigns()
     title, text = raw.get("title"), raw.get("text")
@@ -137,19 +137,19 @@ def signs_of(raw: object) -> PageSigns:
 # --- Reading one page of a feed.
 
 
-LOOK_SECONDS = 0.1
-QUIET_LOOKS = 10
-LOOK_GRACE = 5.0
+POLL_INTERVAL_SECONDS = 0.1
+QUIET_POLLS = 10
+EVALUATION_GRACE = 5.0
 """Extra time for a started evaluation, because paging through a scorecard takes a while."""
-MOST_BYTES_PAGE_READING = 24 * 1024 * 1024
+MAX_PAGE_BYTES = 24 * 1024 * 1024
 """Maximum decompressed bytes of a page and its requests."""
-MOST_READ = 1024 * 1024
+MAX_DATA_BYTES = 1024 * 1024
 WATCHED = frozenset({"document", "script", "xhr", "fetch"})
 """Resource types that a page needs to show its data."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageOrder:
+class PageReadRequest:
     url: str
     reader: str
     until: str | None = None
@@ -193,7 +193,7 @@ class PageTraffic:
 
     def received(self, event: dict[str, Any]) -> None:
         self.bytes += event.get("dataLength", 0)
-        if self.bytes > MOST_BYTES_PAGE_READING:
+        if self.bytes > MAX_PAGE_BYTES:
             self.ended.set()
 
 
@@ -209,7 +209,7 @@ def allowed(url: str, hosts: tuple[str, ...]) -> bool:
     return f"{host}:{port}" in hosts or (port in (None, 80, 443) and host in hosts)
 
 
-async def read_page(page: Page, order: PageOrder, options: BrowserOptions) -> dict[str, Any]:
+async def read_page(page: Page, order: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
     """Read a page. Raises a FeedError, or NotFound if the site has no such page; browser errors pass through."""
     traffic = PageTraffic(page)
     session = await page.context.new_cdp_session(page)
@@ -222,8 +222,8 @@ async def read_page(page: Page, order: PageOrder, options: BrowserOptions) -> di
         # Calls to a crashed page may never return.
         await asyncio.wait({work, end}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
-            if traffic.bytes > MOST_BYTES_PAGE_READING:
-                raise FeedMalformed(f"the page is larger than {MOST_BYTES_PAGE_READING // 1024**2} MiB")
+            if traffic.bytes > MAX_PAGE_BYTES:
+                raise FeedMalformed(f"the page is larger than {MAX_PAGE_BYTES // 1024**2} MiB")
             raise FeedUnavailable("the page crashed")
         return work.result()
     finally:
@@ -232,49 +232,54 @@ async def read_page(page: Page, order: PageOrder, options: BrowserOptions) -> di
         await asyncio.wait({work, end})
 
 
-async def _read(page: Page, traffic: PageTraffic, order: PageOrder, options: BrowserOptions) -> dict[str, Any]:
+async def _read(page: Page, traffic: PageTraffic, order: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
     try:
         response = await _opened(page, order.url, options)
     except PageNotOpened:
-        _refuse_elsewhere(traffic.sent_to, options)
+        _refuse_redirect(traffic.sent_to, options)
         raise
-    _refuse_elsewhere(page.url, options)
+    _refuse_redirect(page.url, options)
     if response is not None and response.status >= 400:
         raise await _refusal(page, response)
     latest = time.monotonic() + options.navigation_seconds
-    looks, moved_at = 0, traffic.moved_at
+    quiet_polls, moved_at = 0, traffic.moved_at
     while True:
-        reading, signs = await _look(page, order, max(0.1, latest - time.monotonic()) + LOOK_GRACE)
-        if reading.sign is PageState.MISSING:
+        reading, signs = await _evaluate(page, order, max(0.1, latest - time.monotonic()) + EVALUATION_GRACE)
+        if reading.state is PageState.MISSING:
             raise NotFound("the site has no such page")
         if reading.data is not None:
             return _bounded(reading.data)
         if (blocked := signs.blocked) is not None:
             raise FeedBlocked(blocked)
         now = time.monotonic()
-        looks, moved_at = looks + 1 if moved_at == traffic.moved_at else 0, traffic.moved_at
+        quiet_polls, moved_at = quiet_polls + 1 if moved_at == traffic.moved_at else 0, traffic.moved_at
         # Count evaluations as well as time: on a busy machine both a page's requests and our evaluations are slow.
-        quiet = signs.loaded and not traffic.pending and looks >= QUIET_LOOKS and now - moved_at > options.quiet_seconds
+        quiet = (
+            signs.loaded
+            and not traffic.pending
+            and quiet_polls >= QUIET_POLLS
+            and now - moved_at > options.quiet_seconds
+        )
         if quiet or now > latest:
-            raise await _nothing_known(page, signs, traffic, options)
-        await asyncio.sleep(LOOK_SECONDS)
+            raise await _unrecognized_page_error(page, signs, traffic, options)
+        await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
-def _refuse_elsewhere(url: str, options: BrowserOptions) -> None:
+def _refuse_redirect(url: str, options: BrowserOptions) -> None:
     if url and not allowed(url, options.page_hosts):
-        raise FeedBlocked(f"the page is sent on to {(urlsplit(url).hostname or 'nowhere')[:100]}")
+        raise FeedBlocked(f"the page redirects to {(urlsplit(url).hostname or 'nowhere')[:100]}")
 
 
 async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | None:
     try:
         return await page.goto(url, wait_until="commit", timeout=options.navigation_seconds * 1000)
     except PlaywrightTimeout:
-        raise PageNotOpened(f"the page did not come within {options.navigation_seconds:g} s") from None
+        raise PageNotOpened(f"the page did not load within {options.navigation_seconds:g} s") from None
     except PlaywrightError as error:
         if "ERR_TOO_MANY_REDIRECTS" in error.message:
-            raise PageNotOpened("the page's redirects go in a circle") from error
+            raise PageNotOpened("the page has a redirect loop") from error
         if "net::" in error.message or "Download is starting" in error.message:
-            raise PageNotOpened(f"the page did not come: {first_line(error).partition(' at ')[0][:150]}") from error
+            raise PageNotOpened(f"the page did not load: {first_line(error).partition(' at ')[0][:150]}") from error
         raise
 
 
@@ -284,34 +289,34 @@ async def _refusal(page: Page, response: Response) -> FootyError:
         await page.wait_for_load_state(timeout=2000)
     signs = await _signs(page)
     headers = await response.all_headers()
-    said = f"the page came with HTTP {response.status}"
+    message = f"the page answered with HTTP {response.status}"
     if signs.blocked is not None or "cf-mitigated" in headers or response.status in (401, 403):
-        return FeedBlocked(f"{said}, and {signs.blocked}" if signs.blocked else said)
+        return FeedBlocked(f"{message}, and {signs.blocked}" if signs.blocked else message)
     if response.status in (404, 410):
-        return NotFound(said)
+        return NotFound(message)
     if response.status == 429:
-        return FeedRateLimited(said)
-    return FeedUnavailable(said) if response.status >= 500 else FeedRejected(said)
+        return FeedRateLimited(message)
+    return FeedUnavailable(message) if response.status >= 500 else FeedRejected(message)
 
 
-async def _look(page: Page, order: PageOrder, seconds: float) -> tuple[PageResult, PageSigns]:
+async def _evaluate(page: Page, order: PageReadRequest, seconds: float) -> tuple[PageResult, PageSigns]:
     try:
         async with asyncio.timeout(seconds):
             raw = await page.evaluate(READERS[order.reader], {"until": order.until})
     except TimeoutError:
-        raise FeedUnavailable(f"the page did not react within {seconds:.2g} s") from None
+        raise FeedUnavailable(f"the page did not respond within {seconds:.2g} s") from None
     except PlaywrightError as error:
         if page.is_closed() or "closed" in error.message:
             raise
         # The page is navigating or its script is not loaded yet; the next poll decides.
         return PageResult(PageState.WAITING), PageSigns()
-    reading = reading_of(raw)
+    reading = parse_result(raw)
     return reading, PageSigns() if reading.data is not None else await _signs(page)
 
 
 async def _signs(page: Page) -> PageSigns:
     try:
-        return signs_of(await page.evaluate(PAGE_SIGNS))
+        return parse_signs(await page.evaluate(PAGE_SIGNS))
     except PlaywrightError:
         return PageSigns()
 
@@ -321,19 +326,21 @@ def _bounded(data: dict[str, Any]) -> dict[str, Any]:
     try:
         text = json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "replace")
     except (ValueError, RecursionError) as error:
-        raise FeedMalformed("what the page shows cannot be written down") from error
-    if len(text) > MOST_READ:
-        raise FeedMalformed("what the page shows is too much to be true")
+        raise FeedMalformed("the page data is not valid JSON") from error
+    if len(text) > MAX_DATA_BYTES:
+        raise FeedMalformed("the page data is too large")
     read: dict[str, Any] = json.loads(text)
     return read
 
 
-async def _nothing_known(page: Page, signs: PageSigns, traffic: PageTraffic, options: BrowserOptions) -> FeedError:
+async def _unrecognized_page_error(
+    page: Page, signs: PageSigns, traffic: PageTraffic, options: BrowserOptions
+) -> FeedError:
     """Return the error for a page without known content: unavailable if still loading, malformed if complete."""
     if traffic.failed:
-        return FeedUnavailable(f"the page shows nothing: {traffic.failed} of its requests failed")
+        return FeedUnavailable(f"the page has no data: {traffic.failed} of its requests failed")
     if traffic.pending or not signs.loaded:
-        return FeedUnavailable(f"the page did not show anything within {options.navigation_seconds:g} s")
-    kept = await keep_page(page, options.changed_pages)
-    message = "the page shows nothing that we know"
-    return FeedMalformed(f"{message}; it is kept as {kept}" if kept else message)
+        return FeedUnavailable(f"the page had no data within {options.navigation_seconds:g} s")
+    path = await save_unrecognized_page(page, options.changed_pages)
+    message = "the page has an unknown layout"
+    return FeedMalformed(f"{message}; it is saved as {path}" if path else message)

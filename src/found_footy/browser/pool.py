@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from found_footy.browser.chromium import Chromium, Family, Process, start_chromium
+from found_footy.browser.chromium import Chromium, Process, ProcessTree, start_chromium
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.proxy import EgressProxy
 from found_footy.browser.recycling import (
@@ -22,7 +22,7 @@ from found_footy.browser.recycling import (
     RecycleDecision,
     RecycleLog,
     RecycleReason,
-    reason_to_renew,
+    reason_to_recycle,
 )
 from found_footy.errors import SettingsError, SourceUnavailable
 from found_footy.runtime.addresses import AddressPolicy
@@ -35,42 +35,42 @@ FIRST = RecycleDecision(RecycleReason.CRASHED, "there is none")
 class BrowserPool:
     def __init__(self, options: BrowserOptions) -> None:
         self._options = options
-        self._door = asyncio.Lock()
-        self._renewal: asyncio.Task[Chromium] | None = None
-        self._families: list[Family] = []
+        self._lock = asyncio.Lock()
+        self._starting: asyncio.Task[Chromium] | None = None
+        self._process_trees: list[ProcessTree] = []
         """Process families that still have processes; normally one."""
         self._starts = 0
         self._recycles = RecycleLog()
         self._strays = 0
         self._leaked = 0
         self._stopping = False
-        self._outgoing = EgressProxy(AddressPolicy(options.private_hosts))
-        self._upkeep: asyncio.Task[None] | None = None
+        self._proxy = EgressProxy(AddressPolicy(options.private_hosts))
+        self._maintenance: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the browser, so that a broken one is noticed before the first search."""
-        await self._outgoing.start()
-        async with self._door:
-            await self._fit()
-        self._upkeep = asyncio.create_task(self._look_after_it(), name="upkeep of Chromium")
+        await self._proxy.start()
+        async with self._lock:
+            await self._usable_chromium()
+        self._maintenance = asyncio.create_task(self._maintain(), name="upkeep of Chromium")
 
     @asynccontextmanager
     async def page(self) -> AsyncIterator[Page]:
         """Provide a logged-in page for one search. It is reused after a success and closed after a failure."""
         async with self._entered(guest=False) as chromium:
-            page = await chromium.take_page()
+            page = await chromium.acquire_page()
             try:
                 yield page
             except BaseException:
                 await chromium.close_page(page)
                 raise
-            await chromium.give_back(page)
+            await chromium.release_page(page)
 
     @asynccontextmanager
-    async def guest_page(self) -> AsyncIterator[Page]:
+    async def isolated_page(self) -> AsyncIterator[Page]:
         """Provide a page without a login, in a separate context, that cannot reach private addresses."""
         async with self._entered(guest=True) as chromium:
-            page = await chromium.new_guest(self._outgoing.url)
+            page = await chromium.new_isolated_page(self._proxy.url)
             try:
                 yield page
             finally:
@@ -78,8 +78,8 @@ class BrowserPool:
 
     @asynccontextmanager
     async def _entered(self, *, guest: bool) -> AsyncIterator[Chromium]:
-        async with self._door:
-            chromium = await self._fit()
+        async with self._lock:
+            chromium = await self._usable_chromium()
             chromium.enter(guest=guest)
         try:
             yield chromium
@@ -97,54 +97,54 @@ class BrowserPool:
         Concurrent requests share one recycle. Raises the errors of a start.
         """
         asked = datetime.now(UTC)
-        async with self._door:
+        async with self._lock:
             self._refuse_if_stopping()
             last = self._recycles.last[-1] if self._recycles.last else None
             if last is not None and last.reason in (RecycleReason.MANUAL, RecycleReason.RECOVERY) and last.at >= asked:
                 return last
-            if self._renewal is not None:
+            if self._starting is not None:
                 # A start whose task was cancelled continues on its own.
-                await asyncio.wait({self._renewal})
+                await asyncio.wait({self._starting})
             current = self._current()
-            if current is not None and not (current.gone or current.stuck):
+            if current is not None and not (current.gone or current.is_unresponsive):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._options.recycle_seconds):
                         await current.idle.wait()
                 self._refuse_if_stopping()
             renewal = RecycleDecision(reason, why)
-            self._renewal = asyncio.create_task(self._renew(current, renewal), name="start of Chromium")
-            await asyncio.shield(self._renewal)
+            self._starting = asyncio.create_task(self._replace(current, renewal), name="start of Chromium")
+            await asyncio.shield(self._starting)
             return self._recycles.last[-1]
 
-    async def _fit(self) -> Chromium:
+    async def _usable_chromium(self) -> Chromium:
         """Return a working browser, recycled if necessary. The caller must hold the lock.
 
         Cancelling the caller does not cancel the start: the next search uses its result.
         """
         self._refuse_if_stopping()
         current = self._current()
-        if self._renewal is None or self._renewal.done():
-            renewal = FIRST if current is None else reason_to_renew(_wear(current), self._options)
+        if self._starting is None or self._starting.done():
+            renewal = FIRST if current is None else reason_to_recycle(usage_of(current), self._options)
             if renewal is not None:
-                if current is not None and not (current.gone or current.stuck):
+                if current is not None and not (current.gone or current.is_unresponsive):
                     # Tasks are bounded in time. Two browsers cannot share the profile.
                     await current.idle.wait()
                     self._refuse_if_stopping()
-                self._renewal = asyncio.create_task(self._renew(current, renewal), name="start of Chromium")
-        assert self._renewal is not None
-        return await asyncio.shield(self._renewal)
+                self._starting = asyncio.create_task(self._replace(current, renewal), name="start of Chromium")
+        assert self._starting is not None
+        return await asyncio.shield(self._starting)
 
     def _refuse_if_stopping(self) -> None:
         if self._stopping:
             raise SourceUnavailable("the browser service is stopping")
 
-    async def _renew(self, old: Chromium | None, renewal: RecycleDecision) -> Chromium:
+    async def _replace(self, old: Chromium | None, renewal: RecycleDecision) -> Chromium:
         began, before = time.monotonic(), len(self.processes())
         if old is not None:
             await old.close()
         started = await start_chromium(self._options, headless=self._options.headless, lean=True)
         self._starts += 1
-        self._families.append(started.family)
+        self._process_trees.append(started.tree)
         log.info("started Chromium: %s", renewal.why, extra={"action": "browser_started", "starts": self._starts})
         if renewal is not FIRST:
             self._recycles.note(self._recycle(old, renewal, before, began))
@@ -164,16 +164,16 @@ class BrowserPool:
         )
 
     def _current(self) -> Chromium | None:
-        task = self._renewal
+        task = self._starting
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
         return task.result()
 
-    async def _look_after_it(self) -> None:
+    async def _maintain(self) -> None:
         """Run maintenance in the background, so that a browser that died while idle is replaced."""
         while True:
             await asyncio.sleep(self._options.upkeep_seconds)
-            for duty in (self._end_leaked, self._tidy, self._renew_if_worn):
+            for duty in (self._stop_leaked, self._close_spare_pages, self._recycle_if_needed):
                 try:
                     await duty()
                 except (SourceUnavailable, SettingsError, PlaywrightError) as error:
@@ -182,30 +182,30 @@ class BrowserPool:
                     # The failure may be temporary, and only this loop kills leaked processes.
                     log.exception("upkeep of the browser failed", extra={"action": "browser_upkeep_failed"})
 
-    async def _tidy(self) -> None:
+    async def _close_spare_pages(self) -> None:
         current = self._current()
         if current is not None:
             self._strays += await current.tidy()
 
-    async def _renew_if_worn(self) -> None:
-        if not self._door.locked():
-            async with self._door:
-                await self._fit()
+    async def _recycle_if_needed(self) -> None:
+        if not self._lock.locked():
+            async with self._lock:
+                await self._usable_chromium()
 
-    async def _end_leaked(self) -> None:
+    async def _stop_leaked(self) -> None:
         """Kill processes that outlived their browser."""
         current = self._current()
-        if current is None or (self._renewal is not None and not self._renewal.done()):
+        if current is None or (self._starting is not None and not self._starting.done()):
             return
-        for family in [each for each in self._families if each is not current.family]:
-            if left := [each.pid for each in family.members() if not each.ended]:
+        for tree in [each for each in self._process_trees if each is not current.tree]:
+            if left := [each.pid for each in tree.members() if not each.ended]:
                 log.warning("ended processes of an old browser: %s", left, extra={"action": "browser_leak_ended"})
-                self._leaked += len(left) - len(await family.end())
+                self._leaked += len(left) - len(await tree.end())
 
     def processes(self) -> list[Process]:
         """Return the processes of all browsers of this service, including leftovers of old ones."""
-        by_family = {family: family.members() for family in self._families}
-        self._families = [family for family, members in by_family.items() if members]
+        by_family = {tree: tree.members() for tree in self._process_trees}
+        self._process_trees = [tree for tree, members in by_family.items() if members]
         return [each for members in by_family.values() for each in members]
 
     def facts(self) -> BrowserFacts:
@@ -228,31 +228,31 @@ class BrowserPool:
             recycles_total=self._recycles.by_reason,
             strays_closed=self._strays,
             leaked_ended=self._leaked,
-            requests_refused=self._outgoing.refused,
+            requests_refused=self._proxy.refused,
         )
 
     async def stop(self) -> None:
         """Stop the browser and all its processes, even under running searches."""
         self._stopping = True
-        if self._upkeep is not None:
-            self._upkeep.cancel()
-            await asyncio.wait({self._upkeep})
-        if self._renewal is not None:
-            await asyncio.wait({self._renewal})
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+            await asyncio.wait({self._maintenance})
+        if self._starting is not None:
+            await asyncio.wait({self._starting})
         current = self._current()
-        self._renewal = None
+        self._starting = None
         if current is not None:
             await current.close()
-        await self._outgoing.stop()
+        await self._proxy.stop()
 
 
-def _wear(chromium: Chromium) -> BrowserUsage:
+def usage_of(chromium: Chromium) -> BrowserUsage:
     return BrowserUsage(
         age=datetime.now(UTC) - chromium.started_at,
         tasks=chromium.tasks,
-        processes=sum(not each.ended for each in chromium.family.members()),
+        processes=sum(not each.ended for each in chromium.tree.members()),
         gone=chromium.gone,
-        stuck=chromium.stuck,
+        is_unresponsive=chromium.is_unresponsive,
     )
 
 

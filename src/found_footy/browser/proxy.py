@@ -90,7 +90,7 @@ class EgressProxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 there[1].write(greeting)
-            await _both_ways((reader, writer), there)
+            await _relay((reader, writer), there)
         finally:
             await _close(there[1])
 
@@ -139,7 +139,7 @@ async def _say(writer: asyncio.StreamWriter, status: str) -> None:
     await writer.drain()
 
 
-async def _both_ways(here: Streams, there: Streams) -> None:
+async def _relay(here: Streams, there: Streams) -> None:
     out = asyncio.create_task(_pipe(here[0], there[1]))
     back = asyncio.create_task(_pipe(there[0], here[1]))
     try:

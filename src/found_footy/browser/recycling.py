@@ -11,7 +11,7 @@ from typing import Any
 
 from found_footy.browser.models import BrowserOptions
 
-REMEMBERED = 20
+MAX_RECYCLES = 20
 
 
 class RecycleReason(StrEnum):
@@ -41,20 +41,20 @@ class BrowserUsage:
     """Searches and pages read."""
     processes: int
     gone: bool = False
-    stuck: bool = False
+    is_unresponsive: bool = False
 
 
-def reason_to_renew(wear: BrowserUsage, options: BrowserOptions) -> RecycleDecision | None:
-    if wear.gone:
+def reason_to_recycle(usage: BrowserUsage, options: BrowserOptions) -> RecycleDecision | None:
+    if usage.gone:
         return RecycleDecision(RecycleReason.CRASHED, "it has ended")
-    if wear.stuck:
+    if usage.is_unresponsive:
         return RecycleDecision(RecycleReason.STUCK, "it does not react")
-    if wear.age >= timedelta(hours=options.hours):
-        return RecycleDecision(RecycleReason.UPTIME, f"it is {wear.age.total_seconds() / 3600:.1f} hours old")
-    if wear.tasks >= options.searches:
-        return RecycleDecision(RecycleReason.TASK_COUNT, f"it has done {wear.tasks} tasks")
-    if wear.processes > options.processes:
-        return RecycleDecision(RecycleReason.PROCESSES, f"it has {wear.processes} processes")
+    if usage.age >= timedelta(hours=options.hours):
+        return RecycleDecision(RecycleReason.UPTIME, f"it is {usage.age.total_seconds() / 3600:.1f} hours old")
+    if usage.tasks >= options.searches:
+        return RecycleDecision(RecycleReason.TASK_COUNT, f"it has done {usage.tasks} tasks")
+    if usage.processes > options.processes:
+        return RecycleDecision(RecycleReason.PROCESSES, f"it has {usage.processes} processes")
     return None
 
 
@@ -79,7 +79,7 @@ class Recycle:
 
 @dataclass(slots=True)
 class RecycleLog:
-    last: deque[Recycle] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    last: deque[Recycle] = field(default_factory=lambda: deque(maxlen=MAX_RECYCLES))
     """Newest last."""
     totals: dict[RecycleReason, int] = field(default_factory=lambda: dict.fromkeys(RecycleReason, 0))
 

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from found_footy.browser.page_reader import READERS, PageOrder, allowed
-from found_footy.browser.x_search import SearchOrder, moment
+from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
+from found_footy.browser.x_search import XSearchRequest, parse_time
 from found_footy.errors import (
     BrowserAway,
     FeedBlocked,
@@ -49,41 +49,41 @@ STATUSES: dict[type[FootyError], int] = {
     FeedMalformed: 502,
     FeedUnavailable: 503,
 }
-LONGEST_QUERY = 512
+MAX_QUERY_LENGTH = 512
 """X's own limit."""
-MOST_POSTS = 200
+MAX_POSTS = 200
 DEFAULT_POSTS = 50
-LONGEST_URL = 1000
-LONGEST_BODY = 4096
-LONGEST_REASON = 200
+MAX_URL_LENGTH = 1000
+MAX_BODY_BYTES = 4096
+MAX_REASON_LENGTH = 200
 
 
 class InvalidBrowserRequest(Exception):
     """Invalid request, with a message that states what is allowed."""
 
 
-def parse_order(params: Mapping[str, str]) -> SearchOrder:
+def parse_search_request(params: Mapping[str, str]) -> XSearchRequest:
     query = params.get("q", "").strip()
-    if not query or len(query) > LONGEST_QUERY or not query.isprintable():
-        raise InvalidBrowserRequest(f"q: a printable text of 1 to {LONGEST_QUERY} characters is allowed")
-    since = moment(params["since"].replace(" ", "+")) if params.get("since") else None
+    if not query or len(query) > MAX_QUERY_LENGTH or not query.isprintable():
+        raise InvalidBrowserRequest(f"q: a printable text of 1 to {MAX_QUERY_LENGTH} characters is allowed")
+    since = parse_time(params["since"].replace(" ", "+")) if params.get("since") else None
     if params.get("since") and since is None:
         raise InvalidBrowserRequest("since: a time with its zone is allowed, such as 2026-08-22T14:03:00+00:00")
     limit = params.get("limit") or str(DEFAULT_POSTS)
-    if not (limit.isascii() and limit.isdigit() and len(limit) <= 4 and 1 <= int(limit) <= MOST_POSTS):
-        raise InvalidBrowserRequest(f"limit: a whole number from 1 to {MOST_POSTS} is allowed")
-    return SearchOrder(query, since, int(limit))
+    if not (limit.isascii() and limit.isdigit() and len(limit) <= 4 and 1 <= int(limit) <= MAX_POSTS):
+        raise InvalidBrowserRequest(f"limit: a whole number from 1 to {MAX_POSTS} is allowed")
+    return XSearchRequest(query, since, int(limit))
 
 
-def parse_page_order(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageOrder:
+def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageReadRequest:
     url, reader, until = params.get("url", ""), params.get("reader", ""), params.get("until") or None
-    if len(url) > LONGEST_URL or not url.isprintable() or not allowed(url, hosts):
+    if len(url) > MAX_URL_LENGTH or not url.isprintable() or not allowed(url, hosts):
         raise InvalidBrowserRequest(f"url: a page of {', '.join(hosts) or 'no host at all'} is allowed")
     if reader not in READERS:
         raise InvalidBrowserRequest(f"reader: {' or '.join(READERS)} is allowed")
     if until is not None and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", until, re.ASCII):
         raise InvalidBrowserRequest("until: a day is allowed, such as 2026-08-22")
-    return PageOrder(url, reader, until)
+    return PageReadRequest(url, reader, until)
 
 
 async def parse_command(request: Request) -> tuple[str, bool]:
@@ -96,21 +96,21 @@ async def parse_command(request: Request) -> tuple[str, bool]:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > LONGEST_BODY:
-            raise InvalidBrowserRequest(f"the body: {LONGEST_BODY} bytes are allowed")
+        if len(body) > MAX_BODY_BYTES:
+            raise InvalidBrowserRequest(f"the body: {MAX_BODY_BYTES} bytes are allowed")
     try:
         document = json.loads(body)
         reason, recovery = document.get("reason", ""), document.get("recovery", False)
     except (ValueError, AttributeError, RecursionError):
         raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}') from None
-    if not isinstance(reason, str) or not reason.isprintable() or len(reason) > LONGEST_REASON:
-        raise InvalidBrowserRequest(f"reason: a printable text of up to {LONGEST_REASON} characters is allowed")
+    if not isinstance(reason, str) or not reason.isprintable() or len(reason) > MAX_REASON_LENGTH:
+        raise InvalidBrowserRequest(f"reason: a printable text of up to {MAX_REASON_LENGTH} characters is allowed")
     return reason or "on request", recovery is True
 
 
 def browser_app(service: BrowserService) -> Starlette:
     async def search(request: Request) -> Response:
-        posts = await service.search(parse_order(request.query_params))
+        posts = await service.search(parse_search_request(request.query_params))
         return _json({"posts": [post.to_json(service.options.x_url) for post in posts]})
 
     async def health(_: Request) -> Response:
@@ -120,10 +120,10 @@ def browser_app(service: BrowserService) -> Starlette:
         return _json({**facts, "error": _error_part("SourceUnavailable", facts["message"], "")}, 503)
 
     async def canary(_: Request) -> Response:
-        return _json(await service.canary.ask())
+        return _json(await service.canary.check())
 
     async def page(request: Request) -> Response:
-        order = parse_page_order(request.query_params, service.options.page_hosts)
+        order = parse_page_request(request.query_params, service.options.page_hosts)
         return _json({"data": await service.read(order)})
 
     async def recycle(request: Request) -> Response:
@@ -145,11 +145,11 @@ def browser_app(service: BrowserService) -> Starlette:
         ],
         # A web page can send requests to loopback under its own host name (DNS rebinding).
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
-        exception_handlers={FootyError: _told_error, InvalidBrowserRequest: _bad_request},
+        exception_handlers={FootyError: _error_response, InvalidBrowserRequest: _bad_request},
     )
 
 
-async def _told_error(_: Request, error: Exception) -> Response:
+async def _error_response(_: Request, error: Exception) -> Response:
     assert isinstance(error, FootyError)
     status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
     return _error(error.kind, str(error), error.hint, status)

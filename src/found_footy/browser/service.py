@@ -14,13 +14,13 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from found_footy.browser.chromium import Process, find_chromium, first_line, owned
+from found_footy.browser.chromium import Process, find_chromium, first_line, lock_profile
 from found_footy.browser.models import BrowserOptions
-from found_footy.browser.page_reader import PageOrder, read_page
+from found_footy.browser.page_reader import PageReadRequest, read_page
 from found_footy.browser.pool import AdmissionQueue, BrowserPool
 from found_footy.browser.recycling import BrowserFacts, RecycleReason
 from found_footy.browser.routes import browser_app
-from found_footy.browser.x_search import FoundPost, SearchOrder, search_page
+from found_footy.browser.x_search import FoundPost, XSearchRequest, search_page
 from found_footy.errors import (
     BrowserAway,
     FeedBusy,
@@ -37,7 +37,7 @@ from found_footy.errors import (
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.limits import Cooldown, SourceLimits
 
-Search = Callable[[SearchOrder], Awaitable[list[FoundPost]]]
+Search = Callable[[XSearchRequest], Awaitable[list[FoundPost]]]
 
 
 class Canary:
@@ -47,17 +47,17 @@ class Canary:
         self._search = search
         self._options = options
         self._now = now
-        self._asking = asyncio.Lock()
+        self._checking = asyncio.Lock()
         self._answer: dict[str, Any] | SourceError | None = None
         self._asked_at: datetime | None = None
 
-    async def ask(self) -> dict[str, Any]:
+    async def check(self) -> dict[str, Any]:
         """Run the search or return the cached result. Raises its SourceError, or SourceChanged if it finds nothing."""
-        async with self._asking:
+        async with self._checking:
             cached = self._fresh()
             if not cached:
                 self._asked_at = self._now()
-                self._answer = await self._ask()
+                self._answer = await self._run()
             if isinstance(self._answer, SourceError):
                 raise self._answer.with_traceback(None)
             assert self._answer is not None
@@ -70,14 +70,14 @@ class Canary:
         seconds = self._options.canary_failure_seconds if failed else self._options.canary_seconds
         return self._answer is not None and self._now() - self._asked_at < timedelta(seconds=seconds)
 
-    async def _ask(self) -> dict[str, Any] | SourceError:
+    async def _run(self) -> dict[str, Any] | SourceError:
         word = self._options.canary_word
         try:
-            posts = await self._search(SearchOrder(word, limit=5))
+            posts = await self._search(XSearchRequest(word, limit=5))
         except SourceError as error:
             return error
         if not posts:
-            return SourceChanged(f"a search for {word!r} found nothing, which cannot be")
+            return SourceChanged(f"a search for {word!r} found nothing")
         return {"word": word, "posts": len(posts), "newest": posts[0].posted_at, "asked_at": self._asked_at}
 
 
@@ -105,44 +105,44 @@ class RequestStats:
         counted = ("asked", "answered", "failed", "refused", "failed_in_a_row")
         return {**{name: getattr(self, name) for name in counted}, "running": running, "waiting": waiting}
 
-    def note_asked(self, now: datetime) -> None:
+    def record_request(self, now: datetime) -> None:
         self.asked += 1
         if self.waiting_since is None:
             self.waiting_since = now
 
-    def note_success(self, now: datetime) -> None:
+    def record_success(self, now: datetime) -> None:
         self.answered += 1
         self.failed_in_a_row = 0
         self.last_success = now
         self.waiting_since = None
 
-    def note_failure(self, kind: str, now: datetime) -> None:
+    def record_failure(self, kind: str, now: datetime) -> None:
         self.failed += 1
         self.failed_in_a_row += 1
         self.last_error, self.last_error_class = now, kind
 
-    def note_refusal(self) -> None:
+    def record_rejection(self) -> None:
         """Count a refusal, which is neither a failure nor a success, because it says nothing about X."""
         self.refused += 1
 
 
 def problems(
-    ledgers: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime
+    counters: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime
 ) -> list[str]:
     """Return why the service is unhealthy; empty if it is healthy."""
     found = []
-    for ledger in ledgers:
-        if ledger.failed_in_a_row >= options.failures:
+    for stats in counters:
+        if stats.failed_in_a_row >= options.failures:
             found.append(
-                f"the last {ledger.failed_in_a_row} {ledger.what} failed, most recently with {ledger.last_error_class}"
+                f"the last {stats.failed_in_a_row} {stats.what} failed, most recently with {stats.last_error_class}"
             )
-        if ledger.waiting_since is not None:
-            silence = now - ledger.waiting_since
+        if stats.waiting_since is not None:
+            silence = now - stats.waiting_since
             if silence > timedelta(seconds=options.stale_seconds):
-                found.append(f"none of the {ledger.what} has succeeded for {silence.total_seconds():.0f} s")
+                found.append(f"none of the {stats.what} has succeeded for {silence.total_seconds():.0f} s")
     left = browser.processes + browser.zombies
     if left > options.processes:
-        found.append(f"{left} processes, {browser.zombies} of them ended; allowed are {options.processes}")
+        found.append(f"{left} processes, {browser.zombies} of them zombies (limit: {options.processes})")
     return found
 
 
@@ -166,16 +166,16 @@ class BrowserService:
         self.options = options
         self._limits = limits
         self._now = now
-        self._keeper = BrowserPool(options)
-        self._turns = AdmissionQueue(options.at_once, options.waiting)
-        self._page_turns = AdmissionQueue(options.pages_at_once, options.pages_waiting)
-        self._ledger = RequestStats()
-        self._page_ledger = RequestStats("readings of pages")
+        self._pool = BrowserPool(options)
+        self._queue = AdmissionQueue(options.at_once, options.waiting)
+        self._page_queue = AdmissionQueue(options.pages_at_once, options.pages_waiting)
+        self._stats = RequestStats()
+        self._page_stats = RequestStats("readings of pages")
         self.canary = Canary(self.search, options, now)
         self._server = HttpServer(browser_app(self), options.port, name="the browser service")
         self._lock = ExitStack()
-        self._fresh: dict[SearchOrder, tuple[float, list[FoundPost]]] = {}
-        self._running: dict[SearchOrder, asyncio.Task[list[FoundPost]]] = {}
+        self._fresh: dict[XSearchRequest, tuple[float, list[FoundPost]]] = {}
+        self._running: dict[XSearchRequest, asyncio.Task[list[FoundPost]]] = {}
 
     @property
     def url(self) -> str:
@@ -183,11 +183,11 @@ class BrowserService:
 
     async def __aenter__(self) -> BrowserService:
         find_chromium(self.options.executable, window=not self.options.headless)
-        self._lock.enter_context(owned(self.options.profile))
+        self._lock.enter_context(lock_profile(self.options.profile))
         try:
             # Bind the port first, because it fails cheaply; early requests wait for the browser.
             await self._server.start()
-            await self._keeper.start()
+            await self._pool.start()
         except BaseException:
             await self._close()
             raise
@@ -201,7 +201,7 @@ class BrowserService:
     async def _close(self) -> None:
         # Running searches lose their browser and fail at once, so the server can stop.
         try:
-            await self._keeper.stop()
+            await self._pool.stop()
             await self._server.stop()
         finally:
             self._lock.close()
@@ -210,7 +210,7 @@ class BrowserService:
         """Wait until the server stops by itself, which happens only on an error."""
         await self._server.wait()
 
-    async def search(self, order: SearchOrder) -> list[FoundPost]:
+    async def search(self, order: XSearchRequest) -> list[FoundPost]:
         """Return posts with a video, newest first. Raises a SourceError. Equal searches share one result while it is
         fresh.
         """
@@ -220,26 +220,26 @@ class BrowserService:
         if same in self._fresh:
             return self._fresh[same][1]
         if self.options.fresh_seconds <= 0:
-            return await self._noted_search(order)
+            return await self._recorded_search(order)
         if same not in self._running:
-            task = asyncio.create_task(self._noted_search(order), name="search of X")
+            task = asyncio.create_task(self._recorded_search(order), name="search of X")
             self._running[same] = task
             task.add_done_callback(lambda done: self._finished(same, done))
         return await asyncio.shield(self._running[same])
 
-    def _finished(self, order: SearchOrder, task: asyncio.Task[list[FoundPost]]) -> None:
+    def _finished(self, order: XSearchRequest, task: asyncio.Task[list[FoundPost]]) -> None:
         self._running.pop(order, None)
         if not task.cancelled() and task.exception() is None:
             self._fresh[order] = (time.monotonic(), task.result())
 
-    async def _noted_search(self, order: SearchOrder) -> list[FoundPost]:
+    async def _recorded_search(self, order: XSearchRequest) -> list[FoundPost]:
         began = time.monotonic()
-        if not self._turns.full:
+        if not self._queue.full:
             await self._require_budget()
-        self._ledger.note_asked(self._now())
-        if self._turns.full:
-            self._ledger.note_refusal()
-            raise SourceUnavailable(f"{self._turns.waiting} searches wait already; try again in a moment")
+        self._stats.record_request(self._now())
+        if self._queue.full:
+            self._stats.record_rejection()
+            raise SourceUnavailable(f"{self._queue.waiting} searches are waiting already; try again in a moment")
         failure: str | None = "ProgramFault"
         posts: list[FoundPost] = []
         try:
@@ -252,11 +252,11 @@ class BrowserService:
         finally:
             spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
             if failure is None:
-                self._ledger.note_success(self._now())
+                self._stats.record_success(self._now())
                 log.info("searched X", extra={**spent, "posts": len(posts)})
             else:
-                self._ledger.note_failure(failure, self._now())
-                log.warning("the search of X failed", extra={**spent, "error": failure})
+                self._stats.record_failure(failure, self._now())
+                log.warning("could not search X", extra={**spent, "error": failure})
         return posts
 
     async def _require_budget(self) -> None:
@@ -268,15 +268,15 @@ class BrowserService:
             return
         cooldown = await self._limits.cooldown()
         if cooldown is not None:
-            said = f"{cooldown.reason}; X is not searched before {cooldown.until:%H:%M:%S} UTC"
+            message = f"{cooldown.reason}; X is not searched before {cooldown.until:%H:%M:%S} UTC"
             if cooldown.kind == SourceLoggedOut.__name__:
-                self._ledger.note_failure(cooldown.kind, self._now())
-                raise SourceLoggedOut(said)
-            self._ledger.note_refusal()
-            raise SourceRateLimited.ending(cooldown.until, said)
+                self._stats.record_failure(cooldown.kind, self._now())
+                raise SourceLoggedOut(message)
+            self._stats.record_rejection()
+            raise SourceRateLimited.ending(cooldown.until, message)
         free_at = await self._limits.take_call()
         if free_at is not None:
-            self._ledger.note_refusal()
+            self._stats.record_rejection()
             raise SourceRateLimited.ending(
                 free_at, f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC"
             )
@@ -294,12 +294,12 @@ class BrowserService:
             until = min(max(error.until, now), until) if error.until is not None else min(unexplained, until)
         await self._limits.cool_down(Cooldown(until, error.kind, str(error)))
 
-    async def _search(self, order: SearchOrder) -> list[FoundPost]:
+    async def _search(self, order: XSearchRequest) -> list[FoundPost]:
         try:
             async with (
                 asyncio.timeout(self.options.search_seconds),
-                self._turns.take(),
-                self._keeper.page() as page,
+                self._queue.take(),
+                self._pool.page() as page,
             ):
                 return await search_page(page, order, self.options, self._may_scroll)
         except TimeoutError:
@@ -309,13 +309,13 @@ class BrowserService:
         except PlaywrightError as error:
             raise SourceUnavailable(f"the browser failed: {first_line(error)}") from error
 
-    async def read(self, order: PageOrder) -> dict[str, Any]:
+    async def read(self, order: PageReadRequest) -> dict[str, Any]:
         """Return the content of a feed's page. Raises a FeedError, or NotFound if the site has no such page."""
         began = time.monotonic()
-        self._page_ledger.note_asked(self._now())
-        if self._page_turns.full:
-            self._page_ledger.note_refusal()
-            raise FeedBusy(f"{self._page_turns.waiting} pages wait to be read already; try again in a moment")
+        self._page_stats.record_request(self._now())
+        if self._page_queue.full:
+            self._page_stats.record_rejection()
+            raise FeedBusy(f"{self._page_queue.waiting} pages wait to be read already; try again in a moment")
         failure: str | None = "ProgramFault"
         try:
             data = await self._read(order)
@@ -330,19 +330,19 @@ class BrowserService:
         finally:
             spent = {"action": "page_read", "reader": order.reader, "seconds": round(time.monotonic() - began, 2)}
             if failure is None:
-                self._page_ledger.note_success(self._now())
+                self._page_stats.record_success(self._now())
                 log.debug("read a page", extra=spent)
             else:
-                self._page_ledger.note_failure(failure, self._now())
+                self._page_stats.record_failure(failure, self._now())
                 log.warning("reading a page failed", extra={**spent, "error": failure})
         return data
 
-    async def _read(self, order: PageOrder) -> dict[str, Any]:
+    async def _read(self, order: PageReadRequest) -> dict[str, Any]:
         try:
             async with (
                 asyncio.timeout(self.options.scrape_seconds),
-                self._page_turns.take(),
-                self._keeper.guest_page() as page,
+                self._page_queue.take(),
+                self._pool.isolated_page() as page,
             ):
                 return await read_page(page, order, self.options)
         except TimeoutError:
@@ -354,27 +354,27 @@ class BrowserService:
 
     async def reset_contexts(self, why: str) -> dict[str, Any]:
         """Close all pages and contexts of the running browser; tasks that use them fail."""
-        closed = await self._keeper.reset_contexts()
+        closed = await self._pool.reset_contexts()
         log.warning("closed %d pages: %s", closed, why, extra={"action": "context_pool_reset", "closed": closed})
         return {"closed": closed}
 
     async def recycle(self, why: str, *, is_recovery: bool = False) -> dict[str, Any]:
         """Recycle the browser. Raises SourceUnavailable if no new one starts."""
-        before = self._keeper.facts()
+        before = self._pool.facts()
         try:
-            recycle = await self._keeper.recycle(why, RecycleReason.RECOVERY if is_recovery else RecycleReason.MANUAL)
+            recycle = await self._pool.recycle(why, RecycleReason.RECOVERY if is_recovery else RecycleReason.MANUAL)
         except SettingsError as error:
             raise SourceUnavailable(str(error)) from error
-        after = self._keeper.facts()
+        after = self._pool.facts()
         return {"before": before.to_json(), "after": after.to_json(), "recycle": recycle.to_json()}
 
     def processes(self) -> list[Process]:
         """Processes of the browser, including its driver, which is a child of this process."""
-        return self._keeper.processes()
+        return self._pool.processes()
 
     def health(self) -> dict[str, Any]:
         """Return facts in memory, without touching a page."""
-        now, searches, readings, facts = self._now(), self._ledger, self._page_ledger, self._keeper.facts()
+        now, searches, readings, facts = self._now(), self._stats, self._page_stats, self._pool.facts()
         found = problems((searches, readings), facts, self.options, now)
         counted = [f"{each.answered} of {each.asked} {each.what} answered" for each in (searches, readings)]
         last = max((searches, readings), key=lambda each: each.last_error or datetime.min.replace(tzinfo=UTC))
@@ -384,8 +384,8 @@ class BrowserService:
             "message": "; ".join(found or counted),
             "problems": found,
             "browser": facts.to_json(),
-            "searches": searches.to_json(self._turns.running, self._turns.waiting),
-            "readings": readings.to_json(self._page_turns.running, self._page_turns.waiting),
+            "searches": searches.to_json(self._queue.running, self._queue.waiting),
+            "readings": readings.to_json(self._page_queue.running, self._page_queue.waiting),
             "last_success": max(successes, default=None),
             "last_error": {"at": last.last_error, "class": last.last_error_class} if last.last_error else None,
         }

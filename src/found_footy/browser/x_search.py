@@ -19,11 +19,11 @@ from playwright.async_api import Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from found_footy.browser.models import BrowserOptions
-from found_footy.browser.page_reader import keep_page
+from found_footy.browser.page_reader import save_unrecognized_page
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.text import clean_text
 
-MOST_ARTICLES = 500
+MAX_ARTICLES = 500
 READ_PAGE = files("found_footy.browser").joinpath("read_page.js").read_text("utf-8")
 """JavaScript function that takes the maximum number of posts to read."""
 
@@ -32,7 +32,7 @@ _HANDLE = re.compile(r"@([A-Za-z0-9_]{1,15})")
 _DURATION = re.compile(r"(?:([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})")
 _LOGIN_PATHS = ("/i/jf/onboarding", "/i/flow/login", "/i/flow/signup", "/login", "/logout", "/account/access")
 """X redirects logged-out visitors to /i/jf/onboarding/web since the summer of 2026; the older paths redirect there."""
-LEAST_FOR_VIDEOS = 5
+MIN_POSTS_FOR_VIDEOS = 5
 """Number of posts among which at least one must have a recognized video, because the query filters for videos."""
 
 
@@ -57,7 +57,7 @@ class FoundPost:
 
 
 @dataclass(frozen=True, slots=True)
-class PageReading:
+class XPage:
     path: str
     posts: tuple[FoundPost, ...] = ()
     """Valid posts in page order, with and without a video; promoted posts are left out."""
@@ -92,7 +92,7 @@ class XSearchOutcome(StrEnum):
     NONE = "none"
 
 
-def sign_of(page: PageReading, traffic: Traffic) -> XSearchOutcome:
+def outcome_of(page: XPage, traffic: Traffic) -> XSearchOutcome:
     """Return what the page shows. A refused request never counts as "nothing found"."""
     if page.path.startswith(_LOGIN_PATHS):
         return XSearchOutcome.LOGGED_OUT
@@ -116,28 +116,28 @@ def sign_of(page: PageReading, traffic: Traffic) -> XSearchOutcome:
 
 def check_videos(posts: Mapping[str, FoundPost]) -> None:
     """Raise SourceChanged if there are enough posts for a video search and none has a recognized video."""
-    if len(posts) >= LEAST_FOR_VIDEOS and not any(post.video for post in posts.values()):
+    if len(posts) >= MIN_POSTS_FOR_VIDEOS and not any(post.video for post in posts.values()):
         raise SourceChanged(f"X was asked for posts with videos, and none of {len(posts)} shows one")
 
 
-def enough(page: PageReading, found: int, limit: int, since: datetime | None) -> bool:
+def is_complete(page: XPage, found: int, limit: int, since: datetime | None) -> bool:
     """Whether scrolling cannot add wanted posts: X lists the newest first."""
     if found >= limit or not page.posts:
         return True
     return since is not None and page.posts[-1].posted_at < since
 
 
-def wanted(posts: Mapping[str, FoundPost], limit: int, since: datetime | None) -> list[FoundPost]:
+def select_newest(posts: Mapping[str, FoundPost], limit: int, since: datetime | None) -> list[FoundPost]:
     kept = [post for post in posts.values() if post.video and (since is None or post.posted_at >= since)]
     return sorted(kept, key=lambda post: (post.posted_at, int(post.id)), reverse=True)[:limit]
 
 
-def page_reading(raw: object) -> PageReading:
+def parse_x_page(raw: object) -> XPage:
     if not isinstance(raw, dict) or not isinstance(raw.get("posts"), list):
         raise SourceChanged("the page could not be read")
-    shown = [post for post in raw["posts"][:MOST_ARTICLES] if not (isinstance(post, dict) and post.get("promoted"))]
-    posts = [found_post(post) for post in shown]
-    return PageReading(
+    shown = [post for post in raw["posts"][:MAX_ARTICLES] if not (isinstance(post, dict) and post.get("promoted"))]
+    posts = [parse_x_post(post) for post in shown]
+    return XPage(
         path=str(raw.get("path", "")),
         posts=tuple(post for post in posts if post is not None),
         unreadable=sum(post is None for post in posts),
@@ -145,12 +145,12 @@ def page_reading(raw: object) -> PageReading:
     )
 
 
-def found_post(raw: object) -> FoundPost | None:
+def parse_x_post(raw: object) -> FoundPost | None:
     """Parse a post, or return None if id, author or time is missing or invalid."""
     if not isinstance(raw, dict):
         return None
     link = _STATUS.fullmatch(_text(raw.get("link")))
-    posted_at = moment(raw.get("at"))
+    posted_at = parse_time(raw.get("at"))
     if link is None or posted_at is None:
         return None
     author, post_id = link.groups()
@@ -165,12 +165,12 @@ def found_post(raw: object) -> FoundPost | None:
         author=author,
         text=clean_text(_text(raw.get("text"))),
         posted_at=posted_at,
-        duration=seconds(raw.get("duration")),
+        duration=parse_duration(raw.get("duration")),
         video=raw.get("video") is True,
     )
 
 
-def moment(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     try:
         parsed = datetime.fromisoformat(_text(value))
         return parsed.astimezone(UTC) if parsed.tzinfo is not None else None
@@ -178,7 +178,7 @@ def moment(value: object) -> datetime | None:
         return None
 
 
-def seconds(label: object) -> float | None:
+def parse_duration(label: object) -> float | None:
     """Parse a duration shown on a video: `0:34` or `1:02:03`."""
     shown = _DURATION.fullmatch(_text(label))
     if shown is None:
@@ -191,15 +191,15 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-# --- One search: open the page, wait for a known sign, read, scroll, and return the posts.
+# --- One search: open the page, wait for a known state, read, scroll, and return the posts.
 
 
-LOOK_SECONDS = 0.1
+POLL_INTERVAL_SECONDS = 0.1
 GROWTH_SECONDS = 0.6
 """Time that a page without pending requests has to show more posts after a scroll."""
 SCROLL = """() => new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
-  // The page hears of it with its next picture; one in the background paints none.
+  // Scroll events fire with the next frame; a page in the background renders none.
   setTimeout(done, 300);
   requestAnimationFrame(() => requestAnimationFrame(done));
 })"""
@@ -211,12 +211,12 @@ MayScroll = Callable[[], Awaitable[bool]]
 """Called before each scroll, which costs a search call of the account."""
 
 
-async def always() -> bool:
+async def allow_always() -> bool:
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOrder:
+class XSearchRequest:
     query: str
     since: datetime | None = None
     limit: int = 50
@@ -228,7 +228,7 @@ def search_url(x_url: str, query: str) -> str:
 
 
 @contextmanager
-def listening(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Iterator[None]:
+def attached(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Iterator[None]:
     """Attach listeners for one search only, because the page is reused."""
     add: Callable[..., None] = page.on
     for event, listener in listeners.items():
@@ -241,41 +241,41 @@ def listening(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Ite
 
 
 @contextmanager
-def watched_traffic(page: Page) -> Iterator[Traffic]:
+def track_traffic(page: Page) -> Iterator[Traffic]:
     """Track the page's requests for posts. Listeners must not raise.
 
     A request's end counts only if its start was seen, because the page may still report requests of its previous
     search.
     """
     traffic = Traffic()
-    asked: set[Request] = set()
+    started: set[Request] = set()
 
     def began(request: Request) -> None:
-        asked.add(request)
+        started.add(request)
         if TIMELINE in request.url:
             traffic.pending += 1
 
     def answered(response: Response) -> None:
-        if TIMELINE in response.url and response.request in asked:
+        if TIMELINE in response.url and response.request in started:
             traffic.status = response.status
             traffic.reset = reset_time(response.headers.get("x-rate-limit-reset", ""))
 
     def ended(request: Request) -> None:
-        if request in asked:
-            asked.remove(request)
+        if request in started:
+            started.remove(request)
             traffic.pending -= TIMELINE in request.url
 
     def failed(request: Request) -> None:
-        traffic.scripts_failed += request in asked and request.resource_type == "script"
+        traffic.scripts_failed += request in started and request.resource_type == "script"
         ended(request)
 
-    heard: dict[str, Callable[[Any], None]] = {
+    listeners: dict[str, Callable[[Any], None]] = {
         "request": began,
         "response": answered,
         "requestfinished": ended,
         "requestfailed": failed,
     }
-    with listening(page, heard):
+    with attached(page, listeners):
         yield traffic
 
 
@@ -287,11 +287,11 @@ def reset_time(header: str) -> datetime | None:
 
 
 async def search_page(
-    page: Page, order: SearchOrder, options: BrowserOptions, may_scroll: MayScroll = always
+    page: Page, order: XSearchRequest, options: BrowserOptions, may_scroll: MayScroll = allow_always
 ) -> list[FoundPost]:
     """Search on one page. Raises a SourceError; browser errors pass through."""
     crashed = asyncio.Event()
-    with watched_traffic(page) as traffic, listening(page, {"crash": lambda _: crashed.set()}):
+    with track_traffic(page) as traffic, attached(page, {"crash": lambda _: crashed.set()}):
         return await _unless(crashed, _search(page, traffic, order, options, may_scroll, time.monotonic()))
 
 
@@ -313,7 +313,7 @@ async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[Found
 async def _search(
     page: Page,
     traffic: Traffic,
-    order: SearchOrder,
+    order: XSearchRequest,
     options: BrowserOptions,
     may_scroll: MayScroll,
     began: float,
@@ -328,8 +328,8 @@ async def _search(
         with suppress(PlaywrightTimeout):
             await page.wait_for_load_state(timeout=2000)
         raise _refusal(response.status)
-    reading, sign = await _first_sign(page, traffic, began + options.sign_seconds)
-    match sign:
+    reading, outcome = await _wait_for_outcome(page, traffic, began + options.sign_seconds)
+    match outcome:
         case XSearchOutcome.EMPTY:
             return []
         case XSearchOutcome.LOGGED_OUT:
@@ -339,13 +339,13 @@ async def _search(
         case XSearchOutcome.FAILED:
             raise SourceUnavailable(f"X answered the search with HTTP {traffic.status}")
         case XSearchOutcome.REFUSED:
-            raise await _kept(page, f"X answered the search with HTTP {traffic.status}", options)
+            raise await _changed_error(page, f"X answered the search with HTTP {traffic.status}", options)
         case XSearchOutcome.NONE:
-            raise await _nothing_known(page, reading, traffic, options)
+            raise await _unrecognized_page_error(page, reading, traffic, options)
     try:
         return await _collect(page, reading, traffic, order, options, may_scroll, began + options.scroll_seconds)
     except SourceChanged as error:
-        raise await _kept(page, str(error), options) from None
+        raise await _changed_error(page, str(error), options) from None
 
 
 def _refusal(status: int) -> SourceError:
@@ -358,30 +358,30 @@ def _refusal(status: int) -> SourceError:
     return SourceUnavailable(message)
 
 
-async def _look(page: Page) -> PageReading:
-    return page_reading(await page.evaluate(READ_PAGE, MOST_ARTICLES))
+async def _evaluate(page: Page) -> XPage:
+    return parse_x_page(await page.evaluate(READ_PAGE, MAX_ARTICLES))
 
 
-async def _first_sign(page: Page, traffic: Traffic, latest: float) -> tuple[PageReading, XSearchOutcome]:
-    reading = PageReading(path="")
+async def _wait_for_outcome(page: Page, traffic: Traffic, latest: float) -> tuple[XPage, XSearchOutcome]:
+    reading = XPage(path="")
     while True:
         try:
-            reading = await _look(page)
+            reading = await _evaluate(page)
         except PlaywrightError as error:
             # The page navigated while it was read, for example to the login.
             if "context was destroyed" not in error.message and "navigation" not in error.message:
                 raise
-        sign = sign_of(reading, traffic)
-        if sign is not XSearchOutcome.NONE or time.monotonic() > latest:
-            return reading, sign
-        await asyncio.sleep(LOOK_SECONDS)
+        outcome = outcome_of(reading, traffic)
+        if outcome is not XSearchOutcome.NONE or time.monotonic() > latest:
+            return reading, outcome
+        await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
 async def _collect(
     page: Page,
-    reading: PageReading,
+    reading: XPage,
     traffic: Traffic,
-    order: SearchOrder,
+    order: XSearchRequest,
     options: BrowserOptions,
     may_scroll: MayScroll,
     latest: float,
@@ -391,44 +391,44 @@ async def _collect(
     for scrolled in range(options.scrolls + 1):
         known = len(found)
         found.update((post.id, post) for post in reading.posts)
-        kept = len(wanted(found, order.limit, order.since))
-        if len(found) == known or enough(reading, kept, order.limit, order.since) or time.monotonic() > latest:
+        kept = len(select_newest(found, order.limit, order.since))
+        if len(found) == known or is_complete(reading, kept, order.limit, order.since) or time.monotonic() > latest:
             break
         if scrolled == options.scrolls or not await may_scroll():
             break
         reading = await _scrolled(page, found, traffic, latest)
     check_videos(found)
-    return wanted(found, order.limit, order.since)
+    return select_newest(found, order.limit, order.since)
 
 
-async def _scrolled(page: Page, found: dict[str, FoundPost], traffic: Traffic, latest: float) -> PageReading:
+async def _scrolled(page: Page, found: dict[str, FoundPost], traffic: Traffic, latest: float) -> XPage:
     """Scroll and return the page once it shows more posts, or unchanged after a timeout."""
     await page.evaluate(SCROLL)
     busy_at = time.monotonic()
     while True:
-        reading = await _look(page)
+        reading = await _evaluate(page)
         now = time.monotonic()
         if traffic.pending:
             busy_at = now
         if any(post.id not in found for post in reading.posts) or now > min(latest, busy_at + GROWTH_SECONDS):
             return reading
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
-async def _nothing_known(
-    page: Page, reading: PageReading, traffic: Traffic, options: BrowserOptions
+async def _unrecognized_page_error(
+    page: Page, reading: XPage, traffic: Traffic, options: BrowserOptions
 ) -> SourceUnavailable | SourceChanged:
-    """Return the error for a page without a known sign: unavailable if still loading, changed if complete."""
+    """Return the error for a page without a known state: unavailable if still loading, changed if complete."""
     waited = f"within {options.sign_seconds:g} s"
     if traffic.pending or not reading.loaded or not reading.path:
-        return SourceUnavailable(f"X's page did not come {waited}")
+        return SourceUnavailable(f"X's page did not load {waited}")
     if traffic.scripts_failed:
-        return SourceUnavailable(f"X's page did not come {waited}: {traffic.scripts_failed} scripts failed")
+        return SourceUnavailable(f"X's page did not load {waited}: {traffic.scripts_failed} scripts failed")
     if reading.unreadable:
-        return await _kept(page, f"none of the {reading.unreadable} posts on X's page can be read", options)
-    return await _kept(page, f"X's page shows nothing that we know {waited}", options)
+        return await _changed_error(page, f"none of the {reading.unreadable} posts on X's page can be read", options)
+    return await _changed_error(page, f"X's page has an unknown layout {waited}", options)
 
 
-async def _kept(page: Page, message: str, options: BrowserOptions) -> SourceChanged:
-    kept = await keep_page(page, options.changed_pages)
-    return SourceChanged(f"{message}; the page is kept as {kept}" if kept else message)
+async def _changed_error(page: Page, message: str, options: BrowserOptions) -> SourceChanged:
+    path = await save_unrecognized_page(page, options.changed_pages)
+    return SourceChanged(f"{message}; the page is saved as {path}" if path else message)

@@ -128,11 +128,11 @@ def run() -> None:
 @browser.command()
 def login() -> None:
     """Open a browser window to log in to X, in the service's profile."""
-    from found_footy.browser.login import log_in, need_display
+    from found_footy.browser.login import log_in, require_display
 
     settings = load_settings()
     configure("pretty", "WARNING")
-    need_display()
+    require_display()
 
     async def opened(_: object) -> None:
         err.print("Log in to X in the window. It closes by itself after the login; close it to cancel.")

@@ -29,7 +29,7 @@ from found_footy.cli.common import (
 )
 from found_footy.cli.match_view import printable
 from found_footy.config import Settings
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -233,7 +233,7 @@ def _state(feed: FeedLine) -> Text:
 
 def _stale_line(match: StaleMatch) -> Text:
     line = Text("stale ", "yellow")
-    age = spoken(timedelta(seconds=match.seconds))
+    age = format_duration(timedelta(seconds=match.seconds))
     return line.append(f"{match.fixture_id:>8} {printable(match.title)}, last update {age} ago")
 
 
@@ -250,7 +250,7 @@ def _recovery_line(recovery: Recovery) -> Text:
 
 
 def ago(then: datetime, now: datetime) -> str:
-    return spoken(now - then)
+    return format_duration(now - then)
 
 
 def _count(number: int, one: str, many: str) -> str:

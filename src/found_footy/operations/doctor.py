@@ -32,7 +32,7 @@ from found_footy.storage.migrations import inspect
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.stores import objects_folder
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 State = Literal["ok", "unknown", "off", "warning", "failed"]
 
@@ -197,7 +197,7 @@ def _just_checked(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
 def _last_known(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
     if check is None:
         return Diagnosis(probe.name, "unknown", "switched on, never checked", CHECK_LIVE)
-    age = spoken(datetime.now(UTC) - check.checked_at)
+    age = format_duration(datetime.now(UTC) - check.checked_at)
     said = f"{check.answer} ({age} ago)"
     if check.ok:
         return Diagnosis(probe.name, "ok", said, check=check)

@@ -22,7 +22,7 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
 )
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 
 def ages(updates: Mapping[int, datetime], now: datetime) -> dict[int, float]:
@@ -97,7 +97,7 @@ def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool)
     if len(failing) == len(feeds):
         return f"no feed answers{error}"
     age = now - max(answered)
-    return f"no feed has answered for {spoken(age)}" if age > MAX_ANSWER_AGE else ""
+    return f"no feed has answered for {format_duration(age)}" if age > MAX_ANSWER_AGE else ""
 
 
 def stats(seconds: Iterable[float]) -> FreshnessStats:

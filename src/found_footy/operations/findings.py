@@ -28,7 +28,7 @@ from found_footy.operations.models import (
     SystemGrade,
     TemporalState,
 )
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 BACKLOG_AGE = timedelta(seconds=60)
 WORKER_TIMEOUT = timedelta(seconds=90)
@@ -93,7 +93,8 @@ def _backlog(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
     for queue in temporal.queues:
         if queue.backlog and queue.backlog_age > BACKLOG_AGE:
             tasks = "task waits" if queue.backlog == 1 else "tasks wait"
-            what = f"{queue.backlog} {queue.kind} {tasks} in {temporal.name}, the first for {spoken(queue.backlog_age)}"
+            age = format_duration(queue.backlog_age)
+            what = f"{queue.backlog} {queue.kind} {tasks} in {temporal.name}, the first for {age}"
             advice = "Too few workers, or they hang: start more with `footy worker`, and check their logs."
             yield Finding("backlog", SystemGrade.FAILED, what, at - queue.backlog_age, advice, "engines")
 
@@ -199,7 +200,7 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
         yield Finding("quota_used", grade, what, None, RENEWED, "feeds")
     for feed, allowed in paces.items():
         if allowed.slowed and allowed.interval is not None:
-            what = f"{feed} is polled only every {spoken(allowed.interval)}: {allowed.reason}"
+            what = f"{feed} is polled only every {format_duration(allowed.interval)}: {allowed.reason}"
             yield Finding("quota_low", SystemGrade.DEGRADED, what, None, RENEWED, "feeds")
 
 
@@ -290,7 +291,7 @@ def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
 
 def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding]:
     for match in matches[:MAX_GOALS]:
-        what = f"No feed answers for {match.home} – {match.away}, last updated {spoken(now - match.since)} ago"
+        what = f"No feed answers for {match.home} – {match.away}, last updated {format_duration(now - match.since)} ago"
         advice = "Feeds no longer list it, or those that do are disabled. It is retried, and finally leaves the poll."
         yield Finding(
             "match_unanswered", SystemGrade.DEGRADED, what, match.since, advice, "matches", None, match.fixture_id
@@ -452,7 +453,9 @@ def clocks(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits)
     first = found[0]
     more = f", and of {len(found) - 1} more," if len(found) > 1 else ""
     since = first.clock_moved_at or measured.at
-    what = f"The match clock of {first.home} – {first.away}{more} has not moved for {spoken(measured.at - since)}"
+    what = (
+        f"The match clock of {first.home} – {first.away}{more} has not moved for {format_duration(measured.at - since)}"
+    )
     advice = "Its feeds respond with unchanged data; disable a stuck feed, or play was stopped."
     yield Finding("clock_stands", SystemGrade.DEGRADED, what, since, advice, "matches", None, first.fixture_id)
 

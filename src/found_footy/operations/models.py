@@ -10,7 +10,7 @@ from typing import Any
 
 from found_footy.feeds.models import MatchMonitoringRecord, Quota
 from found_footy.fixtures.models import MatchMinute
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 
 class HealthGrade(StrEnum):
@@ -718,12 +718,12 @@ class ServiceCheck:
 
     def history(self, now: datetime) -> str:
         """Format the history: `working for 3 d`, or `failing for 2 h, last worked 2 h 5 min ago`."""
-        lasted = spoken(now - self.since)
+        lasted = format_duration(now - self.since)
         if self.ok:
             return f"working for {lasted}"
         if self.last_ok_at is None:
             return f"failing for {lasted}, never worked"
-        return f"failing for {lasted}, last worked {spoken(now - self.last_ok_at)} ago"
+        return f"failing for {lasted}, last worked {format_duration(now - self.last_ok_at)} ago"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from found_footy.errors import SettingsError
 from found_footy.feeds.registry import feeds_declared
 from found_footy.fixtures.follow_list import NextMatch
 from found_footy.fixtures.following import FollowChange, describe_following, following_of
-from found_footy.text import spoken
+from found_footy.text import format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def next_match_text(match: NextMatch, now: datetime, zone: tzinfo | None = None)
     days = (kickoff.date() - here.date()).days
     day = {0: "today", 1: "tomorrow"}.get(days, f"{kickoff:%a} {kickoff.day} {kickoff:%b}")
     wait = max(match.kickoff - now, timedelta(0))
-    return f"{match.home} – {match.away} ({match.league}), {day} {kickoff:%H:%M}, in {spoken(wait)}"
+    return f"{match.home} – {match.away} ({match.league}), {day} {kickoff:%H:%M}, in {format_duration(wait)}"
 
 
 async def describe_setup(

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from found_footy.operations.feed_health import ages, is_paused, stale, stats
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, HealthSummary, Measurement, Recovery
-from found_footy.text import spoken
+from found_footy.text import format_duration
 from found_footy.web.services import ServicesDep, WebRules
 from found_footy.web.users import can_see_internals
 
@@ -258,7 +258,7 @@ def _details(report: HealthReport, rules: WebRules) -> StatusDetails:
 def _unchecked(measured: Measurement) -> list[str]:
     last = measured.summary
     return (
-        [f"no health check for {spoken(measured.at - last.generated_at)}; the last grade was {last.grade}"]
+        [f"no health check for {format_duration(measured.at - last.generated_at)}; the last grade was {last.grade}"]
         if last
         else []
     )

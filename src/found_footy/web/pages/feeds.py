@@ -29,7 +29,7 @@ from found_footy.operations.models import (
     RecoveryAction,
 )
 from found_footy.operations.probe import HISTORY, SPAN
-from found_footy.text import spoken
+from found_footy.text import format_duration
 from found_footy.web.api.fixtures import MatchFeeds, feeds
 from found_footy.web.api.parameters import FixtureId
 from found_footy.web.rendering import NO_STORE, preferences, render
@@ -100,8 +100,8 @@ def health_plot(spans: Sequence[HealthSpan], now: datetime, fresh_seconds: float
             Line(name, "".join(_path(part, now, top, age) for part in _parts(recent))) for name, age in AGES.items()
         ),
         thresholds=(
-            Threshold(_y(failing_seconds, top), f"failing at {spoken(timedelta(seconds=failing_seconds))}"),
-            Threshold(_y(fresh_seconds, top), f"degraded at {spoken(timedelta(seconds=fresh_seconds))}"),
+            Threshold(_y(failing_seconds, top), f"failing at {format_duration(timedelta(seconds=failing_seconds))}"),
+            Threshold(_y(fresh_seconds, top), f"degraded at {format_duration(timedelta(seconds=fresh_seconds))}"),
         ),
         text=_alt_text(recent),
     )
@@ -157,9 +157,10 @@ def _alt_text(spans: Sequence[HealthSpan]) -> str:
     worst = max(spans, key=lambda span: span.maximum)
     last = spans[-1]
     return (
-        f"Ages of the matches over the last 6 hours. Last: median {spoken(timedelta(seconds=last.median))}, "
-        f"p95 {spoken(timedelta(seconds=last.p95))}, oldest {spoken(timedelta(seconds=last.maximum))}. "
-        f"Highest: {spoken(timedelta(seconds=worst.maximum))} at {worst.at:%H:%M} UTC"
+        f"Ages of the matches over the last 6 hours. Last: median {format_duration(timedelta(seconds=last.median))}, "
+        f"p95 {format_duration(timedelta(seconds=last.p95))}, "
+        f"oldest {format_duration(timedelta(seconds=last.maximum))}. "
+        f"Highest: {format_duration(timedelta(seconds=worst.maximum))} at {worst.at:%H:%M} UTC"
     )
 
 
@@ -215,7 +216,7 @@ class RecoveryRow:
 def recovery_row(recovery: Recovery) -> RecoveryRow:
     before, after = _flat(recovery.before), _flat(recovery.after)
     attempts = _listed(recovery.after.get("attempts"))
-    healthy_after = f"healthy after {spoken(recovery.healthy_at - recovery.at)}" if recovery.healthy_at else ""
+    healthy_after = f"healthy after {format_duration(recovery.healthy_at - recovery.at)}" if recovery.healthy_at else ""
     return RecoveryRow(
         at=recovery.at,
         action=ACTIONS[recovery.action],
@@ -236,7 +237,7 @@ def recovery_row(recovery: Recovery) -> RecoveryRow:
 
 
 def format_seconds(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 10 else spoken(timedelta(seconds=seconds))
+    return f"{seconds:.1f} s" if seconds < 10 else format_duration(timedelta(seconds=seconds))
 
 
 def _flat(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -246,7 +247,7 @@ def _flat(facts: Mapping[str, Any]) -> dict[str, str]:
     if isinstance(ages, Mapping):
         for name, key in (("oldest", "maximum"), ("median", "median")):
             if isinstance(ages.get(key), int | float):
-                flat[name] = spoken(timedelta(seconds=ages[key]))
+                flat[name] = format_duration(timedelta(seconds=ages[key]))
     for name in [name for name in flat if name in OMITTED_FACTS]:
         del flat[name]
     return flat
@@ -359,9 +360,9 @@ def _feed_status(
     if record is None:
         return "unknown", "no request yet" if measured.cached else "unknown"
     if record.state is MonitoringState.PAUSED:
-        left = f", again in {spoken(record.paused_until - now)}" if record.paused_until else ""
+        left = f", again in {format_duration(record.paused_until - now)}" if record.paused_until else ""
         return "paused", f"paused{left}"
-    age = spoken(now - record.updated_at) if record.updated_at else "never"
+    age = format_duration(now - record.updated_at) if record.updated_at else "never"
     if record.consecutive_failures:
         return "failing", f"{age}, {record.consecutive_failures} failed"
     if record.updated_at is None:
@@ -396,7 +397,7 @@ def _feed_row(
         label=label,
         adapter=declared.adapter if declared else "",
         precedence=declared.precedence if declared else None,
-        last_request=f"last request {spoken(measured.at - use.asked_at)} ago" if use else "no request yet",
+        last_request=f"last request {format_duration(measured.at - use.asked_at)} ago" if use else "no request yet",
         success_ratio=f"{recent[0]} of {sum(recent)} requests succeeded" if recent and sum(recent) else "",
         matches=matches,
         problem=problem,
@@ -424,7 +425,7 @@ def paused_rows(measured: Measurement) -> tuple[PausedRow, ...]:
 
 def _paused_row(record: MatchMonitoringRecord, now: datetime) -> PausedRow:
     until = record.paused_until
-    next_attempt = "at the next poll" if until is None or until <= now else f"in {spoken(until - now)}"
+    next_attempt = "at the next poll" if until is None or until <= now else f"in {format_duration(until - now)}"
     title = record.title or record.match_id
     return PausedRow(title, record.feed, record.consecutive_failures, until, next_attempt, record.error or "")
 
@@ -440,7 +441,7 @@ def _dispute_row(dispute: FieldConflict, measured: Measurement, limits: HealthLi
         (feed, "hidden" if hidden else format_value(value), feed == dispute.chosen)
         for feed, value in sorted(dispute.said.items(), key=lambda item: (item[0] != dispute.chosen, item[0]))
     )
-    duration_text = spoken(dispute.last_at - dispute.first_at)
+    duration_text = format_duration(dispute.last_at - dispute.first_at)
     is_ongoing = is_persistent(dispute, measured, limits)
     return ConflictRow(
         dispute.fixture_id,
@@ -484,7 +485,7 @@ async def _values(request: Request, services: WebServices, fixture_id: int) -> d
         "fields": [] if hidden else _ordered(provenance),
         "hidden": hidden,
         "format_value": lambda value: "hidden" if hidden else format_value(value),
-        "age": lambda at: spoken(now - at),
+        "age": lambda at: format_duration(now - at),
     }
 
 

@@ -26,7 +26,7 @@ from found_footy.operations.models import (
     OpenGoal,
     TemporalState,
 )
-from found_footy.text import spoken
+from found_footy.text import format_duration
 from found_footy.web.api import operations as acting
 from found_footy.web.api.health import status_of
 from found_footy.web.api.operations import Part, State
@@ -125,7 +125,7 @@ def poll_bars(measured: Measurement, limits: HealthLimits) -> tuple[PollBar, ...
 def _poll_bar(match: LiveMatch, now: datetime, limit: timedelta) -> PollBar:
     age = max(timedelta(0), now - match.since)
     problem = f"{match.error_kind}: {match.error_message}" if match.error_kind else ""
-    text = spoken(age) if match.polled_at else "not yet"
+    text = format_duration(age) if match.polled_at else "not yet"
     width = min(100.0, round(LIMIT_AT * (age / limit), 1))
     return PollBar(f"{match.home} – {match.away}", match.fixture_id, text, width, age > limit, problem)
 
@@ -145,8 +145,8 @@ def _goal_row(goal: OpenGoal, now: datetime, rules: WebRules, limits: HealthLimi
         goal.status,
         search_progress(goal, rules),
         posts_text(goal.states),
-        spoken(now - goal.first_seen),
-        spoken(idle),
+        format_duration(now - goal.first_seen),
+        format_duration(idle),
         goal.stable_at is not None and idle > limits.search_silence,
         workflow_url(rules, f"search-{goal.event_id}") if goal.begun else None,
     )
@@ -181,7 +181,9 @@ def worker_rows(temporal: TemporalState, now: datetime) -> tuple[WorkerRow, ...]
     for queue in temporal.queues:
         for worker in queue.workers:
             seen[worker.identity] = max(worker.seen_at, seen.get(worker.identity, worker.seen_at))
-    return tuple(WorkerRow(name, spoken(now - at), now - at > WORKER_TIMEOUT) for name, at in sorted(seen.items()))
+    return tuple(
+        WorkerRow(name, format_duration(now - at), now - at > WORKER_TIMEOUT) for name, at in sorted(seen.items())
+    )
 
 
 def search_stack(hours: Sequence[Hour]) -> StackedBars:
@@ -344,7 +346,7 @@ async def _values(request: Request, services: WebServices) -> dict[str, Any]:
         "report": hide_results(report, hides),
         "polls": polls,
         "chips": {bar.fixture_id: feed_chips(live[bar.fixture_id], measured, late) for bar in polls},
-        "poll_limit": spoken(late),
+        "poll_limit": format_duration(late),
         "goals": goal_rows(measured, rules, limits, hides),
         "goals_in_work": recorded.goals_in_work - hidden if recorded else 0,
         "searches": search_stack(hours),
@@ -364,8 +366,8 @@ async def _values(request: Request, services: WebServices) -> dict[str, Any]:
         "pairings": recorded.doubts if recorded else (),
         "recoveries": [recovery_row(each) for each in measured.health.recoveries] if measured.health else [],
         "can_recycle": services.scores.recovery is not None,
-        "age": lambda at: spoken(measured.at - at),
-        "span": lambda seconds: spoken(timedelta(seconds=seconds)),
+        "age": lambda at: format_duration(measured.at - at),
+        "span": lambda seconds: format_duration(timedelta(seconds=seconds)),
         "is_today": lambda at: measured.at - at < TODAY,
-        "until": lambda at: spoken(at - measured.at),
+        "until": lambda at: format_duration(at - measured.at),
     }

@@ -381,14 +381,15 @@ def _contradiction(
 ) -> tuple[VerificationStatus, VerificationReason] | None:
     """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
 
-    Teams reject a clip if they were read twice, or together with a score; letters read once may be a banner's. A score
-    alone never rejects a clip whose clock fits: the feed may be wrong about another goal.
+    Teams reject a clip if the same letters or letters with a score were read twice: what one frame shows may be a banner
+    or a misread advertising board. A score alone never rejects a clip whose clock fits: the feed may be wrong about
+    another goal.
     """
     names = expectation.names
     lettered = [reading for reading in readings if reading.teams is not None]
     if names is not None and lettered and all(is_other_match(each.teams, names) for each in lettered if each.teams):
         pairs = Counter(reading.teams for reading in lettered)
-        certain = max(pairs.values()) > 1 or any(reading.score is not None for reading in lettered)
+        certain = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
         teams_status = VerificationStatus.REJECTED if certain else VerificationStatus.UNVERIFIED
         return teams_status, VerificationReason.OTHER_TEAMS
     scores = [fits for reading in readings if (fits := _score_fits(reading, expectation)) is not None]

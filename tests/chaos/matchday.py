@@ -19,6 +19,7 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.server import Simulator
 from found_footy.app import Running, running
 from found_footy.cli.demo import clear, demo_settings
+from found_footy.clips.models import staging_key
 from found_footy.clips.store import ClipStore
 from found_footy.config import Settings, load_settings
 from found_footy.errors import StoreUnavailable
@@ -109,7 +110,10 @@ async def _outcome(settings: Settings, clips: ClipStore, documents: list[dict[st
 async def _files(
     settings: Settings, clips: ClipStore, events: list[dict[str, Any]]
 ) -> tuple[list[str], list[str], set[str]]:
-    """Keys in the object store, keys that the database expects, and the states of all clips."""
+    """Keys in the object store, keys that the database expects, and the states of all clips.
+
+    Files of clips rejected by the feed's data stay in staging, in case the feed corrects it.
+    """
     others = ("recordings/", "library/")
     async with contextlib.aclosing(build_objects(settings)) as objects:
         stored = sorted([each.key async for each in objects.list() if not each.key.startswith(others)])
@@ -119,6 +123,7 @@ async def _files(
         states = await clips.video_states(event["_event_id"])
         names = (md5 for md5, state in states.items() if state == "kept")
         kept += [f"{event['_event_id'].split('_')[0]}/{event['_event_id']}/{md5}.mp4" for md5 in names]
+        kept += [staging_key(event["_event_id"], md5) for md5 in await clips.reverifiable_videos(event["_event_id"])]
         found.update(states.values())
     return stored, sorted(kept), found
 

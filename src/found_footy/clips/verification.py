@@ -381,7 +381,7 @@ def _contradiction(
 ) -> tuple[VerificationStatus, VerificationReason] | None:
     """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
 
-    Teams reject a clip if the same letters or letters with a score were read twice: what one frame shows may be a banner
+    Teams reject a clip if the same letters, or letters with a score, were read twice: one frame alone may show a banner
     or a misread advertising board. A score alone never rejects a clip whose clock fits: the feed may be wrong about
     another goal.
     """

@@ -236,9 +236,9 @@ def test_the_command_replays_a_file_and_exits_with_0_if_the_outcome_is_equal(tmp
 @pytest.mark.parametrize(
     ("source", "code", "message"),
     [
-        ("nowhere.jsonl.gz", 3, "neither a file"),
+        ("nowhere.jsonl.gz", 3, "is not a file"),
         ("5000", 3, "no finished recording"),
-        ("broken", 2, "cannot be unpacked"),
+        ("broken", 2, "cannot be decompressed"),
     ],
 )
 def test_a_recording_that_cannot_be_read_is_an_error(tmp_path: Path, source: str, code: int, message: str) -> None:

@@ -82,8 +82,12 @@ async def check_commands(installation: Installation, documents: list[dict[str, A
     live = [finding for finding in findings if "response" in finding]
     assert {finding["what"] for finding in live} >= {"feed api_football", "source reddit", "team names"}
     assert all(finding["since"] for finding in live)
-    health = await installation.call("health")
-    assert (health.code, "HEALTHY" in health.out) == (0, True)
+
+    async def is_healthy() -> bool:
+        health = await installation.call("health")
+        return health.code == 0 and "feeds HEALTHY" in health.out
+
+    await wait_until(is_healthy)
 
     event = documents[0]["events"][0]
     assert (await installation.json("goal", event["_event_id"]))["_event_id"] == event["_event_id"]

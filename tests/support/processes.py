@@ -51,6 +51,7 @@ class Installation:
         self.data = DataFolder(folder)
         self.environment = {**clean_environment(folder), **settings}
         self._working_folder = working_folder or folder
+        self._started: list[FootyUp] = []
 
     async def start(self, *arguments: str, **streams: Any) -> asyncio.subprocess.Process:
         piped = dict.fromkeys(("stdout", "stderr"), asyncio.subprocess.PIPE)
@@ -86,7 +87,8 @@ class Installation:
             lines.append(line.decode())
             # Other lines are messages of a start that failed.
             if line.startswith(b"{") and json.loads(line)["action"] == "ready":
-                return FootyUp(process)
+                self._started.append(FootyUp(process))
+                return self._started[-1]
         raise AssertionError("".join(lines))
 
     def pid(self, name: str) -> int | None:
@@ -107,7 +109,10 @@ class Installation:
             await database.close()
 
     async def destroy(self) -> None:
-        """Delete what PostgreSQL keeps outside of the data folder."""
+        """Kill what still runs, and delete what PostgreSQL keeps outside of the data folder."""
+        for up in self._started:
+            await up.kill()
+        await self.until_no_process_is_left()
         with self.data.lock():
             await EmbeddedPostgres(self.data).destroy()
 
@@ -145,8 +150,9 @@ class FootyUp:
         return code
 
     async def kill(self) -> None:
-        """Kill the whole process group. Engines run in groups of their own."""
-        os.killpg(self.pid, signal.SIGKILL)
+        """Kill the whole process group, if it still runs. Engines run in groups of their own."""
+        if self._process.returncode is None:
+            os.killpg(self.pid, signal.SIGKILL)
         await self._process.wait()
         await self._log
 

@@ -30,7 +30,7 @@ def ago(seconds: float) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("ledger", "facts", "why"),
+    ("stats", "facts", "why"),
     [
         (RequestStats(), FACTS, None),
         (RequestStats(failed_in_a_row=2, last_error_class="SourceChanged"), FACTS, None),
@@ -69,7 +69,7 @@ def test_readings_of_pages_count_as_searches_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wear", "reason", "why"),
+    ("usage", "reason", "why"),
     [
         (BrowserUsage(timedelta(0), 0, 12), None, ""),
         (BrowserUsage(timedelta(hours=6), 0, 12), RecycleReason.UPTIME, "6.0 hours old"),

@@ -27,8 +27,8 @@ from tests.browser.simulated import Searched, SimulatedX, options, post
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 HEAVY = """<!DOCTYPE html><html><head><style>
-@font-face { font-tree: A; src: url(/a.woff2) } @font-face { font-tree: B; src: url(/font-without-ending) }
-body { font-tree: A, B; background: url(/background.png) }</style>
+@font-face { font-family: A; src: url(/a.woff2) } @font-face { font-family: B; src: url(/font-without-ending) }
+body { font-family: A, B; background: url(/background.png) }</style>
 <link rel="preload" as="image" href="/early.png"><link rel="preload" as="font" href="/early.woff2?v=1" crossorigin>
 </head><body>Words<img src="/picture.png"><img srcset="/wide.jpg 1x"><svg><image href="/drawing.svg"/></svg>
 <video preload="auto" autoplay muted poster="/poster.png" src="/film.mp4"></video>

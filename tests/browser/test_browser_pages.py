@@ -54,7 +54,7 @@ async def test_the_list_is_read(search: Searched, x: SimulatedX) -> None:
         (CrexMode.ELSEWHERE, 403, "FeedBlocked", "consent.example"),
         (CrexMode.RATE_LIMITED, 429, "FeedRateLimited", "HTTP 429"),
         (CrexMode.DOWN, 503, "FeedUnavailable", "HTTP 503"),
-        (CrexMode.REDIRECT_LOOP, 503, "PageNotOpened", "in a circle"),
+        (CrexMode.REDIRECT_LOOP, 503, "PageNotOpened", "redirect loop"),
         (CrexMode.BROKEN, 503, "FeedUnavailable", "requests failed"),
         (CrexMode.HUGE, 502, "FeedMalformed", "larger than"),
         (CrexMode.TRUNCATED, 502, "FeedMalformed", "unknown layout"),
@@ -247,7 +247,7 @@ def test_an_order_is_checked(params: dict[str, str], words: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "sign"),
+    ("raw", "state"),
     [
         ({"sign": "ready", "data": {}}, PageState.READY),
         ({"sign": "ready", "data": []}, PageState.WAITING),
@@ -259,10 +259,10 @@ def test_an_order_is_checked(params: dict[str, str], words: str | None) -> None:
         ("ready", PageState.WAITING),
     ],
 )
-def test_what_a_page_answers_is_checked(raw: Any, sign: PageState) -> None:
+def test_what_a_page_answers_is_checked(raw: Any, state: PageState) -> None:
     reading = parse_result(raw)
-    assert reading.sign is sign
-    assert (reading.data is not None) == (sign is PageState.READY)
+    assert reading.state is state
+    assert (reading.data is not None) == (state is PageState.READY)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from tests.browser.simulated import chromium_of, kill
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-@pytest.mark.parametrize("duty", ["_end_leaked", "_tidy", "_renew_if_worn"])
+@pytest.mark.parametrize("duty", ["_stop_leaked", "_close_spare_pages", "_recycle_if_needed"])
 async def test_upkeep_goes_on_after_whatever_fails(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, duty: str
 ) -> None:
     async with open_service(upkeep_seconds=0.05) as search:
-        keeper = search.service._pool
+        pool = search.service._pool
         done: list[str] = []
 
         async def fails() -> None:
@@ -34,15 +34,15 @@ async def test_upkeep_goes_on_after_whatever_fails(
             done.append("another duty")
 
         with caplog.at_level(logging.ERROR):
-            monkeypatch.setattr(keeper, duty, fails)
-            other = "_tidy" if duty != "_tidy" else "_end_leaked"
-            monkeypatch.setattr(keeper, other, notes)
+            monkeypatch.setattr(pool, duty, fails)
+            other = "_close_spare_pages" if duty != "_close_spare_pages" else "_stop_leaked"
+            monkeypatch.setattr(pool, other, notes)
             while len(done) < 3:
                 await asyncio.sleep(0.02)
-        assert keeper._maintenance is not None
-        assert not keeper._maintenance.done()
-        told = [record for record in caplog.records if record.getMessage() == "upkeep of the browser failed"]
-        assert len(told) >= 2
+        assert pool._maintenance is not None
+        assert not pool._maintenance.done()
+        logged = [record for record in caplog.records if record.getMessage() == "upkeep of the browser failed"]
+        assert len(logged) >= 2
         assert "Too many open files" in caplog.text
 
 

@@ -40,7 +40,7 @@ class FakeBrowserService:
         self.may_recycle = asyncio.Event()
 
     async def health(self, _: Request) -> JSONResponse:
-        return JSONResponse({"healthy": True, "message": "", "browser": {"processes": 9, "recycles": []}})
+        return JSONResponse({"healthy": False, "message": "60 processes", "browser": {"processes": 60, "recycles": []}})
 
     async def recycle(self, _: Request) -> JSONResponse:
         self.recycle_requested.set()

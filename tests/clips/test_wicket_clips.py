@@ -18,7 +18,7 @@ from found_footy.clips.frame_selection import read_clip
 from found_footy.clips.models import CandidateRef, FrameReading, PoolRef, RejectionReason, SettleRequest, VideoRef
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.clips.store import SQL as CLIPS_SQL
-from found_footy.discovery.models import Post, SearchAttempt
+from found_footy.discovery.models import Post, SearchAttempt, SearchProgress
 from found_footy.discovery.query import SearchQuery
 from found_footy.fixtures.comparison import apply_poll
 from found_footy.fixtures.lifecycle import LifecycleRules
@@ -197,7 +197,7 @@ async def test_a_wicket_is_searched_by_its_own_words_and_no_football_names_are_l
     assert query.text.startswith("(Root OR Mitchell OR Santner) (England OR")
     assert "stumped" in query.words
     assert await system.clips.teams_without_aliases(10) == []
-    plan = system.search._rules.plan(await system.clips.goal(event_id))
+    plan = system.search._rules.plan(await system.clips.goal(event_id), SearchProgress())
     assert plan.teams == []
 
 

@@ -98,7 +98,7 @@ def test_the_names_that_a_team_is_searched_by(team: str, names: str, chosen: tup
 def test_only_so_many_names_are_chosen_and_the_best_of_them() -> None:
     names = known("; ".join(f"alias: Nickname number {letter}" for letter in "abcdefg"))
     names += known("alias: LFC; short: The Pool")
-    chosen = select_aliases("Liverpool", names, most=4)
+    chosen = select_aliases("Liverpool", names, max_names=4)
     assert chosen[:3] == ("Liverpool", "LFC", "Pool")
     assert len(chosen) == 4
     assert len(select_aliases("Liverpool", names)) == 8
@@ -113,7 +113,7 @@ def test_the_order_of_wikidatas_answer_does_not_matter() -> None:
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=12), st.integers(0, 9))
 def test_whatever_the_names_are_the_choice_is_bounded(team: str, texts: list[str], most: int) -> None:
     names = [TeamName(text, "en", NameKind.ALIAS) for text in texts]
-    chosen = select_aliases(team, names, most=most)
+    chosen = select_aliases(team, names, max_names=most)
     assert len(chosen) <= most
     assert len(set(chosen)) == len(chosen)
     assert not any(re.search(r"[\"“”():\[\]\n]", name) for name in chosen)

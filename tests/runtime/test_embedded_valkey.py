@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import platform
@@ -86,11 +87,15 @@ async def test_a_full_cache_evicts_what_expires_and_was_not_used_for_longest(val
     await ask(valkey.url, "CONFIG", "SET", "maxmemory", "8mb")
     await ask(valkey.url, "SET", "switch", "1")
     await ask(valkey.url, "SET", "lease", "1", "PX", "600000")
-    for number in range(200):
-        await ask(valkey.url, "SET", f"snapshot:{number}", "x" * 100_000, "PX", "600000")
+    for number in range(60):
+        await ask(valkey.url, "SET", f"old:{number}", "x" * 100_000, "PX", "600000")
+    while await ask(valkey.url, "OBJECT", "IDLETIME", "old:59") < 2:  # the server measures in seconds
+        await asyncio.sleep(0.05)
+    for number in range(40):
         await ask(valkey.url, "GET", "lease")
-    assert await ask(valkey.url, "EXISTS", "switch", "lease", "snapshot:199") == 3
-    assert await ask(valkey.url, "EXISTS", "snapshot:0") == 0
+        await ask(valkey.url, "SET", f"new:{number}", "x" * 100_000, "PX", "600000")
+    assert await ask(valkey.url, "EXISTS", "switch", "lease", *(f"new:{number}" for number in range(40))) == 42
+    assert await ask(valkey.url, "EXISTS", *(f"old:{number}" for number in range(60))) < 60
 
 
 async def test_it_writes_no_other_copy(folder: DataFolder, valkey: EmbeddedValkey) -> None:

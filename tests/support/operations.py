@@ -33,6 +33,7 @@ from found_footy.operations.models import (
     LiveMatch,
     MatchFeed,
     Measurement,
+    MemoryUse,
     OpenGoal,
     Queue,
     Recovery,
@@ -139,6 +140,7 @@ def cached(**more: Any) -> CacheFacts:
         answers={"espn": AnswersCounted(95, 5, 0, 42.5, {0.5: 60, 1.0: 90, float("inf"): 100})},
         recent={"api_football": (40, 0), "espn": (38, 2)},
         summary=a_summary(),
+        memory=MemoryUse(used=64_000_000, limit=256_000_000),
     )
     return replace(made, **more)
 

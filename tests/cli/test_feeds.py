@@ -198,9 +198,8 @@ def test_health_without_a_check_is_not_healthy(footy: Footy, engines: Engines) -
 
 
 def test_health_shows_grade_feeds_and_stale_matches(footy: Footy, engines: Engines) -> None:
-    follow(
-        engines, [5, 6], age=75, consecutive_failures=5, error="FeedUnavailable: [bold]no", state=MonitoringState.PAUSED
-    )
+    pause = {"state": MonitoringState.PAUSED, "paused_until": datetime.now(UTC) + timedelta(minutes=10)}
+    follow(engines, [5, 6], age=75, consecutive_failures=5, error="FeedUnavailable: [bold]no", **pause)
     judged(engines, [75.0, 75.0])
     ended = footy("health", **engines)
     assert ended.code == 0, "degraded is not failing"

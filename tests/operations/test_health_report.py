@@ -56,7 +56,10 @@ class DeclaredFeeds:
 async def test_each_feed_is_shown_with_its_requests(watched: WatchdogSystem) -> None:
     await watched.follow([1, 2])
     await watched.answer([1])
-    failing = watched.record(2, state=MonitoringState.PAUSED, consecutive_failures=5, error="FeedBlocked: a captcha")
+    until = watched.now + timedelta(minutes=2)
+    failing = watched.record(
+        2, state=MonitoringState.PAUSED, paused_until=until, consecutive_failures=5, error="FeedBlocked: a captcha"
+    )
     await watched.records.save([failing])
     await FeedCounters(watched.cache).note("espn", ok=3, failed=1)
     await watched.after(50)

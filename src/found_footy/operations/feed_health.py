@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from found_footy.errors import NotInAnswer
-from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState
+from found_footy.feeds.models import MatchMonitoringRecord
 from found_footy.operations.models import (
     FeedUse,
     FreshnessStats,
@@ -134,10 +134,6 @@ def stale(
 def slack(interval: timedelta, poll: timedelta) -> float:
     """Seconds that data may be older because its match is polled less often than usual."""
     return max(0.0, (interval - poll).total_seconds())
-
-
-def is_paused(record: MatchMonitoringRecord, now: datetime) -> bool:
-    return record.state is MonitoringState.PAUSED and (record.paused_until is None or record.paused_until > now)
 
 
 # --- Grade of the feeds, from received data only.

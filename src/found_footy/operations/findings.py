@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from found_footy.feeds.poll_state import is_paused
 from found_footy.feeds.scheduling import PollPace, poll_pace
-from found_footy.operations.feed_health import is_paused, missing_answers, unanswered_matches
+from found_footy.operations.feed_health import missing_answers, unanswered_matches
 from found_footy.operations.models import (
     NO_USABLE_FEED,
     UNKNOWN,

@@ -10,7 +10,8 @@ from typing import Any
 
 from found_footy.config import Settings
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority
-from found_footy.operations.feed_health import is_paused, persisted_updates, stale
+from found_footy.feeds.poll_state import is_paused
+from found_footy.operations.feed_health import persisted_updates, stale
 from found_footy.operations.findings import assess
 from found_footy.operations.models import FeedDeclaration, FeedUse, HealthLimits, HealthReport, Measurement
 from found_footy.operations.probe import SystemProbe

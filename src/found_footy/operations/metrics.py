@@ -14,7 +14,8 @@ from prometheus_client.core import (
 )
 
 from found_footy.feeds.models import MatchPriority, MonitoringState
-from found_footy.operations.feed_health import ages, is_paused, percentile
+from found_footy.feeds.poll_state import is_paused
+from found_footy.operations.feed_health import ages, percentile
 from found_footy.operations.findings import frozen_clocks
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import (

@@ -19,10 +19,10 @@ from found_footy.errors import (
     SourceError,
     StoreUnavailable,
 )
+from found_footy.feeds.poll_state import is_paused
 from found_footy.operations.feed_health import (
     FeedMeasurement,
     count_unsaved,
-    is_paused,
     missing_answers,
     persisted_updates,
     unanswered_matches,

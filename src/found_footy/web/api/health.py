@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from found_footy.operations.feed_health import ages, is_paused, stale, stats
+from found_footy.feeds.poll_state import is_paused
+from found_footy.operations.feed_health import ages, stale, stats
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, HealthSummary, Measurement, Recovery
 from found_footy.text import format_duration

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState, Quota
-from found_footy.operations.feed_health import is_paused
+from found_footy.feeds.poll_state import is_paused
 from found_footy.operations.findings import is_persistent
 from found_footy.operations.models import (
     FeedDeclaration,

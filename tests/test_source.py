@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from tests.support.docs import ROOT
@@ -130,6 +131,36 @@ def test_one_module_has_the_distributed_semaphore() -> None:
     assert [where for name, where in classes().items() if name.endswith("Semaphore")] == [
         ["found_footy/storage/limits.py"]
     ]
+
+
+# --- imports
+
+
+def imports_of(path: Path, names: set[str]) -> set[str]:
+    """Modules that importing this one runs, without those of its functions and of type checking."""
+    own = module_name(path)
+    found = set()
+    for statement in modules()[path].body:
+        if isinstance(statement, ast.Import):
+            found |= {alias.name for alias in statement.names}
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            submodules = {f"{statement.module}.{alias.name}" for alias in statement.names}
+            found |= {statement.module, *(submodules & names)}
+    parents = {name[:end] for name in found for end, letter in enumerate(name) if letter == "."}
+    return {name for name in (found | parents) & names if name != own and not own.startswith(f"{name}.")}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_no_import_is_circular() -> None:
+    """Otherwise a module imports or not depending on which was imported first."""
+    names = {module_name(path) for path in modules()}
+    try:
+        TopologicalSorter({module_name(path): imports_of(path, names) for path in modules()}).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None
 
 
 # --- named SQL

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 
 from found_footy.feeds.team_similarity import TeamSimilarity, name_similarity
+from tests.support.recorded import recorded
 
-NAMES = Path(__file__).parents[2].parent / "shared" / "testdata" / "feeds" / "openfootball"
 COUNTRIES = ("de", "eng", "es", "fr", "it")
 
 
 def clubs(country: str) -> list[list[str]]:
     """The first name of each, and then its others."""
-    path = NAMES / f"{country}.clubs.txt"
-    if not path.exists():
-        pytest.skip("../shared/testdata is not here")
+    path = recorded("feeds", "openfootball", f"{country}.clubs.txt")
     found: list[list[str]] = []
     for line in re.sub(r"#.*|\[[^\]]*\]|\([^)]*\)|›.*", "", path.read_text(encoding="utf-8")).splitlines():
         text = line.strip()

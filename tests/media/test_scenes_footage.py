@@ -14,8 +14,7 @@ from footy_simulator.clips.plan import clips_for
 from footy_simulator.clips.truth import cuts_of, cuts_of_master
 from footy_simulator.loader import load_scenario
 from found_footy.media.scenes import find_cuts
-
-TESTDATA = Path(__file__).parents[3] / "shared" / "testdata" / "video"
+from tests.support.recorded import recorded
 
 SEEN: list[tuple[str, tuple[tuple[int, int], ...]]] = [
     ("scenes/counter.mp4", ((10, 0), (20, 0))),
@@ -28,9 +27,7 @@ SEEN: list[tuple[str, tuple[tuple[int, int], ...]]] = [
 
 @pytest.mark.parametrize(("name", "cuts"), SEEN, ids=[name for name, _ in SEEN])
 def test_recorded_films_are_cut_where_one_sees_it(name: str, cuts: tuple[tuple[int, int], ...]) -> None:
-    if not TESTDATA.exists():
-        pytest.skip("needs ../shared/testdata")
-    found = find_cuts(TESTDATA / name).cuts
+    found = find_cuts(recorded("video", *name.split("/"))).cuts
     assert len(found) == len(cuts), found
     for place, (cut, tolerance) in zip(found, cuts, strict=True):
         assert abs(place - cut) <= tolerance, found

@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.types import ASGIApp
 
 from found_footy.clips.alignment import ClipAlignment
-from found_footy.web import auth, files, metrics, pages, reference, rendering, thumbnails, uploads
+from found_footy.web import auth, files, metrics, reference, rendering, thumbnails, uploads
 from found_footy.web.api import (
     atom,
     fixtures,
@@ -22,13 +22,22 @@ from found_footy.web.api import (
 from found_footy.web.auth import AuthMiddleware
 from found_footy.web.errors import install_error_handlers
 from found_footy.web.metrics import RequestMetricsMiddleware, WebMetrics
+from found_footy.web.pages import feeds as feeds_page
+from found_footy.web.pages import follow as follow_page
+from found_footy.web.pages import goal as goal_page
+from found_footy.web.pages import library as library_page
+from found_footy.web.pages import matchday as matchday_page
+from found_footy.web.pages import operations as operations_page
+from found_footy.web.pages import review as review_page
+from found_footy.web.pages import search as search_page
+from found_footy.web.pages import subscriptions as subscriptions_page
 from found_footy.web.rendering import STATIC, VersionedStaticFiles
 from found_footy.web.security import SecurityHeadersMiddleware
 from found_footy.web.services import WebServices
 
 ROUTERS: tuple[APIRouter, ...] = (
-    pages.goal.router,
-    pages.matchday.router,
+    goal_page.router,
+    matchday_page.router,
     fixtures.router,
     fixtures.router_fixture_feeds,
     goals.router,
@@ -37,9 +46,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     health.router,
     metrics.router,
     operations.router_admin,
-    pages.operations.router_operations,
-    pages.operations.router,
-    pages.feeds.router,
+    operations_page.router_operations,
+    operations_page.router,
+    feeds_page.router,
     operations.router,
     files.router,
     thumbnails.router,
@@ -49,17 +58,17 @@ ROUTERS: tuple[APIRouter, ...] = (
     goals.router_videos,
     goals.router_search,
     goals.router_losses,
-    pages.search.router,
-    pages.search.picture_router,
+    search_page.router,
+    search_page.picture_router,
     library.router_library_search,
     reference.router,
     follow.router,
-    pages.follow.router,
+    follow_page.router,
     subscriptions.router,
-    pages.subscriptions.router,
-    pages.library.router,
+    subscriptions_page.router,
+    library_page.router,
     library.router,
-    pages.review.router,
+    review_page.router,
     review.router,
 )
 """Matched in this order; the most requested first."""

@@ -14,8 +14,9 @@ from starlette.requests import HTTPConnection, Request
 
 from found_footy.access.models import Role
 from found_footy.errors import NotAllowed, NotLoggedIn
+from found_footy.library.review import Reviewer
 from found_footy.web.requests import SAFE_METHODS, is_loopback, read_form
-from found_footy.web.services import WebRules, get_services
+from found_footy.web.services import WebRules, WebServices, get_services
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -72,6 +73,11 @@ def require_role(role: Role) -> Callable[..., Awaitable[User]]:
         return user
 
     return check
+
+
+def library_reviewer(services: WebServices, user: User) -> Reviewer:
+    """The reviewer who acts on library pages and over the API; each window of the review page has its own."""
+    return Reviewer(f"{user.token_id}:library", user.name, services.now())
 
 
 def can_see_internals(request: HTTPConnection) -> bool:

@@ -43,12 +43,11 @@ from found_footy.web.api.parameters import (
     Words,
 )
 from found_footy.web.errors import error_responses
-from found_footy.web.pages.library import remove_source
 from found_footy.web.pagination import clips_page, sources_page
 from found_footy.web.response_cache import cached_json
 from found_footy.web.services import ServicesDep, WebServices
 from found_footy.web.uploads import MAX_PICTURE_BYTES, picture_receiver, submit_file, submit_url
-from found_footy.web.users import User, require_role
+from found_footy.web.users import User, library_reviewer, require_role
 
 router = APIRouter(prefix="/api/v1", tags=["library"])
 
@@ -180,7 +179,7 @@ async def remove(services: ServicesDep, source_id: SourceId, who: Editor) -> mod
     """Archives all clips; files and video are deleted after the undo period. A source without clips is deleted at once.
 
     Refused while a stage is running or an edit can be undone. Idempotent."""
-    removed = await remove_source(services, who, source_id)
+    removed = await services.library.review.remove_source(source_id, library_reviewer(services, who))
     return models.SourceRemoved(
         source=source_id, deleted=removed.deleted, clips=removed.clips, action=removed.action_id
     )

@@ -14,8 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from found_footy.access.models import Role
 from found_footy.errors import BadRequest
-from found_footy.library.models import RemovalResult
-from found_footy.library.review import EDITABLE, ActionKind, Reviewer
+from found_footy.library.review import EDITABLE, ActionKind
 from found_footy.library.stages import FAILED
 from found_footy.library.submissions import FACTS, MAX_FACT_LENGTH, MAX_TITLE_LENGTH, MAX_URL_LENGTH
 from found_footy.library.views import ClipSummary, SourceFilter
@@ -34,7 +33,7 @@ from found_footy.web.rendering import PRIVATE, preferences, render
 from found_footy.web.requests import read_form
 from found_footy.web.services import ServicesDep, WebServices
 from found_footy.web.uploads import submit_url
-from found_footy.web.users import User, current_user, require_role
+from found_footy.web.users import User, current_user, library_reviewer, require_role
 
 MAX_ID = 2**63 - 1
 
@@ -60,25 +59,20 @@ async def act_on_source(services: WebServices, user: User, source_id: int, form:
         case "remove":
             if form.get("sure") != "yes":
                 raise BadRequest("confirm the removal")
-            removed = await remove_source(services, user, source_id)
+            removed = await services.library.review.remove_source(source_id, library_reviewer(services, user))
             return (
                 "/library?done=deleted" if removed.deleted else f"{path}?done=remove&action={removed.action_id or ''}"
             )
         case "undo":
-            await services.library.review.undo(_reviewer(services, user), _number(form.get("action", "")))
+            await services.library.review.undo(library_reviewer(services, user), _number(form.get("action", "")))
             return f"{path}?done=undo"
         case _:
             raise BadRequest("unknown action")
 
 
-async def remove_source(services: WebServices, user: User, source_id: int) -> RemovalResult:
-    """Remove a source. Raises NotFound, EditRefused."""
-    return await services.library.review.remove_source(source_id, _reviewer(services, user))
-
-
 async def act_on_clip(services: WebServices, user: User, clip_id: int, form: Mapping[str, str]) -> str:
     """Run an action; return the result as query of the clip's page. Raises BadRequest, NotFound, EditRefused."""
-    reviewer = _reviewer(services, user)
+    reviewer = library_reviewer(services, user)
     review = services.library.review
     match action := form.get("do", ""):
         case "retry":
@@ -95,10 +89,6 @@ async def act_on_clip(services: WebServices, user: User, clip_id: int, form: Map
         case _:
             raise BadRequest("unknown action")
     return f"done={action}"
-
-
-def _reviewer(services: WebServices, user: User) -> Reviewer:
-    return Reviewer(f"{user.token_id}:library", user.name, services.now())
 
 
 def _number(text: str) -> int:

@@ -85,7 +85,7 @@ def health(
 
 
 def recycle(
-    what: Annotated[str, typer.Argument(help="browser, or poller: the running polls, and workers that do not poll.")],
+    what: Annotated[str, typer.Argument(help="browser (Chromium), or poller (running polls, and stuck workers).")],
     as_json: AsJson = False,
 ) -> None:
     """Restart the browser or the poller now. The audit log records who asked."""

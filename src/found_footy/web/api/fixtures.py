@@ -39,7 +39,7 @@ router = APIRouter(prefix="/api/v1", tags=["matches"])
 
 @router.get("/dates", response_model=Page[MatchDate], responses=error_responses(400), summary="List days with matches")
 async def dates(request: Request, services: ServicesDep, limit: Limit = 30, cursor: Cursor = None) -> Response:
-    """Latest first, including future days, with the number of matches, confirmed goals and clips."""
+    """Latest first, including future days, with the number of matches, stable goals and clips."""
 
     async def build() -> bytes:
         page = await paginate(services, DATES, {}, cursor, limit)
@@ -62,7 +62,7 @@ class MatchSnapshot(BaseModel):
     fixture_id: int
     sequence: int = Field(description="Sequence number of the snapshot, from 1.")
     checksum: str = Field(description="SHA-256 of the snapshot as canonical JSON.")
-    created_at: datetime = Field(description="Time of the last confirmation.")
+    created_at: datetime = Field(description="When a feed last reported this state.")
     stale: bool = Field(description="True if in play and older than FOOTY_STALE_SECONDS.")
     age_seconds: float = Field(description="Age of the data.")
     snapshot: dict[str, Any] = Field(description="The match in the unified schema.")

@@ -58,9 +58,9 @@ router = APIRouter(prefix="/api/v1", tags=["goals"])
 OfStatus = Annotated[
     EventStatus | None,
     Query(
-        description="validating: unconfirmed; extracting: the first clips are being processed; "
-        "watching: clips can be watched, or the search is running; "
-        "complete: search finished; withdrawn: removed."
+        description="validating: not stable yet; extracting: the first clips are being processed; "
+        "watching: it has a clip, or the search is running; "
+        "complete: the search has ended; withdrawn: removed."
     ),
 ]
 HasClip = Annotated[bool | None, Query(description="Whether it has a clip.")]
@@ -87,7 +87,7 @@ async def events(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """Including unconfirmed and withdrawn goals; these have no clips."""
+    """Including goals that are not stable yet and withdrawn ones; neither have clips."""
     filters = {
         "status": status,
         "sport": sport,
@@ -142,7 +142,9 @@ MAX_PERIOD = timedelta(days=31)
 async def losses(
     request: Request, services: ServicesDep, since: Since = None, until: Until = None, fixture: Fixture = None
 ) -> Response:
-    """Default: the last 24 hours; at most 31 days. Posts count by the time they were found, goals by confirmation."""
+    """Default: the last 24 hours; at most 31 days. Posts count by the time they were found, goals by
+    the time they became stable.
+    """
     first, last = period(since, until, services.now())
     report = await services.reading.rejections(first, last, fixture)
     # Not cached: the default period moves with every request.

@@ -177,7 +177,7 @@ async def open_worker(
         owners = [
             feed_activities.build_activities(settings, store, listings, feeds, registrar, recorder, unexpected),
             *fixture_activities.build_activities(settings, store, listings, feeds, registrar, recorder, fresh_for),
-            RetentionActivities(store, objects),
+            RetentionActivities(store, objects, timedelta(days=settings.retention_days)),
             *await opened(
                 search_activities.open_activities(
                     settings,

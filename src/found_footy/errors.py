@@ -15,6 +15,7 @@ FootyError
 ├── StoreRejected            the database rejected a value that an adapter should have rejected
 ├── RecordingBroken          a recording cannot be read, or contains nothing that can be replayed
 ├── ProgramFault             internal error while processing one fixture
+├── OrderRefused             a workflow or activity was started with arguments outside of its limits
 ├── FollowUnknown            unknown competition, team or preset in the follow list
 ├── NotFound                 the requested item does not exist
 ├── UnknownStatus            a match status without a place in the life cycle
@@ -181,6 +182,12 @@ class ProgramFault(FootyError):
     """Internal error while processing one fixture."""
 
     hint = "The log has the traceback; please report it."
+
+
+class OrderRefused(FootyError):
+    """A workflow or an activity was started with arguments outside of its limits; nothing was done."""
+
+    hint = "Start it with the arguments that the settings allow; `footy` itself never sends others."
 
 
 class NotFound(FootyError):

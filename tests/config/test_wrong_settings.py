@@ -52,6 +52,7 @@ def refusal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
         ("FOOTY_PRE_ACTIVATION_MINUTES", "-1", "a number from 0 to 1440"),
         ("FOOTY_INGEST_DAYS", "8", "a whole number from 1 to 7"),
         ("FOOTY_LOOK_AHEAD_DAYS", "0", "a whole number from 1 to 60"),
+        ("FOOTY_RETENTION_DAYS", "-3650", "a number above 0 and up to 3650"),
         ("FOOTY_RETENTION_DAYS", "0", "a number above 0 and up to 3650"),
         ("FOOTY_RETENTION_DAYS", "1e300", "a number above 0 and up to 3650"),
         ("FOOTY_DEBOUNCE_POLLS", "0", "a whole number from 1 to 20"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
+import psutil
 import pytest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
@@ -66,6 +69,25 @@ async def test_the_web_pages_are_served_when_asked_for(folder: DataFolder) -> No
     assert engine.ui_url == f"http://127.0.0.1:{port}"
     assert engine.ports()["temporal-ui"] == port
     await engine.stop()
+
+
+async def test_no_web_page_can_start_a_workflow(temporal: EmbeddedTemporal) -> None:
+    """The server listens on several ports; whichever speaks HTTP refuses hosts that a browser can be made to send."""
+    await temporal.start()
+    assert temporal.pid is not None
+    start = "/api/v1/namespaces/default/workflows/evil"
+    answers = []
+    sockets = psutil.Process(temporal.pid).net_connections("tcp")
+    for port in {each.laddr.port for each in sockets if each.status == psutil.CONN_LISTEN}:
+        for host in ("127.0.0.1", "localhost", "rebound.example"):
+            headers = {"Host": f"{host}:{port}", "Origin": "http://evil.example", "Content-Type": "text/plain"}
+            body = '{"workflowType": {"name": "Any"}, "taskQueue": {"name": "none"}}'
+            async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
+                with suppress(httpx.TransportError):  # a port for gRPC only
+                    url = f"http://127.0.0.1:{port}{start}"
+                    answers.append((await http.post(url, headers=headers, content=body)).status_code)
+    assert answers.count(403) == 3, "the port of the HTTP API refuses each host"
+    assert set(answers) <= {403, 404, 405}, "and no other port accepts the request, as the one for metrics"
 
 
 def test_a_missing_program_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,9 @@ _DYNAMIC_CONFIG = (
     "history.visibilityProcessorMaxPollRPS=1000",
     # By default, backlog figures are cached for 5 s, which is too old for scaling.
     'matching.TaskQueueInfoByBuildIdTTL="1s"',
+    # The HTTP API cannot be switched off and checks no origin: any web page could start workflows. The reserved name
+    # never resolves, so no browser sends it.
+    'frontend.httpAllowedHosts=["nobody.invalid"]',
 )
 
 

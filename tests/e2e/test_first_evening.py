@@ -92,7 +92,7 @@ async def test_clips_are_published_without_key_login_or_browser(installation: In
         found = [search["sources"]["fxtwitter"] for goal in goals for search in goal["_searches"]]
         assert any(report.get("found") for report in found), "posts on X are found through FxEmbed"
 
-        findings = {each["what"]: each for each in await installation.json("doctor", "--live")}
+        findings = {each["what"]: each for each in await installation.passing_diagnosis()}
         assert not [each for each in findings.values() if each["state"] == "failed"]
         assert "dates=" in " ".join(findings["feed espn"]["asked"]), "the check asks what a poll asks"
         await wait_until(lambda: is_healthy(installation))

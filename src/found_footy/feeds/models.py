@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol
@@ -300,6 +300,13 @@ class Quota:
     day_remaining: int | None = None
     minute_limit: int | None = None
     minute_remaining: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"read_at": self.read_at.isoformat()}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Quota:
+        return cls(**{**document, "read_at": datetime.fromisoformat(document["read_at"])})
 
 
 @dataclass(frozen=True, slots=True)

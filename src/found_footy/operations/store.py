@@ -9,8 +9,8 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from found_footy.feeds.models import Quota
 from found_footy.fixtures.models import OutboxEvent
-from found_footy.fixtures.store import quota_of
 from found_footy.library.stages import STAGES
 from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
@@ -194,7 +194,7 @@ def _match(row: dict[str, Any]) -> LiveMatch:
 
 
 def feed_use(row: dict[str, Any]) -> FeedUse:
-    quota = quota_of(row["quota"]) if row["quota"] else None
+    quota = Quota.from_json(row["quota"]) if row["quota"] else None
     return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)
 
 

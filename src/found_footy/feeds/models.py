@@ -206,7 +206,28 @@ class ReconciledFixture:
     conflicts: tuple[FeedConflict, ...] = ()
 
 
-# --- SnapshotCache of a match, of one feed or reconciled, as cached.
+@dataclass(frozen=True, slots=True)
+class DoubtfulPairing:
+    """A feed's match that may be a known fixture (`our_…`), until an operator decides."""
+
+    feed: str
+    feed_id: int
+    fixture_id: int
+    home: str
+    away: str
+    kickoff: datetime
+    competition: str
+    confidence: float
+    reasons: tuple[str, ...]
+    first_seen: datetime
+    last_seen: datetime
+    our_home: str
+    our_away: str
+    our_kickoff: datetime
+    our_competition: str
+
+
+# --- Cached snapshot of a match, of one feed or reconciled.
 
 
 RECONCILED = "reconciled"

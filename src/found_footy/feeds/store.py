@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.errors import NotFound
 from found_footy.feeds.models import (
+    DoubtfulPairing,
     FeedListing,
     KnownListing,
     MatchListing,
@@ -46,9 +47,10 @@ class ListingStore:
         async with self._db.connection() as connection:
             await _locate(connection, feed, locators)
 
-    async def doubtful(self) -> list[dict[str, Any]]:
+    async def doubtful(self) -> Sequence[DoubtfulPairing]:
         """Return the pairings that await an operator's decision."""
-        return await self._db.fetch(SQL["doubtful"])
+        rows = await self._db.fetch(SQL["doubtful"])
+        return [DoubtfulPairing(**(row | {"reasons": tuple(row["reasons"])})) for row in rows]
 
     async def decide(self, feed: str, feed_id: int, fixture_id: int, same: bool, now: datetime) -> None:
         """Save a decision: if `same`, the listing is paired at once, else the next ingest creates a fixture for it."""

@@ -249,7 +249,7 @@ def test_fields_of_documents_are_documented() -> None:
     """The keys that begin a line in the functions which build documents."""
     text = section(REFERENCE / "database.md", "## Views")
     missing = []
-    for function in ("event_document", "searches_of", "candidates_of", "videos_of"):
+    for function in ("goal_document", "searches_of", "clips_of"):
         form = rf"^create (?:or replace )?function {function}\(.*?\$\$(.*?)\$\$;"
         body = re.findall(form, schema(), re.MULTILINE | re.DOTALL)[-1]
         keys = re.findall(r"^\s+'(\w+)', ", body, re.MULTILINE)

@@ -472,7 +472,6 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
     from found_footy.access.store import TokenStore
     from found_footy.clips.store import LinkStore
     from found_footy.fixtures.read_store import DocumentReader, MatchdayReader
-    from found_footy.fixtures.store import FixtureStore
     from found_footy.library.search import open_search
     from found_footy.media.processor import MediaProcessor
     from found_footy.notifications.activities import open_senders
@@ -504,7 +503,6 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
         yield WebServices(
             rules=WebRules.from_settings(settings),
             now=utc_now,
-            goals=FixtureStore(database),
             files=objects,
             media=media,
             access=TokenStore(database),

@@ -19,6 +19,7 @@ from found_footy.cli.match_view import (
     printable,
 )
 from found_footy.clips.progress import progress_line, why_no_clip
+from found_footy.fixtures.documents import GoalDetails
 
 AT = "2026-08-22T14:12:30+00:00"
 
@@ -26,14 +27,19 @@ AT = "2026-08-22T14:12:30+00:00"
 def event(**fields: Any) -> dict[str, Any]:
     return {
         "_event_id": "1_40_306_Goal_1",
-        "time": {"elapsed": 12, "extra": None},
+        "status": "watching",
+        "time": {"elapsed": 12, "extra": None, "innings": None},
         "team": {"id": 40, "name": "Liverpool"},
         "player": {"id": 306, "name": "Mohamed Salah"},
+        "assist": {"id": None, "name": None},
+        "type": "Goal",
         "detail": "Normal Goal",
+        "_scoring_team": "home",
         "_score_before": {"home": 0, "away": 0},
         "_score_after": {"home": 1, "away": 0},
         "_first_seen": AT,
         "_stable_count": 2,
+        "_missing_count": 0,
         "_debounce_complete": False,
         "_stable_at": None,
         "_removed": False,
@@ -41,6 +47,11 @@ def event(**fields: Any) -> dict[str, Any]:
         "_removed_reason": None,
         "_monitor_complete": False,
         "_download_complete": False,
+        "_monitor_workflows": [],
+        "_search_workflows": [],
+        "_download_workflows": [],
+        "_twitter_aliases": [],
+        "_feeds": ["espn"],
         "_search_query": None,
         "_searches": [],
         "_search_sources": {},
@@ -73,13 +84,26 @@ def document(**fields: Any) -> dict[str, Any]:
 
 
 def candidate(state: str, loss: str | None = None, **fields: Any) -> dict[str, Any]:
-    url = "https://example.invalid/1"
-    return {"state": state, "loss": loss, "loss_detail": None, "attempt": 1, "url": url, "clip": "c" * 32, **fields}
+    post = {"key": "x:1", "source": "x", "url": "https://example.invalid/1", "author": "fan", "text": "goal"}
+    times = {"posted_at": AT, "found_at": AT, "duration": 6.25}
+    outcome = {"state": state, "loss": loss, "loss_detail": None, "attempt": 1, "md5": None, "clip": "c" * 32}
+    return {**post, **times, **outcome, **fields}
 
 
 def clip(**fields: Any) -> dict[str, Any]:
     facts = {"rank": 1, "timestamp_verified": True, "extracted_minute": 12, "popularity": 3, "duration": 6.25}
-    return facts | {"width": 1280, "height": 720, "file_size": 2_400_000, "md5": "0123456789abcdef" * 2, **fields}
+    picture = {"width": 1280, "height": 720, "aspect_ratio": 1.78, "resolution_score": 921_600, "fps": 50.0}
+    links = {
+        "id": "a" * 16,
+        "s3_url": "/v/a",
+        "_s3_key": "1/a.mp4",
+        "source_url": None,
+        "source_posts": [],
+        "copies": [],
+    }
+    proof = {"timestamp_status": "verified", "reason": None, "published_at": AT, "hash_version": "dense/1", "copies": []}
+    file = {"bitrate": 3_000_000, "file_size": 2_400_000, "md5": "0123456789abcdef" * 2}
+    return {**facts, **picture, **links, **proof, **file, **fields}
 
 
 def search(attempt: int = 1, **sources: Any) -> dict[str, Any]:
@@ -122,7 +146,7 @@ def test_goal_state_follows_the_event(fields: dict[str, Any], state: str) -> Non
     ("fields", "line"),
     [
         ({}, "12' 1–0 Mohamed Salah seen 2/3"),
-        ({"time": {"elapsed": 90, "extra": 3}}, "90+3' 1–0 Mohamed Salah seen 2/3"),
+        ({"time": {"elapsed": 90, "extra": 3, "innings": None}}, "90+3' 1–0 Mohamed Salah seen 2/3"),
         ({"detail": "Penalty"}, "12' 1–0 Mohamed Salah (pen) seen 2/3"),
         ({"detail": "Own Goal"}, "12' 1–0 Mohamed Salah (og) seen 2/3"),
         ({"player": {"id": None, "name": None}}, "12' 1–0 scorer unknown seen 2/3"),
@@ -189,7 +213,7 @@ def test_fixture_view_shows_league_clock_and_goals() -> None:
 def test_goal_view_shows_scores_and_searches() -> None:
     changed = {"player": {"from": None, "to": "Mohamed Salah"}, "minute": {"from": "11'", "to": "12'"}}
     withdrawn = {"_removed": True, "_removed_at": AT, "_removed_reason": "the feed no longer lists it (VAR)"}
-    page = goal(_stable_at=AT, _attributions=[{"at": AT, "changed": changed}], **withdrawn)
+    page = goal(_stable_at=AT, _attributions=[{"at": AT, "poll_id": "p", "changed": changed}], **withdrawn)
     assert printed(goal_view(page, 3, 10)).splitlines() == [
         "12' Mohamed Salah (Normal Goal) for Liverpool: 0–0 → 1–0",
         "Liverpool – Manchester City, Premier League, 2026-08-22 14:12:30",
@@ -263,7 +287,7 @@ DONE = BEGUN | {"_download_complete": True}
     ],
 )
 def test_a_missing_clip_is_always_explained(fields: dict[str, Any], sentence: str) -> None:
-    assert why_no_clip(event(**fields)) == sentence
+    assert why_no_clip(GoalDetails.model_validate(event(**fields))) == sentence
 
 
 @pytest.mark.parametrize(
@@ -302,7 +326,7 @@ def test_a_missing_clip_is_always_explained(fields: dict[str, Any], sentence: st
     ],
 )
 def test_progress_line_summarizes_searches_and_candidates(fields: dict[str, Any], steps: str) -> None:
-    assert progress_line(event(**fields), 10) == steps
+    assert progress_line(GoalDetails.model_validate(event(**fields)), 10) == steps
 
 
 def test_clips_are_listed_by_goal() -> None:
@@ -313,7 +337,7 @@ def test_clips_are_listed_by_goal() -> None:
 def named(name: str) -> list[RenderableType]:
     """Everything that is printed, with this name wherever a feed gives one."""
     mine = event(player={"id": 1, "name": name}, team={"id": 40, "name": name}, _event_id=name)
-    changed = [{"at": AT, "changed": {"player": {"from": name, "to": name}}}]
+    changed = [{"at": AT, "poll_id": "p", "changed": {"player": {"from": name, "to": name}}}]
     fixture = {"home": name, "away": name, "league": name, "date": AT}
     whole = document(
         teams={"home": {"id": 40, "name": name}, "away": {"id": 50, "name": name}},

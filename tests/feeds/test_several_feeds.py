@@ -209,8 +209,8 @@ async def test_a_doubtful_pairing_is_not_made_and_a_person_decides(
     assert (ingested.added, ingested.joined, ingested.doubtful) == (1, 0, 1)
     assert len(await store.fixtures()) == 1
     (doubt,) = await system.listings.doubtful()
-    assert (doubt["feed"], doubt["feed_id"], doubt["fixture_id"]) == ("two", OTHER_ID, 5000)
-    assert doubt["reasons"]
+    assert (doubt.feed, doubt.feed_id, doubt.fixture_id) == ("two", OTHER_ID, 5000)
+    assert doubt.reasons
     await system.listings.decide("two", OTHER_ID, 5000, True, START)
     assert await system.listings.doubtful() == []
     assert [each["feed"] for each in (await store.fixture(5000))["_feeds"]] == ["one", "two"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -115,13 +116,13 @@ async def follow_matches(
 ) -> Mapping[str, int]:
     """Store fixtures in the given stages, as an ingest does. Returns the number of new ones by stage."""
     async with ListingStore(store.database).registration() as registration:
-        added = await registration.add(fixtures, now)
+        added = await store.add(registration.connection, fixtures, now)
         same = [
             (listing_of(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)
             for live, _ in fixtures
         ]
         await registration.join(same, now)
-    return added
+    return Counter(str(each.stage) for each in added if each.is_new)
 
 
 async def delete_expired(store: FixtureStore, before: datetime) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState, Quota
+from found_footy.feeds.models import DoubtfulPairing, MatchMonitoringRecord, MatchPriority, MonitoringState, Quota
 from found_footy.operations.findings import assess
 from found_footy.operations.health import HealthService
 from found_footy.operations.models import (
@@ -17,7 +17,6 @@ from found_footy.operations.models import (
     DatabaseFacts,
     Deliveries,
     Disk,
-    Doubt,
     EngineStatus,
     FeedDeclaration,
     FeedUse,
@@ -213,10 +212,10 @@ def a_dispute(**more: Any) -> FieldConflict:
     return replace(made, **more)
 
 
-def a_doubt(**more: Any) -> Doubt:
-    made = Doubt(
+def a_doubt(**more: Any) -> DoubtfulPairing:
+    made = DoubtfulPairing(
         "espn", 733_001, 7002, "FC Barcelona B", "Sevilla FC", NOW - timedelta(minutes=30), "LaLiga", 0.62,
-        ("the away side is the same", "FC Barcelona B is not quite Barcelona"), ago(minutes=20),
+        ("the away side is the same", "FC Barcelona B is not quite Barcelona"), ago(minutes=20), ago(minutes=1),
         "Barcelona", "Sevilla", NOW - timedelta(minutes=90), "La Liga",
     )  # fmt: skip
     return replace(made, **more)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from found_footy.fixtures.models import Innings, Side
 from found_footy.web.pages.match_format import (
     STATUS_TEXT,
     batting,
@@ -20,11 +21,8 @@ from found_footy.web.pages.match_format import (
 from found_footy.web.rendering import STATIC
 
 
-def innings(number: int, side: str, runs: int, wickets: int, overs: int, balls: int = 0, over: bool = True) -> Any:
-    return {
-        "number": number, "batting": side, "runs": runs, "wickets": wickets, "overs": overs, "balls": balls,
-        "over": over,
-    }  # fmt: skip
+def innings(number: int, side: str, runs: int, wickets: int, overs: int, balls: int = 0, over: bool = True) -> Innings:
+    return Innings(number, Side(side), runs, wickets, overs, balls, over)
 
 
 FIRST = innings(1, "home", 187, 5, 20)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import httpx
 import pytest
 
+from found_footy.fixtures.documents import GoalDocument
 from found_footy.fixtures.models import MatchMinute
 from found_footy.web.api.atom import summary, title
 from found_footy.web.pages.goal import goal_page
@@ -56,8 +56,8 @@ async def test_a_withdrawn_wicket_is_marked(web: httpx.AsyncClient, small_world:
 async def test_the_wicket_number_is_shown_if_known(
     small_world: WorldCopy, innings: int, taken: int, told: tuple[str, str]
 ) -> None:
-    event: dict[str, Any] = await small_world.store.event(WICKET_OF_HEAD)
-    event["time"]["innings"], event["_score_after"]["home"] = innings, taken
+    event = GoalDocument.model_validate(await small_world.store.event(WICKET_OF_HEAD))
+    event.time.innings, event.score_after.home = innings, taken
     page = goal_page(event, {}, WebRules())
     assert (page.wicket, page.innings, page.noun) == (*told, "wicket")
 

@@ -17,6 +17,7 @@ from found_footy.clips.models import (
 )
 from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejections
 from found_footy.clips.verification import VerificationReason
+from found_footy.fixtures.documents import ClipDocument
 from found_footy.fixtures.models import MatchMinute, Score, Side
 from found_footy.media.models import RelativeBox
 from found_footy.web.files import StoredFile, content_disposition
@@ -30,8 +31,8 @@ def reading(at: float = 1.0, **more: Any) -> FrameReading:
     return FrameReading(**{"at": at, "soccer": True, "screen": False, **more})
 
 
-def video(verified: bool = True, reason: str | None = None, width: int = 1280, height: int = 720) -> dict[str, Any]:
-    return {"timestamp_verified": verified, "reason": reason, "width": width, "height": height}
+def video(verified: bool = True, reason: str | None = None, width: int = 1280, height: int = 720) -> ClipDocument:
+    return ClipDocument.model_construct(timestamp_verified=verified, reason=reason, width=width, height=height)
 
 
 @pytest.mark.parametrize(

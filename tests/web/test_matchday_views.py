@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from found_footy.fixtures.read_models import BestClip, MatchdayFixture, MatchdayGoal
 from found_footy.web.pages.matchday import (
     MatchCardView,
     Show,
@@ -23,29 +25,27 @@ NOW = datetime(2026, 8, 22, 15, 30, tzinfo=UTC)
 DAY = date(2026, 8, 22)
 
 
-def row(fixture_id: int, status: str = "FT", **more: Any) -> dict[str, Any]:
-    """As the database gives it."""
-    plain: dict[str, Any] = {
-        "id": fixture_id, "stage": "active", "status": status, "elapsed": 60, "extra": None,
-        "kickoff": NOW - timedelta(hours=2), "league_id": 39, "league_name": "Premier League", "country": "England",
-        "round": "Round 1", "home_name": f"Home {fixture_id}", "away_name": f"Away {fixture_id}", "home_goals": 0,
-        "away_goals": 0, "home_penalties": None, "away_penalties": None, "last_poll_at": NOW, "error_kind": None,
-        "error_message": None, "goals": [], "sport": "football", "innings": [], "toss": None, "venue": None,
-        "last_event": None, "details": {},
-    }  # fmt: skip
-    return plain | more
+def row(fixture_id: int, status: str = "FT", **more: Any) -> MatchdayFixture:
+    made = MatchdayFixture(
+        id=fixture_id, stage="active", status=status, elapsed=60, extra=None, kickoff=NOW - timedelta(hours=2),
+        league_id=39, league_name="Premier League", country="England", round="Round 1",
+        home_name=f"Home {fixture_id}", away_name=f"Away {fixture_id}", home_goals=0, away_goals=0,
+        home_penalties=None, away_penalties=None, last_poll_at=NOW, error_kind=None, error_message=None, goals=(),
+        sport="football", innings=(), toss=None, venue=None, last_event=None, details={},
+    )  # fmt: skip
+    return replace(made, **more)
 
 
-def goal(**more: Any) -> dict[str, Any]:
-    best = {"id": "0123456789abcdef", "verified": True, "duration": 72.4}
-    plain: dict[str, Any] = {
-        "id": "1_2_3_Goal_1", "status": "complete", "side": "home", "player": "Scorer", "kind": "Normal Goal",
-        "elapsed": 60, "extra": None, "home": 1, "away": 0, "seen": 3, "searches": 10, "clips": 1, "best": best,
-    }  # fmt: skip
-    return plain | more
+def goal(**more: Any) -> MatchdayGoal:
+    made = MatchdayGoal(
+        id="1_2_3_Goal_1", status="complete", side="home", player="Scorer", assist=None, kind="Normal Goal",
+        elapsed=60, extra=None, innings=None, home=1, away=0, seen=3, searches=10, clips=1,
+        best=BestClip("0123456789abcdef", True, 72.4),
+    )  # fmt: skip
+    return replace(made, **more)
 
 
-def view(given: dict[str, Any], *, hidden: bool = False) -> MatchCardView:
+def view(given: MatchdayFixture, *, hidden: bool = False) -> MatchCardView:
     return match_card_view(given, hidden=hidden, now=NOW, rules=WebRules())
 
 
@@ -81,7 +81,7 @@ def test_a_shared_round_is_named() -> None:
 
 def test_the_order_does_not_depend_on_hidden_scores() -> None:
     rows = [row(number, status) for number, status in enumerate(["FT", "2H", "PEN", "AET", "HT", "NS"])]
-    rows[2]["goals"] = [goal()]
+    rows[2] = replace(rows[2], goals=(goal(),))
     shown, hidden = (
         group_by_competition([view(each) for each in rows]),
         group_by_competition([view(each, hidden=True) for each in rows]),
@@ -94,8 +94,8 @@ def test_filters_reveal_nothing_hidden(show: Show, ids: list[int]) -> None:
     matches = [
         view(row(1)),
         view(row(2, "2H")),
-        view(row(3, goals=[goal()])),
-        view(row(4, "2H", goals=[goal()]), hidden=True),
+        view(row(3, goals=(goal(),))),
+        view(row(4, "2H", goals=(goal(),)), hidden=True),
     ]
     assert [match.id for match in filter_matches(matches, show)] == ids
 
@@ -123,15 +123,15 @@ def test_days_near_today_have_names(days: int, word: str | None) -> None:
 
 
 def test_a_goal_card_shows_the_best_clip() -> None:
-    (seen,) = view(row(1, goals=[goal(kind="Own Goal", elapsed=45, extra=2, player=None)])).goals
+    (seen,) = view(row(1, goals=(goal(kind="Own Goal", elapsed=45, extra=2, player=None),))).goals
     assert (seen.minute, seen.note, seen.player, seen.video) == ("45+2'", "o.g.", None, "0123456789abcdef")
     assert (seen.length, seen.verified, seen.badge.text) == ("1:12", True, "1 clip")
 
 
 def test_extra_time_extends_the_timeline() -> None:
     assert view(row(1, "AET")).timeline == "long"
-    assert view(row(1, "FT", goals=[goal(elapsed=112)])).timeline == "long"
-    assert view(row(1, "FT", goals=[goal(elapsed=90, extra=9)])).timeline == ""
+    assert view(row(1, "FT", goals=(goal(elapsed=112),))).timeline == "long"
+    assert view(row(1, "FT", goals=(goal(elapsed=90, extra=9),))).timeline == ""
 
 
 def test_half_time_is_at_the_mark() -> None:
@@ -140,7 +140,7 @@ def test_half_time_is_at_the_mark() -> None:
 
 
 def test_a_hidden_card_shows_only_teams_and_kickoff() -> None:
-    told = row(1, "PEN", goals=[goal()], home_goals=3, home_penalties=4, away_penalties=3, error_kind="FeedRejected",
+    told = row(1, "PEN", goals=(goal(),), home_goals=3, home_penalties=4, away_penalties=3, error_kind="FeedRejected",
                error_message="score 3-2 is odd")  # fmt: skip
     hidden = view(told, hidden=True)
     assert hidden.hidden
@@ -151,5 +151,5 @@ def test_a_hidden_card_shows_only_teams_and_kickoff() -> None:
 
 
 def test_a_match_back_in_staging_keeps_its_goals_hidden() -> None:
-    hidden = view(row(1, "PST", goals=[goal()]), hidden=True)
+    hidden = view(row(1, "PST", goals=(goal(),)), hidden=True)
     assert (hidden.hidden, hidden.goals, hidden.clock) == (False, (), "Postponed")

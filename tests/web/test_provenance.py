@@ -91,7 +91,7 @@ async def test_a_missing_snapshot_and_a_missing_cache_are_different_errors(site:
     assert (await site.web.get("/api/v1/fixtures/7001/snapshot")).json()["error"]["message"] == (
         "no snapshot of fixture 7001"
     )
-    assert (await site.web.get("/api/v1/fixtures/1/snapshot")).json()["error"]["message"] == "there is no fixture 1"
+    assert (await site.web.get("/api/v1/fixtures/1/snapshot")).json()["error"]["message"] == "fixture 1 not found"
     for since in ("-1", "x", "9" * 30):
         assert (await site.web.get(f"/api/v1/fixtures/7001/snapshot?since={since}")).status_code == 422
     async with served(small_world.settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:

@@ -16,6 +16,7 @@ from found_footy.cli.demo import DemoResult, DemoSnapshot
 from found_footy.cli.match_view import goal_line, goal_state, matchday_table, printable, score, shown
 from found_footy.clips.progress import progress_line
 from found_footy.config import Settings
+from found_footy.fixtures.documents import GoalDetails
 from found_footy.runtime.system import pages_url
 
 WIDE = 130
@@ -92,7 +93,7 @@ class DemoView:
         for document in map(shown, snapshot.documents):
             for event in document["events"]:
                 if goal_state(event, snapshot.settings.debounce_polls) == "searching":
-                    steps = progress_line(event, snapshot.settings.search_attempts)
+                    steps = progress_line(GoalDetails.model_validate(event), snapshot.settings.search_attempts)
                     table.add_row(goal_line(event, snapshot.settings.debounce_polls), Text(steps, "dim"))
         return table
 
@@ -112,7 +113,7 @@ class DemoView:
             )
             for event in document["events"]:
                 line = Text(name).append_text(goal_line(event, debounce))
-                steps = progress_line(shown(event), snapshot.settings.search_attempts)
+                steps = progress_line(GoalDetails.model_validate(shown(event)), snapshot.settings.search_attempts)
                 feeds = ", ".join(event["_feeds"])
                 line.append(f" · {steps}" if steps else f" · reported by {feeds}" if feeds else "", "dim")
                 # Print a line only when a search finds something.

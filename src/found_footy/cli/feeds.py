@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,11 +13,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from found_footy.cli.common import AsJson, located_settings, out, print_json, run, with_database
-from found_footy.cli.match_view import printable, shown
+from found_footy.cli.match_view import printable
 from found_footy.config import Settings
 from found_footy.errors import NotFound
 
 if TYPE_CHECKING:
+    from found_footy.feeds.models import DoubtfulPairing
     from found_footy.feeds.registry import DeclaredFeed, OpenFeeds
     from found_footy.feeds.store import ListingStore
     from found_footy.storage.postgres import Database
@@ -76,12 +77,12 @@ def auto(feed: FeedId, as_json: AsJson = False) -> None:
 def pairings(as_json: AsJson = False) -> None:
     """List uncertain pairings: matches of two feeds that may be the same, to be confirmed or rejected."""
 
-    async def query(listings: ListingStore) -> list[dict[str, Any]]:
+    async def query(listings: ListingStore) -> Sequence[DoubtfulPairing]:
         return await listings.doubtful()
 
     found = _with_listings(query)
     if as_json:
-        print_json(found)
+        print_json([_pairing_document(each) for each in found])
     elif found:
         out.print(pairings_view(found))
     else:
@@ -176,15 +177,25 @@ async def _opened(settings: Settings) -> AsyncIterator[OpenFeeds]:
 # --- Terminal view
 
 
-def pairings_view(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+def _pairing_document(pairing: DoubtfulPairing) -> dict[str, Any]:
+    document = asdict(pairing)
+    names = {
+        "our_home": "home_name",
+        "our_away": "away_name",
+        "our_kickoff": "fixture_kickoff",
+        "our_competition": "fixture_competition",
+    }
+    return {names.get(name, name): value for name, value in document.items()} | {"same": None, "decided_at": None}
+
+
+def pairings_view(pairings: Sequence[DoubtfulPairing]) -> RenderableType:
     lines: list[RenderableType] = []
-    for row in map(shown, rows):
-        theirs = f"{row['home']} – {row['away']}, {row['competition']}, {row['kickoff']:%Y-%m-%d %H:%M}"
-        ours = f"{row['home_name']} – {row['away_name']}, {row['fixture_competition']},"
-        lines.append(Text(f"{row['feed']} {row['feed_id']}: {theirs}", "bold"))
-        lines.append(Text(f"  fixture {row['fixture_id']}: {ours} {row['fixture_kickoff']:%Y-%m-%d %H:%M}"))
-        reasons = "; ".join(printable(str(reason)) for reason in row["reasons"])
-        lines.append(Text(f"  {row['confidence']:.0%} confident: {reasons}", "yellow"))
-        decision = f"{row['feed']} {row['feed_id']} {row['fixture_id']}"
-        lines.append(Text(f"  footy feeds same {decision}  |  footy feeds different {decision}", "dim"))
+    for each in pairings:
+        theirs = f"{each.home} – {each.away}, {each.competition}, {each.kickoff:%Y-%m-%d %H:%M}"
+        ours = f"{each.our_home} – {each.our_away}, {each.our_competition}, {each.our_kickoff:%Y-%m-%d %H:%M}"
+        lines.append(Text(printable(f"{each.feed} {each.feed_id}: {theirs}"), "bold"))
+        lines.append(Text(printable(f"  fixture {each.fixture_id}: {ours}")))
+        lines.append(Text(printable(f"  {each.confidence:.0%} confident: {'; '.join(each.reasons)}"), "yellow"))
+        decision = f"{each.feed} {each.feed_id} {each.fixture_id}"
+        lines.append(Text(printable(f"  footy feeds same {decision}  |  footy feeds different {decision}"), "dim"))
     return Group(*lines)

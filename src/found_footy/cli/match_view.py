@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from found_footy.clips.progress import count, progress_line, source_failures, why_no_clip
+from found_footy.fixtures.documents import GoalDetails
 
 Document = Mapping[str, Any]
 
@@ -195,17 +196,18 @@ CANDIDATE_STYLES = {"kept": "green", "duplicate": "dim", "lost": "yellow"}
 
 def goal_view(event: Document, debounce: int, attempts: int) -> RenderableType:
     event = shown(event)
+    details = GoalDetails.model_validate(event)
     lines: list[RenderableType] = [_head(event, debounce)]
     for change in event["_attributions"]:
         what = ", ".join(f"{name} {values['from']} → {values['to']}" for name, values in change["changed"].items())
         lines.append(Text(f"  {moment(change['at'])} {what}", "dim"))
     if event["_monitor_complete"]:
-        lines.append(_searches(event, attempts))
+        lines.append(_searches(details, attempts))
     if event["_s3_videos"]:
         lines += [Text("\nclips", "bold"), _clips(event["_s3_videos"], event["_proofs"])]
     if event["_discovered_videos"]:
         lines += [Text("\nposts", "bold"), _posts(event["_discovered_videos"])]
-    if reason := why_no_clip(event):
+    if reason := why_no_clip(details):
         lines.append(Text(f"\n{reason}", "yellow"))
     return Group(*lines)
 
@@ -227,14 +229,13 @@ def _head(event: Document, debounce: int) -> Text:
     return head
 
 
-def _searches(event: Document, attempts: int) -> Text:
+def _searches(goal: GoalDetails, attempts: int) -> Text:
     text = Text()
-    if event["_search_query"]:
-        done = count(event["_searches"], "search", "searches")
-        text.append(f"\n{done} for {event['_search_query']}\n")
-    text.append(progress_line(event, attempts), "cyan")
-    for source, (times, said) in source_failures(event).items():
-        text.append(f"\n{source} failed {times} of {len(event['_searches'])} times: {said}", "red")
+    if goal.search_query:
+        text.append(f"\n{count(goal.searches, 'search', 'searches')} for {goal.search_query}\n")
+    text.append(progress_line(goal, attempts), "cyan")
+    for source, (times, message) in source_failures(goal).items():
+        text.append(f"\n{source} failed {times} of {len(goal.searches)} times: {message}", "red")
     return text
 
 

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any
 
 from found_footy.clips.models import RejectionReason
+from found_footy.fixtures.documents import GoalDetails
 
-Document = Mapping[str, Any]
 
-
-def progress_line(event: Document, attempts: int) -> str:
+def progress_line(goal: GoalDetails, attempts: int) -> str:
     """`searching 4/10 · 3 found · 1 duplicate · 1 wrong minute · 1 verified`; empty before the search starts."""
-    if not event["_monitor_complete"] or event["_removed"]:
+    if not goal.monitor_complete or goal.removed:
         return ""
-    candidates = event["_discovered_videos"]
-    parts = [] if event["_download_complete"] else [_searching(event, attempts)]
+    candidates = goal.discovered_videos
+    parts = [] if goal.download_complete else [_searching(goal, attempts)]
     parts.append(f"{len(candidates)} found")
-    states = Counter(each["state"] for each in candidates)
+    states = Counter(each.state for each in candidates)
     parts += [f"{states[name]} {name}" for name in ("downloading", "checking") if states[name]]
-    duplicates = len([each for each in candidates if each["state"] in ("kept", "duplicate")]) - len(event["_s3_videos"])
+    duplicates = len([each for each in candidates if each.state in ("kept", "duplicate")]) - len(goal.s3_videos)
     if duplicates > 0:
         parts.append(f"{duplicates} duplicate{'s' if duplicates > 1 else ''}")
-    rejections = Counter(each["loss"] for each in candidates if each["state"] == "lost")
+    rejections = Counter(each.loss for each in candidates if each.state == "lost")
     parts += [f"{count} {reason}" for reason, count in sorted(rejections.items())]
-    verified = sum(video["timestamp_verified"] for video in event["_s3_videos"])
-    unverified = len(event["_s3_videos"]) - verified
+    verified = sum(video.timestamp_verified for video in goal.s3_videos)
+    unverified = len(goal.s3_videos) - verified
     if verified:
         parts.append(f"{verified} verified")
     if unverified:
@@ -35,56 +33,55 @@ def progress_line(event: Document, attempts: int) -> str:
     return " · ".join(parts)
 
 
-def _searching(event: Document, attempts: int) -> str:
+def _searching(goal: GoalDetails, attempts: int) -> str:
     """`searching 4/10`, with the sources that have answered less: `searching 4/10 (x 1/10)`."""
-    made = len(event["_searches"])
-    progress = source_progress(event, attempts)
+    made = len(goal.searches)
+    progress = source_progress(goal, attempts)
     most = max((answered for answered, _ in progress.values()), default=0)
     behind = [f"{source} {answered}/{required}" for source, (answered, required) in progress.items() if answered < most]
     return f"searching {made}/{max(attempts, made)}" + (f" ({', '.join(behind)})" if behind else "")
 
 
-def source_progress(event: Document, attempts: int) -> dict[str, tuple[int, int]]:
+def source_progress(goal: GoalDetails, attempts: int) -> dict[str, tuple[int, int]]:
     """Answered and required searches of each source."""
-    counts = event["_search_sources"]
-    return {source: (count["answered"], max(attempts, count["answered"])) for source, count in sorted(counts.items())}
+    counts = goal.search_sources
+    return {source: (count.answered, max(attempts, count.answered)) for source, count in sorted(counts.items())}
 
 
-def why_no_clip(event: Document) -> str:
+def why_no_clip(goal: GoalDetails) -> str:
     """One sentence for a goal without clips; empty if it has some or may still get one."""
-    if event["_s3_videos"] or not event["_debounce_complete"]:
+    if goal.s3_videos or not goal.debounce_complete:
         return ""
-    if event["_removed"]:
-        return f"No clips: the goal was withdrawn ({event['_removed_reason']})."
-    if not event["_download_complete"]:
+    if goal.removed:
+        return f"No clips: the goal was withdrawn ({goal.removed_reason})."
+    if not goal.download_complete:
         return "No clip yet: the search is running."
-    searches, candidates = event["_searches"], event["_discovered_videos"]
-    answers = [answer for search in searches for answer in search["sources"].values()]
+    searches, candidates = goal.searches, goal.discovered_videos
+    answers = [answer for search in searches for answer in search.sources.values()]
     if not answers:
         return f"No clip: {count(searches, 'search', 'searches')}, and no source was switched on."
-    if not candidates and all("error" in answer for answer in answers):
+    if not candidates and all(answer.error is not None for answer in answers):
         return f"No clip: no source answered in {count(searches, 'search', 'searches')}."
     if not candidates:
         return f"No clip: nothing was posted that {count(searches, 'search', 'searches')} found."
-    rejections = Counter(each["loss"] or each["state"] for each in candidates)
+    rejections = Counter(each.loss or each.state for each in candidates)
     named = ", ".join(f"{number} {reason}" for reason, number in rejections.most_common())
     found = count(candidates, "post", "posts")
     return f"No clip: {count(searches, 'search', 'searches')} found {found}; all were rejected ({named})."
 
 
-def source_failures(event: Document) -> dict[str, tuple[int, str]]:
+def source_failures(goal: GoalDetails) -> dict[str, tuple[int, str]]:
     """Failure count and last error of each source that failed."""
     failures: dict[str, tuple[int, str]] = {}
-    for search in event["_searches"]:
-        for source, answer in search["sources"].items():
-            if "error" in answer:
-                error = answer["error"]
+    for search in goal.searches:
+        for source, answer in search.sources.items():
+            if answer.error is not None:
                 times = failures.get(source, (0, ""))[0]
-                failures[source] = times + 1, f"{error['class']}: {error['message']}"
+                failures[source] = times + 1, f"{answer.error.class_}: {answer.error.message}"
     return failures
 
 
-def count(things: Any, one: str, many: str) -> str:
+def count(things: Sized, one: str, many: str) -> str:
     number = len(things)
     return f"{number} {one if number == 1 else many}"
 

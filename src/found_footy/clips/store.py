@@ -157,7 +157,7 @@ class ClipStore:
 
     async def goal(self, event_id: str) -> TargetGoal:
         """Raises NotFound."""
-        return goal_of(await self._one(SQL["goal"], f"there is no event {event_id!r}", id=event_id))
+        return goal_of(await self._one(SQL["goal"], f"event {event_id!r} not found", id=event_id))
 
     # --- Search.
 
@@ -445,7 +445,7 @@ class LinkStore:
             await self.require_not_ended(f"v/{video_id}")
         # An unpublished video has no link, whatever happened to its goal.
         if not found or found[0]["state"] != "kept":
-            raise NotFound(f"there is no video {video_id}")
+            raise NotFound(f"video {video_id} not found")
         row = found[0]
         if row["removed_at"] is not None:
             raise LinkEnded(f"the goal was withdrawn ({row['removed_reason']}), and its clips with it")

@@ -216,17 +216,15 @@ where not exists (select 1 from known_team_aliases k where k.team_id = teams.tea
 group by team_id order by min(kickoff), team_id limit %(limit)s;
 
 -- name: list
-select jsonb_build_object(
-    'event_id', e.id, 'fixture_id', f.id, 'home', f.home_name, 'away', f.away_name, 'player', e.player_name,
-    'minute', e.elapsed, 'extra', e.extra, 'innings', e.innings) || clip.value as document
+select merge_json(clip_goal(e, f, c.id), c.clip)::json as document
 from events e
 join fixtures f on f.id = e.fixture_id
-cross join lateral jsonb_array_elements(videos_of(e.id)) as clip
-where e.removed_at is null
+cross join lateral clips_of(e.id, with_hashes => true) as c
+where c.state = 'kept' and e.removed_at is null
   and (%(fixture)s::bigint is null or f.id = %(fixture)s)
   and (%(event)s::text is null or e.id = %(event)s)
-  and (not %(verified)s or clip.value ->> 'timestamp_verified' = 'true')
-order by f.kickoff, f.id, e.innings nulls first, e.elapsed, e.extra nulls first, e.id, (clip.value ->> 'rank')::int
+  and (not %(verified)s or c.clip ->> 'timestamp_verified' = 'true')
+order by f.kickoff, f.id, e.innings nulls first, e.elapsed, e.extra nulls first, e.id, c.rank
 limit %(limit)s;
 
 -- name: linked_video

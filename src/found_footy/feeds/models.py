@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol
@@ -206,7 +206,28 @@ class ReconciledFixture:
     conflicts: tuple[FeedConflict, ...] = ()
 
 
-# --- SnapshotCache of a match, of one feed or reconciled, as cached.
+@dataclass(frozen=True, slots=True)
+class DoubtfulPairing:
+    """A feed's match that may be a known fixture (`our_…`), until an operator decides."""
+
+    feed: str
+    feed_id: int
+    fixture_id: int
+    home: str
+    away: str
+    kickoff: datetime
+    competition: str
+    confidence: float
+    reasons: tuple[str, ...]
+    first_seen: datetime
+    last_seen: datetime
+    our_home: str
+    our_away: str
+    our_kickoff: datetime
+    our_competition: str
+
+
+# --- Cached snapshot of a match, of one feed or reconciled.
 
 
 RECONCILED = "reconciled"
@@ -300,6 +321,13 @@ class Quota:
     day_remaining: int | None = None
     minute_limit: int | None = None
     minute_remaining: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"read_at": self.read_at.isoformat()}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Quota:
+        return cls(**{**document, "read_at": datetime.fromisoformat(document["read_at"])})
 
 
 @dataclass(frozen=True, slots=True)

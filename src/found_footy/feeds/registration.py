@@ -67,7 +67,8 @@ class RegistrationResult:
 
 
 async def register_matches(
-    store: ListingStore,
+    store: FixtureStore,
+    listing_store: ListingStore,
     opened: OpenFeed,
     fixtures: Sequence[LiveFixture],
     tracked: TrackedIds,
@@ -78,7 +79,7 @@ async def register_matches(
         return RegistrationResult()
     by_id = {live.id: live for live in fixtures}
     listings = [listing_of(opened.id, live) for live in by_id.values()]
-    async with store.registration() as registration:
+    async with listing_store.registration() as registration:
         known = await registration.known(opened.id, list(by_id))
         kickoffs = [live.kickoff for live in fixtures]
         candidates = await registration.candidates(
@@ -100,7 +101,7 @@ async def register_matches(
             (live, initial_stage(live.status, live.kickoff, now, rules))
             for live in [*refreshed, *(live for _, live in founded)]
         ]
-        added = await registration.add(placed, now)
+        added = await store.add(registration.connection, placed, now)
         joined = [(listing, pairing, False) for listing, pairing in places.joined]
         joined += [(listing, _same_fixture(live.id), True) for listing, live in founded]
         await registration.join(joined, now)
@@ -113,7 +114,7 @@ async def register_matches(
         )
     return RegistrationResult(
         tracked=len(known) + len(places.joined) + len(founded),
-        added=sum(added.values()),
+        added=sum(each.is_new for each in added),
         joined=len(places.joined),
         doubtful=len(places.doubtful),
     )
@@ -208,7 +209,7 @@ class MatchRegistrar:
         return answer
 
     async def register(self, opened: OpenFeed, answer: FeedAnswer, at: datetime, tracked: TrackedIds) -> IngestCounts:
-        done = await register_matches(self._listings, opened, answer.fixtures, tracked, self._rules, at)
+        done = await register_matches(self._store, self._listings, opened, answer.fixtures, tracked, self._rules, at)
         for id_, error in answer.failures.items():
             log.warning(
                 str(error),

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from found_footy.errors import NotFound
 from found_footy.feeds.models import (
+    DoubtfulPairing,
     FeedListing,
     KnownListing,
     MatchListing,
@@ -18,8 +19,7 @@ from found_footy.feeds.models import (
     Pairing,
     PairingCandidate,
 )
-from found_footy.fixtures.models import FixtureStage, League, LiveFixture, Sport, Team
-from found_footy.fixtures.store import add_fixtures
+from found_footy.fixtures.models import FixtureStage, League, Sport, Team
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 
 SQL = load_queries(__package__, "store")
@@ -47,9 +47,10 @@ class ListingStore:
         async with self._db.connection() as connection:
             await _locate(connection, feed, locators)
 
-    async def doubtful(self) -> list[dict[str, Any]]:
+    async def doubtful(self) -> Sequence[DoubtfulPairing]:
         """Return the pairings that await an operator's decision."""
-        return await self._db.fetch(SQL["doubtful"])
+        rows = await self._db.fetch(SQL["doubtful"])
+        return [DoubtfulPairing(**(row | {"reasons": tuple(row["reasons"])})) for row in rows]
 
     async def decide(self, feed: str, feed_id: int, fixture_id: int, same: bool, now: datetime) -> None:
         """Save a decision: if `same`, the listing is paired at once, else the next ingest creates a fixture for it."""
@@ -69,14 +70,15 @@ class RegistrationTransaction:
     """A transaction that places a feed's matches; only one runs at a time."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
+        """For the store of fixtures, which adds new ones in the same transaction."""
 
     async def known(self, feed: str, feed_ids: Sequence[int]) -> Mapping[int, KnownListing]:
-        found = await fetch(self._connection, SQL["known"], {"feed": feed, "ids": list(feed_ids)})
+        found = await fetch(self.connection, SQL["known"], {"feed": feed, "ids": list(feed_ids)})
         return {row["feed_id"]: KnownListing(row["fixture_id"], row["founding"]) for row in found}
 
     async def candidates(self, since: datetime, until: datetime, without_feed: str) -> Sequence[PairingCandidate]:
-        found = await fetch(self._connection, SQL["candidates"], {"since": since, "until": until})
+        found = await fetch(self.connection, SQL["candidates"], {"since": since, "until": until})
         return [
             PairingCandidate(
                 row["id"],
@@ -91,19 +93,12 @@ class RegistrationTransaction:
         ]
 
     async def decided(self, feed: str, feed_ids: Sequence[int]) -> Mapping[tuple[int, int], bool]:
-        found = await fetch(self._connection, SQL["decided"], {"feed": feed, "ids": list(feed_ids)})
+        found = await fetch(self.connection, SQL["decided"], {"feed": feed, "ids": list(feed_ids)})
         return {(row["feed_id"], row["fixture_id"]): row["same"] for row in found}
 
     async def taken(self, fixture_ids: Sequence[int]) -> frozenset[int]:
-        found = await fetch(self._connection, SQL["taken"], {"ids": list(fixture_ids)})
+        found = await fetch(self.connection, SQL["taken"], {"ids": list(fixture_ids)})
         return frozenset(row["id"] for row in found)
-
-    async def add(self, fixtures: Sequence[tuple[LiveFixture, str]], now: datetime) -> Mapping[str, int]:
-        saved = await add_fixtures(self._connection, fixtures, now)
-        counts = {str(stage): 0 for stage in FixtureStage}
-        for row in saved:
-            counts[row["stage"]] += row["is_new"]
-        return counts
 
     async def join(self, joined: Sequence[tuple[MatchListing, Pairing, bool]], now: datetime) -> None:
         records = [
@@ -120,12 +115,12 @@ class RegistrationTransaction:
         ]
         for feed in {listing.feed for listing, _, _ in joined}:
             ids = [listing.feed_id for listing, _, _ in joined if listing.feed == feed]
-            await fetch(self._connection, SQL["settle_doubts"], {"feed": feed, "ids": ids})
+            await fetch(self.connection, SQL["settle_doubts"], {"feed": feed, "ids": ids})
         if records:
-            await fetch(self._connection, SQL["join"], {"rows": Jsonb(records), "now": now})
+            await fetch(self.connection, SQL["join"], {"rows": Jsonb(records), "now": now})
 
     async def locate(self, feed: str, locators: Mapping[int, str]) -> None:
-        await _locate(self._connection, feed, locators)
+        await _locate(self.connection, feed, locators)
 
     async def doubt(self, doubts: Sequence[tuple[MatchListing, Pairing]], now: datetime) -> None:
         records = [
@@ -144,7 +139,7 @@ class RegistrationTransaction:
             for listing, pairing in doubts
         ]
         if records:
-            await fetch(self._connection, SQL["doubt"], {"rows": Jsonb(records), "now": now})
+            await fetch(self.connection, SQL["doubt"], {"rows": Jsonb(records), "now": now})
 
 
 async def _locate(connection: Connection, feed: str, locators: Mapping[int, str]) -> None:

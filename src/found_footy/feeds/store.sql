@@ -53,9 +53,9 @@ on conflict (feed, feed_id, fixture_id) do update set
     confidence = excluded.confidence, reasons = excluded.reasons, last_seen = excluded.last_seen;
 
 -- name: doubtful
-select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons,
-    d.first_seen, d.last_seen, d.same, d.decided_at,
-    f.home_name, f.away_name, f.kickoff as fixture_kickoff, f.league_name as fixture_competition
+select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
+    d.last_seen, f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff,
+    f.league_name as our_competition
 from doubtful_pairings d join fixtures f on f.id = d.fixture_id
 where d.same is null
 order by d.kickoff, d.feed, d.feed_id, d.fixture_id;

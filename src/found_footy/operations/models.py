@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from found_footy.feeds.models import MatchMonitoringRecord, Quota
+from found_footy.feeds.models import DoubtfulPairing, MatchMonitoringRecord, Quota
 from found_footy.fixtures.models import MatchMinute
 from found_footy.text import format_duration
 
@@ -226,26 +226,6 @@ class FieldConflict:
     first_at: datetime
     last_at: datetime
     polls: int
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """An uncertain pairing of a feed's match with a fixture."""
-
-    feed: str
-    feed_id: int
-    fixture_id: int
-    home: str
-    away: str
-    kickoff: datetime
-    competition: str
-    confidence: float
-    reasons: tuple[str, ...]
-    first_seen: datetime
-    our_home: str
-    our_away: str
-    our_kickoff: datetime
-    our_competition: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,7 +478,7 @@ class DatabaseFacts:
     """Migrations in which the database differs from this version."""
     disputes: tuple[FieldConflict, ...] = ()
     """Conflicts of the last hour, latest first."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[DoubtfulPairing, ...] = ()
     """Pairings that await a decision."""
     checks: tuple[ServiceCheck, ...] = ()
     """Live checks of services, failing ones first."""

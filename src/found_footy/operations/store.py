@@ -9,15 +9,14 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from found_footy.feeds.models import DoubtfulPairing, Quota
 from found_footy.fixtures.models import OutboxEvent
-from found_footy.fixtures.store import quota_of
 from found_footy.library.stages import STAGES
 from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
 from found_footy.operations.models import (
     DatabaseFacts,
     Deliveries,
-    Doubt,
     FeedUse,
     FieldConflict,
     FreshnessStats,
@@ -87,7 +86,7 @@ class OperationsStore:
             hours=tuple(Hour(**(row | {"at": row["at"].astimezone(UTC)})) for row in hours),
             feeds=tuple(feed_use(row) for row in feeds),
             disputes=tuple(FieldConflict(**row) for row in disputes),
-            doubts=tuple(Doubt(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
+            doubts=tuple(DoubtfulPairing(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
             checks=tuple(service_check(row) for row in checks),
             library=tuple(LibraryStageUse(**row) for row in library),
             deliveries=Deliveries(**deliveries),
@@ -194,7 +193,7 @@ def _match(row: dict[str, Any]) -> LiveMatch:
 
 
 def feed_use(row: dict[str, Any]) -> FeedUse:
-    quota = quota_of(row["quota"]) if row["quota"] else None
+    quota = Quota.from_json(row["quota"]) if row["quota"] else None
     return FeedUse(row["feed"], row["asked_at"], row["answered_at"], row["error"], quota)
 
 

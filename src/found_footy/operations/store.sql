@@ -91,7 +91,7 @@ order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;
 -- name: doubts
 -- Pairings that wait for a person, of matches that are still to be followed.
 select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
-    f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
+    d.last_seen, f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
 from doubtful_pairings d join fixtures f on f.id = d.fixture_id
 where d.same is null and d.kickoff >= %(since)s
 order by d.kickoff, d.feed, d.feed_id, d.fixture_id limit %(limit)s;

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from found_footy.feeds.store import ListingStore
     from found_footy.fixtures.follow_list import FollowBook
     from found_footy.fixtures.read_store import DocumentReader, MatchdayReader, ProvenanceReader
-    from found_footy.fixtures.store import FixtureStore
     from found_footy.library.review_store import ReviewStore
     from found_footy.library.search import LibrarySearchServices
     from found_footy.library.store import LibraryStore
@@ -116,7 +115,6 @@ class FollowServices:
 class WebServices:
     rules: WebRules
     now: Callable[[], datetime]
-    goals: FixtureStore
     files: ThreadedObjectStore
     media: MediaProcessor
     access: TokenStore

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.errors import CacheUnavailable, NotFound
-from found_footy.feeds.models import CachedSnapshot, MatchMonitoringRecord, feed_match_id
+from found_footy.feeds.models import CachedSnapshot, FieldProvenance, MatchMonitoringRecord, feed_match_id
 from found_footy.feeds.snapshot import snapshot_delta
 from found_footy.fixtures.documents import DATES, FIXTURES, FixtureDocument, FixtureSummary, MatchDate, StageName
+from found_footy.fixtures.read_models import PairedListing
 from found_footy.web.api.models import Page
 from found_footy.web.api.parameters import (
     MAX_BIGINT,
@@ -76,6 +78,8 @@ class MatchSnapshot(BaseModel):
 class FeedValue(BaseModel):
     """Value of a field in one feed."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     feed: str
     value: Any
     at: datetime
@@ -106,6 +110,8 @@ class MatchFeedStatus(BaseModel):
 
 
 class FieldDispute(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
     field: str
     said: dict[str, Any]
     chosen: str
@@ -132,7 +138,7 @@ class MatchFeeds(BaseModel):
 )
 async def snapshot(services: ServicesDep, fixture_id: FixtureId, since: SinceSequence = None) -> MatchSnapshot:
     """The latest snapshot, however old; see `stale` and `age_seconds`."""
-    provenance = await services.scores.provenance.words(fixture_id)
+    provenance = await services.scores.provenance.of_fixture(fixture_id)
     if services.scores.snapshots is None:
         raise CacheUnavailable("snapshots need Redis, which this system does not have")
     name = str(fixture_id)
@@ -175,37 +181,45 @@ def _public(payload: Any) -> dict[str, Any]:
 )
 async def feeds(services: ServicesDep, fixture_id: FixtureId) -> MatchFeeds:
     """For each field the source of its value and the values of the other feeds, and their conflicts."""
-    provenance = await services.scores.provenance.words(fixture_id)
-    records = await records_of(services, provenance["listings"])
+    provenance = await services.scores.provenance.of_fixture(fixture_id)
+    records = await records_of(services, provenance.listings)
     freshness = freshness_of(provenance, services.now(), services.rules.stale_seconds)
     return MatchFeeds(
         fixture_id=fixture_id,
         stale=freshness.stale,
         age_seconds=freshness.age_seconds,
         heard_at=freshness.updated_at,
-        feeds=[
-            _feed(each, records.get(feed_match_id(each["feed"], each["feed_id"]))) for each in provenance["listings"]
-        ],
-        fields={name: FieldValues.model_validate(said) for name, said in sorted(provenance["origins"].items())},
-        disputes=[FieldDispute.model_validate(each) for each in provenance["disputes"]],
+        feeds=[_feed(each, records.get(feed_match_id(each.feed, each.feed_id))) for each in provenance.listings],
+        fields={name: _field(each) for name, each in provenance.fields.items()},
+        disputes=[FieldDispute.model_validate(each) for each in provenance.conflicts],
     )
 
 
-async def records_of(services: WebServices, listings: list[dict[str, Any]]) -> dict[str, MatchMonitoringRecord]:
+async def records_of(services: WebServices, listings: Sequence[PairedListing]) -> dict[str, MatchMonitoringRecord]:
     """Monitoring records by feed; empty if the cache is unavailable, which is reported elsewhere."""
     if services.scores.records is None:
         return {}
     try:
-        return dict(
-            await services.scores.records.load([feed_match_id(each["feed"], each["feed_id"]) for each in listings])
-        )
+        return dict(await services.scores.records.load([feed_match_id(each.feed, each.feed_id) for each in listings]))
     except CacheUnavailable:
         return {}
 
 
-def _feed(listing: dict[str, Any], record: MatchMonitoringRecord | None) -> MatchFeedStatus:
+def _field(provenance: FieldProvenance) -> FieldValues:
+    others = [FeedValue.model_validate(each) for each in provenance.others]
+    chosen = provenance.chosen
+    return FieldValues(feed=chosen.feed, value=chosen.value, at=chosen.at, confidence=chosen.confidence, others=others)
+
+
+def _feed(listing: PairedListing, record: MatchMonitoringRecord | None) -> MatchFeedStatus:
     return MatchFeedStatus(
-        **listing,
+        feed=listing.feed,
+        feed_id=listing.feed_id,
+        founding=listing.founding,
+        swapped=listing.swapped,
+        confidence=listing.confidence,
+        reasons=list(listing.reasons),
+        joined_at=listing.joined_at,
         state=record.state.value if record else None,
         heard_at=record.updated_at if record else None,
         failures_in_a_row=record.consecutive_failures if record else 0,

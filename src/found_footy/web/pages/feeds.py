@@ -30,7 +30,7 @@ from found_footy.operations.models import (
 )
 from found_footy.operations.probe import HISTORY, SPAN
 from found_footy.text import format_duration
-from found_footy.web.api.fixtures import MatchFeeds, feeds
+from found_footy.web.api.fixtures import FieldValues, MatchFeeds, feeds
 from found_footy.web.api.parameters import FixtureId
 from found_footy.web.rendering import NO_STORE, preferences, render
 from found_footy.web.services import ServicesDep, WebServices
@@ -477,7 +477,7 @@ async def fragment(request: Request, services: ServicesDep, fixture_id: FixtureI
 async def _values(request: Request, services: WebServices, fixture_id: int) -> dict[str, Any]:
     hidden = preferences(request).hides(fixture_id)
     provenance = await feeds(services, fixture_id)
-    match = await services.scores.provenance.words(fixture_id)
+    match = await services.scores.provenance.of_fixture(fixture_id)
     now = services.now()
     return {
         "match": match,
@@ -489,6 +489,6 @@ async def _values(request: Request, services: WebServices, fixture_id: int) -> d
     }
 
 
-def _ordered(provenance: MatchFeeds) -> list[tuple[str, Any]]:
+def _ordered(provenance: MatchFeeds) -> list[tuple[str, FieldValues]]:
     known = {name: place for place, name in enumerate(FIELDS)}
     return sorted(provenance.fields.items(), key=lambda item: (known.get(item[0], len(FIELDS)), item[0]))

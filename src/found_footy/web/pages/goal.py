@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from found_footy.clips.alignment import AlignedBy, ClipAlignment, ClipFacts, ClipOffset
-from found_footy.clips.models import Proof
 from found_footy.clips.progress import (
     RejectionCount,
     count_rejections,
@@ -24,9 +23,18 @@ from found_footy.clips.progress import (
     why_no_clip,
 )
 from found_footy.errors import NotFound
+from found_footy.fixtures.documents import (
+    ChangedValue,
+    ClipDocument,
+    GoalDocument,
+    GoalFixture,
+    PostDocument,
+    ScoreDocument,
+    SearchAttemptDocument,
+)
 from found_footy.fixtures.models import WICKET
 from found_footy.web.pages.match_format import MatchPhase, StatusBadge, how_out, match_phase, ordinal, status_badge
-from found_footy.web.pages.proof import ProofView, proof_view, verification_text
+from found_footy.web.pages.proof import ProofView, proof_view, read_proof, verification_text
 from found_footy.web.rendering import PRIVATE, minute, preferences, render, text
 from found_footy.web.response_cache import cached_page
 from found_footy.web.services import ServicesDep, WebRules, WebServices
@@ -50,7 +58,7 @@ class PostView:
     source: str
     author: str
     text: str
-    posted_at: str
+    posted_at: datetime
     url: str | None
     rank: int | None
     """Rank of the clip that the post became."""
@@ -61,20 +69,20 @@ class PostView:
     detail: str | None
 
 
-def post_view(candidate: Mapping[str, Any], ranks: Mapping[str, int]) -> PostView:
+def post_view(candidate: PostDocument, ranks: Mapping[str, int | None]) -> PostView:
     """View of a post. `ranks` maps the MD5 of clips to their ranks."""
-    rejected = candidate["state"] == "lost"
+    rejected = candidate.state == "lost"
     return PostView(
-        source=source_name(candidate["source"]),
-        author=candidate["author"],
-        text=candidate["text"],
-        posted_at=candidate["posted_at"],
-        url=safe_url(candidate["url"]),
-        rank=ranks.get(candidate["clip"] or ""),
-        state=STATE_TEXT.get(candidate["state"], ""),
-        duplicate=candidate["state"] == "duplicate",
-        rejection=candidate["loss"] if rejected else None,
-        detail=candidate["loss_detail"] if rejected else None,
+        source=source_name(candidate.source),
+        author=candidate.author,
+        text=candidate.text,
+        posted_at=candidate.posted_at,
+        url=safe_url(candidate.url),
+        rank=ranks.get(candidate.clip or ""),
+        state=STATE_TEXT.get(candidate.state, ""),
+        duplicate=candidate.state == "duplicate",
+        rejection=candidate.loss if rejected else None,
+        detail=candidate.loss_detail if rejected else None,
     )
 
 
@@ -139,7 +147,7 @@ class CopyView:
 @dataclass(frozen=True, slots=True)
 class SearchView:
     attempt: int
-    at: str
+    at: datetime
     answers: tuple[tuple[str, str, bool], ...]
     """Source, result, and whether it failed."""
 
@@ -164,8 +172,8 @@ class GoalPageView:
     after: tuple[int, int]
     badge: StatusBadge
     status: str
-    first_seen: str
-    withdrawn_at: str | None
+    first_seen: datetime
+    withdrawn_at: datetime | None
     withdrawal_reason: str | None
     copies: tuple[CopyView, ...]
     progress: str
@@ -183,7 +191,7 @@ class GoalPageView:
     query: str | None
     failures: tuple[tuple[str, int, str], ...]
     """Source, number of failures, and the last error."""
-    history: tuple[tuple[str, str], ...]
+    history: tuple[tuple[datetime, str], ...]
     """Time and change."""
     feeds: tuple[str, ...] = ()
     """Feeds that reported the goal last."""
@@ -191,7 +199,7 @@ class GoalPageView:
     """Number of the wicket in the innings, such as 3rd, or `out`; None for a goal."""
     innings: str = ""
     """Innings of the match, such as 2nd."""
-    last_update: str | None = None
+    last_update: datetime | None = None
     """Last update of a live match."""
 
     @property
@@ -204,8 +212,8 @@ class GoalPageView:
 
     @property
     def polled(self) -> int | None:
-        """`heard_at` in seconds since 1970."""
-        return int(datetime.fromisoformat(self.last_update).timestamp()) if self.last_update else None
+        """Last update in seconds since 1970."""
+        return int(self.last_update.timestamp()) if self.last_update else None
 
     @property
     def day(self) -> str:
@@ -216,73 +224,76 @@ class GoalPageView:
         return self.copies[0] if self.copies else None
 
 
-def goal_page(event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], rules: WebRules) -> GoalPageView:
-    fixture, time = event["_fixture"], event["time"]
-    ranks = {video["md5"]: video["rank"] for video in event["_s3_videos"]}
-    posts = [post_view(each, ranks) for each in event["_discovered_videos"]]
+def goal_page(event: GoalDocument, aligned: Mapping[str, ClipOffset], rules: WebRules) -> GoalPageView:
+    fixture, time = event.fixture, event.time
+    ranks = {video.md5: video.rank for video in event.s3_videos}
+    posts = [post_view(each, ranks) for each in event.discovered_videos]
     used = sorted(
         (post for post in posts if post.rejection is None), key=lambda post: (post.rank or 99, post.posted_at)
     )
     rejected = [post for post in posts if post.rejection is not None]
-    before, after = event["_score_before"], event["_score_after"]
-    is_wicket = event["type"] == WICKET
+    is_wicket = event.type == WICKET
     return GoalPageView(
-        id=event["_event_id"],
-        fixture_id=fixture["id"],
-        home=fixture["home"],
-        away=fixture["away"],
-        league=fixture["league"],
-        kickoff=datetime.fromisoformat(fixture["date"]),
-        minute=minute(time["elapsed"], time["extra"], time["innings"]),
-        player=event["player"]["name"],
-        assist=event["assist"]["name"],
-        note=how_out(event["detail"], event["assist"]["name"]) if is_wicket else KIND_NOTES.get(event["detail"]),
-        team=event["team"]["name"],
-        side=event["_scoring_team"],
-        before=(before["home"], before["away"]),
-        after=(after["home"], after["away"]),
+        id=event.event_id,
+        fixture_id=fixture.id,
+        home=fixture.home,
+        away=fixture.away,
+        league=fixture.league,
+        kickoff=fixture.date,
+        minute=minute(time.elapsed, time.extra, time.innings),
+        player=event.player.name,
+        assist=event.assist.name,
+        note=how_out(event.detail, event.assist.name) if is_wicket else KIND_NOTES.get(event.detail),
+        team=event.team.name or "",
+        side=event.scoring_team,
+        before=_scores(event.score_before),
+        after=_scores(event.score_after),
         badge=status_badge(
-            event["status"],
-            seen=event["_stable_count"],
+            event.status,
+            seen=event.stable_count,
             debounce=rules.debounce_polls,
-            searches=len(event["_searches"]),
+            searches=len(event.searches),
             attempts=rules.search_attempts,
-            clips=len(event["_s3_videos"]),
+            clips=len(event.s3_videos),
         ),
-        status=event["status"],
-        first_seen=event["_first_seen"],
-        withdrawn_at=event["_removed_at"],
-        withdrawal_reason=event["_removed_reason"],
-        copies=tuple(_copy(video, event, aligned, rules.clock_tolerance_minutes) for video in event["_s3_videos"]),
+        status=event.status,
+        first_seen=event.first_seen,
+        withdrawn_at=event.removed_at,
+        withdrawal_reason=event.removed_reason,
+        copies=tuple(_copy(video, event, aligned, rules.clock_tolerance_minutes) for video in event.s3_videos),
         progress=progress_line(event, rules.search_attempts),
         no_clip_reason=_sentence(why_no_clip(event)),
         posts=tuple(used[:MAX_POSTS]),
         rejected=tuple(rejected[:MAX_POSTS]),
         omitted=max(0, len(used) - MAX_POSTS) + max(0, len(rejected) - MAX_POSTS),
         rejections=count_rejections(post.rejection for post in rejected if post.rejection is not None),
-        searches=tuple(_search(each) for each in event["_searches"]),
+        searches=tuple(_search(each) for each in event.searches),
         sources=tuple(
             (source_name(source), *counts) for source, counts in source_progress(event, rules.search_attempts).items()
         ),
-        query=event["_search_query"],
+        query=event.search_query,
         failures=tuple(
             (source_name(source), count, answer_text) for source, (count, answer_text) in source_failures(event).items()
         ),
-        history=tuple((change["at"], _change(change["changed"])) for change in event["_attributions"]),
-        feeds=tuple(event["_feeds"]),
+        history=tuple((change.at, _change(change.changed)) for change in event.attributions),
+        feeds=tuple(event.feeds),
         wicket=_wicket(event) if is_wicket else None,
-        innings=ordinal(time["innings"] or 1) if is_wicket else "",
-        last_update=fixture["heard_at"] if _is_followed(fixture) else None,
+        innings=ordinal(time.innings or 1) if is_wicket else "",
+        last_update=fixture.heard_at if _is_followed(fixture) else None,
     )
 
 
-def _is_followed(fixture: Mapping[str, Any]) -> bool:
-    return fixture["stage"] == "active" and match_phase(fixture["status"], fixture["stage"]) is MatchPhase.LIVE
+def _scores(score: ScoreDocument) -> tuple[int, int]:
+    return score.home or 0, score.away or 0
 
 
-def _wicket(event: Mapping[str, Any]) -> str:
+def _is_followed(fixture: GoalFixture) -> bool:
+    return fixture.stage == "active" and match_phase(fixture.status, fixture.stage) is MatchPhase.LIVE
+
+
+def _wicket(event: GoalDocument) -> str:
     """Number of the wicket; it follows from the total only in a limited-overs match."""
-    innings, taken = event["time"]["innings"] or 1, event["_score_after"][event["_scoring_team"]]
+    innings, taken = event.time.innings or 1, getattr(event.score_after, event.scoring_team)
     return ordinal(taken) if innings <= LIMITED_OVERS_INNINGS else "out"
 
 
@@ -292,50 +303,46 @@ def _sentence(reason: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def _copy(
-    video: Mapping[str, Any], event: Mapping[str, Any], aligned: Mapping[str, ClipOffset], tolerance: int
-) -> CopyView:
-    stored = event["_proofs"].get(video["md5"])
-    proof = Proof.from_json(stored) if stored else None
-    place = aligned.get(video["md5"], ClipOffset(None, AlignedBy.NOTHING))
-    sources = sorted({each["source"] for each in event["_discovered_videos"] if each["clip"] == video["md5"]})
+def _copy(video: ClipDocument, event: GoalDocument, aligned: Mapping[str, ClipOffset], tolerance: int) -> CopyView:
+    stored = event.proofs.get(video.md5)
+    proof = read_proof(stored) if stored else None
+    place = aligned.get(video.md5, ClipOffset(None, AlignedBy.NOTHING))
+    sources = sorted({each.source for each in event.discovered_videos if each.clip == video.md5})
     return CopyView(
-        id=video["id"],
-        rank=video["rank"],
-        verified=video["timestamp_verified"],
-        popularity=video["popularity"],
-        width=video["width"],
-        height=video["height"],
-        fps=video["fps"],
-        duration=video["duration"],
-        size=video["file_size"],
+        id=video.id,
+        rank=video.rank or 0,
+        verified=video.timestamp_verified,
+        popularity=video.popularity,
+        width=video.width,
+        height=video.height,
+        fps=video.fps,
+        duration=video.duration,
+        size=video.file_size,
         source=", ".join(source_name(source) for source in sources),
         offset=place.offset,
         aligned=ALIGNMENT_TEXT[place.by],
-        verification=verification_text(video["timestamp_verified"], video["reason"], proof, tolerance),
+        verification=verification_text(video.timestamp_verified, video.reason, proof, tolerance),
         proof=proof_view(video, proof, tolerance) if proof else None,
         merged=tuple(
-            MergedView(each["id"], each["offset_seconds"], each["mirrored"], each["duration"], each["file_size"])
-            for each in video["copies"]
+            MergedView(each.id, each.offset_seconds, each.mirrored, each.duration, each.file_size)
+            for each in video.copies
         ),
     )
 
 
-def _search(search: Mapping[str, Any]) -> SearchView:
+def _search(search: SearchAttemptDocument) -> SearchView:
     answers = []
-    for source, answer in search["sources"].items():
-        failed = "error" in answer
-        answer_text = (
-            f"{answer['error']['class']}: {answer['error']['message']}" if failed else f"{answer['found']} found"
-        )
-        answers.append((source_name(source), answer_text, failed))
-    return SearchView(search["attempt"], search["at"], tuple(answers))
+    for source, answer in search.sources.items():
+        error = answer.error
+        answer_text = f"{error.class_}: {error.message}" if error else f"{answer.found} found"
+        answers.append((source_name(source), answer_text, error is not None))
+    return SearchView(search.attempt, search.at, tuple(answers))
 
 
-def _change(changed: Mapping[str, Any]) -> str:
+def _change(changed: Mapping[str, ChangedValue]) -> str:
     """Description of a change; ids are omitted if the name changed as well."""
     described = [
-        f"{CHANGE_NAMES[name]}: {changed[name]['from'] or 'unknown'} → {changed[name]['to'] or 'unknown'}"
+        f"{CHANGE_NAMES[name]}: {changed[name].from_ or 'unknown'} → {changed[name].to or 'unknown'}"
         for name in CHANGE_NAMES
         if name in changed
     ]
@@ -471,7 +478,7 @@ async def read_goal(request: Request, services: WebServices, event_id: str) -> G
     """Read a goal. Raises NotFound, and LinkEnded for a goal whose match is past retention."""
     fixture_id_of(event_id)
     try:
-        event = await services.goals.event(event_id)
+        event = await services.reading.event(event_id)
     except NotFound:
         await services.links.require_not_ended(f"g/{event_id}")
         raise NotFound(f"goal {event_id} not found") from None
@@ -492,12 +499,12 @@ def base_url(request: Request, services: WebServices) -> str:
     return str(services.rules.public_url or request.base_url).rstrip("/")
 
 
-def _facts(event: Mapping[str, Any]) -> list[ClipFacts]:
+def _facts(event: GoalDocument) -> list[ClipFacts]:
     """Clips by rank, without fingerprints: these are loaded only if the alignment is not cached."""
-    proofs = event["_proofs"]
+    proofs = {md5: read_proof(proof) for md5, proof in event.proofs.items()}
     return [
-        ClipFacts(video["md5"], None, Proof.from_json(proofs[video["md5"]]).readings if video["md5"] in proofs else ())
-        for video in event["_s3_videos"]
+        ClipFacts(video.md5, None, proofs[video.md5].readings if video.md5 in proofs else ())
+        for video in event.s3_videos
     ]
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
-from found_footy.fixtures.models import PHASES, MatchMinute, Phase, Sport, WicketKind
+from found_footy.fixtures.documents import InningsScore
+from found_footy.fixtures.models import PHASES, Innings, MatchMinute, Phase, Sport, WicketKind
+from found_footy.fixtures.read_models import FixtureHead
 
 ALL_OUT = 10
 OVERS_BY_FORMAT = {"t10": 10, "hundred": 20, "t20": 20, "odi": 50, "list a": 50, "one-day": 50, "one day": 50}
@@ -33,27 +34,25 @@ _WITHOUT_BOWLER = {
     WicketKind.OTHER: "out",
 }
 
-Innings = Mapping[str, Any]
 
-
-def innings_score(innings: Sequence[Innings], side: str) -> tuple[str, str]:
+def innings_score(innings: Sequence[Innings | InningsScore], side: str) -> tuple[str, str]:
     """`187/5` and `(20 ov)`; earlier innings come first, as `245 & 31/2`. Empty before the side bats."""
-    batted = [each for each in innings if each["batting"] == side]
+    batted = [each for each in innings if each.batting == side]
     if not batted:
         return "", ""
     runs = " & ".join(_runs(each) for each in batted)
     last = batted[-1]
-    overs = f"{last['overs']}.{last['balls']}" if last["balls"] else str(last["overs"])
+    overs = f"{last.overs}.{last.balls}" if last.balls else str(last.overs)
     return runs, f"({overs} ov)"
 
 
-def _runs(innings: Innings) -> str:
-    return str(innings["runs"]) if innings["wickets"] >= ALL_OUT else f"{innings['runs']}/{innings['wickets']}"
+def _runs(innings: Innings | InningsScore) -> str:
+    return str(innings.runs) if innings.wickets >= ALL_OUT else f"{innings.runs}/{innings.wickets}"
 
 
-def batting(innings: Sequence[Innings]) -> str | None:
+def batting(innings: Sequence[Innings | InningsScore]) -> str | None:
     """Batting side; None between two innings."""
-    return innings[-1]["batting"] if innings and not innings[-1]["over"] else None
+    return innings[-1].batting if innings and not innings[-1].over else None
 
 
 def how_out(kind: str, bowler: str | None) -> str:
@@ -69,11 +68,11 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def innings_overs(details: Mapping[str, Any], innings: Sequence[Innings]) -> int:
+def innings_overs(details: Mapping[str, str], innings: Sequence[Innings | InningsScore]) -> int:
     """Overs per innings on the timeline."""
     kind = f"{details.get('match_type', '')} {details.get('series', '')}".casefold()
     overs_limit = next((overs for key, overs in OVERS_BY_FORMAT.items() if key in kind), None)
-    longest_innings = max((each["overs"] + bool(each["balls"]) for each in innings), default=0)
+    longest_innings = max((each.overs + bool(each.balls) for each in innings), default=0)
     return max(overs_limit or (LONG_INNINGS if len(innings) > 2 or "test" in kind else 20), longest_innings)
 
 
@@ -270,12 +269,11 @@ class DataFreshness:
 
 
 def freshness_of(
-    match: Mapping[str, Any], now: datetime, stale_seconds: float, updated_at: datetime | None = None
+    match: FixtureHead, now: datetime, stale_seconds: float, updated_at: datetime | None = None
 ) -> DataFreshness:
-    """Freshness of a match. `match` has stage, status, kickoff and last_poll_at, with the database's names."""
-    updated_at = updated_at or match["last_poll_at"]
-    is_polled = match["stage"] == "active" and match_phase(match["status"], match["stage"]) is not MatchPhase.OVER
-    if not is_polled or match["kickoff"] > now:
+    updated_at = updated_at or match.last_poll_at
+    is_polled = match.stage == "active" and match_phase(match.status, match.stage) is not MatchPhase.OVER
+    if not is_polled or match.kickoff > now:
         return DataFreshness(updated_at)
-    age = max(0.0, (now - (updated_at or match["kickoff"])).total_seconds())
+    age = max(0.0, (now - (updated_at or match.kickoff)).total_seconds())
     return DataFreshness(updated_at, age, age > stale_seconds)

@@ -6,10 +6,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter
@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, Response
 
 from found_footy.errors import NotFound
 from found_footy.fixtures.models import Sport
+from found_footy.fixtures.read_models import MatchdayFixture, MatchdayGoal, NearbyDays
 from found_footy.web.pages.match_format import (
     MatchPhase,
     StatusBadge,
@@ -92,7 +93,7 @@ class MatchCardView:
     clock: str | None = None
     home_goals: int | None = None
     away_goals: int | None = None
-    penalties: tuple[int, int] | None = None
+    penalties: tuple[int | None, int | None] | None = None
     goals: tuple[GoalCardView, ...] = ()
     progress: float | None = None
     """Progress of the match on the timeline, in percent."""
@@ -120,128 +121,127 @@ class MatchCardView:
         return not self.hidden and (self.live or bool(self.goals))
 
 
-def match_card_view(row: dict[str, Any], *, hidden: bool, now: datetime, rules: WebRules) -> MatchCardView:
-    at = match_phase(row["status"], row["stage"])
-    freshness = freshness_of(row, now, rules.stale_seconds)
-    feed_error = "feed error" if row["error_kind"] else None
-    common: dict[str, Any] = {
-        "id": row["id"],
-        "day": row["kickoff"].astimezone(now.tzinfo).date().isoformat(),
-        "home": row["home_name"],
-        "away": row["away_name"],
-        "kickoff": row["kickoff"],
-        "league_id": row["league_id"],
-        "league": row["league_name"],
-        "country": row["country"],
-        "round": row["round"],
-        "phase": at,
-        "hidden": hidden and at is not MatchPhase.UPCOMING,
-        "polled": freshness.since,
-        "stale": freshness.text,
-        "sport": row["sport"],
-    }
+def match_card_view(match: MatchdayFixture, *, hidden: bool, now: datetime, rules: WebRules) -> MatchCardView:
+    at = match_phase(match.status, match.stage)
+    freshness = freshness_of(match, now, rules.stale_seconds)
+    feed_error = "feed error" if match.error_kind else None
+    card = MatchCardView(
+        id=match.id,
+        day=match.kickoff.astimezone(now.tzinfo).date().isoformat(),
+        home=match.home_name,
+        away=match.away_name,
+        kickoff=match.kickoff,
+        league_id=match.league_id,
+        league=match.league_name,
+        country=match.country,
+        round=match.round,
+        phase=at,
+        hidden=hidden and at is not MatchPhase.UPCOMING,
+        polled=freshness.since,
+        stale=freshness.text,
+        sport=match.sport,
+    )
     if hidden:
         # An error message may contain the score.
-        phase_text = clock_text(row["status"], row["stage"], None, None) if at is MatchPhase.UPCOMING else None
-        return MatchCardView(**common, note=feed_error, clock=phase_text)
-    if feed_error and row["error_message"]:
-        feed_error = f"{feed_error}: {row['error_message']}"
-    common |= {
-        "note": feed_error,
-        "clock": clock_text(row["status"], row["stage"], row["elapsed"], row["extra"], row["sport"]),
-    }
-    if row["sport"] == Sport.CRICKET:
-        return _cricket(common, row, at, rules)
-    extra_time = needs_extra_time([goal["elapsed"] for goal in row["goals"]]) or row["status"] in ("ET", "AET")
-    scored = row["home_penalties"] is not None and row["away_penalties"] is not None
-    return MatchCardView(
-        **common,
-        home_goals=None if at is MatchPhase.UPCOMING else row["home_goals"],
-        away_goals=None if at is MatchPhase.UPCOMING else row["away_goals"],
-        penalties=(row["home_penalties"], row["away_penalties"]) if scored else None,
+        phase_text = clock_text(match.status, match.stage, None, None) if at is MatchPhase.UPCOMING else None
+        return replace(card, note=feed_error, clock=phase_text)
+    if feed_error and match.error_message:
+        feed_error = f"{feed_error}: {match.error_message}"
+    clock = clock_text(match.status, match.stage, match.elapsed, match.extra, match.sport)
+    card = replace(card, note=feed_error, clock=clock)
+    if match.sport == Sport.CRICKET:
+        return _with_cricket(card, match, rules)
+    extra_time = needs_extra_time([goal.elapsed for goal in match.goals]) or match.status in ("ET", "AET")
+    penalties = match.home_penalties, match.away_penalties
+    return replace(
+        card,
+        home_goals=None if at is MatchPhase.UPCOMING else match.home_goals,
+        away_goals=None if at is MatchPhase.UPCOMING else match.away_goals,
+        penalties=None if None in penalties else penalties,
         goals=tuple(
             _goal(
                 goal,
                 rules,
-                timeline_percent(goal["elapsed"], goal["extra"], extra_time=extra_time),
-                KIND_NOTES.get(goal["kind"]),
+                timeline_percent(goal.elapsed, goal.extra, extra_time=extra_time),
+                KIND_NOTES.get(goal.kind),
             )
-            for goal in row["goals"]
+            for goal in match.goals
         ),
-        progress=_progress(row, at, extra_time),
+        progress=_progress(match, at, extra_time),
         timeline="long" if extra_time else "",
     )
 
 
-def _cricket(common: dict[str, Any], row: dict[str, Any], at: MatchPhase, rules: WebRules) -> MatchCardView:
-    innings = row["innings"]
+def _with_cricket(card: MatchCardView, match: MatchdayFixture, rules: WebRules) -> MatchCardView:
+    innings = match.innings
     count = 4 if len(innings) > 2 else 2
-    overs = innings_overs(row["details"], innings)
+    overs = innings_overs(match.details, innings)
     last = innings[-1] if innings else None
-    toss, ground = row["toss"], row["venue"]
-    winner = {"home": row["home_name"], "away": row["away_name"]}.get(toss["winner"]) if toss else None
-    ground_and_toss = (ground, f"{winner} won the toss and chose to {toss['decision']}" if winner else None)
+    toss = None
+    if match.toss:
+        winner = {"home": match.home_name, "away": match.away_name}[match.toss.winner]
+        toss = f"{winner} won the toss and chose to {match.toss.decision}"
     progress = None
-    if at is MatchPhase.LIVE and last is not None:
-        progress = innings_percent(last["number"], last["overs"], last["balls"], count=count, overs=overs)
-    return MatchCardView(
-        **common,
+    if card.live and last is not None:
+        progress = innings_percent(last.number, last.overs, last.balls, count=count, overs=overs)
+    return replace(
+        card,
         runs=(innings_score(innings, "home"), innings_score(innings, "away")) if innings else None,
-        batting=batting(innings) if at is MatchPhase.LIVE else None,
-        last=row["last_event"]["description"] if at is MatchPhase.LIVE and row["last_event"] else None,
-        venue=" · ".join(part for part in ground_and_toss if part) or None,
-        goals=tuple(_wickets(row["goals"], rules, count, overs)),
+        batting=batting(innings) if card.live else None,
+        last=match.last_event if card.live else None,
+        venue=" · ".join(part for part in (match.venue, toss) if part) or None,
+        goals=tuple(_wickets(match.goals, rules, count, overs)),
         progress=progress,
         timeline=f"innings-{count}",
     )
 
 
-def _wickets(wickets: list[dict[str, Any]], rules: WebRules, count: int, overs: int) -> Iterator[GoalCardView]:
+def _wickets(wickets: Sequence[MatchdayGoal], rules: WebRules, count: int, overs: int) -> Iterator[GoalCardView]:
     """Wickets numbered by innings; withdrawn ones have no number."""
     wickets_fallen: Counter[int] = Counter()
     for wicket in wickets:
-        innings = wicket["innings"] or 1
-        withdrawn = wicket["status"] == "withdrawn"
+        innings = wicket.innings or 1
+        withdrawn = wicket.status == "withdrawn"
         wickets_fallen[innings] += not withdrawn
         tally = "no wicket" if withdrawn else f"{ordinal(wickets_fallen[innings])} wicket"
-        position = innings_percent(innings, wicket["elapsed"], wicket["extra"], count=count, overs=overs)
-        yield _goal(wicket, rules, position, how_out(wicket["kind"], wicket["assist"]), tally)
+        position = innings_percent(innings, wicket.elapsed, wicket.extra, count=count, overs=overs)
+        yield _goal(wicket, rules, position, how_out(wicket.kind, wicket.assist), tally)
 
 
-def _progress(row: dict[str, Any], at: MatchPhase, extra_time: bool) -> float | None:
-    if at is not MatchPhase.LIVE or row["elapsed"] is None:
+def _progress(match: MatchdayFixture, at: MatchPhase, extra_time: bool) -> float | None:
+    if at is not MatchPhase.LIVE or match.elapsed is None:
         return None
-    if row["status"] == "HT":
+    if match.status == "HT":
         return half_time_percent(extra_time=extra_time)
-    return timeline_percent(row["elapsed"], row["extra"], extra_time=extra_time)
+    return timeline_percent(match.elapsed, match.extra, extra_time=extra_time)
 
 
 def _goal(
-    goal: dict[str, Any], rules: WebRules, position: float, note: str | None, tally: str | None = None
+    goal: MatchdayGoal, rules: WebRules, position: float, note: str | None, tally: str | None = None
 ) -> GoalCardView:
-    best = goal["best"]
+    best = goal.best
     sport = Sport.FOOTBALL if tally is None else Sport.CRICKET
     return GoalCardView(
-        id=goal["id"],
-        side=goal["side"],
-        path=quote(goal["id"], safe=""),
-        minute=minute_text(goal["elapsed"], goal["extra"], sport),
-        player=goal["player"],
+        id=goal.id,
+        side=goal.side,
+        path=quote(goal.id, safe=""),
+        minute=minute_text(goal.elapsed, goal.extra, sport),
+        player=goal.player,
         note=note,
         tally=tally,
-        home=goal["home"],
-        away=goal["away"],
+        home=goal.home,
+        away=goal.away,
         badge=status_badge(
-            goal["status"],
-            seen=goal["seen"],
+            goal.status,
+            seen=goal.seen,
             debounce=rules.debounce_polls,
-            searches=goal["searches"],
+            searches=goal.searches,
             attempts=rules.search_attempts,
-            clips=goal["clips"],
+            clips=goal.clips,
         ),
-        video=best["id"] if best else None,
-        length=f"{int(best['duration']) // 60}:{int(best['duration']) % 60:02}" if best else "",
-        verified=bool(best and best["verified"]),
+        video=best.id if best else None,
+        length=f"{int(best.duration) // 60}:{int(best.duration) % 60:02}" if best else "",
+        verified=bool(best and best.verified),
         position=position,
     )
 
@@ -353,8 +353,8 @@ async def _shared_page(
 async def _today(request: Request, services: WebServices, show: Show) -> HTMLResponse:
     day = services.now().astimezone(UTC).date()
     nearby = await services.matchday.days(day, CANDIDATE_WINDOW)
-    nearest = nearest_day(day, nearby["before"], nearby["after"])
-    if nearby["counts"].get(day) or nearest == day:
+    nearest = nearest_day(day, nearby.before, nearby.after)
+    if nearby.counts.get(day) or nearest == day:
         return await _page(request, services, day, nearby, show)
     return await _page(request, services, nearest, await services.matchday.days(nearest, CANDIDATE_WINDOW), show)
 
@@ -367,9 +367,9 @@ async def _one_day(request: Request, services: WebServices, day: date, show: Sho
 async def card(request: Request, services: ServicesDep, fixture_id: str) -> HTMLResponse:
     if not re.fullmatch(r"[0-9]{1,18}", fixture_id):
         raise NotFound("match not found")
-    row = await services.matchday.match(int(fixture_id))
-    hidden = preferences(request).hides(row["id"])
-    match = match_card_view(row, hidden=hidden, now=_now(services), rules=services.rules)
+    found = await services.matchday.match(int(fixture_id))
+    hidden = preferences(request).hides(found.id)
+    match = match_card_view(found, hidden=hidden, now=_now(services), rules=services.rules)
     return HTMLResponse(card_html(match), headers=PRIVATE)
 
 
@@ -379,7 +379,7 @@ async def updates(request: Request, services: ServicesDep, day: str) -> Response
     chosen_day, now = parse_day(day), services.now()
 
     async def build() -> Body:
-        times = await services.matchday.heard(chosen_day, MAX_MATCHES)
+        times = await services.matchday.update_times(chosen_day, MAX_MATCHES)
         updates = {match: int(at.timestamp()) for match, at in times.items()}
         return Body(json.dumps({"now": now.timestamp(), "heard": updates}).encode())
 
@@ -404,33 +404,29 @@ def parse_day(text: str) -> date:
     raise NotFound(f"invalid date {text[:40]!r}: expected YYYY-MM-DD")
 
 
-def _has_matches(nearby: Mapping[str, Any]) -> bool:
-    return bool(nearby["before"] or nearby["after"] or any(nearby["counts"].values()))
-
-
 def _now(services: WebServices) -> datetime:
     return services.now().astimezone(UTC)
 
 
-async def _page(request: Request, services: WebServices, day: date, nearby: dict[str, Any], show: Show) -> HTMLResponse:
+async def _page(request: Request, services: WebServices, day: date, nearby: NearbyDays, show: Show) -> HTMLResponse:
     now, chosen = _now(services), preferences(request)
-    rows = await services.matchday.matches(day, MAX_MATCHES) if nearby["counts"].get(day) else []
-    matches = [match_card_view(row, hidden=chosen.hides(row["id"]), now=now, rules=services.rules) for row in rows]
+    found = await services.matchday.matches(day, MAX_MATCHES) if nearby.counts.get(day) else []
+    matches = [match_card_view(each, hidden=chosen.hides(each.id), now=now, rules=services.rules) for each in found]
     values = {
         "day": day,
         "today": now.date(),
         "day_name": relative_day(day, now.date()),
         "around": nearby,
-        "tabs": day_tabs(day, nearby["counts"]),
+        "tabs": day_tabs(day, nearby.counts),
         "show": show,
         "counts": {each: len(filter_matches(matches, each)) for each in ("all", "live", "clips")},
         "is_other_day": request.url.path == "/" and day != now.date(),
-        "omitted": nearby["counts"].get(day, 0) - len(matches),
+        "omitted": nearby.counts.get(day, 0) - len(matches),
         "groups": group_by_competition(filter_matches(matches, show)),
         "has_hidden": any(match.hidden for match in matches),
         "now": int(now.timestamp()),
         "card": card_html,
         "stale_seconds": services.rules.stale_seconds,
-        "overview": None if _has_matches(nearby) else await services.overview(),
+        "overview": None if nearby.has_matches else await services.overview(),
     }
     return render(request, "matchday.html", values, headers=PRIVATE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from found_footy.clips.models import Expectation, FrameReading, Proof, WicketExpectation
 from found_footy.clips.verification import VerificationReason
+from found_footy.fixtures.documents import ClipDocument, ProofDocument
 from found_footy.fixtures.models import Score, Side
 from found_footy.media.models import RelativeBox
 
@@ -71,13 +71,17 @@ class ProofView:
     pictures: tuple[FrameView, ...]
 
 
-def proof_view(video: Mapping[str, Any], proof: Proof, tolerance: int) -> ProofView:
-    height = SIDE * video["height"] / max(1, video["width"])
+def read_proof(document: ProofDocument) -> Proof:
+    return Proof.from_json(document.model_dump())
+
+
+def proof_view(video: ClipDocument, proof: Proof, tolerance: int) -> ProofView:
+    height = SIDE * video.height / max(1, video.width)
     deciding = next((each for each in proof.readings if each.at == proof.at), None)
     box = _rectangle(proof.box, height)
     sport = "cricket" if proof.expectation.wicket else "football"
     return ProofView(
-        verification=verification_text(video["timestamp_verified"], video["reason"], proof, tolerance),
+        verification=verification_text(video.timestamp_verified, video.reason, proof, tolerance),
         at=proof.at,
         height=round(height, 1),
         box=box,

@@ -176,9 +176,8 @@ def _score(item: FixtureSummary) -> str | None:
     if match_phase(item.fixture.status.short, item.stage) is MatchPhase.UPCOMING:
         return None
     if item.sport == "cricket":
-        innings = [each.model_dump() for each in item.innings]
-        runs = [innings_score(innings, side)[0] or "–" for side in ("home", "away")]
-        return " – ".join(runs) if innings else None
+        runs = [innings_score(item.innings, side)[0] or "–" for side in ("home", "away")]
+        return " – ".join(runs) if item.innings else None
     home, away = item.goals.home, item.goals.away
     return None if home is None else f"{home or 0}–{away or 0}"
 

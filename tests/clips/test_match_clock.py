@@ -70,6 +70,15 @@ from found_footy.clips.match_clock import (
         ("Babak 2 04:55", 49),
         ("下半场 04:55", 49),
         ("後半 04:55", 49),
+        ("2 T 04:55", 49),
+        ("2DO. TIEMPO 04:55", 49),
+        ("2. Devre 04:55", 49),
+        ("2. félidő 04:55", 49),
+        ("2. puoliaika 04:55", 49),
+        ("Repriza II 04:55", 49),
+        ("R2 04:55", 49),
+        ("Hiệp 2 04:55", 49),
+        ("후반 04:55", 49),
         ("2TS 03:10", 108),
         ("St. Pauli 04:55", 4),
         ("04:55 EST 1-0 PAT", 4),
@@ -194,7 +203,9 @@ def test_a_clock_at_a_periods_end_shows_only_the_period(text: str, stands: bool)
     assert clock.stands_at_period_end is stands
 
 
-@pytest.mark.parametrize("text", ["2T", "1.HZ", "2nd", "2ª", "2a", "PT", "ST", "1ST HALF", "H2", "II T", "(2T)", "2 H"])
+@pytest.mark.parametrize(
+    "text", ["2T", "1.HZ", "2nd", "2ª", "2a", "2e", "PT", "ST", "1ST HALF", "H2", "II T", "(2T)", "2 H"]
+)
 def test_a_text_that_is_a_period_mark(text: str) -> None:
     assert period_mark(text) is not None
 
@@ -214,7 +225,7 @@ def test_a_period_mark_read_once_holds_for_the_clip(clock: str, other: str | Non
     assert with_period_of(clock, other) == combined
 
 
-@pytest.mark.parametrize("text", ["EST", "2", "HT", "2T 04:55", "2nd leg", "TOT", "1-1", "", "STS"])
+@pytest.mark.parametrize("text", ["EST", "2", "HT", "2T 04:55", "2nd leg", "TOT", "T 2", "1-1", "", "STS"])
 def test_a_text_that_is_no_period_mark(text: str) -> None:
     assert period_mark(text) is None
 
@@ -234,6 +245,7 @@ def test_a_text_that_is_no_period_mark(text: str) -> None:
         ("Run Rate 4.47", True, True),
         ("OVER 2.5", True, False),  # a bet on goals
         ("QPR", True, False),
+        ("TOP 4", True, False),
         ("2nd Half", True, False),
         ("1st", True, False),
     ],

@@ -16,6 +16,9 @@ from found_footy.media.models import TextLine
         ([["27:14KRA 1 1 OLY(1-5)"]], "27:14", "KRA OLY", "1-1"),  # the aggregate is not the score
         ([["27:17", "KRA", "11", "OLY", "(1-5)"]], "27:17", "KRA OLY", "1-1"),  # two numbers read as one
         ([["27:15", "KRA", "OLY", "(1-5)"]], "27:15", "KRA OLY", None),
+        ([["27:15", "KRA (1) 1-0 (5) OLY"]], "27:15", "KRA OLY", "1-0"),
+        ([["KRA 1 [3] 0 [2] OLY", "27:15"]], "27:15", "KRA OLY", "1-0"),
+        ([["KRA", "1", "27:15", "0", "OLY"]], "27:15", "KRA OLY", "1-0"),  # the clock between the numbers
         ([["27:15", "KRA", "1", "OLY"]], "27:15", "KRA OLY", None),  # half a score is none
         ([["04:43 RMA 0 0 SEV"]], "04:43", "RMA SEV", "0-0"),
         ([["04:53 RMA SEV"]], "04:53", "RMA SEV", None),
@@ -27,6 +30,7 @@ from found_footy.media.models import TextLine
         ([["RMA 1"], ["SEV 0"], ["67:23"]], "67:23", "RMA SEV", "1-0"),
         ([["ARS 2", "CHE 1", "67:23"]], "67:23", "ARS CHE", "2-1"),
         ([["67' ARS 2 1 CHE"]], "67'", "ARS CHE", "2-1"),
+        ([["ARS 2 1 CHE", "67 min"]], "67 min", "ARS CHE", "2-1"),
         ([["HT ARS 2 1 CHE"]], "HT", "ARS CHE", "2-1"),
         ([["90+3:15 ARS 2-1 CHE"]], "90+3:15", "ARS CHE", "2-1"),
         ([["85:39", "ZSC 1-1 ASC", "TOTAL CHAMPIONS LEAGUE"]], "85:39", "ZSC ASC", "1-1"),  # a banner behind it
@@ -82,6 +86,7 @@ def test_any_texts_can_be_read(rows: list[list[str]]) -> None:
         ([["HOME 3RD 11:40"]], "HOME 3RD 11:40"),
         ([["AUS 2-82", "Run Rate 4.47", "Overs 18.2"]], "Run Rate 4.47"),
         ([["04:55", "EST 1-0 PAT", "3RD ROUND"]], None),
+        ([["04:55", "EST 1-0 PAT", "3RD", "ROUND"]], None),
     ],
 )
 def test_the_scoreboard_of_another_sport_is_noted(rows: list[list[str]], other_sport: str | None) -> None:

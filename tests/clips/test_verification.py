@@ -230,7 +230,15 @@ BOARD = {"teams": TEAMS, "score": Score(0, 0)}
         # another sport's board
         ([{"other_sport": "Q3", **BOARD}, {"other_sport": "Q3", **BOARD}], NAMES, REJECTED, "not soccer"),
         ([{**BOARD}, {**BOARD}, {"other_sport": "Q3", **BOARD}], NAMES, VERIFIED, None),  # misread once
-        ([{"clock": "11:14"}, {"clock": "11:10", "at": 5.0}], {}, REJECTED, "not soccer"),  # counts down
+        ([{"clock": None}, {"other_sport": "Q3", **BOARD}], NAMES, UNVERIFIED, "sport unclear"),
+        # counts down
+        (
+            [{"clock": "11:14"}, {"clock": "11:12", "at": 3.0}, {"clock": "11:10", "at": 5.0}],
+            {},
+            REJECTED,
+            "not soccer",
+        ),
+        ([{"clock": "11:14"}, {"clock": "11:10", "at": 5.0}], {}, UNVERIFIED, "sport unclear"),  # or a replay
         ([{"clock": "67:14"}, {"clock": "66:20", "at": 5.0}], {}, VERIFIED, None),  # a replay of an earlier moment
     ],
 )
@@ -295,10 +303,13 @@ def test_signs_of_a_video_game_prevent_the_proof_where_the_teams_are_known(
         ([{"teams": ("ARS", "CHE"), "score": Score(0, 0)}], UNVERIFIED, "other teams"),
         ([{"teams": ("ES", "WORO"), "score": Score(0, 5)}, {}], UNVERIFIED, "other teams"),
         (
-            [{"teams": ("ARS", "CHE"), "score": Score(0, 0)}, {"teams": ("ARS", "CRE"), "score": Score(0, 0)}],
+            [{"teams": ("ARS", "CHE"), "score": Score(2, 0)}, {"teams": ("ARS", "CRE"), "score": Score(2, 0)}],
             REJECTED,
             "other teams",
         ),
+        # codes of another alphabet, or unknown ones, beside a clock and a score that fit
+        ([{"teams": ("3EH", "UCKA"), "score": Score(0, 0)}] * 2, UNVERIFIED, "other teams"),
+        ([{"teams": ("3EH", "UCKA"), "score": Score(0, 0)}, {"teams": ("3EH", "UCKA")}], UNVERIFIED, "other teams"),
         ([{"teams": ("ARS", "CHE")}, {"teams": ("ARS", "CHE")}], REJECTED, "other teams"),
         ([{"teams": ("ARS", "CHE")}], UNVERIFIED, "other teams"),
         ([{"teams": ("ARS", "CHE")}, {"teams": ("ADS", "HERE")}], UNVERIFIED, "other teams"),
@@ -315,7 +326,9 @@ def test_only_a_clear_contradiction_rejects(
 def test_a_contradiction_rejects_a_clip_without_a_clock_too() -> None:
     other = reading(None, teams=("ARS", "CHE"))
     assert verdict("67", other, other, **NAMES) == (REJECTED, None, "other teams")
-    assert verdict("67", reading(None, score=Score(4, 4)), **GOAL) == (REJECTED, None, "other score")
+    wrong = reading(None, score=Score(4, 4))
+    assert verdict("67", wrong, wrong, **GOAL) == (REJECTED, None, "other score")
+    assert verdict("67", wrong, **GOAL) == (UNVERIFIED, None, "other score")
 
 
 def test_fields_that_the_feed_lacks_reject_nothing() -> None:

@@ -61,19 +61,19 @@ _DIGITS = str.maketrans("OQILSBZ|!", "001158211")
 _CONFUSED = "[0-9OQILSBZ|!]"
 
 _HALF_WORD = (
-    "HALF|HALBZEIT|HZ|HT|TEMPO|TIEMPO|PARTE|MI-?TEMPS|MT|YARI|HELFT|POLOČAS|POLOCAS|POLUVREME|PO[LŁ]|HALVLEK|HALVLEG|"
-    "OMGANG|TAJM|ТАЙМ"
+    "HALF|HALBZEIT|HZ|HT|TEMPO|TIEMPO|PARTE|MI-?TEMPS|MT|YARI|DEVRE|HELFT|POLOČAS|POLOCAS|POLUVREME|POLU|POLČAS|"
+    "PO[LŁ](?:OWA)?|HALVLEK|HALVLEG|OMG(?:ANG)?|TAJM|ТАЙМ|PUOLI(?:AIKA)?|F[EÉ]LID[OŐ]|REPRIZA|HI[EỆ]P"
 )
 
 
 def _half_marks(digit: str, roman: str, suffixes: str, ordinals: str, characters: str) -> str:
     """Pattern of the marks of one half: 2ND, 2ND HALF, 2T, 2H, H2, 2. HZ, 2° TEMPO, II TEMPO, SEGUNDO TIEMPO, 下半."""
     return (
-        rf"{digit}(?:{suffixes}|°)(?! ?LEG)(?: ?(?:{_HALF_WORD}|[THPY](?![A-Z])))?"
+        rf"{digit}(?:{suffixes}|°)\.?(?! ?LEG)(?: ?(?:{_HALF_WORD}|[THPY](?![A-Z])))?"
         rf"|{digit}(?:\.|E|-?[AЙ]|:A|{suffixes})? ?(?:{_HALF_WORD})"
-        rf"|{digit}\.?[THY]|{digit} H|H ?{digit}(?![0-9])|MT ?{digit}(?![0-9])"
-        rf"|{roman} ?(?:TEMPO|TIEMPO)|{roman} T(?![A-Z])|(?:{ordinals}) (?:{_HALF_WORD})"
-        rf"|BABAK (?:{digit}|{roman})(?![0-9I])|{characters}"
+        rf"|{digit}\.?[THY]|{digit} [HT](?![A-Z])|H ?{digit}(?![0-9])|[RT]{digit}(?![0-9])|MT ?{digit}(?![0-9])"
+        rf"|{roman} ?(?:{_HALF_WORD})|{roman} T(?![A-Z])|(?:{ordinals}) (?:{_HALF_WORD})"
+        rf"|(?:BABAK|HI[EỆ]P|REPRIZA) (?:{digit}|{roman})(?![0-9I])|{characters}"
     )
 
 
@@ -95,14 +95,18 @@ _PERIODS = (
     (
         MatchPeriod.FIRST_HALF,
         _half_marks(
-            "1", "I", "ST|ER|RE|ERE|ÈRE", "FIRST|PRIMO|PRIMERO?|PRIMEIR[OA]|PREMI[EÈ]RE|ERSTE|[Iİ]LK", "上半场?|前半"
+            "1",
+            "I",
+            "ST|ER|RE|ERE|ÈRE",
+            "FIRST|PRIMO|PRIMERO?|PRIMEIR[OA]|PREMI[EÈ]RE|ERSTE|[Iİ]LK",
+            "上半场?|前半|전반",
         )
         + r"|P\.?T\.?(?=$| ?[0-9])",
     ),
     (
         MatchPeriod.SECOND_HALF,
         _half_marks(
-            "2", "II", "ND|DO|DA|DE|ÈME", "SECOND[OE]?|SEGUND[OA]|DEUXI[EÈ]ME|ZWEITE|[Iİ]KINCI", "下半场?|[後后]半"
+            "2", "II", "ND|DO|DA|DE|ÈME", "SECOND[OE]?|SEGUND[OA]|DEUXI[EÈ]ME|ZWEITE|[Iİ]KINCI", "下半场?|[後后]半|후반"
         )
         + r"|ZT|S\.?T\.?(?=$| ?[0-9])",
     ),
@@ -116,7 +120,7 @@ _MARKS = (
 
 _OTHER_SPORT = re.compile(
     r"(?<![A-Z0-9])(?:Q ?[1-4]|[1-4] ?Q|[1-4]?(?:ST|ND|RD|TH)? ?(?:QTR|QUARTER)|P[1-3]|[1-3](?:ST|ND|RD) PERIOD"
-    r"|[1-4](?:ST|ND|RD|TH) ?& ?(?:[0-9]+|GOAL)|(?:TOP|BOT) ?[0-9]|OVERS|RUN RATE|INNINGS|SET [1-5])(?![A-Z])"
+    r"|[1-4](?:ST|ND|RD|TH) ?& ?(?:[0-9]+|GOAL)|OVERS|RUN RATE|INNINGS|SET [1-5])(?![A-Z])"
 )
 _LATE_PERIOD = re.compile(r"3RD|4TH")
 
@@ -124,7 +128,7 @@ _LATE_PERIOD = re.compile(r"3RD|4TH")
 def period_mark(text: str) -> str | None:
     """Return the text if it is nothing but a period mark, such as `2T` or `1. HZ`."""
     plain = _plain(text).strip(" .|-()[]")
-    if re.fullmatch("[12]A", plain):  # 2ª, as OCR reads it
+    if re.fullmatch("[12][AE]", plain):  # 2ª, as OCR reads it, and 2e
         plain = f"{plain[0]}°"
     return plain if any(re.fullmatch(words, plain) for _, words in _PERIODS) else None
 

@@ -17,7 +17,7 @@ from found_footy.clips.frame_selection import ClipVision
 from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field, with_period_of
 from found_footy.clips.models import FrameReading
 from found_footy.clips.scoreboard import ScoreboardText, is_game_menu
-from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, locate_scoreboard
+from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, has_teams_and_score, locate_scoreboard
 from found_footy.fixtures.models import Sport
 from found_footy.media.frame_features import has_colour, is_filmed_screen, pitch_share
 from found_footy.media.models import Frame, RelativeBox, TextLine
@@ -67,13 +67,14 @@ class OcrClip:
         self._searches = 0
         self._pitch_seen = False
         self._menu_seen = False
+        self._teams_seen = False
 
     async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
         return await asyncio.to_thread(self.read_frames_now, frames)
 
     def read_frames_now(self, frames: Sequence[Frame]) -> FrameReading:
         middle = len(frames) // 2
-        self._menu_seen = False
+        self._menu_seen = self._teams_seen = False
         boards = self._read_boards(frames)
         # Stoppage time often appears next to a stopped clock, in an area that was empty before: search again.
         if not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards):
@@ -108,6 +109,7 @@ class OcrClip:
         for part in crops:
             lines = self._engine.lines(part.image)
             self._menu_seen = self._menu_seen or any(is_game_menu(line.text) for line in lines)
+            self._teams_seen = self._teams_seen or has_teams_and_score(lines)
             found = locate_scoreboard(lines, self._sport)
             if found is not None and (best is None or found.board.evidence > best.board.evidence):
                 best = found.moved(part.left, part.top, part.scale)
@@ -136,13 +138,14 @@ class OcrClip:
 
     def _is_soccer(self, frames: Sequence[Frame], board: ScoreboardText) -> bool | None:
         """A pitch is soccer; beside a scoreboard, some grass is enough, or a pitch earlier in the clip. None if the
-        frame may show a part of a pitch, has a scoreboard or no colour.
+        frame may show a part of a pitch, has a scoreboard, if only without a clock, or no colour.
         """
         green = max(pitch_share(frame.pixels) for frame in frames)
         has_board = board.evidence >= SCOREBOARD
         self._pitch_seen = self._pitch_seen or green >= PITCH
         if green >= PITCH or (has_board and (green >= SOME_PITCH or self._pitch_seen)):
             return True
+        has_board = has_board or self._teams_seen
         unclear = green >= PERHAPS_PITCH or has_board or not has_colour(frames[len(frames) // 2].pixels)
         return None if unclear else False
 

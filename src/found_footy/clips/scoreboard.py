@@ -32,13 +32,16 @@ _CLOCKS = (
     re.compile(r"(?<![\d:])\d{2,3}'?\s?\+\s?\d{1,2}(?::\d{2})?'?"),
     re.compile(_MISREAD_TIME),
     re.compile(rf"(?<![\d:+])(?:{_PERIOD}\s?)?{_TIME}(?:\s?{_PERIOD}(?![A-Za-z]))?"),
-    re.compile(r"(?<![\d:+])\d{1,3}'"),
+    re.compile(r"(?<![\d:+])\d{1,3}(?:'|\s?MIN(?![A-Za-z]))", re.IGNORECASE),
     re.compile(r"(?<![A-Za-z0-9])(?:HT|FT|AET)(?![A-Za-z0-9])"),
 )
+_COUNTED = word_set("ROUND LEG GOAL GOALS OFFICIAL PLACE MATCH GAME SEASON TITLE TIER DIVISION")
 _LATE_PERIOD = re.compile(rf"(?:3RD|4TH)\s?{_TIME}|{_TIME}\s?(?:3RD|4TH)", re.IGNORECASE)
 _SUB_CLOCK = re.compile(r"\+\s?\d{1,2}\s?[:;.]\s?\d{2}(?!\d)")
 _ADDED = re.compile(r"(?<!\d)\+\s?\d{1,2}'?(?![\d:;.])")
-_AGGREGATE = re.compile(r"\(\s*\d+\s*[-–:]\s*\d+\s*\)?|AGG\.?\s*\d+\s*[-–]\s*\d+|\d+\s*[-–]\s*\d+\s*AGG")
+_AGGREGATE = re.compile(
+    r"[(\[]\s*\d+\s*(?:[-–:]\s*\d+\s*[)\]]?|[)\]])|AGG\.?\s*\d+\s*[-–]\s*\d+|\d+\s*[-–]\s*\d+\s*AGG"
+)
 _TOKEN = re.compile(r"(?<!\w)(?:[SBM]0[45]|D98)(?!\w)|[^\W\d_]+(?:[.'&-][^\W\d_]+)*|\d+|[^\s]")
 _LONE_DIGITS = {"O": 0, "o": 0, "Q": 0, "D": 0, "I": 1, "l": 1, "|": 1}
 
@@ -104,7 +107,7 @@ def parse_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
         teams=teams,
         score=score,
         used=frozenset(used | sources),
-        other_sport=next((text for _, text in numbered if _belongs_to_another_sport(text)), None),
+        other_sport=_other_sports_mark([text for _, text in numbered]),
     )
 
 
@@ -122,8 +125,13 @@ def _with_period(clock: str, texts: list[str], used: set[int]) -> str:
     return clock
 
 
-def _belongs_to_another_sport(text: str) -> bool:
-    return is_other_sports_mark(text, alone=True) or _LATE_PERIOD.search(text) is not None
+def _other_sports_mark(texts: Sequence[str]) -> str | None:
+    """A lone 3RD is a quarter, but not in the caption 3RD ROUND, which OCR may split."""
+    for text, after in zip(texts, [*texts, ""][1:], strict=True):
+        alone = after.upper().split(" ")[0] not in _COUNTED
+        if is_other_sports_mark(text, alone=alone) or _LATE_PERIOD.search(text):
+            return text
+    return None
 
 
 _GAME_MENU = re.compile(
@@ -193,6 +201,13 @@ def _sides(rows: Sequence[list[_BoardItem]]) -> tuple[tuple[str, str] | None, Sc
             found = _on_one_line(row[place : place + 4])
             if found is not None:
                 return found
+    for row in rows:
+        # A clock or an aggregate may stand between the two numbers.
+        close = [item for item in row if item.words or item.number]
+        for place in range(len(close) - 3):
+            home, left, right, away = close[place : place + 4]
+            if _named(home) and _goals(left) and _goals(right) and _named(away):
+                return _found(home, away, left, right)
     stacked = [pair for row in rows for pair in pairwise(row) if _named(pair[0]) and _goals(pair[1])]
     if len(stacked) == 2 and len(rows) > 1:
         (left, home), (right, away) = stacked

@@ -65,6 +65,12 @@ def locate_scoreboard(lines: Sequence[TextLine], sport: Sport = Sport.FOOTBALL) 
     return max(places, key=lambda place: place.board.evidence, default=None)
 
 
+def has_teams_and_score(lines: Sequence[TextLine]) -> bool:
+    """Whether some row shows two names and a score, with or without a clock."""
+    board = parse_scoreboard([[line.text for line in row] for row in _rows(lines)])
+    return board.teams is not None and board.score is not None
+
+
 def _region_around(anchor: TextLine, lines: Sequence[TextLine], sport: Sport) -> ScoreboardRegion | None:
     read = READERS[sport]
     alone = read([[anchor.text]])

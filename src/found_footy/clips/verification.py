@@ -164,12 +164,30 @@ def clock_speeds(readings: Sequence[FrameReading]) -> list[float]:
 
 
 def is_other_sport(readings: Sequence[FrameReading]) -> bool:
-    """Whether the scoreboard is another sport's: it names quarters, overs or the like, or its clock counts down."""
-    marked = sum(reading.other_sport is not None for reading in readings)
-    clocks = sum(reading.clock is not None for reading in readings)
+    """Whether the scoreboard is another sport's: most of its readings name quarters, overs or the like, or its clock
+    counts down. One mark may be misread, and two clocks may be a goal and a replay of the moment before.
+    """
+    return (_is_marked(readings) and _marked(readings) > 1) or (
+        _counts_down(readings) and len(clock_speeds(readings)) > 1
+    )
+
+
+def may_be_other_sport(readings: Sequence[FrameReading]) -> bool:
+    return _is_marked(readings) or _counts_down(readings)
+
+
+def _is_marked(readings: Sequence[FrameReading]) -> bool:
+    marked = _marked(readings)
+    return marked > 0 and 2 * marked >= sum(reading.clock is not None for reading in readings)
+
+
+def _marked(readings: Sequence[FrameReading]) -> int:
+    return sum(reading.other_sport is not None for reading in readings)
+
+
+def _counts_down(readings: Sequence[FrameReading]) -> bool:
     speeds = clock_speeds(readings)
-    counts_down = [speed for speed in speeds if -1.5 < speed < -0.5]
-    return (marked > 0 and 2 * marked >= clocks) or (bool(counts_down) and len(counts_down) == len(speeds))
+    return bool(speeds) and all(-1.5 < speed < -0.5 for speed in speeds)
 
 
 # --- Goals: what the readings prove, compared with the feed.
@@ -381,30 +399,32 @@ def _contradiction(
 ) -> tuple[VerificationStatus, VerificationReason] | None:
     """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
 
-    Teams reject a clip if the same letters, or letters with a score, were read twice: one frame alone may show a banner
-    or a misread advertising board. A score alone never rejects a clip whose clock fits: the feed may be wrong about
-    another goal.
+    One frame alone may show a banner or a misread advertising board, so both need a second one. Letters that stand for
+    neither team do not outweigh a clock and a score that fit: the code may be unknown, or of another alphabet. A score
+    alone never rejects a clip whose clock fits: the feed may be wrong about another goal.
     """
-    names = expectation.names
+    names, clock_fits = expectation.names, status is VerificationStatus.VERIFIED
+    fits = [each for reading in readings if (each := _score_fits(reading, expectation)) is not None]
     lettered = [reading for reading in readings if reading.teams is not None]
     if names is not None and lettered and all(is_other_match(each.teams, names) for each in lettered if each.teams):
         pairs = Counter(reading.teams for reading in lettered)
-        certain = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
-        teams_status = VerificationStatus.REJECTED if certain else VerificationStatus.UNVERIFIED
-        return teams_status, VerificationReason.OTHER_TEAMS
-    scores = [fits for reading in readings if (fits := _score_fits(reading, expectation)) is not None]
-    if scores and not any(scores):
-        clock_fits = status is VerificationStatus.VERIFIED
-        score_status = VerificationStatus.UNVERIFIED if clock_fits else VerificationStatus.REJECTED
-        return score_status, VerificationReason.OTHER_SCORE
+        twice = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
+        certain = twice and not (clock_fits and fits and all(fits))
+        return _rejected_if(certain), VerificationReason.OTHER_TEAMS
+    if fits and not any(fits):
+        return _rejected_if(len(fits) > 1 and not clock_fits), VerificationReason.OTHER_SCORE
     return None
+
+
+def _rejected_if(certain: bool) -> VerificationStatus:
+    return VerificationStatus.REJECTED if certain else VerificationStatus.UNVERIFIED
 
 
 def _doubt(
     readings: Sequence[FrameReading], expectation: Expectation, football: bool | None
 ) -> VerificationReason | None:
     """Why a clip whose clock fits is not verified nevertheless."""
-    if football is None:
+    if football is None or may_be_other_sport(readings):
         return VerificationReason.SPORT_UNCLEAR
     speeds = clock_speeds(readings)
     runs_fast = len(speeds) > 1 and min(speeds) >= MIN_GAME_SPEED and max(speeds) <= MAX_SPEED_RATIO * min(speeds)

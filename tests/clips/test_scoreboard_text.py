@@ -16,6 +16,9 @@ from found_footy.media.models import TextLine
         ([["27:14KRA 1 1 OLY(1-5)"]], "27:14", "KRA OLY", "1-1"),  # the aggregate is not the score
         ([["27:17", "KRA", "11", "OLY", "(1-5)"]], "27:17", "KRA OLY", "1-1"),  # two numbers read as one
         ([["27:15", "KRA", "OLY", "(1-5)"]], "27:15", "KRA OLY", None),
+        ([["27:16 KRA 1-1 (1-5) OLY"]], "27:16", "KRA OLY", "1-1"),  # between the score and a team
+        ([["27:16", "KRA", "1", "(1-5)", "1", "OLY"]], "27:16", "KRA OLY", "1-1"),
+        ([["27:16 KRA 1 1 OLY AGG 1-5"]], "27:16", "KRA OLY", "1-1"),
         ([["27:15", "KRA", "1", "OLY"]], "27:15", "KRA OLY", None),  # half a score is none
         ([["04:43 RMA 0 0 SEV"]], "04:43", "RMA SEV", "0-0"),
         ([["04:53 RMA SEV"]], "04:53", "RMA SEV", None),

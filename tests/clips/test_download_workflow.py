@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
+from found_footy.clips import workflow
 from found_footy.clips.activities import DownloadActivities, UploadActivities, VerificationActivities
 from found_footy.clips.models import (
     CandidateFailure,
@@ -24,7 +27,7 @@ from found_footy.clips.models import (
     download_workflow_id,
     reverify_workflow_id,
 )
-from found_footy.clips.workflow import DownloadWorkflow, ReverifyWorkflow
+from found_footy.clips.workflow import FETCH, HASH, STORE_RETRY_WINDOW, DownloadWorkflow, ReverifyWorkflow
 from found_footy.discovery.models import GoalCheck, SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
 
@@ -116,15 +119,22 @@ async def test_registers_first_and_queues_for_upload_last(temporal: Client) -> N
     assert result == DownloadResult(fetched=1, rejected=0, verified=1)
 
 
-async def test_an_object_store_away_longer_than_the_retry_window_rejects_with_that_reason(temporal: Client) -> None:
-    away = ApplicationError("the bucket does not respond", type="ObjectStoreUnavailable", non_retryable=True)
+async def test_an_object_store_away_longer_than_the_retry_window_rejects_with_that_reason(
+    temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert FETCH.retry_window == HASH.retry_window == STORE_RETRY_WINDOW
+    for name, policy in (("FETCH", FETCH), ("HASH", HASH)):
+        short = policy.within(timedelta(seconds=3), max_backoff=timedelta(seconds=0.5))
+        monkeypatch.setattr(workflow, name, replace(short, initial_backoff=timedelta(seconds=0.5)))
     world = World(temporal)
+    away = ApplicationError("the bucket does not respond", type="ObjectStoreUnavailable")
     world.files = {"x:1": away, "x:2": FetchResult("aa", "staged")}
     world.hash_error = away
     result = await world.run("x:1", "x:2")
     detail = "the bucket does not respond"
     assert world.rejected_candidates == [CandidateFailure(world.event_id, "x:1", "ObjectStoreUnavailable", detail)]
     assert world.rejected_videos == [VideoFailure(world.event_id, "aa", "ObjectStoreUnavailable", detail)]
+    assert min(world.steps.count("fetch x:1"), world.steps.count("hash aa")) > 1, "retried until the window closed"
     assert world.steps[-1] == "queue for upload"
     assert (result.fetched, result.rejected) == (1, 1)
 

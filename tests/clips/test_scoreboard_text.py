@@ -19,6 +19,9 @@ from found_footy.media.models import TextLine
         ([["27:15", "KRA (1) 1-0 (5) OLY"]], "27:15", "KRA OLY", "1-0"),
         ([["KRA 1 [3] 0 [2] OLY", "27:15"]], "27:15", "KRA OLY", "1-0"),
         ([["KRA", "1", "27:15", "0", "OLY"]], "27:15", "KRA OLY", "1-0"),  # the clock between the numbers
+        ([["27:16 KRA 1-1 (1-5) OLY"]], "27:16", "KRA OLY", "1-1"),  # between the score and a team
+        ([["27:16", "KRA", "1", "(1-5)", "1", "OLY"]], "27:16", "KRA OLY", "1-1"),
+        ([["27:16 KRA 1 1 OLY AGG 1-5"]], "27:16", "KRA OLY", "1-1"),
         ([["27:15", "KRA", "1", "OLY"]], "27:15", "KRA OLY", None),  # half a score is none
         ([["04:43 RMA 0 0 SEV"]], "04:43", "RMA SEV", "0-0"),
         ([["04:53 RMA SEV"]], "04:53", "RMA SEV", None),

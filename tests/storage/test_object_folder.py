@@ -73,6 +73,24 @@ async def test_an_object_is_a_plain_file_that_people_can_open(
     }
 
 
+async def test_content_and_metadata_are_flushed_to_disk_before_they_are_renamed(
+    folder_objects: ThreadedObjectStore, root: Path, file_of: FileOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise an object that the database names could be empty after a power cut."""
+    flushed_before, flushed_after = set(), set()
+    place, fsync = root / "a" / "b.mp4", os.fsync
+
+    def recorded(descriptor: int) -> None:
+        fsync(descriptor)
+        (flushed_after if place.exists() else flushed_before).add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    await folder_objects.put("a/b.mp4", file_of(b"content"))
+    (sidecar,) = (root / ".metadata").rglob("*.json")
+    assert {place.stat().st_ino, sidecar.stat().st_ino} <= flushed_before
+    assert place.parent.stat().st_ino in flushed_after, "the rename is flushed too"
+
+
 async def test_deleting_leaves_neither_sidecars_nor_empty_folders(
     folder_objects: ThreadedObjectStore, root: Path, file_of: FileOf
 ) -> None:

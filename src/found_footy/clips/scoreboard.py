@@ -90,7 +90,8 @@ def parse_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
         times = times or [text for text in _take(rest, pattern, used) if parse_clock_field(text) is not None]
     subs = [text.lstrip("+ ") for text in _take(rest, _SUB_CLOCK, used)]
     added = _take(rest, _ADDED, used)
-    _take(rest, _AGGREGATE, set())
+    # Wherever the aggregate stands, even between the score and a team, it leaves no gap.
+    rest = [_AGGREGATE.sub(" ", text) for text in rest]
     if len(times) > 1 and not subs:
         times, subs = _main_and_sub(times)
     clock = times[0].strip() if times else None

@@ -149,11 +149,16 @@ async def queue_for_upload(order: SearchAttempt) -> None:
 
 
 def _cause(error: ActivityError) -> tuple[str, str]:
-    """Class and message of the error that ended an activity."""
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        return cause.type or "ProgramFault", cause.message
-    return "ProgramFault", str(cause or error)
+    """Class and message of the error that ended an activity.
+
+    When a retry window closes, Temporal wraps the error of the last attempt in a timeout of its own.
+    """
+    cause: BaseException | None = error.cause
+    while cause is not None:
+        if isinstance(cause, ApplicationError):
+            return cause.type or "ProgramFault", cause.message
+        cause = cause.__cause__
+    return "ProgramFault", str(error.cause or error)
 
 
 POOLS = ("verified", "unverified")

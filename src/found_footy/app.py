@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from found_footy.config import Settings
 from found_footy.runtime.clock import utc_now
+from found_footy.runtime.queues import ALL_KINDS, LIVE_KINDS, WorkKind, queue_name
 from found_footy.runtime.schedules import (
     CANARY_SCHEDULE,
     INGEST_SCHEDULE,
@@ -138,12 +139,34 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
 # --- Workers.
 
 
+def live_workers(
+    settings: Settings, client: Client, activities: Sequence[Callable[..., Any]], kinds: Sequence[WorkKind] = LIVE_KINDS
+) -> list[Worker]:
+    """One worker per queue, not started. Each registers all activities; the queue decides which ones it receives."""
+    from found_footy.runtime.worker import activity_worker, cores, pipeline_worker
+
+    slots = {
+        WorkKind.NETWORK: settings.network_slots,
+        WorkKind.MEDIA: settings.media_slots or max(2, cores()),
+        WorkKind.BROWSER: settings.browser_slots,
+    }
+    base = settings.task_queue
+    workers = []
+    if WorkKind.ORCHESTRATION in kinds:
+        workers.append(
+            pipeline_worker(client, base, workflows(), activities, max_concurrent=settings.orchestration_slots)
+        )
+    others = [kind for kind in kinds if kind in slots]
+    workers += [activity_worker(client, queue_name(base, k), activities, max_concurrent=slots[k]) for k in others]
+    return workers
+
+
 @asynccontextmanager
-async def open_worker(
+async def open_live_activities(
     settings: Settings, client: Client, others: tuple[object, ...] = (), replay: ReplayInputs | None = None
-) -> AsyncIterator[Worker]:
-    """The worker of all workflows and their activities, not started. `others` are owners of further activities;
-    `replay` replaces the external sources and downloads.
+) -> AsyncIterator[list[Callable[..., Any]]]:
+    """The activities of all kinds but the library. `others` are owners of further activities; `replay` replaces the
+    external sources and downloads.
     """
     from found_footy.clips import activities as clip_activities
     from found_footy.clips.store import ClipStore
@@ -161,7 +184,7 @@ async def open_worker(
     from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
     from found_footy.recordings.recorder import MatchRecorder, recorded_rules
     from found_footy.recordings.store import RecordingStore
-    from found_footy.runtime.worker import activities_of, pipeline_worker
+    from found_footy.runtime.worker import activities_of
 
     async with AsyncExitStack() as stack:
         opened = stack.enter_async_context
@@ -198,7 +221,7 @@ async def open_worker(
             await opened(notification_activities.open_activities(settings, database)),
             *others,
         ]
-        yield pipeline_worker(client, settings.task_queue, workflows(), activities_of(*owners))
+        yield activities_of(*owners)
 
 
 @asynccontextmanager
@@ -213,37 +236,47 @@ async def open_replay(
         clips = ClipStore(database)
         for names in inputs.aliases:
             await clips.save_aliases(names.team_id, names.team_name, names.aliases, names.at)
-        async with open_worker(settings, client, replay=inputs) as worker, worker:
+        async with AsyncExitStack() as stack:
+            activities = await stack.enter_async_context(open_live_activities(settings, client, replay=inputs))
+            for worker in live_workers(settings, client, activities):
+                await stack.enter_async_context(worker)
             yield FixtureStore(database).fixtures
 
 
 @asynccontextmanager
-async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list[Worker]]:
-    """All workers of a process, not started: the one of the workflows, and one per lane of library stages."""
+async def open_workers(
+    settings: Settings, client: Client, kinds: Sequence[WorkKind] = ALL_KINDS
+) -> AsyncIterator[list[Worker]]:
+    """All workers of a process, not started: one per queue of the kinds of work that it serves."""
     from found_footy.library.activities import build_dispatcher, open_library, open_stages
     from found_footy.library.stages import Lane
     from found_footy.operations.canary import build_canary
-    from found_footy.runtime.worker import activities_of, activity_worker
+    from found_footy.runtime.worker import activities_of, activity_worker, cores
 
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings))
-        others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
-        workers = [await stack.enter_async_context(open_worker(settings, client, others))]
-        for lane in Lane:
-            activities = activities_of(await stack.enter_async_context(open_stages(settings, library)))
-            queue = f"{settings.task_queue}-{lane.task_queue_suffix}"
-            workers.append(activity_worker(client, queue, activities, max_concurrent=settings.library_at_once))
+        workers = []
+        if set(kinds) & set(LIVE_KINDS):
+            others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
+            activities = await stack.enter_async_context(open_live_activities(settings, client, others))
+            workers = live_workers(settings, client, activities, kinds)
+        if WorkKind.LIBRARY in kinds:
+            for lane in Lane:
+                activities = activities_of(await stack.enter_async_context(open_stages(settings, library)))
+                queue = queue_name(settings.task_queue, WorkKind.LIBRARY) + lane.queue_suffix
+                slots = settings.library_at_once or cores()
+                workers.append(activity_worker(client, queue, activities, max_concurrent=slots))
         yield workers
 
 
-async def work(settings: Settings, stop: asyncio.Event) -> None:
+async def work(settings: Settings, stop: asyncio.Event, kinds: Sequence[WorkKind] = ALL_KINDS) -> None:
     """Run the workers of this process until `stop`. Raises SchemaTooNew or SchemaOutdated when the schema changes."""
     from found_footy.runtime.temporal import connect_with_retry
     from found_footy.runtime.worker import run_workers
     from found_footy.storage.migrations import watch_schema
 
     client = await connect_with_retry(settings)
-    async with open_workers(settings, client) as workers:
+    async with open_workers(settings, client, kinds) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         # Objects loaded so far live as long as the process; keep the garbage collector from scanning them.
         gc.freeze()

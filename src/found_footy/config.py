@@ -168,7 +168,12 @@ class FeedSettings(BaseSettings):
 
 class LibrarySettings(BaseSettings):
     library_seconds: float = Field(5, gt=0, le=600, description="Time between two checks for work in the library.")
-    library_at_once: int = Field(2, ge=1, le=64, description="Library tasks that a worker runs at once.")
+    library_at_once: int | None = Field(
+        None,
+        ge=1,
+        le=64,
+        description="Library tasks of goals, and of films, that a worker runs at once; if unset, its cores.",
+    )
     library_queue_most: int = Field(
         100, ge=1, le=10_000, description="Items of one stage handed to Temporal at a time."
     )
@@ -238,7 +243,16 @@ class Settings(FeedSettings, LibrarySettings):
         None, ge=1, le=65535, description="Serve the embedded Temporal's web UI on this loopback port."
     )
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
-    workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
+    workers: int = Field(2, ge=1, le=64, description="Worker processes for live matches that `footy up` starts.")
+    library_workers: int = Field(1, ge=0, le=64, description="Worker processes for the library that it starts.")
+    orchestration_slots: int = Field(30, ge=1, le=1000, description="Database steps that a worker runs at once.")
+    network_slots: int = Field(30, ge=1, le=1000, description="Requests and downloads that a worker runs at once.")
+    media_slots: int | None = Field(
+        None, ge=1, le=1000, description="Vision checks and hashes that a worker runs at once; if unset, its cores."
+    )
+    browser_slots: int = Field(
+        8, ge=1, le=1000, description="Polls of feeds read in the browser that a worker runs at once."
+    )
 
     llama_url: str | None = Field(
         None,

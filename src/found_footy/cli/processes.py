@@ -10,9 +10,12 @@ import typer
 
 from found_footy.cli.common import run, settings_with_logs, stop_event
 from found_footy.runtime.data_folder import with_running_engines
+from found_footy.runtime.queues import ALL_KINDS, listed, parse_kinds
 
 
-def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker processes to start.")] = None) -> None:
+def up(
+    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Workers for live matches to start.")] = None,
+) -> None:
     """Start the engines, workers, web server and watchdog, and run until Ctrl-C."""
     from found_footy.app import running
     from found_footy.cli.startup_banner import print_banner
@@ -33,14 +36,22 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
     run(body, when_stopped=0)
 
 
-def worker() -> None:
+def worker(
+    queues: Annotated[str, typer.Option(help="Kinds of work to serve, comma-separated.", show_default=True)] = listed(
+        ALL_KINDS
+    ),
+) -> None:
     """Run one worker on the engines in the settings, or on those of `footy up`."""
+    try:
+        kinds = parse_kinds(queues)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--queues") from None
     settings = with_running_engines(settings_with_logs())
 
     from found_footy.app import work
 
     async def body() -> None:
-        await work(settings, stop_event())
+        await work(settings, stop_event(), kinds)
 
     run(body, when_stopped=0)
 

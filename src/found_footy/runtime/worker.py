@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
@@ -81,6 +82,11 @@ def activities_of(*owners: object) -> list[Callable[..., Any]]:
     ]
 
 
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def pipeline_worker(
     client: Client,
     task_queue: str,
@@ -88,8 +94,9 @@ def pipeline_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     workflow_runner: WorkflowRunner | None = None,
+    max_concurrent: int = 30,
 ) -> Worker:
-    """Runs workflows and their activities. Workflows run without Temporal's sandbox unless a test passes one."""
+    """Runs workflows and the activities of their queue, without Temporal's sandbox unless a test passes one."""
     return Worker(
         client,
         task_queue=task_queue,
@@ -97,9 +104,8 @@ def pipeline_worker(
         activities=activities,
         interceptors=[ActivityBoundary()],
         max_concurrent_workflow_tasks=10,
-        max_concurrent_activities=30,
-        # Eager execution would give all vision checks to the worker that just ran their workflow, and its OCR handles
-        # one at a time. Without it they spread over all workers.
+        max_concurrent_activities=max_concurrent,
+        # Eager execution would give the activities to the worker that just ran their workflow, however busy it is.
         disable_eager_activity_execution=True,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
         # The workflows of a killed worker move to another one after this time instead of the default of 10 s.
@@ -119,6 +125,8 @@ def activity_worker(
         activities=activities,
         interceptors=[ActivityBoundary()],
         max_concurrent_activities=max_concurrent,
+        # Few pollers: a process has a worker for each of its queues.
+        max_concurrent_activity_task_polls=2,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
     )
 

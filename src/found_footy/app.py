@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from found_footy.config import Settings
 from found_footy.runtime.clock import utc_now
+from found_footy.runtime.queues import ALL_KINDS, LIVE_KINDS, WorkKind, queue_name
 from found_footy.runtime.schedules import (
     CANARY_SCHEDULE,
     INGEST_SCHEDULE,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from found_footy.operations.overview import SetupOverview
     from found_footy.operations.probe import CacheReader
     from found_footy.operations.recovery import RecoveryService
+    from found_footy.operations.scaler import Instances, Scaler
     from found_footy.operations.store import HealthCache, OperationsStore
     from found_footy.operations.watchdog import Watchdog
     from found_footy.recordings.replay import ReplayInputs
@@ -138,12 +140,50 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
 # --- Workers.
 
 
+def live_workers(
+    settings: Settings,
+    client: Client,
+    activities: Sequence[Callable[..., Any]],
+    kinds: Sequence[WorkKind] = LIVE_KINDS,
+    graceful_shutdown: timedelta | None = None,
+) -> list[Worker]:
+    """One worker per queue, not started. Each registers all activities; the queue decides which ones it receives."""
+    from found_footy.runtime.worker import GRACEFUL_SHUTDOWN, activity_worker, cores, pipeline_worker
+
+    grace = graceful_shutdown or GRACEFUL_SHUTDOWN
+
+    slots = {
+        WorkKind.NETWORK: settings.network_slots,
+        WorkKind.MEDIA: settings.media_slots or max(2, cores()),
+        WorkKind.BROWSER: settings.browser_slots,
+    }
+    base = settings.task_queue
+    workers = []
+    if WorkKind.ORCHESTRATION in kinds:
+        workers.append(
+            pipeline_worker(
+                client,
+                base,
+                workflows(),
+                activities,
+                max_concurrent=settings.orchestration_slots,
+                graceful_shutdown=grace,
+            )
+        )
+    others = [kind for kind in kinds if kind in slots]
+    workers += [
+        activity_worker(client, queue_name(base, kind), activities, max_concurrent=slots[kind], graceful_shutdown=grace)
+        for kind in others
+    ]
+    return workers
+
+
 @asynccontextmanager
-async def open_worker(
+async def open_live_activities(
     settings: Settings, client: Client, others: tuple[object, ...] = (), replay: ReplayInputs | None = None
-) -> AsyncIterator[Worker]:
-    """The worker of all workflows and their activities, not started. `others` are owners of further activities;
-    `replay` replaces the external sources and downloads.
+) -> AsyncIterator[list[Callable[..., Any]]]:
+    """The activities of all kinds but the library. `others` are owners of further activities; `replay` replaces the
+    external sources and downloads.
     """
     from found_footy.clips import activities as clip_activities
     from found_footy.clips.store import ClipStore
@@ -161,7 +201,7 @@ async def open_worker(
     from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
     from found_footy.recordings.recorder import MatchRecorder, recorded_rules
     from found_footy.recordings.store import RecordingStore
-    from found_footy.runtime.worker import activities_of, pipeline_worker
+    from found_footy.runtime.worker import activities_of
 
     async with AsyncExitStack() as stack:
         opened = stack.enter_async_context
@@ -198,7 +238,7 @@ async def open_worker(
             await opened(notification_activities.open_activities(settings, database)),
             *others,
         ]
-        yield pipeline_worker(client, settings.task_queue, workflows(), activities_of(*owners))
+        yield activities_of(*owners)
 
 
 @asynccontextmanager
@@ -213,41 +253,65 @@ async def open_replay(
         clips = ClipStore(database)
         for names in inputs.aliases:
             await clips.save_aliases(names.team_id, names.team_name, names.aliases, names.at)
-        async with open_worker(settings, client, replay=inputs) as worker, worker:
+        async with AsyncExitStack() as stack:
+            activities = await stack.enter_async_context(open_live_activities(settings, client, replay=inputs))
+            for worker in live_workers(settings, client, activities):
+                await stack.enter_async_context(worker)
             yield FixtureStore(database).fixtures
 
 
 @asynccontextmanager
-async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list[Worker]]:
-    """All workers of a process, not started: the one of the workflows, and one per lane of library stages."""
+async def open_workers(
+    settings: Settings,
+    client: Client,
+    kinds: Sequence[WorkKind] = ALL_KINDS,
+    graceful_shutdown: timedelta | None = None,
+) -> AsyncIterator[list[Worker]]:
+    """All workers of a process, not started: one per queue of the kinds of work that it serves."""
     from found_footy.library.activities import build_dispatcher, open_library, open_stages
     from found_footy.library.stages import Lane
     from found_footy.operations.canary import build_canary
-    from found_footy.runtime.worker import activities_of, activity_worker
+    from found_footy.runtime.worker import GRACEFUL_SHUTDOWN, activities_of, activity_worker, cores
 
+    grace = graceful_shutdown or GRACEFUL_SHUTDOWN
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings))
-        others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
-        workers = [await stack.enter_async_context(open_worker(settings, client, others))]
-        for lane in Lane:
-            activities = activities_of(await stack.enter_async_context(open_stages(settings, library)))
-            queue = f"{settings.task_queue}-{lane.task_queue_suffix}"
-            workers.append(activity_worker(client, queue, activities, max_concurrent=settings.library_at_once))
+        workers = []
+        if set(kinds) & set(LIVE_KINDS):
+            others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
+            activities = await stack.enter_async_context(open_live_activities(settings, client, others))
+            workers = live_workers(settings, client, activities, kinds, grace)
+        if WorkKind.LIBRARY in kinds:
+            for lane in Lane:
+                activities = activities_of(await stack.enter_async_context(open_stages(settings, library)))
+                queue = queue_name(settings.task_queue, WorkKind.LIBRARY) + lane.queue_suffix
+                slots = settings.library_at_once or cores()
+                workers.append(
+                    activity_worker(client, queue, activities, max_concurrent=slots, graceful_shutdown=grace)
+                )
         yield workers
 
 
-async def work(settings: Settings, stop: asyncio.Event) -> None:
-    """Run the workers of this process until `stop`. Raises SchemaTooNew or SchemaOutdated when the schema changes."""
+async def work(
+    settings: Settings,
+    stop: asyncio.Event,
+    kinds: Sequence[WorkKind] = ALL_KINDS,
+    drain: asyncio.Event | None = None,
+) -> None:
+    """Run the workers of this process until `stop`, or, after `drain`, until what runs has ended.
+
+    Raises SchemaTooNew or SchemaOutdated when the schema changes.
+    """
     from found_footy.runtime.temporal import connect_with_retry
-    from found_footy.runtime.worker import run_workers
+    from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers
     from found_footy.storage.migrations import watch_schema
 
-    client = await connect_with_retry(settings)
-    async with open_workers(settings, client) as workers:
+    client = await connect_with_retry(settings, HEARTBEAT_INTERVAL)
+    async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         # Objects loaded so far live as long as the process; keep the garbage collector from scanning them.
         gc.freeze()
-        await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()))
+        await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()), drain)
 
 
 # --- Health, recovery and the watchdog.
@@ -535,6 +599,76 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
     log.info("the web server has stopped", extra={"action": "web_stopped"})
 
 
+# --- The scaler.
+
+
+@asynccontextmanager
+async def open_scaler(settings: Settings, client: Client, places: Mapping[str, Instances]) -> AsyncIterator[Scaler]:
+    """`places` has the instances of each pool that is scaled, by its name."""
+    from found_footy.operations.scaler import (
+        BROWSERS,
+        LIBRARY,
+        LIVE,
+        LoadProbe,
+        ScaledPool,
+        Scaler,
+        browser_policy,
+        library_policy,
+        worker_policy,
+    )
+    from found_footy.operations.store import OperationsStore
+    from found_footy.operations.temporal_status import TemporalStatus
+
+    policies = {LIVE: worker_policy(settings), LIBRARY: library_policy(settings), BROWSERS: browser_policy(settings)}
+    pools = [ScaledPool(name, policies[name], instances) for name, instances in places.items()]
+    async with open_database(settings) as database:
+        status = TemporalStatus(client, settings.task_queue, [])
+        probe = LoadProbe(client, status, settings.task_queue, OperationsStore(database).active_goals)
+        yield Scaler(pools, probe.measure, utc_now, timedelta(seconds=settings.scale_seconds))
+
+
+@asynccontextmanager
+async def open_container_scaler(settings: Settings) -> AsyncIterator[Scaler]:
+    """The scaler of `footy scaler`, which starts and drains containers."""
+    from found_footy.operations.scaler import LIBRARY, LIVE, ComposeInstances
+    from found_footy.runtime.temporal import connect_with_retry
+
+    names = dict(zip((LIVE, LIBRARY), settings.compose_services, strict=False))
+    places: dict[str, Instances] = {
+        pool: ComposeInstances(settings.compose_command, service) for pool, service in names.items()
+    }
+    places |= browser_places(settings)
+    async with open_scaler(settings, await connect_with_retry(settings), places) as scaler:
+        yield scaler
+
+
+def browser_places(settings: Settings) -> dict[str, Instances]:
+    from found_footy.operations.scaler import BROWSERS, BrowserInstances
+
+    browser = build_browser_client(settings)
+    return {} if browser is None else {BROWSERS: BrowserInstances(browser)}
+
+
+@asynccontextmanager
+async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -> AsyncIterator[None]:
+    """Scale the processes of this `footy up` while the block is open."""
+    from found_footy.operations.scaler import LIBRARY, LIVE, LocalInstances
+    from found_footy.runtime.system import library_worker, live_worker
+
+    places: dict[str, Instances] = {
+        LIVE: LocalInstances(supervisor, lambda number: live_worker(settings, number)),
+        LIBRARY: LocalInstances(supervisor, lambda number: library_worker(settings, number)),
+        **browser_places(settings),
+    }
+    async with open_scaler(settings, client, places) as scaler:
+        task = asyncio.create_task(scaler.run(), name="scaler")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+
 # --- The whole system.
 
 
@@ -567,4 +701,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
                 id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
                 task_queue=system.settings.task_queue,
             )
-        yield Running(system.settings, system.client, system.supervisor, first_ingest)
+        async with AsyncExitStack() as stack:
+            if system.settings.scaler:
+                await stack.enter_async_context(_scaling(system.settings, system.client, system.supervisor))
+            yield Running(system.settings, system.client, system.supervisor, first_ingest)

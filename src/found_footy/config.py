@@ -168,7 +168,12 @@ class FeedSettings(BaseSettings):
 
 class LibrarySettings(BaseSettings):
     library_seconds: float = Field(5, gt=0, le=600, description="Time between two checks for work in the library.")
-    library_at_once: int = Field(2, ge=1, le=64, description="Library tasks that a worker runs at once.")
+    library_at_once: int | None = Field(
+        None,
+        ge=1,
+        le=64,
+        description="Library tasks of goals, and of films, that a worker runs at once; if unset, its cores.",
+    )
     library_queue_most: int = Field(
         100, ge=1, le=10_000, description="Items of one stage handed to Temporal at a time."
     )
@@ -238,7 +243,42 @@ class Settings(FeedSettings, LibrarySettings):
         None, ge=1, le=65535, description="Serve the embedded Temporal's web UI on this loopback port."
     )
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
-    workers: int = Field(2, ge=1, le=64, description="Worker processes that `footy up` starts.")
+    workers: int = Field(2, ge=1, le=64, description="Worker processes for live matches that `footy up` starts.")
+    library_workers: int = Field(1, ge=0, le=64, description="Worker processes for the library that it starts.")
+    orchestration_slots: int = Field(30, ge=1, le=1000, description="Database steps that a worker runs at once.")
+    network_slots: int = Field(30, ge=1, le=1000, description="Requests and downloads that a worker runs at once.")
+    media_slots: int | None = Field(
+        None, ge=1, le=1000, description="Vision checks and hashes that a worker runs at once; if unset, its cores."
+    )
+    browser_slots: int = Field(
+        8, ge=1, le=1000, description="Polls of feeds read in the browser that a worker runs at once."
+    )
+
+    scaler: bool = Field(False, description="Let `footy up` start and drain workers and browsers by load.")
+    scale_seconds: float = Field(30, gt=0, le=3600, description="Time between two decisions of the scaler.")
+    scale_cooldown_seconds: float = Field(60, ge=0, le=3600, description="Minimum time between two changes of a pool.")
+    scale_up_above: float = Field(
+        5, gt=0, le=1000, description="Pending tasks per instance above which it starts more."
+    )
+    scale_down_below: float = Field(
+        2, ge=0, le=1000, description="Pending tasks per instance below which it drains one."
+    )
+    scale_cpu_percent: float = Field(
+        95, gt=0, le=100, description="Processor use of a worker's machine above which it starts none."
+    )
+    scale_memory_percent: float = Field(90, gt=0, le=100, description="Memory use above which it starts none.")
+    workers_least: int = Field(2, ge=1, le=64, description="Minimum number of live workers.")
+    workers_most: int = Field(8, ge=1, le=64, description="Maximum number of live workers.")
+    library_workers_least: int = Field(1, ge=0, le=64, description="Minimum number of library workers.")
+    library_workers_most: int = Field(2, ge=0, le=64, description="Maximum number of library workers.")
+    browsers_least: int = Field(1, ge=1, le=8, description="Minimum number of browsers of the browser service.")
+    browsers_most: int = Field(8, ge=1, le=8, description="Maximum number of browsers of the browser service.")
+    compose_command: str = Field(
+        "docker compose", min_length=1, description="Command with which `footy scaler` starts containers."
+    )
+    compose_services: Names = Field(
+        ("worker", "library"), description="Services of the live and of the library workers, for `footy scaler`."
+    )
 
     llama_url: str | None = Field(
         None,

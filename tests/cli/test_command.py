@@ -70,6 +70,7 @@ def test_the_command_list_is_complete() -> None:
         "init",
         "recycle",
         "replay",
+        "scaler",
         "search",
         "simulate",
         "submit",

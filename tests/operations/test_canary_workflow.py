@@ -18,9 +18,9 @@ from found_footy.operations.check_store import PostgresServiceChecks
 from found_footy.operations.models import CheckKind, CheckResult
 from found_footy.operations.workflow import CanaryWorkflow
 from found_footy.runtime.schedules import ALL_SCHEDULES, CANARY_SCHEDULE, missing_schedules
-from found_footy.runtime.worker import activities_of, pipeline_worker
+from found_footy.runtime.worker import activities_of
 from found_footy.storage.postgres import Database
-from tests.support.workers import sandbox
+from tests.support.workers import live_workers
 
 NOW = datetime(2026, 11, 18, 6, 0, tzinfo=UTC)
 
@@ -54,7 +54,7 @@ class World:
 async def run(client: Client, world: World, store: PostgresServiceChecks) -> ServicesChecked:
     queue = f"test-{uuid4()}"
     activities = activities_of(CanaryActivities(world.check, store))
-    async with pipeline_worker(client, queue, [CanaryWorkflow], activities, workflow_runner=sandbox()):
+    async with live_workers(client, queue, [CanaryWorkflow], activities):
         return await client.execute_workflow(
             CanaryWorkflow.run, CanaryInput(), id=f"canary-{uuid4()}", task_queue=queue
         )

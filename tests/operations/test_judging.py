@@ -17,8 +17,10 @@ from found_footy.operations.models import (
     HealthGrade,
     HealthLimits,
     Measurement,
+    Queue,
     ScheduleState,
     SystemGrade,
+    TemporalState,
 )
 from found_footy.text import format_duration
 from tests.support.operations import (
@@ -77,6 +79,10 @@ def judged(grade: HealthGrade, judged_seconds: float = 6, **more: Any) -> Measur
     return measured(health=health(summary=summary), cached=cached(summary=None), **more)
 
 
+def served(queue: Queue) -> TemporalState:
+    return temporal(queues=(a_queue(), a_queue("activity"), queue))
+
+
 def found(system: Measurement) -> list[tuple[str, str]]:
     return [(finding.kind, str(finding.grade)) for finding in assess(system, LIMITS).findings]
 
@@ -95,6 +101,10 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(recorded=recorded(lacking=("0007_access.sql",))), "schema", "failed"),
         (measured(temporal=temporal(queues=(a_queue(seen_seconds=None), a_queue("activity")))), "no_worker", "failed"),
         (measured(temporal=temporal(queues=(a_queue(seen_seconds=91), a_queue("activity")))), "no_worker", "failed"),
+        (measured(temporal=served(a_queue("media", seen_seconds=None))), "no_worker_media", "failed"),
+        (measured(temporal=served(a_queue("browser", backlog=1, seen_seconds=None))), "no_worker_browser", "degraded"),
+        (measured(temporal=served(a_queue("library", backlog=9, seen_seconds=91))), "no_worker_library", "degraded"),
+        (measured(temporal=served(a_queue("media", backlog=9, age=61))), "backlog", "degraded"),
         (measured(temporal=temporal(queues=(a_queue(backlog=5, age=61), a_queue("activity")))), "backlog", "failed"),
         (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),

@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from found_footy.library.stages import Lane
 from found_footy.runtime.activity_policy import HEARTBEAT_TIMEOUT, MAX_BACKOFF, ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 
 SECOND = timedelta(seconds=1)
 
@@ -22,11 +24,26 @@ def test_options_hold_the_timeout_the_attempts_and_a_heartbeat() -> None:
 
 
 def test_a_retry_window_replaces_the_count_of_attempts() -> None:
-    options = ActivityPolicy(30 * SECOND, attempts=5).within(3600 * SECOND).on("other").options()
+    options = ActivityPolicy(30 * SECOND, attempts=5).within(3600 * SECOND).options()
     retry = options["retry_policy"]
     assert retry is not None
     assert (retry.maximum_attempts, retry.maximum_interval) == (0, MAX_BACKOFF)
-    assert (options["schedule_to_close_timeout"], options["task_queue"]) == (3600 * SECOND, "other")
+    assert options["schedule_to_close_timeout"] == 3600 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("kind", "lane", "queue"),
+    [
+        (WorkKind.ORCHESTRATION, "", "footy"),
+        (WorkKind.NETWORK, "", "footy-network"),
+        (WorkKind.MEDIA, "", "footy-media"),
+        (WorkKind.BROWSER, "", "footy-browser"),
+        (WorkKind.LIBRARY, Lane.GOALS.queue_suffix, "footy-library"),
+        (WorkKind.LIBRARY, Lane.FILMS.queue_suffix, "footy-library-films"),
+    ],
+)
+def test_each_kind_of_work_has_a_queue_next_to_that_of_the_workflows(kind: WorkKind, lane: str, queue: str) -> None:
+    assert ActivityPolicy(SECOND, attempts=1).on(kind, lane).task_queue("footy") == queue
 
 
 @pytest.mark.parametrize(

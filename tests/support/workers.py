@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, get_type_hints
 from uuid import uuid4
 
@@ -14,7 +14,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from found_footy.app import workflows
-from found_footy.runtime.worker import pipeline_worker
+from found_footy.runtime.queues import WorkKind, queue_name
+from found_footy.runtime.worker import activity_worker, pipeline_worker
 
 Fake = Callable[[Any], Awaitable[Any]]
 
@@ -45,5 +46,20 @@ async def worker_with(client: Client, fakes: Mapping[Any, Any]) -> AsyncIterator
     """Yields the task queue. `fakes` maps activity methods to the coroutine functions that stand in for them."""
     queue = f"test-{uuid4()}"
     activities = [fake_activity(method, fake) for method, fake in fakes.items()] + [_not_faked]
-    async with pipeline_worker(client, queue, workflows(), activities, workflow_runner=sandbox()):
+    async with live_workers(client, queue, workflows(), activities):
         yield queue
+
+
+@asynccontextmanager
+async def live_workers(
+    client: Client, queue: str, workflows: Sequence[type], activities: Sequence[Callable[..., Any]]
+) -> AsyncIterator[None]:
+    """Workers of all live kinds of work, each with all the activities."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(
+            pipeline_worker(client, queue, workflows, activities, workflow_runner=sandbox())
+        )
+        for kind in (WorkKind.NETWORK, WorkKind.MEDIA, WorkKind.BROWSER):
+            worker = activity_worker(client, queue_name(queue, kind), activities, max_concurrent=100)
+            await stack.enter_async_context(worker)
+        yield

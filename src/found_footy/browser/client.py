@@ -46,6 +46,10 @@ class BrowserClient:
         """Close all pages and contexts of the running browser, also of running tasks; return how many."""
         return await self._command("/reset", reason, {})
 
+    async def scale(self, browsers: int) -> None:
+        """Set the number of browsers; surplus ones finish their tasks first."""
+        await self._command("/scale", "scaler", {"browsers": browsers})
+
     async def _command(self, path: str, reason: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         words = "".join(letter for letter in reason if letter.isprintable())[:MAX_REASON_LENGTH]
         answer = await self.request("POST", path, self._recycle_seconds, {"reason": words, **options})

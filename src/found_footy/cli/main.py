@@ -22,7 +22,7 @@ from found_footy.cli.init import init
 from found_footy.cli.library import library, submit
 from found_footy.cli.matches import clips, fixture, fixtures, goal, ingest
 from found_footy.cli.media import media
-from found_footy.cli.processes import up, watchdog, web, worker
+from found_footy.cli.processes import scaler, up, watchdog, web, worker
 from found_footy.cli.recordings import record, replay
 from found_footy.cli.scenarios import demo, simulate
 from found_footy.cli.search import search
@@ -87,7 +87,7 @@ def footy(
 
 
 for command in (
-    *(init, up, worker, web, watchdog),
+    *(init, up, worker, web, watchdog, scaler),
     *(health, recycle, doctor),
     *(ingest, fixtures, fixture, goal, clips),
     *(submit, search),

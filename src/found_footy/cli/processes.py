@@ -1,18 +1,24 @@
-"""`footy up`, `worker`, `web` and `watchdog`: the processes of the system."""
+"""`footy up`, `worker`, `web`, `watchdog` and `scaler`: the processes of the system."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from found_footy.cli.common import run, settings_with_logs, stop_event
+from found_footy.cli.common import AsJson, drain_event, out, print_json, run, settings_with_logs, stop_event
 from found_footy.runtime.data_folder import with_running_engines
+from found_footy.runtime.queues import ALL_KINDS, listed, parse_kinds
+
+if TYPE_CHECKING:
+    from found_footy.operations.scaler import PoolReport
 
 
-def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker processes to start.")] = None) -> None:
+def up(
+    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Workers for live matches to start.")] = None,
+) -> None:
     """Start the engines, workers, web server and watchdog, and run until Ctrl-C."""
     from found_footy.app import running
     from found_footy.cli.startup_banner import print_banner
@@ -33,14 +39,22 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
     run(body, when_stopped=0)
 
 
-def worker() -> None:
+def worker(
+    queues: Annotated[str, typer.Option(help="Kinds of work to serve, comma-separated.", show_default=True)] = listed(
+        ALL_KINDS
+    ),
+) -> None:
     """Run one worker on the engines in the settings, or on those of `footy up`."""
+    try:
+        kinds = parse_kinds(queues)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--queues") from None
     settings = with_running_engines(settings_with_logs())
 
     from found_footy.app import work
 
     async def body() -> None:
-        await work(settings, stop_event())
+        await work(settings, stop_event(), kinds, drain_event())
 
     run(body, when_stopped=0)
 
@@ -57,6 +71,45 @@ def web() -> None:
         await serve(settings, stop_event())
 
     run(body, when_stopped=0, loop_factory=uvloop.new_event_loop)
+
+
+def scaler(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure and decide once, without acting.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start and drain worker containers and browsers by load. For processes, set FOOTY_SCALER for `footy up`."""
+    settings = with_running_engines(settings_with_logs())
+
+    from found_footy.app import open_container_scaler
+
+    async def body() -> None:
+        async with open_container_scaler(settings) as running:
+            if not dry_run:
+                await running.run()
+            reports = await running.round(act=False)
+        if as_json:
+            print_json([scaling_document(each) for each in reports])
+        for each in () if as_json else reports:
+            load, target = each.load, each.decision.target
+            out.print(f"{each.name}: {load.instances} → {target} ({each.decision.reason})", markup=False)
+
+    run(body, when_stopped=0)
+
+
+def scaling_document(report: PoolReport) -> dict[str, Any]:
+    load = report.load
+    return {
+        "pool": report.name,
+        "instances": load.instances,
+        "draining": load.draining,
+        "pending": load.pending,
+        "oldest_seconds": load.oldest.total_seconds(),
+        "running": sum(queue.running for queue in load.queues),
+        "cpu": load.cpu,
+        "memory": load.memory,
+        "target": report.decision.target,
+        "reason": report.decision.reason,
+    }
 
 
 def watchdog() -> None:

@@ -39,6 +39,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from found_footy.discovery.models import SearchAttempt, WorkflowRef
     from found_footy.runtime.activity_policy import ActivityPolicy
+    from found_footy.runtime.queues import WorkKind
     from found_footy.runtime.temporal import EVENT_ID
 
 STORE_RETRY_WINDOW = timedelta(minutes=15)
@@ -46,16 +47,18 @@ STORE_RETRY_WINDOW = timedelta(minutes=15)
 
 DATABASE = ActivityPolicy(timedelta(seconds=30), attempts=5)
 SIGNAL = ActivityPolicy(timedelta(seconds=30), attempts=10)
-FETCH = ActivityPolicy(timedelta(seconds=240), attempts=3, initial_backoff=timedelta(seconds=2)).within(
-    STORE_RETRY_WINDOW
+FETCH = (
+    ActivityPolicy(timedelta(seconds=240), attempts=3, initial_backoff=timedelta(seconds=2))
+    .within(STORE_RETRY_WINDOW)
+    .on(WorkKind.NETWORK)
 )
-VERIFY = ActivityPolicy(timedelta(seconds=300), attempts=1)
+VERIFY = ActivityPolicy(timedelta(seconds=300), attempts=1).on(WorkKind.MEDIA)
 REVERIFY = ActivityPolicy(timedelta(seconds=60), attempts=3).within(STORE_RETRY_WINDOW)
 LIST_OUTDATED_REJECTIONS = ActivityPolicy(timedelta(seconds=15), attempts=1)
-HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW)
-DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3)
-PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3)
-CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5)
+HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW).on(WorkKind.MEDIA)
+DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3).on(WorkKind.MEDIA)
+PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3).on(WorkKind.NETWORK)
+CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5).on(WorkKind.NETWORK)
 
 REVERIFY_WINDOW = timedelta(days=1)
 """Time after a match in which a correction by the feed changes verdicts. Staged files are kept for longer."""

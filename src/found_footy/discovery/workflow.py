@@ -26,6 +26,7 @@ from found_footy.discovery.models import (
     WorkflowRef,
 )
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 from found_footy.runtime.temporal import EVENT_ID
 
 with workflow.unsafe.imports_passed_through():
@@ -40,15 +41,17 @@ DOWNLOAD_GRACE = timedelta(minutes=5)
 """Added to the time limit of a download's steps for its execution timeout."""
 
 LIST_TEAMS = ActivityPolicy(timedelta(seconds=15), attempts=3)
-RESOLVE_ALIASES = ActivityPolicy(timedelta(seconds=60), attempts=3)
-RESOLVE_ALIASES_BEFORE_SEARCH = ActivityPolicy(timedelta(seconds=10), attempts=1)
+RESOLVE_ALIASES = ActivityPolicy(timedelta(seconds=60), attempts=3).on(WorkKind.NETWORK)
+RESOLVE_ALIASES_BEFORE_SEARCH = ActivityPolicy(timedelta(seconds=10), attempts=1).on(WorkKind.NETWORK)
 """Short, because the goal is waiting and the team's own name is enough for a search."""
 START_SEARCH = ActivityPolicy(timedelta(seconds=30), attempts=5, initial_backoff=timedelta(seconds=2))
-SEARCH_SOURCES = ActivityPolicy(timedelta(seconds=150), attempts=3, initial_backoff=timedelta(seconds=2))
+SEARCH_SOURCES = ActivityPolicy(timedelta(seconds=150), attempts=3, initial_backoff=timedelta(seconds=2)).on(
+    WorkKind.NETWORK
+)
 CLOSE_EVENT = ActivityPolicy(timedelta(seconds=30), attempts=5, initial_backoff=timedelta(seconds=2)).within(
     CLOSE_DEADLINE
 )
-SWEEP_EVENT = ActivityPolicy(timedelta(seconds=120), attempts=10).within(CLOSE_DEADLINE)
+SWEEP_EVENT = ActivityPolicy(timedelta(seconds=120), attempts=10).within(CLOSE_DEADLINE).on(WorkKind.NETWORK)
 
 run_activity = workflow.execute_activity_method
 

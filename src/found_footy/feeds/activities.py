@@ -73,6 +73,8 @@ class PollRules:
     """Maximum time that a poll of all feeds waits for them."""
     scheduling: SchedulingRules
     monitoring: MonitoringRules
+    has_browser: bool = False
+    """Whether CREX pages may be read by the browser service."""
 
     def snapshot_ttl(self, stage: FixtureStage, interval: timedelta | None = None) -> timedelta:
         """Return how long an answer stays fresh: the poll interval plus a margin."""
@@ -352,7 +354,8 @@ class FeedActivities:
     @activity.defn
     async def feeds_on(self, order: PollInput) -> EnabledFeeds:
         feeds = await self._registry.feeds()
-        return EnabledFeeds([each.id for each in feeds], self._rules.patience.total_seconds())
+        in_browser = [each.id for each in feeds if self._rules.has_browser and each.source.adapter == "crex"]
+        return EnabledFeeds([each.id for each in feeds], self._rules.patience.total_seconds(), in_browser)
 
     @activity.defn
     async def poll_feed(self, order: FeedPollInput) -> FeedPollResult:
@@ -476,6 +479,7 @@ def poll_rules(settings: Settings) -> PollRules:
     return PollRules(
         poll=timedelta(seconds=settings.poll_seconds),
         patience=timedelta(seconds=settings.feed_patience_seconds),
+        has_browser=settings.browser_url is not None,
         scheduling=SchedulingRules(
             staging_poll=timedelta(seconds=settings.staging_poll_seconds),
             completed_poll=timedelta(seconds=settings.completed_poll_seconds),

@@ -504,11 +504,14 @@ class EnabledFeeds:
 
     feeds: list[str] = field(default_factory=list)
     patience_seconds: float = 8
+    in_browser: list[str] = field(default_factory=list)
+    """Those whose pages may have to be read in the browser."""
 
 
 @dataclass(frozen=True)
 class FeedInput:
     feed: str
+    in_browser: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ from temporalio import workflow
 from found_footy.feeds.models import EnabledFeeds, FeedInput, FeedPollInput, FeedPollResult
 from found_footy.fixtures.models import PollInput
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.feeds.activities import FeedActivities
 
 LIST_FEEDS = ActivityPolicy(timedelta(seconds=15), attempts=3)
-POLL_FEED = ActivityPolicy(timedelta(seconds=120), attempts=2)
+POLL_FEED = ActivityPolicy(timedelta(seconds=120), attempts=2).on(WorkKind.NETWORK)
+POLL_FEED_IN_BROWSER = POLL_FEED.on(WorkKind.BROWSER)
 
 
 async def list_enabled_feeds(poll: PollInput) -> EnabledFeeds:
@@ -27,4 +29,5 @@ class FeedWorkflow:
     @workflow.run
     async def run(self, order: FeedInput) -> FeedPollResult:
         poll = FeedPollInput(order.feed, workflow.info().workflow_start_time)
-        return await workflow.execute_activity_method(FeedActivities.poll_feed, poll, **POLL_FEED.options())
+        policy = POLL_FEED_IN_BROWSER if order.in_browser else POLL_FEED
+        return await workflow.execute_activity_method(FeedActivities.poll_feed, poll, **policy.options())

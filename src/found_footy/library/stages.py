@@ -25,8 +25,9 @@ class Lane(StrEnum):
     """Submissions."""
 
     @property
-    def task_queue_suffix(self) -> str:
-        return "library" if self is Lane.GOALS else "library-films"
+    def queue_suffix(self) -> str:
+        """Appended to the name of the library's queue."""
+        return "" if self is Lane.GOALS else "-films"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from found_footy.library.stages import (
     stage_workflow_id,
 )
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.library.activities import DispatchActivities, StageActivities
@@ -79,8 +80,7 @@ def _stage_policy(stage: LibraryStage, order: StageInput) -> ActivityPolicy:
         attempts=stage.attempts,
         initial_backoff=INITIAL_BACKOFF,
         max_backoff=MAX_BACKOFF,
-        task_queue=f"{workflow.info().task_queue}-{order.lane.task_queue_suffix}",
-    )
+    ).on(WorkKind.LIBRARY, order.lane.queue_suffix)
 
 
 def _failure(order: StageInput, error: ActivityError) -> StageFailure:

@@ -12,6 +12,7 @@ from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.notifications.activities import (
@@ -29,7 +30,7 @@ NOTIFY = "notify-scheduled"
 
 FAN_OUT = ActivityPolicy(timedelta(seconds=90), attempts=3)
 INITIAL_BACKOFF = timedelta(seconds=2)
-DELIVER = ActivityPolicy(timedelta(seconds=120), attempts=1)
+DELIVER = ActivityPolicy(timedelta(seconds=120), attempts=1, initial_backoff=INITIAL_BACKOFF).on(WorkKind.NETWORK)
 MARK_DEAD = ActivityPolicy(timedelta(seconds=30), attempts=5).within(timedelta(days=2))
 """Retries long enough to survive a database outage."""
 FAILED_ROUND_SECONDS = 2.0
@@ -64,8 +65,7 @@ class DeliveryWorkflow:
 
     @workflow.run
     async def run(self, order: DeliveryInput) -> DeliveryResult:
-        policy = ActivityPolicy(DELIVER.start_to_close, attempts=1, initial_backoff=INITIAL_BACKOFF)
-        policy = policy.within(timedelta(seconds=order.retry_window_seconds), MAX_BACKOFF)
+        policy = DELIVER.within(timedelta(seconds=order.retry_window_seconds), MAX_BACKOFF)
         try:
             return await workflow.execute_activity_method(
                 NotificationActivities.deliver, DeliveryRef(order.delivery_id), **policy.options()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from found_footy.feeds.poll_state import is_paused
@@ -34,6 +34,8 @@ from found_footy.text import format_duration
 BACKLOG_AGE = timedelta(seconds=60)
 WORKER_TIMEOUT = timedelta(seconds=90)
 """An idle worker polls at least once a minute."""
+NEEDED_KINDS = frozenset({"network", "media"})
+LIBRARY_KINDS = frozenset({"library", "library-films"})
 DISK_LOW, DISK_FULL = 0.10, 0.03
 CACHE_NEARLY_FULL = 0.9
 OPTIONAL_ENGINES = frozenset({"browser"})
@@ -77,27 +79,44 @@ def workers(measured: Measurement) -> Iterator[Finding]:
     temporal = measured.temporal
     if temporal is None:
         return
+    unserved: dict[str, datetime | None] = {}
     for queue in temporal.queues:
         latest = max((worker.seen_at for worker in queue.workers), default=None)
         if latest is None or measured.at - latest > WORKER_TIMEOUT:
-            what = f"No worker is polling task queue {temporal.name}"
-            yield Finding(
-                "no_worker", SystemGrade.FAILED, what, latest, "Start `footy up` or `footy worker`.", "engines"
-            )
-            break
+            unserved[queue.kind] = latest
+    if "workflow" in unserved or "activity" in unserved:
+        what = f"No worker is polling task queue {temporal.name}"
+        latest = unserved.get("workflow") or unserved.get("activity")
+        yield Finding("no_worker", SystemGrade.FAILED, what, latest, "Start `footy up` or `footy worker`.", "engines")
     else:
-        yield from _backlog(measured.at, temporal)
+        yield from _unserved_kinds(temporal, unserved)
+        yield from _backlog(measured.at, temporal, unserved)
     yield from _schedules(temporal)
 
 
-def _backlog(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
+def _unserved_kinds(temporal: TemporalState, unserved: Mapping[str, datetime | None]) -> Iterator[Finding]:
     for queue in temporal.queues:
+        # Without tasks, only kinds that every goal needs are missed.
+        if queue.kind in unserved and (queue.backlog or queue.kind in NEEDED_KINDS):
+            kind = "library" if queue.kind in LIBRARY_KINDS else queue.kind
+            grade = SystemGrade.FAILED if queue.kind in NEEDED_KINDS else SystemGrade.DEGRADED
+            what = f"No worker serves {queue.kind} tasks; {queue.backlog} waiting"
+            advice = f"Start one: `footy worker --queues {kind}`."
+            yield Finding(f"no_worker_{queue.kind}", grade, what, unserved[queue.kind], advice, "engines")
+
+
+def _backlog(at: datetime, temporal: TemporalState, unserved: Container[str]) -> Iterator[Finding]:
+    for queue in temporal.queues:
+        if queue.kind in unserved or queue.kind in LIBRARY_KINDS:
+            continue  # films may wait for hours
         if queue.backlog and queue.backlog_age > BACKLOG_AGE:
             tasks = "task waits" if queue.backlog == 1 else "tasks wait"
             age = format_duration(queue.backlog_age)
             what = f"{queue.backlog} {queue.kind} {tasks} in {temporal.name}, the first for {age}"
             advice = "Too few workers, or they hang: start more with `footy worker`, and check their logs."
-            yield Finding("backlog", SystemGrade.FAILED, what, at - queue.backlog_age, advice, "engines")
+            # Clips of a burst of goals wait for the processor.
+            grade = SystemGrade.DEGRADED if queue.kind == "media" else SystemGrade.FAILED
+            yield Finding("backlog", grade, what, at - queue.backlog_age, advice, "engines")
 
 
 def _schedules(temporal: TemporalState) -> Iterator[Finding]:

@@ -499,7 +499,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The workflow or activity queue of the Temporal task queue."""
+    """The workflow or activity queue of the Temporal task queue, or the activity queue of a kind of work."""
 
     kind: str
     workers: tuple[Worker, ...]

@@ -61,6 +61,9 @@ class OperationsStore:
         async with self._db.connection(check_schema=False) as connection:
             return await _missing_migrations(connection)
 
+    async def active_goals(self) -> int:
+        return int((await self._db.fetch(SQL["active_goals"]))[0]["number"])
+
     async def facts(self, now: datetime) -> DatabaseFacts:
         async with self._db.connection(check_schema=False) as connection:
             missing = await _missing_migrations(connection)

@@ -1,3 +1,7 @@
+-- name: active_goals
+-- Goals that are being searched for.
+select count(*) as number from events where monitor_complete and not download_complete and removed_at is null;
+
 -- name: state
 select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, turn from health_state;
 

@@ -18,10 +18,9 @@ from found_footy.operations.models import Queue, ScheduleState, TemporalState, W
 
 SECONDS = 2.0
 MOST_SCHEDULES = 20
-QUEUES = {
-    "workflow": TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    "activity": TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-}
+WORKFLOWS, ACTIVITIES = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+KINDS = ("network", "media", "browser", "library", "library-films")
+"""Activity queues besides that of the workflows."""
 BAD_ENDS = "ExecutionStatus IN ('Failed', 'TimedOut', 'Terminated')"
 
 
@@ -46,19 +45,28 @@ class TemporalStatus:
 
     async def _look(self, now: datetime) -> TemporalState:
         queues, running, failed, schedules = await asyncio.gather(
-            asyncio.gather(*(self._describe(kind, number) for kind, number in QUEUES.items())),
+            self.queues(),
             asyncio.gather(*(self._running(name) for name in self._workflows)),
             self._failed(now - timedelta(hours=1)),
             self._schedules(),
         )
         counted = dict(zip(self._workflows, running, strict=True))
-        return TemporalState(self._queue, tuple(queues), counted, failed, schedules)
+        return TemporalState(self._queue, queues, counted, failed, schedules)
 
-    async def _describe(self, kind: str, number: TaskQueueType.ValueType) -> Queue:
+    async def queues(self) -> tuple[Queue, ...]:
+        """Return backlog and workers of each queue. Raises the errors of the client."""
+        described = (
+            self._describe("workflow", self._queue, WORKFLOWS),
+            self._describe("activity", self._queue, ACTIVITIES),
+            *(self._describe(kind, f"{self._queue}-{kind}", ACTIVITIES) for kind in KINDS),
+        )
+        return tuple(await asyncio.gather(*described))
+
+    async def _describe(self, kind: str, queue: str, number: TaskQueueType.ValueType) -> Queue:
         answer = await self._client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
                 namespace=self._client.namespace,
-                task_queue=TaskQueue(name=self._queue),
+                task_queue=TaskQueue(name=queue),
                 task_queue_type=number,
                 report_stats=True,
             ),

@@ -7,12 +7,13 @@ from datetime import timedelta
 from temporalio import workflow
 
 from found_footy.runtime.activity_policy import ActivityPolicy
+from found_footy.runtime.queues import WorkKind
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.operations.canary import CanaryActivities, CanaryInput, ServicesChecked
 
 CANARY = "canary"
-CHECK = ActivityPolicy(timedelta(minutes=5), attempts=3, initial_backoff=timedelta(seconds=10))
+CHECK = ActivityPolicy(timedelta(minutes=5), attempts=3, initial_backoff=timedelta(seconds=10)).on(WorkKind.NETWORK)
 """A check takes up to two rounds of a minute, half a minute apart."""
 
 

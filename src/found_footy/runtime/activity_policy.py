@@ -1,4 +1,4 @@
-"""Timeouts and retries of activities, as data beside the workflow that calls them.
+"""Timeouts, retries and queues of activities, as data beside the workflow that calls them.
 
 SAVE = ActivityPolicy(timedelta(seconds=30), attempts=5)
 result = await workflow.execute_activity_method(Owner.save, argument, **SAVE.options())
@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityConfig
+
+from found_footy.runtime.queues import WorkKind, queue_name
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=6)
 """Temporal retries an activity elsewhere this long after its worker was killed. See `ActivityBoundary`."""
@@ -28,8 +31,9 @@ class ActivityPolicy:
     initial_backoff: timedelta = timedelta(seconds=1)
     max_backoff: timedelta | None = None
     retry_window: timedelta | None = None
-    task_queue: str | None = None
-    """None means the queue of the workflow."""
+    kind: WorkKind = WorkKind.ORCHESTRATION
+    lane: str = ""
+    """Appended to the name of the queue, where a kind has several."""
 
     def __post_init__(self) -> None:
         if self.start_to_close <= timedelta() or self.initial_backoff <= timedelta():
@@ -43,12 +47,17 @@ class ActivityPolicy:
         """Return the same policy with a retry window, for work that must survive an outage."""
         return replace(self, attempts=UNLIMITED, retry_window=retry_window, max_backoff=max_backoff)
 
-    def on(self, task_queue: str) -> ActivityPolicy:
-        return replace(self, task_queue=task_queue)
+    def on(self, kind: WorkKind, lane: str = "") -> ActivityPolicy:
+        return replace(self, kind=kind, lane=lane)
+
+    def task_queue(self, base: str) -> str:
+        """`base` is the queue of the workflow."""
+        return queue_name(base, self.kind) + self.lane
 
     def options(self) -> ActivityConfig:
+        """Return the arguments of the call. To be used in a workflow, except for orchestration."""
         return ActivityConfig(
-            task_queue=self.task_queue,
+            task_queue=None if self.kind is WorkKind.ORCHESTRATION else self.task_queue(workflow.info().task_queue),
             start_to_close_timeout=self.start_to_close,
             schedule_to_close_timeout=self.retry_window,
             heartbeat_timeout=HEARTBEAT_TIMEOUT,

@@ -27,6 +27,7 @@ PREFIX = "worker-"
 GRACE_SECONDS = 20.0
 """A healthy worker has finished by then; a hanging one never would."""
 LOOK_SECONDS = 0.1
+DRAIN_SIGNAL = signal.SIGUSR1
 
 
 class LocalWorkers:
@@ -107,6 +108,8 @@ class ChildState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     RESTARTING = "restarting"
+    DRAINING = "draining"
+    """It finishes what runs, and is not restarted."""
 
 
 class Child:
@@ -163,6 +166,15 @@ class Child:
         finally:
             await self._unit.stop()
             self._enter(ChildState.STOPPED)
+
+    async def drain(self) -> None:
+        """Let the process finish what runs, and wait for its exit, however long it takes."""
+        self._enter(ChildState.DRAINING)
+        await self.unwatch()
+        if self.pid is not None:
+            os.kill(self.pid, DRAIN_SIGNAL)
+            await self._unit.wait()
+        self._enter(ChildState.STOPPED)
 
     async def _keep_running(self) -> None:
         while True:
@@ -353,6 +365,14 @@ class Supervisor:
         await asyncio.gather(*(child.stop() for child in leaving))
         for child in leaving:
             self._workers.pop(child.name, None)
+
+    async def drain_worker(self, name: str) -> None:
+        """Let a worker finish what runs, however long it takes; `stop` ends the wait."""
+        child = self._workers[name]
+        await child.drain()
+        self._workers.pop(name, None)
+        self._publish()
+        logger.info("%s has drained", name, extra={"action": "worker_drained", "child": name})
 
     async def stop(self) -> None:
         """Stop the workers, then the engines. May be called at any time and more than once.

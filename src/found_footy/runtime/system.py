@@ -21,6 +21,7 @@ from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.runtime.engine import Engine
 from found_footy.runtime.http_server import HttpServer
+from found_footy.runtime.queues import LIVE_KINDS, WorkKind, listed
 from found_footy.runtime.supervisor import Supervisor, WorkerSpec
 from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.migrations import migrate
@@ -111,8 +112,20 @@ async def run_system(
 
 
 def worker_specs(settings: Settings) -> list[WorkerSpec]:
-    environment = environment_of(settings)
-    return [WorkerSpec(f"worker-{number}", [FOOTY, "worker"], environment) for number in range(1, settings.workers + 1)]
+    """Live matches and the library never share a process."""
+    live = [live_worker(settings, number) for number in range(1, settings.workers + 1)]
+    return live + [library_worker(settings, number) for number in range(1, settings.library_workers + 1)]
+
+
+def live_worker(settings: Settings, number: int) -> WorkerSpec:
+    command = [FOOTY, "worker", "--queues", listed(LIVE_KINDS)]
+    return WorkerSpec(f"worker-{number}", command, environment_of(settings))
+
+
+def library_worker(settings: Settings, number: int) -> WorkerSpec:
+    """Not named `worker-…`: a recovery restarts only the workers that poll matches."""
+    command = [FOOTY, "worker", "--queues", WorkKind.LIBRARY]
+    return WorkerSpec(f"library-{number}", command, environment_of(settings))
 
 
 def environment_of(settings: Settings) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
+from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import RPCError
 
 from found_footy import errors
@@ -23,8 +24,10 @@ log = logging.getLogger(__name__)
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
-async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
-    """A lazy client connects on first use."""
+async def connect_temporal(
+    settings: Settings, *, lazy: bool = False, heartbeat_interval: timedelta | None = None
+) -> Client:
+    """A lazy client connects on first use. Workers of the client report their slots at each interval."""
     if settings.temporal_address is None:
         raise EngineError(
             "TEMPORAL_ADDRESS is not set. Start `footy up`, or point TEMPORAL_ADDRESS at a Temporal server."
@@ -37,6 +40,9 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
             api_key=key.get_secret_value() if key else None,
             tls=key is not None,
             lazy=lazy,
+            runtime=None
+            if heartbeat_interval is None
+            else Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat_interval),
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} is unreachable: {error}") from error
@@ -45,12 +51,12 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
 CONNECT_RETRY_SECONDS = 60.0
 
 
-async def connect_with_retry(settings: Settings) -> Client:
+async def connect_with_retry(settings: Settings, heartbeat_interval: timedelta | None = None) -> Client:
     """Retry for a minute while Temporal is starting or restarting. Raises EngineError."""
     deadline = asyncio.get_running_loop().time() + CONNECT_RETRY_SECONDS
     while True:
         try:
-            return await connect_temporal(settings)
+            return await connect_temporal(settings, heartbeat_interval=heartbeat_interval)
         except EngineError as error:
             if asyncio.get_running_loop().time() > deadline:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
@@ -28,20 +29,51 @@ log = logging.getLogger(__name__)
 MAX_RETRY_AFTER = timedelta(minutes=5)
 GRACEFUL_SHUTDOWN = timedelta(seconds=10)
 """Activities that run longer than this after a shutdown are cancelled and retried by another worker."""
+MAX_DRAIN = timedelta(days=7)
+"""Longer than any activity."""
+HEARTBEAT_INTERVAL = timedelta(seconds=5)
+"""How often a worker process reports its slots and its machine to Temporal, for the scaler."""
 
 
 class ActivityBoundary(Interceptor):
     """Sends heartbeats while an activity runs, and translates our errors into Temporal's."""
 
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+        self._aborted = False
+
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        return _BoundedActivity(next)
+        return _BoundedActivity(next, self)
+
+    def abort(self) -> None:
+        """Cancel what runs. Another worker retries it."""
+        self._aborted = True
+        for task in self._running:
+            task.cancel()
+
+    async def run(self, activity: Coroutine[Any, Any, Any]) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            return await activity
+        except asyncio.CancelledError:
+            if self._aborted:
+                raise ApplicationError("the worker is stopping", type="WorkerStopping") from None
+            raise
+        finally:
+            self._running.discard(task)
 
 
 class _BoundedActivity(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, boundary: ActivityBoundary) -> None:
+        super().__init__(next)
+        self._boundary = boundary
+
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         heartbeats = asyncio.create_task(_send_heartbeats())
         try:
-            return await super().execute_activity(input)
+            return await self._boundary.run(super().execute_activity(input))
         except FootyError as error:
             raise application_error(error) from error
         finally:
@@ -81,6 +113,11 @@ def activities_of(*owners: object) -> list[Callable[..., Any]]:
     ]
 
 
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def pipeline_worker(
     client: Client,
     task_queue: str,
@@ -88,8 +125,10 @@ def pipeline_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     workflow_runner: WorkflowRunner | None = None,
+    max_concurrent: int = 30,
+    graceful_shutdown: timedelta = GRACEFUL_SHUTDOWN,
 ) -> Worker:
-    """Runs workflows and their activities. Workflows run without Temporal's sandbox unless a test passes one."""
+    """Runs workflows and the activities of their queue, without Temporal's sandbox unless a test passes one."""
     return Worker(
         client,
         task_queue=task_queue,
@@ -97,11 +136,10 @@ def pipeline_worker(
         activities=activities,
         interceptors=[ActivityBoundary()],
         max_concurrent_workflow_tasks=10,
-        max_concurrent_activities=30,
-        # Eager execution would give all vision checks to the worker that just ran their workflow, and its OCR handles
-        # one at a time. Without it they spread over all workers.
+        max_concurrent_activities=max_concurrent,
+        # Eager execution would give the activities to the worker that just ran their workflow, however busy it is.
         disable_eager_activity_execution=True,
-        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        graceful_shutdown_timeout=graceful_shutdown,
         # The workflows of a killed worker move to another one after this time instead of the default of 10 s.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
         # The sandbox detects non-deterministic code; tests use it, and production saves its cost.
@@ -110,7 +148,12 @@ def pipeline_worker(
 
 
 def activity_worker(
-    client: Client, task_queue: str, activities: Sequence[Callable[..., Any]], *, max_concurrent: int
+    client: Client,
+    task_queue: str,
+    activities: Sequence[Callable[..., Any]],
+    *,
+    max_concurrent: int,
+    graceful_shutdown: timedelta = GRACEFUL_SHUTDOWN,
 ) -> Worker:
     """Runs activities of a queue with its own concurrency limit."""
     return Worker(
@@ -119,19 +162,43 @@ def activity_worker(
         activities=activities,
         interceptors=[ActivityBoundary()],
         max_concurrent_activities=max_concurrent,
-        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        # Few pollers: a process has a worker for each of its queues.
+        max_concurrent_activity_task_polls=2,
+        graceful_shutdown_timeout=graceful_shutdown,
     )
 
 
-async def run_workers(workers: Sequence[Worker], stop: asyncio.Event, guard: Coroutine[Any, Any, None]) -> None:
-    """Run the workers until `stop`, or until one fails, or until `guard` returns or raises, which is raised again."""
+async def _shut_down(workers: Sequence[Worker]) -> None:
+    await asyncio.gather(*(worker.shutdown() for worker in workers))
+
+
+async def run_workers(
+    workers: Sequence[Worker], stop: asyncio.Event, guard: Coroutine[Any, Any, None], drain: asyncio.Event | None = None
+) -> None:
+    """Run the workers until `stop`, or until one fails, or until `guard` returns or raises, which is raised again.
+
+    After `drain` they take no new tasks and finish what runs, however long it takes, unless `stop` follows. For that,
+    the workers have to be built with MAX_DRAIN.
+    """
     running = [asyncio.create_task(worker.run()) for worker in workers]
     log.info("worker is ready", extra={"action": "worker_ready", "task_queue": workers[0].task_queue})
     guarding = asyncio.create_task(guard, name="worker guard")
     stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({*running, stopping, guarding}, return_when=asyncio.FIRST_COMPLETED)
+    draining = asyncio.create_task((drain or asyncio.Event()).wait())
+    await asyncio.wait({*running, stopping, draining, guarding}, return_when=asyncio.FIRST_COMPLETED)
+    ended = asyncio.create_task(_shut_down(workers))
+    if draining.done() and not stop.is_set():
+        log.info("worker drains: it finishes what runs", extra={"action": "worker_draining"})
+        await asyncio.wait([ended, stopping], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({ended}, timeout=GRACEFUL_SHUTDOWN.total_seconds())
+    if not ended.done():
+        for worker in workers:
+            for interceptor in worker.config()["interceptors"]:
+                if isinstance(interceptor, ActivityBoundary):
+                    interceptor.abort()
+    await ended
     stopping.cancel()
-    await asyncio.gather(*(worker.shutdown() for worker in workers))
+    draining.cancel()
     await asyncio.gather(*running)
     if guarding.done():
         guarding.result()

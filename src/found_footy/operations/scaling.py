@@ -1,0 +1,115 @@
+"""How many instances a pool of workers or browsers needs: a pure function of what was measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingPolicy:
+    least: int = 2
+    most: int = 8
+    up_above: float = 5
+    """Pending tasks per instance."""
+    down_below: float = 2
+    cooldown: timedelta = timedelta(seconds=60)
+    oldest_wait: timedelta = timedelta(seconds=60)
+    """Age of the oldest pending task that also starts an instance, however few tasks wait."""
+    max_cpu: float = 0.95
+    """Share of a machine's processor above which another instance would not help."""
+    max_memory: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= self.most:
+            raise ValueError("least must not exceed most")
+        if not 0 <= self.down_below <= self.up_above or not self.up_above:
+            raise ValueError("down_below must not exceed up_above, which is positive")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLoad:
+    name: str
+    backlog: int
+    oldest: timedelta = timedelta()
+    running: int = 0
+    """Activities that run now."""
+    slots: int = 0
+    """Activities that all instances together can run; 0 if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLoad:
+    """What was measured of one pool."""
+
+    instances: int
+    """Those that take tasks, without draining ones."""
+    queues: tuple[QueueLoad, ...] = ()
+    goals: int = 0
+    """Active goals, for browsers."""
+    draining: int = 0
+    cpu: float | None = None
+    """Busiest machine of the pool, 0 to 1; None if unknown."""
+    memory: float | None = None
+    scaled_at: datetime | None = None
+
+    @property
+    def pending(self) -> int:
+        return self.goals + sum(queue.backlog for queue in self.queues)
+
+    @property
+    def oldest(self) -> timedelta:
+        return max((queue.oldest for queue in self.queues if queue.backlog), default=timedelta())
+
+    def fits(self, instances: int) -> bool:
+        """Whether fewer instances have slots for all that runs."""
+        return all(
+            queue.running <= queue.slots * instances / self.instances for queue in self.queues if queue.slots > 0
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingDecision:
+    target: int
+    reason: str
+
+
+def decide(load: PoolLoad, policy: ScalingPolicy, now: datetime) -> ScalingDecision:
+    """Return the number of instances that should take tasks.
+
+    Up to the smallest number with at most `up_above` pending tasks each; down by one at a time, and only if those that
+    stay have room for everything that runs. Limits apply at once, everything else after the cool-down.
+    """
+    count, pending = load.instances, load.pending
+    if count < policy.least:
+        return ScalingDecision(policy.least, "below the minimum")
+    if count > policy.most:
+        return ScalingDecision(policy.most, "above the maximum")
+    if load.scaled_at is not None and now - load.scaled_at < policy.cooldown:
+        return ScalingDecision(count, "cooling down")
+    per_instance = pending / max(1, count)
+    if per_instance > policy.up_above:
+        wanted = math.ceil(min(pending / policy.up_above, policy.most))
+        return _up(load, policy, wanted, f"{pending} pending on {count}")
+    if load.oldest > policy.oldest_wait:
+        wait = load.oldest.total_seconds()
+        return _up(load, policy, min(policy.most, count + 1), f"a task has waited {wait:.0f} s")
+    # The second condition keeps the next decision from undoing this one.
+    if count > policy.least and per_instance < policy.down_below and pending <= policy.up_above * (count - 1):
+        if load.draining:
+            return ScalingDecision(count, "another instance is draining")
+        if not load.fits(count - 1):
+            return ScalingDecision(count, "the others have no room for what runs")
+        return ScalingDecision(count - 1, f"{pending} pending on {count}")
+    return ScalingDecision(count, "within limits")
+
+
+def _up(load: PoolLoad, policy: ScalingPolicy, wanted: int, why: str) -> ScalingDecision:
+    if wanted <= load.instances:
+        return ScalingDecision(load.instances, f"{why}, at the maximum")
+    if load.cpu is not None and load.cpu > policy.max_cpu:
+        return ScalingDecision(load.instances, f"{why}, but the processor is busy")
+    if load.memory is not None and load.memory > policy.max_memory:
+        return ScalingDecision(load.instances, f"{why}, but memory is short")
+    return ScalingDecision(wanted, why)

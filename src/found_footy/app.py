@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from temporalio.worker import Worker
 
     from found_footy.browser.client import BrowserClient
+    from found_footy.clips.takedown import TakedownService
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.fixtures.models import IngestResult
     from found_footy.operations.health import HealthService
@@ -217,7 +218,12 @@ async def open_live_activities(
         owners = [
             feed_activities.build_activities(settings, store, listings, feeds, registrar, recorder, unexpected),
             *fixture_activities.build_activities(settings, store, listings, feeds, registrar, recorder, fresh_for),
-            RetentionActivities(store, objects, timedelta(days=settings.retention_days)),
+            RetentionActivities(
+                store,
+                objects,
+                timedelta(days=settings.retention_days),
+                chores=[build_takedowns(database, objects).finish],
+            ),
             *await opened(
                 search_activities.open_activities(
                     settings,
@@ -239,6 +245,21 @@ async def open_live_activities(
             *others,
         ]
         yield activities_of(*owners)
+
+
+def build_takedowns(database: Database, objects: ThreadedObjectStore) -> TakedownService:
+    from found_footy.clips.takedown import TakedownService, TakedownStore
+    from found_footy.library.store import LibraryStore
+
+    library = LibraryStore(database)
+    return TakedownService(TakedownStore(database, library), objects, utc_now, library.mark_deleted)
+
+
+@asynccontextmanager
+async def open_takedowns(settings: Settings) -> AsyncIterator[TakedownService]:
+    """Open the service behind `footy takedown`."""
+    async with open_database(settings) as database, aclosing(build_objects(settings)) as objects:
+        yield build_takedowns(database, objects)
 
 
 @asynccontextmanager
@@ -581,6 +602,7 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
             overview=lambda: setup_overview(settings, database, utc_now()),
             notifications=notifications,
             subscriptions=SubscriptionService(notifications, senders, utc_now),
+            takedowns=build_takedowns(database, objects),
             library=replace(build_web_library(settings, database, readers), search=search),
         )
 

@@ -39,6 +39,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "goal.complete": {},
     "clip.published": {"md5": "aa", "rank": 1, "verified": True, "player": "Mohamed Salah", "team": "Liverpool"},
     "clip.replaced": {"md5": "aa", "by": "bb"},
+    "clip.taken_down": {"md5": "aa", "reason": "copyright claim"},
     "clips.ranked": {"clips": [{"md5": "aa", "rank": 1}, {"md5": "bb", "rank": 2}]},
     "fixture.score": {"from": "1-1", "to": "2-1"},
     "fixture.status": {"from": "2H", "to": "PEN"},

@@ -25,8 +25,8 @@ def test_exactly_the_published_topics_are_listed() -> None:
     [
         ([], set()),
         (["goal.seen"], {"goal.seen"}),
-        (["clip.*"], {"clip.published", "clip.replaced"}),
-        (["clip.*", "clips.*", "clip.published"], {"clip.published", "clip.replaced", "clips.ranked"}),
+        (["clip.*"], {"clip.published", "clip.replaced", "clip.taken_down"}),
+        (["clip.*", "clips.*"], {"clip.published", "clip.replaced", "clip.taken_down", "clips.ranked"}),
     ],
 )
 def test_topic_wildcards(patterns: list[str], meant: set[str]) -> None:

@@ -26,6 +26,7 @@ from found_footy.cli.processes import scaler, up, watchdog, web, worker
 from found_footy.cli.recordings import record, replay
 from found_footy.cli.scenarios import demo, simulate
 from found_footy.cli.search import search
+from found_footy.cli.takedown import takedown
 from found_footy.cli.tokens import token
 from found_footy.errors import (
     AlreadyRunning,
@@ -94,7 +95,7 @@ for command in (
     *(replay, demo, simulate),
 ):
     app.command()(command)
-for group in (feeds, follow, library, media, record, browser, token):
+for group in (feeds, follow, library, media, record, browser, takedown, token):
     app.add_typer(group)
 
 

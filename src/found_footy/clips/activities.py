@@ -61,6 +61,7 @@ from found_footy.errors import (
     VisionError,
 )
 from found_footy.fixtures.models import Sport
+from found_footy.media.fingerprint import Hashes
 from found_footy.media.processor import MediaProcessor
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
 from found_footy.runtime.clock import utc_now
@@ -256,9 +257,10 @@ class UploadActivities:
 
     @activity.defn
     async def deduplicate_pool(self, order: PoolRef) -> PoolPlan:
+        common = await self._clips.common_frames()
+        await self._reject_taken_down(order, common)
         pool = await self._clips.pool(order.event_id, order.pool)
         new = [video.id for video in pool.new]
-        common = await self._clips.common_frames()
         fingerprints = {name: without_common(each, common) for name, each in pool.fingerprints.items()}
         pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, fingerprints)
         result = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
@@ -267,6 +269,21 @@ class UploadActivities:
             publish=[name for name in result.stays if name in new],
             copies=[CopyOf(copy.id, copy.of, copy.offset, copy.mirrored) for copy in result.copies],
         )
+
+    async def _reject_taken_down(self, order: PoolRef, common: Hashes) -> None:
+        """Reject new files of a takedown, and those that show what it withdrew."""
+        await self._clips.reject_blocked(order.event_id)
+        gone = await self._clips.taken_down(order.event_id)
+        if not gone:
+            return
+        pool = await self._clips.pool(order.event_id, order.pool)
+        new = [video.id for video in pool.new]
+        shown = {name: pool.fingerprints[name] for name in new} | {name: each for name, (each, _) in gone.items()}
+        cleaned = {name: without_common(each, common) for name, each in shown.items()}
+        for pair in await asyncio.to_thread(find_duplicates, list(gone), new, cleaned):
+            if pair.b in gone:
+                reason = gone[pair.b][1]
+                await self._clips.reject_video(order.event_id, pair.a, RejectionReason.TAKEN_DOWN, reason)
 
     @activity.defn
     async def publish_clip(self, order: VideoRef) -> None:
@@ -303,7 +320,10 @@ class UploadActivities:
             for md5, state in states.items()
             if state in ("kept", "replaced", "refused") and md5 not in keep
         ]
-        gone = [clip_key(goal.fixture_id, goal.id, md5) for md5, state in states.items() if state == "replaced"]
+        # A clip may have been taken down between its copy and its publication.
+        gone = [
+            clip_key(goal.fixture_id, goal.id, md5) for md5, state in states.items() if state in ("replaced", "refused")
+        ]
         await self._objects.delete([*done, *gone])
 
 

@@ -88,12 +88,34 @@ class RejectionReason(StrEnum):
     """Verification was unavailable until the goal was closed."""
     # Goal, and internal failures.
     WITHDRAWN = "withdrawn"
+    TAKEN_DOWN = "taken down"
+    """Removed or hidden by an operator, or of an account, a goal or a content that is."""
     FAILED = "failed"
     """Internal failure; its message is stored."""
 
 
 REVERIFIABLE = frozenset({RejectionReason.WRONG_MINUTE, RejectionReason.OTHER_MATCH, RejectionReason.WRONG_OVER})
 """Rejections by the feed's data, which the feed may correct: their files stay in staging for a while."""
+
+
+# --- Takedowns.
+
+
+HIDDEN = "hidden/"
+"""Prefix of the files of hidden clips, so that signed URLs issued before stop working."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnClips:
+    """What a takedown covers, for features that keep copies of clips."""
+
+    clips: tuple[tuple[str, str], ...]
+    """Event id and MD5 of each."""
+    reason: str
+    goal: str | None = None
+    """Event id, if all clips of the goal are covered."""
+    account: str | None = None
+    source: str | None = None
 
 
 # --- Verification: frame readings, the expectation from the feed, and the proof that compares them.

@@ -112,6 +112,7 @@ MEANINGS: Mapping[str, str] = {
     RejectionReason.WRONG_OVER: "its scoreboard shows another over, or the other innings",
     RejectionReason.NOT_CHECKED: "it could not be checked before the goal was closed",
     RejectionReason.WITHDRAWN: "the goal was withdrawn",
+    RejectionReason.TAKEN_DOWN: "an operator removed or hid it",
     RejectionReason.FAILED: "an internal error",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -183,6 +183,7 @@ class ClipStore:
             if posts:
                 found = Jsonb([post_row(post) for post in posts])
                 await fetch(connection, SQL["add_candidates"], {"id": event_id, "now": now, "rows": found})
+                await fetch(connection, SQL["block_candidates"], {"id": event_id})
             if any(row["is_new"] for row in added) or not reports:  # a repeated search has already been published
                 summary = {"attempt": attempt, "found": sum(report.found or 0 for report in reports)}
                 await append_outbox(
@@ -301,6 +302,18 @@ class ClipStore:
 
     # --- Publishing.
 
+    async def reject_blocked(self, event_id: str) -> None:
+        """Reject files that a takedown covers: of a blocked account or goal, or with the same content."""
+        async with self._db.connection() as connection:
+            await fetch(connection, SQL["lock_goal"], {"id": event_id})
+            for row in await fetch(connection, SQL["blocked_videos"], {"id": event_id}):
+                await _reject_videos(connection, event_id, [row["md5"]], RejectionReason.TAKEN_DOWN, row["reason"])
+
+    async def taken_down(self, event_id: str) -> Mapping[str, tuple[Fingerprint, str]]:
+        """Fingerprints of the goal's clips that are taken down, and the reasons."""
+        found = await self._db.fetch(SQL["taken_down_fingerprints"], id=event_id)
+        return {row["md5"]: (Fingerprint.from_bytes(row["fingerprint"]), row["reason"]) for row in found}
+
     async def pool(self, event_id: str, name: str) -> Pool:
         return pool_of(name, await self._db.fetch(SQL["pool"], id=event_id, pool=name))
 
@@ -311,28 +324,16 @@ class ClipStore:
             if goal["removed_at"] is not None:
                 return False
             before = {row["md5"]: row for row in await fetch(connection, SQL["videos_to_settle"], {"id": event_id})}
-            copies = [copy for plan in plans for copy in plan.copies if copy.id in before]
+            # A takedown may have withdrawn clips since the plan was made.
+            copies = [copy for plan in plans for copy in plan.copies if copy.id in before and copy.of in before]
+            orphans = {copy.id for plan in plans for copy in plan.copies if copy.id in before and copy.of not in before}
             if copies:
                 duplicates = Jsonb([duplicate_row(copy) for copy in copies])
                 await fetch(connection, SQL["replace"], {"id": event_id, "rows": duplicates})
-            posts = {row["md5"]: row["posts"] for row in await fetch(connection, SQL["popularity"], {"id": event_id})}
             stays = {name for plan in plans for name in plan.stays if name in before}
-            videos = [
-                RankedClip(
-                    name,
-                    before[name]["status"] == VerificationStatus.VERIFIED,
-                    posts.get(name, 0),
-                    before[name]["file_size"],
-                )
-                for name in stays
-            ]
-            ranks = rank_clips(videos)
-            kept = [{"md5": video.id, "rank": ranks[video.id], "popularity": video.popularity} for video in videos]
-            changed = [row for row in kept if any(before[row["md5"]][name] != row[name] for name in row)]
-            if changed or copies:
-                await fetch(connection, SQL["clear_ranks"], {"id": event_id})
-                await fetch(connection, SQL["keep"], {"id": event_id, "now": now, "rows": Jsonb(kept)})
-            published = [_published(goal, before[video.id], ranks[video.id]) for video in videos]
+            stays |= {name for name in orphans if before[name]["state"] == "kept"}
+            kept, changed = await save_ranks(connection, event_id, before, stays, now, always=bool(copies))
+            published = [_published(goal, before[row["md5"]], row["rank"]) for row in kept]
             replaced = {copy.id: copy.of for copy in copies if before[copy.id]["state"] == "kept"}
             await append_outbox(
                 connection,
@@ -401,6 +402,32 @@ class ClipStore:
         return found[0]
 
 
+async def save_ranks(
+    connection: Connection,
+    event_id: str,
+    before: Mapping[str, Mapping[str, Any]],
+    stays: Iterable[str],
+    now: datetime,
+    *,
+    always: bool,
+) -> tuple[list[Row], bool]:
+    """Rank the published clips of a goal; return their ranks, and whether any has changed."""
+    posts = {row["md5"]: row["posts"] for row in await fetch(connection, SQL["popularity"], {"id": event_id})}
+    videos = [
+        RankedClip(
+            name, before[name]["status"] == VerificationStatus.VERIFIED, posts.get(name, 0), before[name]["file_size"]
+        )
+        for name in stays
+    ]
+    ranks = rank_clips(videos)
+    kept: list[Row] = [{"md5": video.id, "rank": ranks[video.id], "popularity": video.popularity} for video in videos]
+    changed = any(before[row["md5"]][name] != row[name] for row in kept for name in row)
+    if changed or always:
+        await fetch(connection, SQL["clear_ranks"], {"id": event_id})
+        await fetch(connection, SQL["keep"], {"id": event_id, "now": now, "rows": Jsonb(kept)})
+    return kept, changed
+
+
 async def _reject_candidates(
     connection: Connection, event_id: str, keys: Sequence[str], reason: str, detail: str
 ) -> None:
@@ -444,6 +471,8 @@ class LinkStore:
         if not found:
             await self.require_not_ended(f"v/{video_id}")
         # An unpublished video has no link, whatever happened to its goal.
+        if found and found[0]["rejection_reason"] == RejectionReason.TAKEN_DOWN:
+            raise LinkEnded(f"taken down: {found[0]['rejection_detail']}")
         if not found or found[0]["state"] != "kept":
             raise NotFound(f"video {video_id} not found")
         row = found[0]

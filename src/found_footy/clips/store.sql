@@ -38,6 +38,21 @@ from jsonb_to_recordset(%(rows)s) as r (
 order by r.key
 on conflict do nothing;
 
+-- name: block_candidates
+-- Posts of accounts and goals that are taken down are not kept, but counted.
+update candidates c set rejection_reason = 'taken down', rejection_detail = '',
+    author = '', text = '', url = '', media_url = ''
+where event_id = %(id)s and md5 is null and rejection_reason is null
+    and (is_blocked_account(c.source, c.author) or takedown_reason(c.event_id, '') is not null);
+
+-- name: blocked_videos
+select md5, takedown_reason(event_id, md5) as reason from videos
+where event_id = %(id)s and state in ('staged', 'checked', 'hashed') and takedown_reason(event_id, md5) is not null;
+
+-- name: taken_down_fingerprints
+select md5, fingerprint, rejection_detail as reason from videos
+where event_id = %(id)s and rejection_reason = 'taken down' and fingerprint is not null;
+
 -- name: search_progress
 select coalesce(max(attempt), 0) as attempts, coalesce((
     select jsonb_object_agg(source, number) from (
@@ -236,7 +251,7 @@ with recursive chain as (
     select v.event_id, v.md5, v.replaced_by, v.offset_seconds, chain.total_offset + chain.offset_seconds, chain.steps + 1
     from chain join videos v on v.event_id = chain.event_id and v.md5 = chain.replaced_by
     where chain.steps < 1000)
-select v.id, v.event_id, v.md5, v.state, v.file_size, v.duration, v.proof, e.fixture_id, e.removed_at, e.removed_reason,
+select v.id, v.event_id, v.md5, v.state, v.rejection_reason, v.rejection_detail, v.file_size, v.duration, v.proof, e.fixture_id, e.removed_at, e.removed_reason,
     e.player_name, e.elapsed, e.extra, f.home_name, f.away_name, chain.total_offset
 from chain
 join videos v on v.event_id = chain.event_id and v.md5 = chain.md5

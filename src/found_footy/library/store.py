@@ -14,6 +14,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
+from found_footy.clips.models import WithdrawnClips
 from found_footy.errors import BadRequest, EditRefused, FootyError, MediaTooLarge, NotFound
 from found_footy.fixtures.models import MatchMinute, OutboxEvent, Sport
 from found_footy.library.models import (
@@ -363,6 +364,38 @@ class LibraryStore:
             patterns = {"patterns": [f"{stem}%", f"{images}%", master_key(source_id)]}
             return [row["key"] for row in await fetch(connection, SQL["deletions_of_clip"], patterns)]
 
+    @staticmethod
+    async def take_down(connection: Connection, given: WithdrawnClips, now: datetime) -> list[str]:
+        """Delete the sources of clips that are taken down, in the caller's transaction; return the keys of their
+        files, which are queued for deletion. Their links show the reason from then on.
+        """
+        wanted = {
+            "clips": Jsonb([{"event_id": event, "md5": md5} for event, md5 in given.clips]),
+            "goal": given.goal,
+            "account": given.account,
+            "of_source": given.source,
+        }
+        found = await fetch(connection, SQL["published_sources"], wanted)
+        if not found:
+            return []
+        ids = {"ids": [row["id"] for row in found]}
+        keys = [row["key"] for row in await fetch(connection, SQL["keys_of_sources"], ids)]
+        for row in found:
+            keys += [master_key(row["id"]), *([row["upload_key"]] if row["upload_key"] else [])]
+            ignored = {"event": row["event_id"], "md5": row["video_md5"], "now": now}
+            await fetch(connection, SQL["ignore_goal"], ignored)
+        await fetch(connection, SQL["queue_deletions"], {"keys": keys})
+        await fetch(connection, SQL["end_links_of_sources"], ids | {"reason": given.reason, "now": now})
+        await fetch(connection, SQL["delete_sources"], ids)
+        await append_outbox(connection, [source_message(id_, "deleted") for id_ in ids["ids"]])
+        return keys
+
+    @staticmethod
+    async def allow_again(connection: Connection, clips: Sequence[tuple[str, str]]) -> None:
+        """Let the clips of a lifted takedown be imported again."""
+        rows = Jsonb([{"event_id": event, "md5": md5} for event, md5 in clips])
+        await fetch(connection, SQL["forget_refusals"], {"clips": rows})
+
     async def pending_deletions(self, limit: int) -> list[str]:
         """Queued keys, those with the fewest failures first."""
         return [row["key"] for row in await self._db.fetch(SQL["pending_deletions"], limit=limit)]
@@ -494,6 +527,7 @@ async def _write_goals(connection: Connection, select: Query, write: Query, now:
             "title": goal_title(row),
             "facts": goal_facts(row),
             "said": row["said"],
+            "accounts": row.get("accounts", []),
         }
         for row in found
     ]

@@ -2,7 +2,9 @@
 -- Published clips of goals whose search has ended, so that copies that were replaced meanwhile are never imported.
 select v.event_id, v.md5, v.status = 'verified' as verified, e.fixture_id, e.team_name, e.player_name, e.assist_name,
     e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after, false as withdrawn, f.sport, f.league_name,
-    f.home_name, f.away_name, f.kickoff, goal_attributes(e) as said
+    f.home_name, f.away_name, f.kickoff, goal_attributes(e) as said, array(
+        select distinct c.source || '/' || account_name(c.author) from candidates c
+        where c.event_id = v.event_id and c.md5 = v.md5) as accounts
 from videos v
 join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
@@ -13,9 +15,10 @@ order by v.published_at, v.event_id, v.rank
 limit %(limit)s;
 
 -- name: insert_goals
-insert into library_sources (kind, state, title, facts, event_id, video_md5, said, created_at, changed_at)
-select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.said, %(now)s, %(now)s
-from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
+insert into library_sources (kind, state, title, facts, event_id, video_md5, said, accounts, created_at, changed_at)
+select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.said, r.accounts, %(now)s, %(now)s
+from jsonb_to_recordset(%(rows)s) as r (
+    title text, facts jsonb, event_id text, video_md5 text, said jsonb, accounts text[])
 on conflict (event_id, video_md5) do nothing
 returning id, state;
 
@@ -76,6 +79,40 @@ delete from library_sources where id = %(id)s;
 -- name: ignore_goal
 insert into library_refusals (event_id, video_md5, refused_at) values (%(event)s, %(md5)s, %(now)s)
 on conflict do nothing;
+
+-- name: published_sources
+-- Sources imported from these published clips, or from clips that an account posted.
+select s.id, s.upload_key, s.event_id, s.video_md5 from library_sources s
+where s.kind = 'goal' and (
+    (s.event_id, s.video_md5) in (select r.event_id, r.md5 from jsonb_to_recordset(%(clips)s) as r (event_id text, md5 text))
+    or (s.event_id = %(goal)s::text)
+    or exists (select from unnest(s.accounts) as account where %(account)s::text is not null
+        and split_part(account, '/', 2) = %(account)s
+        and (%(of_source)s::text is null or split_part(account, '/', 1) = %(of_source)s)))
+order by s.id for no key update;
+
+-- name: keys_of_sources
+select 'library/' || c.source_id || '/' || c.id || '.mp4' as key from library_clips c where c.source_id = any(%(ids)s)
+union all
+select 'library/' || c.source_id || '/' || c.id || '.webp' from library_clips c where c.source_id = any(%(ids)s)
+union all
+select 'library/' || c.source_id || '/' || c.id || '-' || k.number || '.jpg'
+from library_keyframes k join library_clips c on c.id = k.clip_id where c.source_id = any(%(ids)s);
+
+-- name: end_links_of_sources
+insert into ended_links (path, reason, ended_at)
+select 's/' || id, %(reason)s, %(now)s from unnest(%(ids)s::bigint[]) as id
+union all
+select 'c/' || c.id, %(reason)s, %(now)s from library_clips c where c.source_id = any(%(ids)s)
+on conflict (path) do update set reason = excluded.reason, ended_at = excluded.ended_at;
+
+-- name: delete_sources
+delete from library_sources where id = any(%(ids)s);
+
+-- name: forget_refusals
+-- So that clips whose takedown was lifted are imported again.
+delete from library_refusals r using jsonb_to_recordset(%(clips)s) as c (event_id text, md5 text)
+where r.event_id = c.event_id and r.video_md5 = c.md5;
 
 -- name: clear_master
 -- With the last of its clips. The published clip that it was imported from has its own file, which stays.

@@ -68,6 +68,8 @@ def full_text(message: OutboxMessage, context: NotificationContext) -> MessageTe
             return MessageText(f"Clip: {sides}", f"{who} · {sure} · {league}")
         case "clip.replaced":
             return MessageText(f"A better copy: {sides}", f"{who} · {league}")
+        case "clip.taken_down":
+            return MessageText(f"Clip taken down: {sides}", f"{who} · {league}: {_short(payload.get('reason'), 120)}")
         case "clips.ranked":
             return MessageText(f"Clip ranking changed: {sides}", f"{who} · {league}")
         case "fixture.score":
@@ -95,6 +97,8 @@ def spoiler_free_text(message: OutboxMessage, context: NotificationContext) -> M
             return MessageText(f"A clip of a goal in {sides}", f"{sure} · {league}")
         case "clip.replaced":
             return MessageText(f"A better copy of a clip in {sides}", league)
+        case "clip.taken_down":
+            return MessageText(f"A clip in {sides} was taken down", f"{league}: {_short(payload.get('reason'), 120)}")
         case "clips.ranked":
             return MessageText(f"Clip ranking of a goal in {sides} changed", league)
         case "fixture.status":
@@ -305,6 +309,8 @@ def _details(message: OutboxMessage, filters: SubscriptionFilter, context: Notif
             return {"rank": payload.get("rank")}
         case "clip.replaced" if message.event_id is not None:
             return {"replaced": video_id(message.event_id, str(payload.get("md5")))}
+        case "clip.taken_down" if message.event_id is not None:
+            return {"taken_down": video_id(message.event_id, str(payload.get("md5")))}
         case "clips.ranked" if message.event_id is not None:
             clips = [each for each in payload.get("clips", ()) if _is_wanted(each, filters, context)]
             return {

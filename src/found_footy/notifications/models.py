@@ -160,6 +160,7 @@ TOPICS: Mapping[str, str] = {
     "goal.complete": "the search for a goal has ended, and its clips are final: none",
     "clip.published": "a clip is published: md5, rank, verified, player, team",
     "clip.replaced": "a better copy replaces a clip: md5, by",
+    "clip.taken_down": "an operator removes or hides a clip: md5, reason",
     "feeds.health": "the health grade of the feeds changes; not about a match: from, to, reasons",
     "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
     "service.changed": "a live check of a feed, source or other service fails or passes again; not about a match: "

@@ -31,6 +31,7 @@ BASELINE_FILES = (
     "feeds",
     "clips",
     "library",
+    "takedowns",
     "outbox",
     "notifications",
     "recordings",

@@ -18,6 +18,7 @@ from found_footy.web.api import (
     review,
     stream,
     subscriptions,
+    takedowns,
 )
 from found_footy.web.auth import AuthMiddleware
 from found_footy.web.errors import install_error_handlers
@@ -31,6 +32,7 @@ from found_footy.web.pages import operations as operations_page
 from found_footy.web.pages import review as review_page
 from found_footy.web.pages import search as search_page
 from found_footy.web.pages import subscriptions as subscriptions_page
+from found_footy.web.pages import takedowns as takedowns_page
 from found_footy.web.rendering import STATIC, VersionedStaticFiles
 from found_footy.web.security import SecurityHeadersMiddleware
 from found_footy.web.services import WebServices
@@ -66,6 +68,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     follow_page.router,
     subscriptions.router,
     subscriptions_page.router,
+    takedowns.router,
+    takedowns_page.router,
     library_page.router,
     library.router,
     review_page.router,

@@ -174,7 +174,6 @@ router = APIRouter(include_in_schema=False)
 SIGNED_URL_SECONDS = 6 * 3600
 """Long enough to resume a video that was paused for hours."""
 
-YEAR = 365 * 24 * 3600
 MAX_NAME_LENGTH = 80
 
 
@@ -203,10 +202,12 @@ def redirect_to_winner(link: PublishedVideo, path: str, request: Request) -> Res
     return RedirectResponse(f"{path}{query}{place}", 307, {"Cache-Control": "no-cache"})
 
 
-def immutable_headers(services: WebServices) -> dict[str, str]:
-    """Headers for immutable content. With open reading, other sites may embed it."""
+def file_headers(services: WebServices) -> dict[str, str]:
+    """Headers of videos and pictures. The content never changes, but it can be taken down, so caches must revalidate
+    it, which costs a 304. With open reading, other sites may embed it.
+    """
     embedding = {"Cross-Origin-Resource-Policy": "cross-origin"} if services.rules.read_access == "open" else {}
-    return {"Cache-Control": f"public, max-age={YEAR}, immutable", "X-Content-Type-Options": "nosniff", **embedding}
+    return {"Cache-Control": "public, no-cache", "X-Content-Type-Options": "nosniff", **embedding}
 
 
 def downloads_of(request: Request) -> ConcurrencyLimit:
@@ -230,20 +231,16 @@ class StoredFile:
         return self.content_type == "video/mp4"
 
 
-async def _serve(
-    request: Request, services: WebServices, file: StoredFile, download: bool, *, is_current: bool = True
-) -> Response:
-    """Answer a request for a file or a range of it. Without `is_current`, clients must revalidate."""
+async def _serve(request: Request, services: WebServices, file: StoredFile, download: bool) -> Response:
+    """Answer a request for a file or a range of it."""
     etag = f'"{file.version}"'
     headers = {
-        **immutable_headers(services),
+        **file_headers(services),
         "Accept-Ranges": "bytes",
         "Content-Disposition": content_disposition(file, download),
         "Content-Type": file.content_type,
         "ETag": etag,
     }
-    if not is_current:
-        headers["Cache-Control"] = "public, no-cache"
     if etag_matches(etag, request.headers.get("if-none-match")):
         return Response(status_code=304, headers={name: headers[name] for name in ("Cache-Control", "ETag")})
     if file.is_video and services.rules.video_links == "redirect" and request.method == "GET" and not download:
@@ -306,41 +303,55 @@ KeyframeNumber = Annotated[int, Path(ge=0, le=1000)]
 @router_library_files.head("/s/{source_id}.mp4")
 async def film(request: Request, services: ServicesDep, source_id: Number, download: bool = False) -> Response:
     """A source as its clips are cut from it."""
-    source = await services.library.store.source(source_id)
-    return await _serve_library(request, services, master_of(source), download)
+    source = await _source(services, source_id)
+    return await _serve(request, services, master_of(source), download)
 
 
 @router_library_files.get("/c/{clip_id}.mp4")
 @router_library_files.head("/c/{clip_id}.mp4")
 async def clip_film(request: Request, services: ServicesDep, clip_id: Number, download: bool = False) -> Response:
-    clip = await services.library.store.clip(clip_id)
-    source = await services.library.store.source(clip.source_id)
-    return await _serve_library(request, services, film_of(clip, source), download)
+    clip = await _clip(services, clip_id)
+    source = await _source(services, clip.source_id)
+    return await _serve(request, services, film_of(clip, source), download)
 
 
 @router_library_files.get("/c/{clip_id}.webp")
 @router_library_files.head("/c/{clip_id}.webp")
 async def sheet(request: Request, services: ServicesDep, clip_id: Number) -> Response:
-    clip = await services.library.store.clip(clip_id)
-    source = await services.library.store.source(clip.source_id)
-    return await _serve_library(request, services, sheet_of(clip, source), False)
+    clip = await _clip(services, clip_id)
+    source = await _source(services, clip.source_id)
+    return await _serve(request, services, sheet_of(clip, source), False)
 
 
 @router_library_files.get("/c/{clip_id}-{number}.jpg")
 @router_library_files.head("/c/{clip_id}-{number}.jpg")
 async def keyframe(request: Request, services: ServicesDep, clip_id: Number, number: KeyframeNumber) -> Response:
     store = services.library.store
-    clip = await store.clip(clip_id)
+    clip = await _clip(services, clip_id)
     match = next((each for each in await store.keyframes(clip_id) if each.number == number), None)
     if match is None:
         raise NotFound(f"clip {clip_id} has no keyframe {number}; its state is {state_label(clip.state)}")
-    source = await store.source(clip.source_id)
+    source = await _source(services, clip.source_id)
     key, version = keyframe_key(clip.source_id, clip_id, number), f"{_content(source)}-{match.frame}"
-    return await _serve_library(request, services, StoredFile(key, version, "image/jpeg", f"{clip_id}-{number}"), False)
+    return await _serve(request, services, StoredFile(key, version, "image/jpeg", f"{clip_id}-{number}"), False)
 
 
-async def _serve_library(request: Request, services: WebServices, file: StoredFile, download: bool) -> Response:
-    return await _serve(request, services, file, download, is_current=request.query_params.get("v") == file.version)
+async def _source(services: WebServices, source_id: int) -> SourceVideo:
+    """Raises NotFound, and LinkEnded if it was taken down."""
+    try:
+        return await services.library.store.source(source_id)
+    except NotFound:
+        await services.links.require_not_ended(f"s/{source_id}")
+        raise
+
+
+async def _clip(services: WebServices, clip_id: int) -> LibraryClip:
+    """Raises NotFound, and LinkEnded if it was taken down."""
+    try:
+        return await services.library.store.clip(clip_id)
+    except NotFound:
+        await services.links.require_not_ended(f"c/{clip_id}")
+        raise
 
 
 def master_of(source: SourceVideo) -> StoredFile:

@@ -121,7 +121,9 @@ def navigation(request: Request) -> list[tuple[str, str]]:
     if user.may(Role.EDITOR):
         pages.append(("/review", "Review"))
     pages += [("/follow", "Follow"), ("/operations", "Operations")]
-    return [*pages, ("/subscriptions", "Subscriptions")] if user.may(Role.OPERATOR) else pages
+    return (
+        [*pages, ("/subscriptions", "Subscriptions"), ("/takedowns", "Takedowns")] if user.may(Role.OPERATOR) else pages
+    )
 
 
 def login_path(request: Request) -> str:

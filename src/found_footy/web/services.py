@@ -18,6 +18,7 @@ from found_footy.web.response_cache import ResponseCache
 if TYPE_CHECKING:
     from found_footy.access.store import TokenStore
     from found_footy.clips.store import LinkStore
+    from found_footy.clips.takedown import TakedownService
     from found_footy.feeds.cache import MonitoringRecords, SnapshotCache
     from found_footy.feeds.quota_estimate import PollingPlan
     from found_footy.feeds.registry import FeedDeclarations
@@ -130,6 +131,7 @@ class WebServices:
     """Setup state, for pages without any data yet. Raises StoreUnavailable."""
     notifications: NotificationStore
     subscriptions: SubscriptionService
+    takedowns: TakedownService
     library: LibraryServices
 
     def library_search(self) -> LibrarySearchServices:

@@ -24,7 +24,7 @@ from found_footy.media.images import FRACTIONS, best_poster, to_jpeg
 from found_footy.media.models import Frame
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.objects.store import ThreadedObjectStore
-from found_footy.web.files import find_video, immutable_headers, redirect_to_winner
+from found_footy.web.files import file_headers, find_video, redirect_to_winner
 from found_footy.web.response_cache import etag_matches
 from found_footy.web.services import ServicesDep, WebServices
 
@@ -197,12 +197,12 @@ def proof_frame_time(link: PublishedVideo, at: float | None) -> float:
 
 def _not_modified(request: Request, services: WebServices, etag: str) -> Response | None:
     if etag_matches(etag, request.headers.get("if-none-match")):
-        return Response(status_code=304, headers={"ETag": etag, **immutable_headers(services)})
+        return Response(status_code=304, headers={"ETag": etag, **file_headers(services)})
     return None
 
 
 def _jpeg_response(services: WebServices, etag: str, jpeg: bytes) -> Response:
-    return Response(jpeg, headers={"Content-Type": "image/jpeg", "ETag": etag, **immutable_headers(services)})
+    return Response(jpeg, headers={"Content-Type": "image/jpeg", "ETag": etag, **file_headers(services)})
 
 
 def _thumbnails(request: Request) -> ThumbnailService:

@@ -73,6 +73,7 @@ create table library_sources (
     words tsvector not null generated always as (library_search_vector(title, facts)) stored,
     happened_at timestamptz not null generated always as (library_source_time(facts, created_at)) stored,
     film_deleted_at timestamptz,
+    accounts text[] not null default '{}',  -- that posted the video, as source/name
     unique (event_id, video_md5),
     check ((kind = 'goal') = (event_id is not null and video_md5 is not null)),
     check (num_nonnulls(frames, rate_num, rate_den, width, height) in (0, 5)),

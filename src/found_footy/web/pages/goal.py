@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from found_footy.access.models import Role
 from found_footy.clips.alignment import AlignedBy, ClipAlignment, ClipFacts, ClipOffset
 from found_footy.clips.progress import (
     RejectionCount,
@@ -454,6 +455,7 @@ async def _page(request: Request, services: WebServices, event_id: str) -> HTMLR
     page = await read_goal(request, services, event_id)
     hidden, base = preferences(request).hides(page.fixture_id), base_url(request, services)
     values: dict[str, Any] = {
+        "operator": current_user(request).may(Role.OPERATOR),
         "goal": page,
         "hidden": hidden,
         "after": "" if after is None else after,

@@ -39,6 +39,7 @@ TOPIC_NAMES: Mapping[str, str] = {
     "goal.changed": "Goal corrected",
     "goal.complete": "Search for a goal finished",
     "clip.replaced": "Better copy published",
+    "clip.taken_down": "Clip taken down",
     "clips.ranked": "Clip ranking changed",
     "fixture.score": "Score changed",
     "fixture.status": "Kick-off, half-time, full time",

@@ -577,7 +577,14 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
         media = await opened(aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)))
         outbox = await opened(OutboxReader(url))
         clients, heartbeat = raise_file_limit(settings.stream_clients), settings.stream_heartbeat_seconds
-        live = await opened(Hub(outbox, max_clients=clients, heartbeat_seconds=heartbeat))
+        live = await opened(
+            Hub(
+                outbox,
+                max_clients=clients,
+                heartbeat_seconds=heartbeat,
+                clients_per_address=settings.stream_clients_per_address,
+            )
+        )
         readers = ReadPool(url)
         await readers.open()
         stack.push_async_callback(readers.close)
@@ -614,7 +621,13 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
     async with open_web(settings) as services:
         app = create_app(services)
-        async with HttpServer(app, settings.web_port, host=settings.web_host, name="the web server") as server:
+        async with HttpServer(
+            app,
+            settings.web_port,
+            host=settings.web_host,
+            name="the web server",
+            head_seconds=settings.request_seconds,
+        ) as server:
             log.info(f"pages are served at {server.url}", extra={"action": "web_ready"})
             await server.wait_until(stop)
             services.live.close()  # the server waits for open responses, and these never end by themselves

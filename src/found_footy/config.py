@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
@@ -66,6 +67,21 @@ def _address(text: str) -> str:
     return text
 
 
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        try:
+            ip_network(text, strict=False)
+        except ValueError:
+            raise ValueError("addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, separated by commas") from None
+    return texts
+
+
+def _host_names(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", text) for text in texts):
+        raise ValueError("host names without port, separated by commas")
+    return tuple(text.lower() for text in texts)
+
+
 def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
     try:
         parse_entries(entries)
@@ -76,6 +92,8 @@ def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
 
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_networks)]
+HostNames = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_host_names)]
 FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
 SourceName = Literal["fxtwitter", "reddit", "bluesky", "x", "folder"]
 ALL_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
@@ -454,7 +472,24 @@ class Settings(FeedSettings, LibrarySettings):
         "stream", description="Stream videos through `footy web`, or redirect to a signed URL of the S3 server."
     )
     session_hours: float = Field(12, gt=0, le=8760, description="How long a login on the pages is valid.")
-    login_failures: int = Field(10, ge=1, le=1000, description="Invalid tokens allowed per address in 15 minutes.")
+    login_failures: int = Field(
+        10, ge=1, le=1000, description="Invalid tokens per address, and per token id, before 15 minutes of 429."
+    )
+    trusted_proxies: Networks = Field(
+        (), description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `-Proto` count."
+    )
+    allowed_hosts: HostNames = Field(
+        (), description="Further names under which `footy web` answers, such as a service name in a container network."
+    )
+    downloads_per_address: int = Field(
+        50, ge=1, le=100_000, description="Maximum number of concurrent file downloads per address."
+    )
+    request_seconds: float = Field(
+        30, gt=0, le=600, description="Maximum time without progress while a request is received."
+    )
+    stream_clients_per_address: int = Field(
+        100, ge=1, le=100_000, description="Maximum number of concurrent readers of live updates per address."
+    )
     stream_clients: int = Field(
         2000, ge=1, le=100_000, description="Maximum number of concurrent readers of live updates."
     )
@@ -588,6 +623,8 @@ def _allowed(field: FieldInfo, problem: Any) -> str:
     if get_origin(field.annotation) is Literal:
         return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
     if get_origin(field.annotation) is tuple:
+        if problem["type"] == "value_error":
+            return str(problem["msg"]).removeprefix("Value error, ")
         if get_origin(kinds[0]) is Literal:
             return f"some of {', '.join(get_args(kinds[0]))}, separated by commas"
         return "whole numbers, separated by commas" if int in kinds else "names, separated by commas"

@@ -86,6 +86,32 @@ def test_a_line_end_in_a_message_makes_no_second_json_line() -> None:
     assert (line["msg"], line["team"]) == ('one\ntwo "quoted"\x1b[31m', "a\nb")
 
 
+FORGED = "sent\r\n14:03:00 ERROR runtime forged\x1b[2K\x9b1m\u2028\u202eabc"
+
+
+@pytest.mark.parametrize("log_format", ["json", "pretty"])
+def test_a_log_line_cannot_be_forged_by_newlines_or_escapes(log_format: str) -> None:
+    stream = logs(log_format)
+    log.info(FORGED, extra={"team": FORGED, "action": FORGED})
+    text = stream.getvalue()
+    assert text.count("\n") == len(text.splitlines()) == 1
+    ours = [f"\x1b[{code}m" for code in (0, 1, 2, 32)]
+    for sequence in ours:
+        text = text.replace(sequence, "")
+    assert not set("\r\x1b\x9b\u2028\u202e") & set(text)
+
+
+def test_an_errors_message_cannot_pass_for_a_line_of_the_log() -> None:
+    stream = logs("pretty")
+    try:
+        raise ValueError(FORGED)
+    except ValueError:
+        log.exception("failed")
+    _, *rest = stream.getvalue().splitlines()
+    assert rest
+    assert all(line.startswith("    ") for line in rest)
+
+
 def test_pretty_lines_have_the_same_in_words() -> None:
     stream = logs("pretty")
     log.error("goal seen", extra={"action": "goal_seen", "event_id": "1_40_306_Goal_1"})
@@ -151,6 +177,14 @@ HIDDEN = [
     (f"Authorization: Bearer {SECRET} was sent", "Authorization: *** was sent"),
     (f'"authorization": "Basic {SECRET}"', '"authorization": ***'),
     (f"host=db password={SECRET} user=footy", "host=db password=*** user=footy"),
+    (f"with footy_ab12cd34_{'0a' * 32}, sent", "with footy_ab12cd34_***, sent"),
+    (f"Bearer {SECRET * 3}", "Bearer ***"),
+    (
+        f"https://s3.example/b/k?X-Amz-Date=1&X-Amz-Signature={SECRET}&x=1",
+        "https://s3.example/b/k?X-Amz-Date=1&X-Amz-Signature=***&x=1",
+    ),
+    (f"GET https://host/x.mp4?token={SECRET}#t", "GET https://host/x.mp4?token=***#t"),
+    (f"Cookie: footy_session={SECRET}; a=b", "Cookie: ***"),
     (f"host=db password='two {SECRET}' user=footy", "host=db password=*** user=footy"),
 ]
 

@@ -96,15 +96,18 @@ async def test_revoking_a_token_ends_its_sessions_at_once(small_world: WorldCopy
 # --- wrong tokens
 
 
-async def test_too_many_invalid_tokens_block_the_address(small_world: WorldCopy) -> None:
-    right = await make_token(small_world.store, Role.READER)
+async def written_failures(copy: WorldCopy) -> int:
+    (row,) = await copy.store.database.fetch("select count(*) as number from login_failures where client = '127.0.0.1'")
+    return int(row["number"])
+
+
+async def test_too_many_invalid_tokens_are_refused_with_a_delay(small_world: WorldCopy) -> None:
     async with closed(small_world, login_failures=3) as web:
         for _ in range(2):
             assert (await web.post("/login", data={"token": "wrong"}, headers=PAGE)).status_code == 401
         third = await web.post("/login", data={"token": "wrong"}, headers=PAGE)
-        fourth = await web.post("/login", data={"token": right}, headers=PAGE)
-        assert (third.status_code, fourth.status_code) == (429, 429)
-        assert 0 < int(fourth.headers["retry-after"]) <= 900
+        assert third.status_code == 429
+        assert 0 < int(third.headers["retry-after"]) <= 900
         assert "footy_session" not in web.cookies
 
 
@@ -114,11 +117,7 @@ async def test_invalid_api_tokens_count_and_valid_ones_keep_working(small_world:
         answers = [(await web.get(CLOSED, headers=bearer("wrong"))).status_code for _ in range(5)]
         assert answers == [401, 401, 429, 429, 429]
         assert (await web.get(CLOSED, headers=bearer(right))).status_code == 200
-        assert (await web.post("/login", data={"token": right}, headers=PAGE)).status_code == 429
-    (row,) = await small_world.store.database.fetch(
-        ACCESS_SQL["failures"], client="127.0.0.1", since=NOW - timedelta(1)
-    )
-    assert row["number"] == 3, "no more is written than is counted"
+    assert await written_failures(small_world) == 3, "no more is written than is counted"
 
 
 async def test_login_failures_expire_after_15_minutes(small_world: WorldCopy) -> None:
@@ -126,12 +125,8 @@ async def test_login_failures_expire_after_15_minutes(small_world: WorldCopy) ->
     early = NOW - timedelta(minutes=16)
     for _ in range(10):
         await access.note_failure("127.0.0.1", early, 10)
-    assert await access.failures("127.0.0.1", NOW) == (0, NOW)
     assert await access.note_failure("127.0.0.1", NOW, 10) == (1, NOW)
-    rows = await small_world.store.database.fetch(
-        ACCESS_SQL["failures"], client="127.0.0.1", since=early - timedelta(1)
-    )
-    assert rows[0]["number"] == 1, "the old ones are gone"
+    assert await written_failures(small_world) == 1, "the old ones are gone"
 
 
 # --- logins
@@ -152,7 +147,10 @@ async def test_login_redirects_back_and_sets_an_http_only_cookie(
 
 @pytest.mark.parametrize(
     ("more", "headers"),
-    [({"public_url": "https://goals.example"}, {}), ({}, {"x-forwarded-proto": "https"})],
+    [
+        ({"public_url": "https://goals.example"}, {}),
+        ({"trusted_proxies": ("127.0.0.1",)}, {"x-forwarded-proto": "https"}),
+    ],
 )
 async def test_the_session_cookie_is_secure_with_https(
     small_world: WorldCopy, more: dict[str, object], headers: dict[str, str]

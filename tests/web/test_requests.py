@@ -61,12 +61,16 @@ def test_the_host_name_is_parsed_from_the_host_header(header: str, name: str | N
         ("127.0.0.1.evil.example", "127.0.0.1", False),
         (None, "127.0.0.1", False),
         ("evil example", "0.0.0.0", False),
-        ("desk.lan:8000", "0.0.0.0", True),  # who listens to everybody cannot know all its names
+        ("desk.lan:8000", "0.0.0.0", False),
+        ("web:8000", "0.0.0.0", True),  # FOOTY_ALLOWED_HOSTS
+        ("192.0.2.7:8000", "0.0.0.0", True),  # the address at which the request arrived
+        ("192.0.2.8:8000", "0.0.0.0", False),
+        ("goals.example", "0.0.0.0", True),
         ("desk.lan:8000", "desk.lan", True),
     ],
 )
-def test_a_loopback_server_accepts_its_own_names_only(header: str | None, bound: str, known: bool) -> None:
-    assert is_known_host(header, bound, PUBLIC) is known
+def test_any_other_host_than_the_configured_ones_is_unknown(header: str | None, bound: str, known: bool) -> None:
+    assert is_known_host(header, bound, PUBLIC, ("web",), "192.0.2.7") is known
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import NoReturn
 
 import httpx
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
+from found_footy.clips.store import LinkStore
+from found_footy.errors import StoreUnavailable
+from found_footy.runtime.http_server import HttpServer
+from found_footy.web.app import create_app
 from found_footy.web.security import (
     MAX_BODY_BYTES,
     SecurityHeadersMiddleware,
     content_security_policy,
     security_headers,
 )
-from found_footy.web.services import WebRules
+from found_footy.web.services import WebRules, WebServices
 from tests.support.web_access import PAGE
 
 POLICY = (
@@ -64,6 +70,26 @@ def test_no_csp_allows_inline_script() -> None:
 )
 async def test_an_unknown_host_header_is_refused(site: httpx.AsyncClient, host: str, status: int) -> None:
     assert (await site.get("/login", headers={"host": host})).status_code == status
+
+
+class _BrokenLinks(LinkStore):
+    async def video(self, video_id: str) -> NoReturn:
+        raise StoreUnavailable("PostgreSQL at db.internal:5432 refused the connection of 10.0.0.7")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+async def test_error_bodies_shown_to_the_public_contain_no_internal_address(
+    server: tuple[str, WebServices], accept: str
+) -> None:
+    broken = create_app(replace(server[1], links=_BrokenLinks(server[1].goals.database)))
+    async with HttpServer(broken) as running, httpx.AsyncClient(base_url=running.url) as web:
+        local = await web.get("/v/0123456789abcdef", headers={"accept": accept})
+        public = await web.get("/v/0123456789abcdef", headers={"accept": accept, "x-forwarded-for": "203.0.113.5"})
+    assert (local.status_code, public.status_code) == (503, 503)
+    assert "db.internal" in local.text
+    assert "cannot be reached" in public.text
+    for secret in ("db.internal", "5432", "10.0.0.7"):
+        assert secret not in public.text
 
 
 async def test_a_large_body_is_refused_before_it_is_read(web: httpx.AsyncClient) -> None:

@@ -13,6 +13,7 @@ import pytest
 from found_footy.clips.models import clip_key
 from found_footy.web import files as streaming
 from found_footy.web.services import WebServices
+from found_footy.web.visitors import ConcurrencyLimit
 from tests.conftest import WorldCopy
 from tests.support.football import delete_expired
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
@@ -284,7 +285,7 @@ async def test_a_disconnect_ends_the_reading(
     url, services = server
     counted = Counted(services)
     monkeypatch.setattr(services.files, "read", counted.read)
-    readers = streaming.ConcurrencyLimit(500, "downloads")
+    readers = ConcurrencyLimit(500, "downloads")
     monkeypatch.setattr("found_footy.web.files.downloads_of", lambda request: readers)
     for _ in range(3):
         _, writer = await opened(url, f"/v/{large}")
@@ -299,7 +300,7 @@ async def test_downloads_over_the_limit_return_503(
     server: tuple[str, WebServices], large: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, _ = server
-    readers = streaming.ConcurrencyLimit(noun="downloads", limit=1)
+    readers = ConcurrencyLimit(noun="downloads", limit=1)
     monkeypatch.setattr("found_footy.web.files.downloads_of", lambda request: readers)
     _, writer = await opened(url, f"/v/{large}")
     async with httpx.AsyncClient(base_url=url) as client:

@@ -110,6 +110,11 @@ def client_key(address: str | None) -> str:
     return str(parsed)
 
 
+def account_key(token_id: str) -> str:
+    """Rate limit key of a token, distinct from every address."""
+    return f"token {token_id}"
+
+
 def retry_after_seconds(oldest: datetime, now: datetime) -> int:
     """Seconds until the oldest counted failure expires."""
     return max(1, round((oldest + FAILURE_WINDOW - now).total_seconds()))

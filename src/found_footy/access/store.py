@@ -53,10 +53,6 @@ class TokenStore:
     async def end_session(self, hash_: bytes) -> None:
         await self._db.fetch(SQL["end_session"], hash=hash_)
 
-    async def failures(self, client: str, now: datetime) -> tuple[int, datetime]:
-        (row,) = await self._db.fetch(SQL["failures"], client=client, since=now - FAILURE_WINDOW)
-        return row["number"], row["oldest"] or now
-
     async def note_failure(self, client: str, now: datetime, most: int) -> tuple[int, datetime]:
         (row,) = await self._db.fetch(
             SQL["note_failure"], client=client, now=now, since=now - FAILURE_WINDOW, most=most

@@ -30,9 +30,6 @@ values (%(hash)s, %(token_id)s, %(now)s, %(expires_at)s);
 -- name: end_session
 delete from sessions where hash = %(hash)s;
 
--- name: failures
-select count(*) as number, min(at) as oldest from login_failures where client = %(client)s and at > %(since)s;
-
 -- name: note_failure
 -- Beyond `most` nothing more is written, however often somebody tries.
 with old as (delete from login_failures where at <= %(since)s),

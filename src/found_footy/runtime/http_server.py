@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from found_footy.errors import EngineError
 
@@ -18,6 +21,9 @@ LOOPBACK = "127.0.0.1"
 UNACKNOWLEDGED_MS = 60_000
 # Longer than clients and proxies reuse an idle connection: a request sent while the server closes it would fail.
 KEEP_ALIVE_SECONDS = 75
+HEAD_SECONDS = 30.0
+MAX_ARRIVING = 100
+"""Requests of one peer whose headers are incomplete. Those of real clients are complete within milliseconds."""
 
 
 class HttpServer:
@@ -32,12 +38,15 @@ class HttpServer:
         name: str = "the server",
         grace_seconds: int = 5,
         date_header: bool = True,
+        head_seconds: float = HEAD_SECONDS,
     ) -> None:
+        """A request must arrive, up to the end of its headers, within `head_seconds`."""
         self._app = app
         self._host, self._port = host, port
         self._name = name
         self._grace_seconds = grace_seconds
         self._date_header = date_header
+        self._arrivals = _Arrivals(head_seconds)
         self._server: _QuietServer | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -71,6 +80,9 @@ class HttpServer:
         self._port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,
+            http=partial(_TimedProtocol, self._arrivals),  # type: ignore[arg-type]
+            # The application decides which proxies to trust.
+            proxy_headers=False,
             log_config=None,
             log_level="warning",
             access_log=False,
@@ -116,6 +128,68 @@ class HttpServer:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
+
+
+class _Arrivals:
+    """Requests whose headers are incomplete, by peer."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._by_peer: Counter[str] = Counter()
+
+    def begin(self, peer: str) -> bool:
+        """False if the peer has too many already."""
+        if self._by_peer[peer] >= MAX_ARRIVING:
+            return False
+        self._by_peer[peer] += 1
+        return True
+
+    def end(self, peer: str) -> None:
+        self._by_peer[peer] -= 1
+        if not self._by_peer[peer]:
+            del self._by_peer[peer]
+
+
+class _TimedProtocol(HttpToolsProtocol):
+    """Closes connections that do not complete the headers of a request. uvicorn limits idle connections only."""
+
+    def __init__(self, arrivals: _Arrivals, **options: Any) -> None:
+        super().__init__(**options)
+        self._arrivals = arrivals
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._begin()
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self._end()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end()
+        super().connection_lost(exc)
+
+    @property
+    def _peer(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def _begin(self) -> None:
+        if self._arrivals.begin(self._peer):
+            self._deadline = self.loop.call_later(self._arrivals.seconds, self.transport.abort)
+        else:
+            self.transport.abort()
+
+    def _end(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+            self._arrivals.end(self._peer)
 
 
 class _QuietServer(uvicorn.Server):

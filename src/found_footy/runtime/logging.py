@@ -23,15 +23,33 @@ _SECRETS = re.compile(
     # A value after its name, in the syntax of headers, queries, keyword strings, JSON and Python.
     rf"|(?P<name>{_KEY_NAMES}(?:[\"']?\s*[:=]\s*|[\"'],\s*)(?:b(?=[\"']))?)"
     r"(?:\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic)\s+)?[^\s\"'&,;)}\]]+)"
+    # Our tokens, other bearer tokens, and what makes a signed URL or a webhook's URL work.
+    r"|(?P<token>footy_[a-z0-9]{8}_)[0-9a-f]{16,64}"
+    r"|(?P<scheme>\bbearer\s+)[a-z0-9._~+/=-]{16,}"
+    r"|(?P<query>[?&](?:x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|awsaccesskeyid"
+    r"|key-pair-id|policy|sig|signature|token|access_token|secret|client_secret|code|auth)=)[^\s\"'&#)}\]]+"
+    r"|(?P<cookie>\b(?:set-)?cookie:\s*)[^\r\n\"'<>{}]+"
 )
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters that end a line, start a terminal sequence or reverse the text after them."""
 _SECRET_FIELD = re.compile(rf"(?i){_KEY_NAMES}")
 
 _COLOURS = {"DEBUG": "\x1b[2m", "INFO": "\x1b[32m", "WARNING": "\x1b[33m", "ERROR": "\x1b[31m", "CRITICAL": "\x1b[31m"}
 
 
 def hide_secrets(text: str) -> str:
-    """Mask passwords in URLs and values of secret keys."""
-    return _SECRETS.sub(lambda m: f"{m['user']}***{m['at']}" if m["user"] else f"{m['name']}***", text)
+    """Mask passwords in URLs, values of secret keys, tokens and signatures."""
+    return _SECRETS.sub(_masked, text)
+
+
+def _masked(found: re.Match[str]) -> str:
+    kept = next((found[name] for name in ("user", "name", "token", "scheme", "query", "cookie") if found[name]), "")
+    return f"{kept}***{found['at'] or ''}"
+
+
+def _escaped(text: str) -> str:
+    """Text cannot end its line or change what a terminal shows of others."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _without_secrets(value: Any, name: str = "") -> Any:
@@ -62,18 +80,21 @@ class JsonFormatter(logging.Formatter):
         fields = fields_of(record)
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(_without_secrets(fields), ensure_ascii=False)
+        return _escaped(json.dumps(_without_secrets(fields), ensure_ascii=False))
 
 
 class PrettyFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = _without_secrets(fields_of(record))
         ts, level, module, action, msg = (fields.pop(k) for k in ("ts", "level", "module", "action", "msg"))
-        ids = " ".join(f"{key}={value}" for key, value in fields.items())
+        ids = " ".join(f"{key}={_escaped(str(value))}" for key, value in fields.items())
+        module, action, msg = _escaped(str(module)), _escaped(str(action)), _escaped(str(msg))
         colour = _COLOURS.get(level, "")
         line = f"{ts[11:23]} {colour}{level:<7}\x1b[0m {module} \x1b[1m{action}\x1b[0m {msg} \x1b[2m{ids}\x1b[0m"
         if record.exc_info:
-            line += "\n" + hide_secrets(self.formatException(record.exc_info))
+            # Indented: a line of an error's message cannot pass for a line of the log.
+            trace = hide_secrets(self.formatException(record.exc_info)).split("\n")
+            line += "".join(f"\n    {_escaped(each)}" for each in trace)
         return line
 
 

@@ -36,6 +36,7 @@ from found_footy.web.pages import takedowns as takedowns_page
 from found_footy.web.rendering import STATIC, VersionedStaticFiles
 from found_footy.web.security import SecurityHeadersMiddleware
 from found_footy.web.services import WebServices
+from found_footy.web.visitors import ConcurrencyLimit, VisitorMiddleware
 
 ROUTERS: tuple[APIRouter, ...] = (
     goal_page.router,
@@ -80,18 +81,19 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 class FootyApp(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
-        """Security headers outermost, so that errors raised outside of all routes get them too."""
+        """The visitor first, then security headers, so that errors raised outside of all routes get them too."""
         services: WebServices = self.state.services
         counted = RequestMetricsMiddleware(super().build_middleware_stack(), self.state.metrics)
-        return SecurityHeadersMiddleware(counted, services.rules)
+        guarded = SecurityHeadersMiddleware(counted, services.rules)
+        return VisitorMiddleware(guarded, services.rules.trusted_proxies)
 
 
 def create_app(services: WebServices) -> FastAPI:
     app = create_routes()
     app.state.services = services
     app.state.metrics = WebMetrics()
-    app.state.downloads = files.ConcurrencyLimit(files.MAX_DOWNLOADS, "downloads")
-    app.state.uploads = files.ConcurrencyLimit(uploads.MAX_UPLOADS, "uploads")
+    app.state.downloads = ConcurrencyLimit(files.MAX_DOWNLOADS, "downloads", services.rules.downloads_per_address)
+    app.state.uploads = ConcurrencyLimit(uploads.MAX_UPLOADS, "uploads")
     app.state.thumbnails = thumbnails.ThumbnailService(services.files, services.media)
     app.state.alignment = ClipAlignment(services.links.fingerprints)
     app.state.pictures = uploads.PictureReceiver()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 
 from fastapi import APIRouter
 from starlette.datastructures import Headers
-from starlette.requests import Request, cookie_parser
+from starlette.requests import HTTPConnection, Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,7 +21,7 @@ from found_footy.access.models import (
     SECRET_BYTES,
     Role,
     Token,
-    client_key,
+    account_key,
     csrf_token,
     hash_secret,
     parse_token,
@@ -33,6 +34,7 @@ from found_footy.web.rendering import render
 from found_footy.web.requests import SAFE_METHODS, is_same_origin, read_form, safe_redirect_path
 from found_footy.web.services import ServicesDep, WebServices, get_services
 from found_footy.web.users import ANONYMOUS, SCOPE_KEY, User, check_csrf, check_role, read_role
+from found_footy.web.visitors import visitor_key
 
 SELF_SERVICE_PATHS = frozenset({"/login", "/logout", "/preferences"})
 """These change only the caller's own cookies."""
@@ -90,7 +92,9 @@ async def _identify(scope: Scope, services: WebServices) -> User:
         elif name == b"cookie" and SESSION_COOKIE.encode() in value:
             cookies = value
     if authorization is not None and authorization[:7].lower() == b"bearer ":
-        token = await check_token(services, authorization[7:].decode("latin-1").strip(), _client(scope))
+        token = await check_token(
+            services, authorization[7:].decode("latin-1").strip(), visitor_key(HTTPConnection(scope))
+        )
         return User(token.role, token.name, token.id, "token")
     if cookies is not None and (secret := session_secret(cookie_parser(cookies.decode("latin-1")))) is not None:
         return await _session_user(scope, services, secret)
@@ -134,10 +138,7 @@ async def check_token(services: WebServices, text: str, client: str) -> Token:
     parsed = parse_token(text)
     token = await access.token(parsed[0]) if parsed else None
     if parsed is None or token is None or not verify_secret(token, parsed[1]):
-        limit = services.rules.login_failures
-        failures, oldest = await access.note_failure(client, now, limit)
-        if failures >= limit:
-            raise too_many_attempts(retry_after_seconds(oldest, now))
+        await _note_failure(services, [client] if token is None else [client, account_key(token.id)])
         raise NotLoggedIn("unknown token")
     if ended := token.ended(now):
         raise NotLoggedIn(f"the token {token.name!r} {'was revoked' if ended == 'revoked' else 'has expired'}")
@@ -146,14 +147,26 @@ async def check_token(services: WebServices, text: str, client: str) -> Token:
     return token
 
 
+async def _note_failure(services: WebServices, keys: Sequence[str]) -> None:
+    """Count an invalid secret by its address, and by the token that it claims to be. Raises TooManyRequests.
+
+    Only further wrong secrets are refused: neither the neighbours of an address nor the owner of a token are locked
+    out, and 256 random bits cannot be guessed in the meantime.
+    """
+    now, limit = services.now(), services.rules.login_failures
+    waits = []
+    for key in keys:
+        failures, oldest = await services.access.note_failure(key, now, limit)
+        if failures >= limit:
+            waits.append(retry_after_seconds(oldest, now))
+    if waits:
+        raise too_many_attempts(max(waits))
+
+
 def too_many_attempts(seconds: int) -> TooManyRequests:
-    error = TooManyRequests(f"too many invalid tokens from this address; try again in {seconds} s")
+    error = TooManyRequests(f"too many invalid tokens; try again in {seconds} s")
     vars(error)["headers"] = {"Retry-After": str(seconds)}
     return error
-
-
-def _client(scope: Scope) -> str:
-    return client_key(scope["client"][0] if scope.get("client") else None)
 
 
 def _private_caching(send: Send) -> Send:
@@ -185,12 +198,9 @@ async def login_page(request: Request, back: str = "/") -> Response:
 async def log_in(request: Request, services: ServicesDep) -> Response:
     form = await read_form(request)
     back = _back_path(form.get("back", "/"))
-    client, now = client_key(request.client.host if request.client else None), services.now()
-    failures, oldest = await services.access.failures(client, now)
-    if failures >= services.rules.login_failures:
-        raise too_many_attempts(retry_after_seconds(oldest, now))
+    now = services.now()
     try:
-        token = await check_token(services, form.get("token", "").strip(), client)
+        token = await check_token(services, form.get("token", "").strip(), visitor_key(request))
     except NotLoggedIn as error:
         message = str(error)
         return _render_login(request, back, f"{message[:1].upper()}{message[1:]}.")

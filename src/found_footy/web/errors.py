@@ -28,12 +28,14 @@ from found_footy.errors import (
     NotLoggedIn,
     ObjectMissing,
     ObjectStoreError,
+    RequestError,
     StoreUnavailable,
     StreamFull,
     TooManyRequests,
 )
 from found_footy.web.api.models import ErrorResponse
 from found_footy.web.rendering import login_path, render, wants_html
+from found_footy.web.users import can_see_internals
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +85,15 @@ async def error_response_of(request: Request, error: Exception) -> Response:
         headers["WWW-Authenticate"] = "Bearer"
     if status == 503:
         headers.setdefault("Retry-After", "5")
-    return error_response(request, status, error.kind, str(error), error.hint, headers)
+    message, hint = _shown(request, status, error)
+    return error_response(request, status, error.kind, message, hint, headers)
+
+
+def _shown(request: Request, status: int, error: FootyError) -> tuple[str, str]:
+    """Message and hint. Those of failed engines contain addresses, which the public does not get to see."""
+    if status < 500 or isinstance(error, RequestError) or can_see_internals(request):
+        return str(error), error.hint
+    return (type(error).__doc__ or "internal error").partition(".")[0], ""
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

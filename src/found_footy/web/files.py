@@ -12,12 +12,12 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from found_footy.clips.models import PublishedVideo
-from found_footy.errors import LinkEnded, NotFound, ObjectMissing, ObjectStoreError, ObjectStoreUnavailable, StreamFull
+from found_footy.errors import LinkEnded, NotFound, ObjectMissing, ObjectStoreError, ObjectStoreUnavailable
 from found_footy.library.models import (
     FILES_DELETED,
     LibraryClip,
@@ -33,6 +33,7 @@ from found_footy.text import clean_text
 from found_footy.web.api.parameters import MAX_BIGINT
 from found_footy.web.response_cache import etag_matches
 from found_footy.web.services import ServicesDep, WebServices
+from found_footy.web.visitors import ConcurrencyLimit, limited_address
 
 MAX_HEADER_LENGTH = 200
 """Maximum length of a Range header; a longer one is ignored."""
@@ -89,23 +90,6 @@ MAX_DOWNLOADS = 500
 """Per process. Each download holds one chunk, and as much again in the send buffer."""
 
 
-class ConcurrencyLimit:
-    """Limit per process. Raises StreamFull when it is reached."""
-
-    def __init__(self, limit: int, noun: str) -> None:
-        self.limit = limit
-        self.running = 0
-        self._noun = noun
-
-    def __enter__(self) -> None:
-        if self.running >= self.limit:
-            raise StreamFull(f"too many {self._noun} at once (limit {self.limit}); try again later")
-        self.running += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.running -= 1
-
-
 class RangeResponse(Response):
     """Streams a range. Call `open` before returning it: a missing file must not look like an empty one."""
 
@@ -130,7 +114,7 @@ class RangeResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnected = asyncio.create_task(_wait_for_disconnect(receive))
         try:
-            with self._limit:
+            with self._limit.entered(limited_address(HTTPConnection(scope))):
                 await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
                 await self._send(send, disconnected)
         finally:

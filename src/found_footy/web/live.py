@@ -13,11 +13,13 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from found_footy.errors import BadRequest, StoreUnavailable, StreamFull
 from found_footy.notifications.models import TOPICS, OutboxMessage, expand_topics
+from found_footy.web.visitors import ConcurrencyLimit, limited_address
 
 
 class OutboxSource(Protocol):
@@ -203,7 +205,8 @@ class CloseReason(StrEnum):
 
 
 class StreamClient:
-    def __init__(self, hub: Hub, filters: StreamFilter, position: int) -> None:
+    def __init__(self, hub: Hub, filters: StreamFilter, position: int, address: str | None = None) -> None:
+        self.address = address
         self._loop = asyncio.get_running_loop()
         self._hub = hub
         self._filters = filters
@@ -348,6 +351,7 @@ class Hub:
         *,
         max_clients: int,
         heartbeat_seconds: float,
+        clients_per_address: int | None = None,
         buffer_messages: int = BUFFER_MESSAGES,
         buffer_bytes: int = BUFFER_BYTES,
         stall_seconds: float = STALL_SECONDS,
@@ -355,7 +359,7 @@ class Hub:
         self.outbox = outbox
         self.recent = MessageBuffer(buffer_messages, buffer_bytes)
         self._buffer_messages = buffer_messages
-        self._max_clients = max_clients
+        self._limit = ConcurrencyLimit(max_clients, "live streams", clients_per_address)
         self._heartbeat, self._stall = heartbeat_seconds, stall_seconds
         self._clients: set[StreamClient] = set()
         self._started = False
@@ -399,34 +403,39 @@ class Hub:
 
     # --- Clients.
 
-    async def start_position(self, after: int | None) -> int:
-        """Start position of a stream. Raises BadRequest for a future position, StoreUnavailable, StreamFull."""
+    async def start_position(self, after: int | None, address: str | None = None) -> int:
+        """Start position of a stream. Raises BadRequest for a future position, StoreUnavailable, StreamFull, or
+        TooManyRequests.
+        """
         known = self.position
         if known is None or (after is not None and after > known):
             known = await self.outbox.latest()
         if after is not None and after > known:
             raise BadRequest(f"position {after} does not exist yet; the latest is {known}")
-        self._check_capacity()
+        self._check_capacity(address)
         return known if after is None else after
 
-    def connect(self, filters: StreamFilter, position: int) -> StreamClient:
-        client = StreamClient(self, filters, position)
+    def connect(self, filters: StreamFilter, position: int, address: str | None = None) -> StreamClient:
+        client = StreamClient(self, filters, position, address)
         self._clients.add(client)
+        self._limit.add(address)
         if self._closed:
             client.close(CloseReason.CLOSING)
         return client
 
     def disconnect(self, client: StreamClient) -> None:
         self._clients.discard(client)
+        self._limit.remove(client.address)
         if client.close_reason is CloseReason.SLOW:
             log.warning("closed a stream client that does not read", extra={"action": "stream_client_slow"})
 
-    def _check_capacity(self) -> None:
+    def _check_capacity(self, address: str | None) -> None:
         for task in self._tasks:
             if task.done() and not self._closed:
                 task.result()  # raises the error of a dead task
-        if self._closed or len(self._clients) >= self._max_clients:
-            raise StreamFull(f"{len(self._clients)} clients connected: stream limit reached")
+        if self._closed:
+            raise StreamFull("the server is stopping")
+        self._limit.check(address)
 
     # --- Reading.
 
@@ -511,7 +520,7 @@ class EventStreamResponse(Response):
         async def write(content: bytes) -> None:
             await send({"type": "http.response.body", "body": content, "more_body": True})
 
-        client = self._hub.connect(self._filters, self._position)
+        client = self._hub.connect(self._filters, self._position, limited_address(HTTPConnection(scope)))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             writing = asyncio.create_task(client.run(write))

@@ -48,15 +48,18 @@ def host_name(header: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def is_known_host(header: str | None, bound: str, public_url: str | None) -> bool:
-    """Protect a loopback server from DNS rebinding, which only the Host header reveals."""
+def is_known_host(
+    header: str | None, bound: str, public_url: str | None, allowed: tuple[str, ...] = (), reached_at: str | None = None
+) -> bool:
+    """Whether a request is meant for this server, by its Host header; after DNS rebinding it has another name.
+
+    Known are the configured names, loopback names, and the address of this machine that the request `reached_at`.
+    """
     name = host_name(header) if header else None
     if name is None:
         return False
-    if not is_loopback(bound):
-        return True
     public = urlsplit(public_url).hostname if public_url else None
-    return is_loopback(name) or name in (bound.lower(), public)
+    return is_loopback(name) or name in (bound.lower(), public, reached_at) or name in allowed
 
 
 def safe_redirect_path(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from starlette.exceptions import HTTPException
@@ -13,6 +14,8 @@ from found_footy.web.requests import is_known_host
 from found_footy.web.services import WebRules
 
 MAX_BODY_BYTES = 1024 * 1024
+MIN_BYTES_PER_SECOND = 1024
+"""Of a request body, after the first FOOTY_REQUEST_SECONDS."""
 UPLOAD_PATHS = frozenset({"/api/v1/sources"})
 """Paths whose bodies are streamed to disk; all others are read into memory."""
 MAX_CACHED_HOSTS = 64
@@ -56,7 +59,7 @@ class SecurityHeadersMiddleware:
         self._rules = rules
         self._headers = security_headers(rules)
         self._names = {name for name, _ in self._headers}
-        self._hosts: dict[bytes, bool] = {}
+        self._hosts: dict[tuple[bytes, str | None], bool] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -71,8 +74,9 @@ class SecurityHeadersMiddleware:
                 length, has_body = value, True
             elif name == b"transfer-encoding":
                 has_body = True
-        if not self._is_known(host):
-            hint = "Use the address that `footy web` printed, or set FOOTY_PUBLIC_URL."
+        reached_at = scope["server"][0] if scope.get("server") else None
+        if not self._is_known(host, reached_at):
+            hint = "Use the address that `footy web` printed, or set FOOTY_PUBLIC_URL or FOOTY_ALLOWED_HOSTS."
             refusal = error_response(Request(scope), 400, "BadRequest", "unknown Host header", hint, {})
             await refusal(scope, receive, send)
             return
@@ -82,18 +86,21 @@ class SecurityHeadersMiddleware:
             refusal = error_response(Request(scope), 413, "BadRequest", _too_large(limit), "", headers)
             await refusal(scope, receive, send)
             return
-        await self._app(scope, _bounded(receive, limit) if has_body else receive, send)
+        await self._app(scope, _bounded(receive, limit, self._rules.request_seconds) if has_body else receive, send)
 
     def _max_bytes(self, scope: Scope) -> int:
         is_upload = scope["method"] == "POST" and scope["path"] in UPLOAD_PATHS
         return self._rules.source_mb * 1_000_000 if is_upload else MAX_BODY_BYTES
 
-    def _is_known(self, host: bytes) -> bool:
-        known = self._hosts.get(host)
+    def _is_known(self, host: bytes, reached_at: str | None) -> bool:
+        known = self._hosts.get((host, reached_at))
         if known is None:
-            known = is_known_host(host.decode("latin-1"), self._rules.web_host, self._rules.public_url)
+            rules = self._rules
+            known = is_known_host(
+                host.decode("latin-1"), rules.web_host, rules.public_url, rules.allowed_hosts, reached_at
+            )
             if len(self._hosts) < MAX_CACHED_HOSTS:
-                self._hosts[host] = known
+                self._hosts[host, reached_at] = known
         return known
 
     def _with_headers(self, send: Send) -> Send:
@@ -110,14 +117,27 @@ class SecurityHeadersMiddleware:
         return send_with_headers
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
-    """Count received bytes: chunked bodies have no Content-Length."""
-    size = 0
+def _bounded(receive: Receive, limit: int, seconds: float) -> Receive:
+    """Count received bytes, because chunked bodies have no Content-Length, and the time spent waiting for them.
+
+    A body may take `seconds`, and longer only as long as it arrives at MIN_BYTES_PER_SECOND.
+    """
+    size, waited, complete = 0, 0.0, False
+    loop = asyncio.get_running_loop()
 
     async def receive_bounded() -> Message:
-        nonlocal size
-        message = await receive()
+        nonlocal size, waited, complete
+        if complete:  # only a disconnect can follow
+            return await receive()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(max(0.0, seconds + size / MIN_BYTES_PER_SECOND - waited)):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "the request body arrives too slowly", {"Connection": "close"}) from None
+        waited += loop.time() - began
         size += len(message.get("body", b""))
+        complete = not message.get("more_body", False)
         if size > limit:
             raise HTTPException(413, _too_large(limit), {"Connection": "close"})
         return message

@@ -62,6 +62,10 @@ class WebRules:
     video_links: str = "stream"
     session_hours: float = 12
     login_failures: int = 10
+    trusted_proxies: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+    downloads_per_address: int = 50
+    request_seconds: float = 30
     stream_clients: int = 2000
     stream_heartbeat_seconds: float = 15
     poll_seconds: float = 30

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from starlette.requests import ClientDisconnect, Request
 
-from found_footy.access.models import client_key
 from found_footy.errors import (
     BadRequest,
     DecoderUnavailable,
@@ -29,8 +28,8 @@ from found_footy.library.models import SourceKind, Submission, upload_key
 from found_footy.library.submissions import title_from_filename, validate_facts, validate_title, validate_url
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.limits import take_token
-from found_footy.web.files import ConcurrencyLimit
 from found_footy.web.services import WebServices
+from found_footy.web.visitors import ConcurrencyLimit, limited_address, visitor_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +61,7 @@ async def submit_file(
     """
     valid_facts, key = validate_facts(facts), upload_key(uuid4().hex)
     valid_title = validate_title(title, title_from_filename(name) or "Untitled video")
-    with _uploads(request):
+    with _uploads(request).entered(limited_address(request)):
         await _store(services, key, request.stream())
     try:
         submission = Submission(SourceKind.FILE, valid_title, valid_facts, upload_key=key, by=by)
@@ -138,8 +137,8 @@ class PictureReceiver:
 
     async def read(self, request: Request, decoder: MediaProcessor) -> NDArray[np.uint8]:
         """Read and decode an image. Raises BadRequest, TooManyRequests and StreamFull."""
-        self._admit(client_key(request.client.host if request.client else None))
-        with self._limit:
+        self._admit(visitor_key(request))
+        with self._limit.entered(limited_address(request)):
             try:
                 return await decoder.decode_image(await read_picture(request))
             except MediaError as error:

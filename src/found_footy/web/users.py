@@ -17,6 +17,7 @@ from found_footy.errors import NotAllowed, NotLoggedIn
 from found_footy.library.review import Reviewer
 from found_footy.web.requests import SAFE_METHODS, is_loopback, read_form
 from found_footy.web.services import WebRules, WebServices, get_services
+from found_footy.web.visitors import is_local
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -81,9 +82,13 @@ def library_reviewer(services: WebServices, user: User) -> Reviewer:
 
 
 def can_see_internals(request: HTTPConnection) -> bool:
-    """Whether to show host names and engine messages: to operators, and to every client of a loopback server."""
+    """Whether to show host names and engine messages: to operators, and to programs on the machine of a loopback
+    server.
+    """
     rules = get_services(request).rules
-    return current_user(request).may(Role.OPERATOR) or (is_loopback(rules.web_host) and rules.public_url is None)
+    return current_user(request).may(Role.OPERATOR) or (
+        is_loopback(rules.web_host) and rules.public_url is None and is_local(request)
+    )
 
 
 def csrf_field(request: HTTPConnection) -> Markup:

@@ -6,6 +6,7 @@ import re
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
+from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.errors import BadRequest
@@ -13,6 +14,7 @@ from found_footy.web.api.models import ErrorResponse
 from found_footy.web.errors import Responses, error_responses
 from found_footy.web.live import EventStreamResponse, stream_filter
 from found_footy.web.services import ServicesDep
+from found_footy.web.visitors import limited_address
 
 router = APIRouter(prefix="/api/v1", tags=["live"])
 
@@ -51,6 +53,7 @@ LastEventId = Annotated[str | None, Header(description="The last received id.")]
 
 @router.get("/stream", response_class=Response, responses=RESPONSES, summary="Stream live updates")
 async def stream(
+    request: Request,
     services: ServicesDep,
     fixture: Fixtures,
     event: Events,
@@ -64,7 +67,7 @@ async def stream(
     everything it missed; `reset` reports that older messages have expired.
     """
     filters = stream_filter(fixture, event, topic)
-    position = await services.live.start_position(position_of(last_event_id or after))
+    position = await services.live.start_position(position_of(last_event_id or after), limited_address(request))
     return EventStreamResponse(services.live, filters, position)
 
 

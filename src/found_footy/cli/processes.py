@@ -1,4 +1,4 @@
-"""`footy up`, `worker`, `web` and `watchdog`: the processes of the system."""
+"""`footy up`, `worker`, `web` and `watchdog`: the processes of the system. `footy migrate` prepares its engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from found_footy.cli.common import run, settings_with_logs, stop_event
+from found_footy.cli.common import log_start, out, run, settings_with_logs, stop_event
 from found_footy.runtime.data_folder import with_running_engines
 
 
@@ -19,6 +19,7 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
     from found_footy.runtime.system import pages_url
 
     settings = settings_with_logs()
+    log_start("up")
     if workers is not None:
         settings = settings.model_copy(update={"workers": workers})
 
@@ -36,6 +37,7 @@ def up(workers: Annotated[int | None, typer.Option(min=1, max=64, help="Worker p
 def worker() -> None:
     """Run one worker on the engines in the settings, or on those of `footy up`."""
     settings = with_running_engines(settings_with_logs())
+    log_start("worker")
 
     from found_footy.app import work
 
@@ -48,6 +50,7 @@ def worker() -> None:
 def web() -> None:
     """Serve the pages, the API and live updates, on the engines in the settings or on those of `footy up`."""
     settings = with_running_engines(settings_with_logs())
+    log_start("web")
 
     import uvloop
 
@@ -62,6 +65,7 @@ def web() -> None:
 def watchdog() -> None:
     """Run the watchdog: check feed health and restart what is stuck. `footy up` starts one."""
     settings = with_running_engines(settings_with_logs())
+    log_start("watchdog")
 
     from found_footy.app import open_watchdog
 
@@ -70,3 +74,19 @@ def watchdog() -> None:
             await running.run(stop_event())
 
     run(body, when_stopped=0)
+
+
+def migrate() -> None:
+    """Apply the database schema, create the bucket and register the schedules. `footy up` does it, too."""
+    settings = with_running_engines(settings_with_logs())
+    log_start("migrate")
+
+    from found_footy.app import prepare
+
+    async def body() -> None:
+        prepared = await prepare(settings)
+        out.print(f"schema: {', '.join(prepared.migrations) or 'up to date'}")
+        out.print(f"object store: {'bucket created' if prepared.bucket_created else 'ready'}")
+        out.print(f"schedules: {'registered, first ingest started' if prepared.is_new else 'up to date'}")
+
+    run(body)

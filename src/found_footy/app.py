@@ -135,6 +135,10 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
     return INGEST_SCHEDULE in await register_schedules(client, schedules(settings), start_now=start_now)
 
 
+NAMESPACE_RETENTION = timedelta(days=3)
+"""How long Temporal keeps closed workflows in a namespace that `footy migrate` registers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     migrations: tuple[str, ...]
@@ -146,7 +150,7 @@ class Preparation:
 
 async def prepare(settings: Settings) -> Preparation:
     """Prepare external engines for the processes of a deployment. Idempotent. The last step starts work."""
-    from found_footy.runtime.temporal import connect_with_retry
+    from found_footy.runtime.temporal import connect_with_retry, ensure_namespace
     from found_footy.storage.migrations import migrate
     from found_footy.storage.stores import require_database_url
 
@@ -154,6 +158,7 @@ async def prepare(settings: Settings) -> Preparation:
     async with aclosing(build_objects(settings)) as objects:
         bucket_created = await objects.create_bucket()
     client = await connect_with_retry(settings)
+    await ensure_namespace(client, NAMESPACE_RETENTION)
     is_new = await prepare_temporal(client, settings)
     if is_new:
         await start_first_ingest(client, settings)

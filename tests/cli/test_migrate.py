@@ -15,7 +15,6 @@ from found_footy.config import load_settings
 from found_footy.runtime.schedules import missing_schedules
 from tests.cli.conftest import Footy
 from tests.conftest import SharedEngines
-from tests.support.engines import client_in_namespace
 from tests.support.seaweed import SeaweedServer
 
 
@@ -23,7 +22,6 @@ from tests.support.seaweed import SeaweedServer
 def engines(empty_database: str, temporal_address: str, shared_engines: SharedEngines) -> Mapping[str, str]:
     server = SeaweedServer.from_json(shared_engines.address("seaweed"))
     namespace = f"migrate-{uuid4()}"
-    asyncio.run(client_in_namespace(temporal_address, namespace))
     return {
         "DATABASE_URL": empty_database,
         "TEMPORAL_ADDRESS": temporal_address,

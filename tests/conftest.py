@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
+from psycopg import sql
 from temporalio.client import Client
 from xdist.scheduler import LoadScopeScheduling
 
@@ -201,6 +204,15 @@ def database_url(databases: Databases) -> Iterator[str]:
     """A migrated, empty database of one's own."""
     with databases.borrowed() as url:
         yield url
+
+
+@pytest.fixture
+def empty_database(postgres_server: str) -> str:
+    """As after `createdb`: without our schema."""
+    name = f"empty_{uuid4().hex}"
+    with psycopg.connect(urlsplit(postgres_server)._replace(path="/postgres").geturl(), autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
+    return urlsplit(postgres_server)._replace(path=f"/{name}").geturl()
 
 
 @pytest.fixture(scope="session")

@@ -138,6 +138,49 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
     return INGEST_SCHEDULE in await register_schedules(client, schedules(settings), start_now=start_now)
 
 
+NAMESPACE_RETENTION = timedelta(days=3)
+"""How long Temporal keeps closed workflows in a namespace that `footy migrate` registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    migrations: tuple[str, ...]
+    """Applied now."""
+    bucket_created: bool
+    is_new: bool
+    """Whether Temporal had no schedules before."""
+
+
+async def prepare(settings: Settings) -> Preparation:
+    """Prepare external engines for the processes of a deployment. Idempotent. The last step starts work."""
+    from found_footy.runtime.temporal import connect_with_retry, ensure_namespace
+    from found_footy.storage.migrations import migrate
+    from found_footy.storage.stores import require_database_url
+
+    migrations = await migrate(require_database_url(settings))
+    async with aclosing(build_objects(settings)) as objects:
+        bucket_created = await objects.create_bucket()
+    client = await connect_with_retry(settings)
+    await ensure_namespace(client, NAMESPACE_RETENTION)
+    is_new = await prepare_temporal(client, settings)
+    if is_new:
+        await start_first_ingest(client, settings)
+    return Preparation(tuple(migrations), bucket_created, is_new)
+
+
+async def start_first_ingest(client: Client, settings: Settings) -> WorkflowHandle[Any, IngestResult]:
+    """Start an ingest on a new system: the next daily one may be a day away."""
+    from found_footy.fixtures.ingest import ingest_order
+    from found_footy.fixtures.workflow import IngestWorkflow
+
+    return await client.start_workflow(
+        IngestWorkflow.run,
+        replace(ingest_order(settings), days_before=1),
+        id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
+        task_queue=settings.task_queue,
+    )
+
+
 # --- Workers.
 
 
@@ -721,21 +764,11 @@ class Running:
 async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator[Running]:
     """Run the whole system on this machine while the block is open."""
     from found_footy.feeds.registry import check_feeds
-    from found_footy.fixtures.ingest import ingest_order
-    from found_footy.fixtures.workflow import IngestWorkflow
     from found_footy.runtime.system import run_system
 
     await check_feeds(settings)  # report a missing key before anything starts
     async with run_system(settings, prepare_temporal, browser=browser) as system:
-        first_ingest = None
-        if system.is_new:
-            # The next daily ingest may be a day away.
-            first_ingest = await system.client.start_workflow(
-                IngestWorkflow.run,
-                replace(ingest_order(system.settings), days_before=1),
-                id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
-                task_queue=system.settings.task_queue,
-            )
+        first_ingest = await start_first_ingest(system.client, system.settings) if system.is_new else None
         async with AsyncExitStack() as stack:
             if system.settings.scaler:
                 await stack.enter_async_context(_scaling(system.settings, system.client, system.supervisor))

@@ -244,6 +244,9 @@ class Settings(FeedSettings, LibrarySettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", validation_alias=well_known("LOG_LEVEL"), description="Minimum level of log messages."
     )
+    commit: str | None = Field(
+        None, description="Commit of this build, shown with the version. The image sets it; a checkout asks git."
+    )
 
     database_url: PostgresUrl | None = Field(
         None,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from found_footy.config import Settings
 from found_footy.errors import SchemaOutdated, SchemaTooNew
@@ -30,15 +28,6 @@ from found_footy.storage.read_pool import ReadPool
 
 OURS = [(each.name, each.checksum) for each in migrations()]
 BASELINE_ROW, DOCUMENTS_ROW = OURS[0], OURS[-1]
-
-
-@pytest.fixture
-def empty_database(postgres_server: str) -> str:
-    """As after `createdb`: without our schema."""
-    name = f"empty_{uuid4().hex}"
-    with psycopg.connect(urlsplit(postgres_server)._replace(path="/postgres").geturl(), autocommit=True) as connection:
-        connection.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-    return urlsplit(postgres_server)._replace(path=f"/{name}").geturl()
 
 
 def execute(url: str, statement: str) -> None:

@@ -33,6 +33,7 @@ from found_footy.operations.models import (
 )
 from found_footy.operations.probe import SystemProbe
 from found_footy.operations.store import OperationsStore
+from found_footy.version import current_build
 from tests.conftest import WorldCopy
 from tests.support.operations import NOW, cached, declared, health, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
@@ -71,11 +72,19 @@ async def test_health_and_the_operations_page_have_the_same_grade(small_world: W
         }
 
 
+async def test_health_and_the_operations_page_show_version_and_commit(site: httpx.AsyncClient) -> None:
+    build = current_build()
+    health = (await site.get("/health")).json()
+    assert (health["version"], health["commit"]) == (build.version, build.commit)
+    assert f"version {build}" in (await site.get("/operations", headers=PAGE)).text
+
+
 async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
     operator = await make_token(small_world.store, Role.OPERATOR)
     editor = await make_token(small_world.store, Role.EDITOR)
     async with showing(measured(disk=Disk(9, 100)), small_world.settings, web_host="0.0.0.0") as web:
         plain = {"grade": "degraded", "live": True, "ready": True, "feeds": "healthy"}
+        plain |= {"version": current_build().version, "commit": current_build().commit}
         plain |= {"engines": None, "reasons": None}
         assert (await web.get("/health")).json() == plain
         assert (await web.get("/health", headers=bearer(editor))).json() == plain

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, out, print_json
+from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, log_start, out, print_json
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
@@ -111,6 +111,7 @@ def run() -> None:
 
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
+    log_start("browser")
 
     async def body() -> None:
         async with (

@@ -21,6 +21,7 @@ from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.runtime.logging import configure
+from found_footy.version import current_build
 
 if TYPE_CHECKING:
     from found_footy.storage.postgres import Database
@@ -77,6 +78,15 @@ def settings_with_logs(level: str | None = None) -> Settings:
     settings = load_settings()
     configure(settings.log_format, level or settings.log_level)
     return settings
+
+
+def log_start(process: str) -> None:
+    """Log which version this process runs."""
+    build = current_build()
+    log.info(
+        f"footy {process} starts: found-footy {build}",
+        extra={"action": "starting", "version": build.version, "commit": build.commit},
+    )
 
 
 def located_settings(*needed: str) -> Settings:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
@@ -22,7 +21,7 @@ from found_footy.cli.init import init
 from found_footy.cli.library import library, submit
 from found_footy.cli.matches import clips, fixture, fixtures, goal, ingest
 from found_footy.cli.media import media
-from found_footy.cli.processes import scaler, up, watchdog, web, worker
+from found_footy.cli.processes import migrate, scaler, up, watchdog, web, worker
 from found_footy.cli.recordings import record, replay
 from found_footy.cli.scenarios import demo, simulate
 from found_footy.cli.search import search
@@ -45,6 +44,7 @@ from found_footy.errors import (
     StoreUnavailable,
     VisionError,
 )
+from found_footy.version import current_build
 
 EXIT_CODES: dict[type[FootyError], int] = {
     SettingsError: 2,
@@ -74,21 +74,22 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        out.print(f"found-footy {version('found-footy')}", highlight=False)
+        out.print(f"found-footy {current_build()}", highlight=False)
         raise typer.Exit
 
 
 @app.callback()
 def footy(
     _: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show version and commit."),
     ] = False,
 ) -> None:
     """Watch live matches, detect goals and collect their clips."""
 
 
 for command in (
-    *(init, up, worker, web, watchdog, scaler),
+    *(init, up, worker, web, watchdog, scaler, migrate),
     *(health, recycle, doctor),
     *(ingest, fixtures, fixture, goal, clips),
     *(submit, search),

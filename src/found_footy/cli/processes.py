@@ -1,4 +1,4 @@
-"""`footy up`, `worker`, `web`, `watchdog` and `scaler`: the processes of the system."""
+"""`footy up` and its processes `worker`, `web`, `watchdog` and `scaler`. `footy migrate` prepares the engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from found_footy.cli.common import AsJson, drain_event, out, print_json, run, settings_with_logs, stop_event
+from found_footy.cli.common import (
+    AsJson,
+    drain_event,
+    log_start,
+    out,
+    print_json,
+    run,
+    settings_with_logs,
+    stop_event,
+)
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.runtime.queues import ALL_KINDS, listed, parse_kinds
 
@@ -25,6 +34,7 @@ def up(
     from found_footy.runtime.system import pages_url
 
     settings = settings_with_logs()
+    log_start("up")
     if workers is not None:
         settings = settings.model_copy(update={"workers": workers})
 
@@ -50,6 +60,7 @@ def worker(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--queues") from None
     settings = with_running_engines(settings_with_logs())
+    log_start("worker")
 
     from found_footy.app import work
 
@@ -62,6 +73,7 @@ def worker(
 def web() -> None:
     """Serve the pages, the API and live updates, on the engines in the settings or on those of `footy up`."""
     settings = with_running_engines(settings_with_logs())
+    log_start("web")
 
     import uvloop
 
@@ -115,6 +127,7 @@ def scaling_document(report: PoolReport) -> dict[str, Any]:
 def watchdog() -> None:
     """Run the watchdog: check feed health and restart what is stuck. `footy up` starts one."""
     settings = with_running_engines(settings_with_logs())
+    log_start("watchdog")
 
     from found_footy.app import open_watchdog
 
@@ -123,3 +136,19 @@ def watchdog() -> None:
             await running.run(stop_event())
 
     run(body, when_stopped=0)
+
+
+def migrate() -> None:
+    """Apply the database schema, create the bucket and register the schedules. `footy up` does it, too."""
+    settings = with_running_engines(settings_with_logs())
+    log_start("migrate")
+
+    from found_footy.app import prepare
+
+    async def body() -> None:
+        prepared = await prepare(settings)
+        out.print(f"schema: {', '.join(prepared.migrations) or 'up to date'}")
+        out.print(f"object store: {'bucket created' if prepared.bucket_created else 'ready'}")
+        out.print(f"schedules: {'registered, first ingest started' if prepared.is_new else 'up to date'}")
+
+    run(body)

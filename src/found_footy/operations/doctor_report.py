@@ -23,6 +23,7 @@ from found_footy.operations.doctor import Examination
 from found_footy.operations.models import UnexpectedAnswer
 from found_footy.runtime.redaction import Redactor
 from found_footy.secrets import PERSONAL, secret_values
+from found_footy.version import current_build
 
 MAX_REPORT_BYTES = 1024 * 1024
 MAX_BODY_CHARS = 64 * 1024
@@ -44,7 +45,7 @@ def report_document(settings: Settings, examination: Examination) -> dict[str, A
     """Build the report with the newest responses that fit into MAX_REPORT_BYTES; `answers_left_out` counts the rest."""
     redactor = Redactor([*secret_values(settings), *_identity()])
     document: dict[str, Any] = {
-        "version": version("found-footy"),
+        "version": str(current_build()),
         "created_at": examination.at.isoformat(),
         "python": platform.python_version(),
         "platform": platform.platform(),

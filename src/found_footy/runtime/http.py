@@ -25,7 +25,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import version
 from typing import Any
 
 import httpcore
@@ -35,9 +34,10 @@ from found_footy.runtime.addresses import MAX_ADDRESSES, AddressPolicy, Resolve,
 from found_footy.runtime.http_exchanges import note_exchange
 from found_footy.runtime.retry import Deadline
 from found_footy.text import clean_text
+from found_footy.version import VERSION
 
 PROJECT_URL = "https://github.com/found-footy/found-footy"
-USER_AGENT = f"found-footy/{version('found-footy')} (+{PROJECT_URL})"
+USER_AGENT = f"found-footy/{VERSION} (+{PROJECT_URL})"
 """Name, version and a link. ESPN has rejected bare tokens and browser strings since August 2026; Reddit and Wikimedia
 throttle clients that do not identify themselves.
 """

@@ -6,14 +6,19 @@ import asyncio
 import logging
 from datetime import UTC, datetime, timedelta
 
+from google.protobuf.duration_pb2 import Duration
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import (
+    DescribeNamespaceRequest,
+    DescribeTaskQueueRequest,
+    RegisterNamespaceRequest,
+)
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 from temporalio.runtime import Runtime, TelemetryConfig
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from found_footy import errors
 from found_footy.config import Settings
@@ -62,6 +67,32 @@ async def connect_with_retry(settings: Settings, heartbeat_interval: timedelta |
                 raise
             log.warning(str(error), extra={"action": "waiting_for_temporal"})
         await asyncio.sleep(1)
+
+
+async def ensure_namespace(client: Client, retention: timedelta) -> bool:
+    """Register the client's namespace if it does not exist, and return whether it did not. Raises EngineError."""
+    name = client.namespace
+    try:
+        await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=name))
+        return False
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise EngineError(f"could not look up the namespace {name}: {error}") from error
+    kept = Duration(seconds=int(retention.total_seconds()))
+    request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=kept)
+    deadline = asyncio.get_running_loop().time() + CONNECT_RETRY_SECONDS
+    try:
+        await client.workflow_service.register_namespace(request)
+    except RPCError as error:
+        raise EngineError(f"could not register the namespace {name}: {error}") from error
+    while True:
+        try:
+            await client.count_workflows()
+            return True
+        except RPCError as error:  # the server learns of new namespaces within seconds
+            if asyncio.get_running_loop().time() > deadline:
+                raise EngineError(f"the namespace {name} cannot be used: {error}") from error
+        await asyncio.sleep(0.1)
 
 
 def restore_error(failure: BaseException) -> FootyError:

@@ -10,11 +10,9 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from google.protobuf.duration_pb2 import Duration
 from pydantic import SecretStr
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
-from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -22,10 +20,10 @@ from found_footy.config import Settings
 from found_footy.errors import AlreadyRunning, EngineError
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
-from found_footy.runtime.embedded_temporal import NAMESPACE, EmbeddedTemporal
+from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.runtime.supervisor import Supervisor
-from found_footy.runtime.temporal import EVENT_ID, connect_temporal
+from found_footy.runtime.temporal import EVENT_ID, connect_temporal, ensure_namespace
 from found_footy.storage.migrations import migrate
 
 PREFIX = "replay-"
@@ -92,24 +90,20 @@ async def _destroy(engines: Engines) -> None:
 
 async def _in_namespace(settings: Settings) -> Client:
     name = settings.temporal_namespace
-    client = await connect_temporal(settings.model_copy(update={"temporal_namespace": NAMESPACE}))
-    kept = Duration(seconds=int(KEPT.total_seconds()))
+    client = await connect_temporal(settings)
+    await ensure_namespace(client, KEPT)
     attribute = {EVENT_ID.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD}
     try:
-        await client.workflow_service.register_namespace(
-            RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=kept)
-        )
         await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(namespace=name, search_attributes=attribute)
         )
     except RPCError as error:
-        raise EngineError(f"Temporal makes no namespace {name}: {error}") from error
-    own = await connect_temporal(settings)
+        raise EngineError(f"could not prepare the namespace {name}: {error}") from error
     deadline = asyncio.get_running_loop().time() + READY_SECONDS
     while True:
         try:
-            await own.count_workflows(f"{EVENT_ID.name} = 'none'")
-            return own
+            await client.count_workflows(f"{EVENT_ID.name} = 'none'")
+            return client
         except RPCError as error:
             if asyncio.get_running_loop().time() > deadline:
                 raise EngineError(f"the namespace {name} cannot be used: {error}") from error

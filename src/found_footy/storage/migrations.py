@@ -12,7 +12,6 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from found_footy.errors import SchemaOutdated, SchemaTooNew, StoreUnavailable
+from found_footy.version import current_build
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ async def migrate(url: str) -> list[str]:
                     await connection.execute(migration.sql.encode())
                     await connection.execute(
                         "insert into schema_migrations (name, checksum, applied_by) values (%s, %s, %s)",
-                        [migration.name, migration.checksum, f"found-footy {version('found-footy')}"],
+                        [migration.name, migration.checksum, f"found-footy {current_build()}"],
                     )
             return list(state.missing)
 

@@ -12,11 +12,16 @@ from found_footy.storage.objects.store import ThreadedObjectStore, open_object_s
 from found_footy.storage.postgres import Database
 
 
-@asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
+def require_database_url(settings: Settings) -> str:
+    """Raises EngineError if it is not set."""
     if settings.database_url is None:
         raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
-    database = Database(settings.database_url.get_secret_value())
+    return settings.database_url.get_secret_value()
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    database = Database(require_database_url(settings))
     await database.open()
     try:
         yield database

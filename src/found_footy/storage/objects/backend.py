@@ -80,5 +80,8 @@ class Backend(Protocol):
     def signed_url(self, key: str, seconds: float) -> str | None:
         """Return a URL that gives anyone read access for `seconds`, whether the object exists or not."""
 
+    def creation_url(self) -> str | None:
+        """Return a signed URL that creates the bucket by an empty PUT; None if nothing needs to be created."""
+
     def describe(self) -> str:
         """Describe the store for people, after a successful check."""

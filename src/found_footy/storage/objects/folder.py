@@ -185,6 +185,9 @@ class FolderObjects:
     def signed_url(self, key: str, seconds: float) -> str | None:
         return None
 
+    def creation_url(self) -> None:
+        """The folder is created by the first put."""
+
     def describe(self) -> str:
         return f"folder {self._root}, writable"
 

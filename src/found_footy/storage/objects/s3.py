@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,6 +115,17 @@ class S3Objects:
             return obstore.sign(self._store, "GET", key, timedelta(seconds=seconds))
         except ObstoreFailure as failure:
             raise s3_failure(failure, f"sign {key}", self._place) from None
+
+    def creation_url(self) -> str | None:
+        try:
+            next(iter(obstore.list(self._store, chunk_size=1)), None)
+        except ObstoreFailure as failure:
+            # Amazon wants to know much more about a bucket than its name: whoever runs there creates it.
+            if self._access.endpoint is None or not is_without_bucket(failure):
+                raise s3_failure(failure, "list the bucket", self._place) from None
+            whole = _open(replace(self._access, prefix=""))
+            return obstore.sign(whole, "PUT", "", timedelta(seconds=self._access.timeout_seconds))
+        return None
 
     def describe(self) -> str:
         return f"s3://{self._access.bucket}/{self._access.prefix}".removesuffix("/") + f" at {self._place.server}"

@@ -8,13 +8,14 @@ import stat
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import aclosing, suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
-from found_footy.errors import ObjectMissing, ObjectStoreError
+from found_footy.errors import ObjectMissing, ObjectStoreError, ObjectStoreUnavailable
 from found_footy.storage.objects.backend import Backend, StoredObject
 from found_footy.storage.objects.failures import file_failure
 from found_footy.storage.objects.folder import FolderObjects
@@ -29,6 +30,9 @@ READ_BYTES = 16 * 1024 * 1024
 
 _THREADS = 8
 """Concurrent calls. The pool is separate, so that an unresponsive store blocks no other threads."""
+
+
+_CREATION_SECONDS = 30.0
 
 
 class ThreadedObjectStore:
@@ -85,6 +89,24 @@ class ThreadedObjectStore:
     async def signed_url(self, key: str, seconds: float) -> str | None:
         """Return a URL that gives anyone read access for `seconds`; None if the store has no URLs."""
         return await self._run(self._backend.signed_url, check_key(key), seconds)
+
+    async def create_bucket(self) -> bool:
+        """Create the bucket if it does not exist, and return whether it did not."""
+        from found_footy.runtime.http import HttpClient, HttpError, HttpLimits  # no other call needs it
+
+        url = await self._run(self._backend.creation_url)
+        if url is None:
+            return False
+        async with aclosing(HttpClient(HttpLimits(_CREATION_SECONDS))) as client:
+            try:
+                answer = await client.request("PUT", url, record_body=False)
+            except HttpError as error:
+                raise ObjectStoreUnavailable(f"create the bucket: {error}") from None
+        if answer.status == HTTPStatus.CONFLICT:  # another process was faster
+            return False
+        if not answer.ok:
+            raise ObjectStoreError(f"create the bucket of {self._backend.describe()}: HTTP {answer.status}")
+        return True
 
     async def check(self) -> str:
         """Write, read and delete a tiny object; return a description of the store."""

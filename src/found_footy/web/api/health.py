@@ -18,6 +18,7 @@ from found_footy.operations.feed_health import ages, stale, stats
 from found_footy.operations.health import queue_depth
 from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, HealthSummary, Measurement, Recovery
 from found_footy.text import format_duration
+from found_footy.version import current_build
 from found_footy.web.services import ServicesDep, WebRules
 from found_footy.web.users import can_see_internals
 
@@ -54,6 +55,8 @@ class HealthResponse:
     live: bool
     ready: bool
     feeds: str = UNKNOWN
+    version: str = field(default_factory=lambda: current_build().version)
+    commit: str = field(default_factory=lambda: current_build().commit)
     engines: dict[str, str] | None = None
     reasons: list[FindingSummary] | None = None
 
@@ -93,7 +96,7 @@ async def health(request: Request, response: Response, services: ServicesDep) ->
         FindingSummary(each.kind, str(each.grade), each.what, each.since, each.advice) for each in report.findings
     ]
     engines = {each.name: each.state for each in report.measured.engines}
-    return HealthResponse(str(report.grade), True, not problems, report.feeds_grade, engines, reasons)
+    return HealthResponse(str(report.grade), True, not problems, report.feeds_grade, engines=engines, reasons=reasons)
 
 
 # --- `/status`: health of the feeds in one response. Responds even if other services are unavailable, and reports them.

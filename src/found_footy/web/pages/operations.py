@@ -27,6 +27,7 @@ from found_footy.operations.models import (
     TemporalState,
 )
 from found_footy.text import format_duration
+from found_footy.version import current_build
 from found_footy.web.api import operations as acting
 from found_footy.web.api.health import status_of
 from found_footy.web.api.operations import Part, State
@@ -343,6 +344,7 @@ async def _values(request: Request, services: WebServices) -> dict[str, Any]:
     spans = measured.health.spans if measured.health else ()
     return {
         "measured": measured,
+        "build": current_build(),
         "report": hide_results(report, hides),
         "polls": polls,
         "chips": {bar.fixture_id: feed_chips(live[bar.fixture_id], measured, late) for bar in polls},

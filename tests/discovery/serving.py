@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from starlette.applications import Starlette
@@ -19,9 +18,3 @@ async def serving(routes: Sequence[BaseRoute] | Callable[[str], Sequence[BaseRou
     async with HttpServer(app, grace_seconds=1) as server:
         app.router.routes.extend(routes(server.url) if callable(routes) else routes)
         yield server.url
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port

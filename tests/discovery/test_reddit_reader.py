@@ -17,10 +17,10 @@ from footy_simulator.reddit import TOKEN
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import RedditAccess
 from found_footy.errors import CacheUnavailable, SourceRateLimited, SourceUnavailable
+from found_footy.runtime.engine import free_port
 from found_footy.storage.limits import LocalSourceLimits, RedisSourceLimits
 from found_footy.storage.redis import RedisCache
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
-from tests.discovery.serving import free_port
 from tests.discovery.shared import RawServer, Reply
 from tests.discovery.source_sites import NOW, QUERY, SINCE, Said
 

@@ -10,7 +10,7 @@ import pytest
 
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
-from tests.discovery.serving import free_port
+from found_footy.runtime.engine import free_port
 from tests.discovery.shared import Reply, json_reply
 from tests.discovery.social_answers import answer, answering, entries, entry
 from tests.discovery.source_sites import NOW, OVER_HTTP, PLACES, PLATFORMS, QUERY, SINCE, Said, place, source_at

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.errors import SourceUnavailable
+from found_footy.runtime.engine import free_port
 from found_footy.storage.limits import CallBudget, Cooldown, LocalSourceLimits, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
-from tests.discovery.serving import free_port
 
 BUDGET = CallBudget(2, timedelta(minutes=10))
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import secrets
 import shutil
-import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +39,7 @@ from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.runtime.engine import free_port
 from found_footy.runtime.system import environment_of, with_web_port
 from found_footy.storage.postgres import Database
 from found_footy.storage.read_pool import ReadPool
@@ -338,7 +338,7 @@ def has_browser(settings: Settings) -> bool:
 
 
 def with_browser(settings: Settings) -> Settings:
-    port = _free_port()
+    port = free_port()
     program = find_chromium(settings.browser_path)
     updates = {"browser_path": program, "browser_port": port, "browser_url": f"http://127.0.0.1:{port}"}
     return settings.model_copy(update=updates)
@@ -436,10 +436,3 @@ async def clear(settings: Settings) -> None:
         for name in ("objects", "browser"):
             await asyncio.to_thread(shutil.rmtree, settings.data_dir / name, ignore_errors=True)
         (settings.data_dir / SOURCES_FILE).unlink(missing_ok=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

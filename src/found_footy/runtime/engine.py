@@ -72,7 +72,7 @@ def require_free(port: int) -> None:
 
 
 def free_port() -> int:
-    """Return a port that is free now."""
+    """Return a port that is free now, and that no outgoing connection takes before a server listens on it."""
     for port in random.sample(range(_LOWEST, _HIGHEST + 1), 200):
         if is_free(port):
             return port

@@ -19,7 +19,7 @@ from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
-from found_footy.runtime.engine import Engine
+from found_footy.runtime.engine import Engine, free_port
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.queues import LIVE_KINDS, WorkKind, listed
 from found_footy.runtime.supervisor import Supervisor, WorkerSpec
@@ -37,7 +37,7 @@ def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((settings.web_host, port))
+                probe.bind((settings.web_host, port or free_port()))
             except OSError as error:
                 reason = error.strerror
                 continue

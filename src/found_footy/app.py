@@ -25,9 +25,9 @@ from found_footy.runtime.schedules import (
     MONITOR_SCHEDULE,
     NOTIFY_SCHEDULE,
 )
-from found_footy.storage.postgres import AdvisoryLock, Database
+from found_footy.storage.postgres import AdvisoryLock, Database, open_database
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.stores import build_objects, open_database
+from found_footy.storage.stores import build_objects
 
 if TYPE_CHECKING:
     from temporalio.client import Client, Schedule, WorkflowHandle

@@ -142,5 +142,7 @@ def stop_event(timeout_seconds: float = STOP_TIMEOUT_SECONDS) -> asyncio.Event:
 
 def _force_exit(seconds: float) -> None:
     """Exit immediately: the supervisor and the engines may be gone, and all work tolerates being killed."""
-    log.error("not stopped %g s after the signal; exiting with work unfinished", seconds, extra={"action": "gave_up"})
+    log.error(
+        "not stopped %g s after the signal; exiting with work unfinished", seconds, extra={"action": "stop_timeout"}
+    )
     os._exit(EXIT_NOT_STOPPED)

@@ -357,7 +357,7 @@ class NotificationStore:
     async def atom_name(self, about: AtomScope, id_: int) -> str:
         found = await self._db.fetch(SQL[about], id=id_)
         if not found:
-            raise NotFound(f"no match of {about} {id_} is known")
+            raise NotFound(f"no match of {about} {id_} found")
         name: str = found[0]["name"]
         return name
 

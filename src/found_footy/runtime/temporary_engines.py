@@ -103,7 +103,7 @@ async def _in_namespace(settings: Settings) -> Client:
             AddSearchAttributesRequest(namespace=name, search_attributes=attribute)
         )
     except RPCError as error:
-        raise EngineError(f"Temporal makes no namespace {name}: {error}") from error
+        raise EngineError(f"could not create the Temporal namespace {name}: {error}") from error
     own = await connect_temporal(settings)
     deadline = asyncio.get_running_loop().time() + READY_SECONDS
     while True:

@@ -64,7 +64,7 @@ def parse_scenario(text: str, name: str) -> Scenario:
     try:
         data = yaml.load(text, Loader=_UniqueKeys)
     except yaml.YAMLError as error:
-        raise ScenarioError(f"{name}: not readable as YAML: {error}") from error
+        raise ScenarioError(f"{name}: invalid YAML: {error}") from error
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:

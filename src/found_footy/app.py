@@ -26,9 +26,9 @@ from found_footy.runtime.schedules import (
     MONITOR_SCHEDULE,
     NOTIFY_SCHEDULE,
 )
-from found_footy.storage.postgres import AdvisoryLock, Database
+from found_footy.storage.postgres import AdvisoryLock, Database, open_database
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.stores import build_objects, open_database
+from found_footy.storage.stores import build_objects
 
 if TYPE_CHECKING:
     from temporalio.client import Client, Schedule, WorkflowHandle
@@ -155,7 +155,7 @@ async def prepare(settings: Settings) -> Preparation:
     """Prepare external engines for the processes of a deployment. Idempotent. The last step starts work."""
     from found_footy.runtime.temporal import connect_with_retry, ensure_namespace
     from found_footy.storage.migrations import migrate
-    from found_footy.storage.stores import require_database_url
+    from found_footy.storage.postgres import require_database_url
 
     migrations = await migrate(require_database_url(settings))
     async with aclosing(build_objects(settings)) as objects:

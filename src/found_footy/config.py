@@ -44,7 +44,7 @@ def _postgres_url(url: SecretStr) -> SecretStr:
     readable = parts is not None and parts.scheme in ("postgresql", "postgres") and parts.netloc.count("@") <= 1
     if not readable or not text.isprintable() or re.search(r"%(?![0-9A-Fa-f]{2})", text):
         raise ValueError(
-            "postgresql://user:password@host:port/database, with the special characters of the password as %xx"
+            "postgresql://user:password@host:port/database, with special characters of the password percent-encoded"
         )
     return url
 
@@ -57,7 +57,7 @@ def _redis_url(url: SecretStr) -> SecretStr:
 
 def _key(key: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
-        raise ValueError("a key of letters, digits and signs of ASCII, without spaces and line ends")
+        raise ValueError("a key of printable ASCII characters without spaces")
     return key
 
 
@@ -577,7 +577,7 @@ def _given() -> Mapping[str, str | None]:
     try:
         return {**dotenv_values(ENV_FILE), **os.environ}
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{ENV_FILE}: given bytes that are no UTF-8 at {error.start}; allowed is UTF-8") from None
+        raise SettingsError(f"{ENV_FILE}: invalid UTF-8 at byte {error.start}") from None
 
 
 def _refuse_unknown() -> None:
@@ -595,10 +595,10 @@ def _explain(problem: Any) -> str:
     """Name the setting, the given value (never a secret) and the allowed values."""
     place = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
     field = Settings.model_fields[place]
-    given = "a value that is not shown" if _is_secret(field) else _without_password(repr(problem["input"]))
+    given = "a value (not shown)" if _is_secret(field) else _without_password(repr(problem["input"]))
     if place == "follow" and problem["type"] == "value_error":
         return f"{_name_given(place, field)}: {str(problem['msg']).removeprefix('Value error, ')}"
-    return f"{_name_given(place, field)}: given {given}; allowed is {_allowed(field, problem)}"
+    return f"{_name_given(place, field)}: got {given}, expected {_allowed(field, problem)}"
 
 
 def _name_given(place: str, field: FieldInfo) -> str:
@@ -634,7 +634,7 @@ def _allowed(field: FieldInfo, problem: Any) -> str:
     if kinds[0] in (int, float):
         return ("a whole number" if kinds[0] is int else "a number") + _limits(field)
     if problem["type"] == "string_too_short":
-        return "a text that is not empty"
+        return "a non-empty text"
     return str(problem["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
 
 

@@ -187,7 +187,7 @@ class ProgramFault(FootyError):
 class OrderRefused(FootyError):
     """A workflow or an activity was started with arguments outside of its limits; nothing was done."""
 
-    hint = "Start it with the arguments that the settings allow; `footy` itself never sends others."
+    hint = "Start it with arguments within the limits of the settings."
 
 
 class NotFound(FootyError):
@@ -350,19 +350,19 @@ class BadRequest(RequestError):
 class NotLoggedIn(RequestError):
     """The request needs a token, or a login on the pages."""
 
-    hint = "Send `Authorization: Bearer TOKEN`; `footy token create` makes one."
+    hint = "Send `Authorization: Bearer TOKEN`; `footy token create` creates one."
 
 
 class NotAllowed(RequestError):
     """The token's role does not permit this."""
 
-    hint = "Ask for a token of a higher role; `footy token create --role` makes one."
+    hint = "Ask for a token of a higher role; `footy token create --role` creates one."
 
 
 class EditRefused(RequestError):
     """The edit is not possible now."""
 
-    hint = "Reload the clip; somebody else may have changed it."
+    hint = "Reload the clip; another reviewer may have changed it."
 
 
 class TooManyRequests(RequestError):
@@ -473,13 +473,13 @@ class FeedRejected(FeedError):
 class FeedQueryRejected(FeedRejected):
     """The feed does not accept this form of request (HTTP 400)."""
 
-    hint = "The feed's interface has changed. Update Found Footy; if that does not help, report the answer."
+    hint = "The feed's interface has changed. Update Found Footy; if that does not help, report the response."
 
 
 class FeedBlocked(FeedError):
     """The feed returned a page for people, such as a captcha or a consent page."""
 
-    hint = "Ask the feed less often (config/sources.yaml), or open it in a browser from this machine."
+    hint = "Poll the feed less often (config/sources.yaml), or open it in a browser from this machine."
 
 
 class FeedBusy(FeedError):

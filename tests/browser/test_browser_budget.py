@@ -120,7 +120,7 @@ async def test_without_redis_the_budget_survives_a_restart_in_a_file(tmp_path: P
 
     first = opened()
     assert [await first.take_call() for _ in range(2)] == [None, None]
-    await first.cool_down(Cooldown(START + WINDOW, "SourceLoggedOut", "X asks for a login"))
+    await first.cool_down(Cooldown(START + WINDOW, "SourceLoggedOut", "X requires a login"))
     again = opened()
     assert await again.take_call() == START + WINDOW
     cooldown = await again.cooldown()
@@ -156,7 +156,7 @@ async def test_while_redis_is_away_the_budget_of_this_process_holds(tmp_path: Pa
 @pytest.mark.parametrize(
     ("error", "kind", "least", "most"),
     [
-        (SourceLoggedOut("X asks for a login at /i/jf/onboarding/web"), SourceLoggedOut, 890, 900),
+        (SourceLoggedOut("X requires a login (/i/jf/onboarding/web)"), SourceLoggedOut, 890, 900),
         (SourceRateLimited("X refuses further searches for now"), SourceRateLimited, 290, 300),
     ],
 )

@@ -167,7 +167,7 @@ async def test_a_queue_that_is_full_refuses_at_once_and_does_not_turn_health_red
     before = search.service.health()["searches"]
     answers = [asyncio.create_task(search()) for _ in range(most + 3)]
     messages = [answer.json()["error"]["message"] for answer in await asyncio.gather(*answers)]
-    assert sum("searches are waiting already" in message for message in messages) == 3
+    assert sum("searches are already waiting" in message for message in messages) == 3
     after = search.service.health()["searches"]
     assert (after["refused"] - before["refused"], after["failed"] - before["failed"]) == (3, most)
     assert (after["running"], after["waiting"]) == (0, 0)

@@ -136,7 +136,7 @@ async def test_a_port_that_is_taken_is_an_error_before_any_browser_starts(
 
 
 async def test_a_program_that_is_no_browser_is_an_error(x: SimulatedX, open_service: Opens) -> None:
-    with pytest.raises(SourceUnavailable, match="does not start"):
+    with pytest.raises(SourceUnavailable, match="could not start"):
         async with open_service(executable=Path("/bin/false")):
             pass
     with pytest.raises(SettingsError, match="FOOTY_BROWSER_PATH"):

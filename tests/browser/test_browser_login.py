@@ -64,7 +64,7 @@ async def test_a_browser_that_hangs_is_an_error(x: SimulatedX, tmp_path: Path, m
     async def hang(page: Page) -> None:
         monkeypatch.setattr(page, "evaluate", lambda *_: asyncio.sleep(60))
 
-    with pytest.raises(SourceUnavailable, match="does not answer any more"):
+    with pytest.raises(SourceUnavailable, match="no longer responds"):
         await log_in(options(x.url, tmp_path), headless=True, opened=hang)
 
 

@@ -230,7 +230,7 @@ def test_only_pages_of_feeds_are_read(url: str, may: bool) -> None:
     [
         ({"url": "https://crex.com/", "reader": "crex_match"}, None),
         ({"url": "https://crex.com/", "reader": "crex_list", "until": "2026-08-22"}, None),
-        ({"url": "https://evil.example/", "reader": "crex_match"}, "url: a page of crex.com"),
+        ({"url": "https://evil.example/", "reader": "crex_match"}, "url: expected a page of crex.com"),
         ({"url": "https://crex.com/" + "x" * 1000, "reader": "crex_match"}, "url:"),
         ({"url": "https://crex.com/\n", "reader": "crex_match"}, "url:"),
         ({"url": "https://crex.com/", "reader": "page"}, "reader: crex_list or crex_match"),

@@ -41,7 +41,7 @@ async def test_upkeep_goes_on_after_whatever_fails(
                 await asyncio.sleep(0.02)
         assert pool._maintenance is not None
         assert not pool._maintenance.done()
-        logged = [record for record in caplog.records if record.getMessage() == "upkeep of the browser failed"]
+        logged = [record for record in caplog.records if record.getMessage() == "browser maintenance failed"]
         assert len(logged) >= 2
         assert "Too many open files" in caplog.text
 
@@ -79,7 +79,7 @@ def _new(before: set[int]) -> list[Process]:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("exec sleep 600", "did not start within 1 s"), ("exit 1", "driver does not start")]
+    ("text", "words"), [("exec sleep 600", "did not start within 1 s"), ("exit 1", "driver could not start")]
 )
 async def test_a_driver_that_does_not_start_is_given_up_and_nothing_of_it_is_left(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str

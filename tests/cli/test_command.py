@@ -188,7 +188,7 @@ def test_an_invalid_setting_exits_with_2_before_starting(
 ) -> None:
     ended = footy(*command, FOOTY_WORKERS="none")
     assert (ended.code, ended.out) == (2, "")
-    assert "SettingsError: FOOTY_WORKERS: given 'none'; allowed is a whole number from 1 to 64" in ended.words
+    assert "SettingsError: FOOTY_WORKERS: got 'none', expected a whole number from 1 to 64" in ended.words
     assert "docs/reference/settings.md" in ended.words
     assert "Traceback" not in ended.err
     assert list(tmp_path.iterdir()) == []
@@ -200,7 +200,7 @@ def test_an_invalid_setting_is_reported_as_json(footy: Footy, command: tuple[str
     assert (ended.code, ended.out) == (2, "")
     error = ended.error()
     assert error["class"] == "SettingsError"
-    assert error["message"] == "FOOTY_WORKERS: given 'none'; allowed is a whole number from 1 to 64"
+    assert error["message"] == "FOOTY_WORKERS: got 'none', expected a whole number from 1 to 64"
     assert error["hint"]
 
 

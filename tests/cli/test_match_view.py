@@ -101,13 +101,7 @@ def clip(**fields: Any) -> dict[str, Any]:
         "source_posts": [],
         "copies": [],
     }
-    proof = {
-        "timestamp_status": "verified",
-        "reason": None,
-        "published_at": AT,
-        "hash_version": "dense/1",
-        "copies": [],
-    }
+    proof = {"timestamp_status": "verified", "reason": None, "published_at": AT, "hash_version": "dense/1"}
     file = {"bitrate": 3_000_000, "file_size": 2_400_000, "md5": "0123456789abcdef" * 2}
     return {**facts, **picture, **links, **proof, **file, **fields}
 

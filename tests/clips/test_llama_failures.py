@@ -119,7 +119,7 @@ async def test_reasoning_is_disabled() -> None:
 @pytest.mark.parametrize("content", ["", None])
 async def test_reasoning_without_an_answer_has_a_hint(content: str | None) -> None:
     message = {"role": "assistant", "content": content, "reasoning_content": "The frame shows..."}
-    with pytest.raises(InvalidVisionResponse, match="turn thinking off"):
+    with pytest.raises(InvalidVisionResponse, match="disable thinking"):
         await look(json_reply({"choices": [{"message": message}]}))
 
 

@@ -428,5 +428,5 @@ def test_a_verified_clip_shows_a_minute_within_tolerance_or_a_clock_at_the_perio
 
 @pytest.mark.parametrize("text", ["", "2", "2:1", "a-b", "-1-0", "²-1"])
 def test_a_score_is_two_numbers(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a score"):
+    with pytest.raises(ValueError, match="invalid score"):
         parse_score(text)

@@ -149,7 +149,7 @@ async def test_a_start_without_any_feed_is_refused_with_what_is_missing(tmp_path
     with pytest.raises(SettingsError, match="API_FOOTBALL_KEY"):
         await check_feeds(settings(nobody, key=None))
     rewrite(nobody, "sources: [{domain_id: espn, enabled: false, metadata: {leagues: [soccer/eng.1]}}]")
-    with pytest.raises(SettingsError, match="switched off"):
+    with pytest.raises(SettingsError, match="disabled"):
         await check_feeds(settings(nobody))
     with pytest.raises(SettingsError, match="cannot be read"):
         await check_feeds(settings(tmp_path / "missing.yaml"))

@@ -81,10 +81,10 @@ def test_an_adapter_may_be_called_by_its_name_or_its_class(given: str, adapter: 
 @pytest.mark.parametrize(
     ("fields", "place", "words"),
     [
-        ("enabled: true", "sources[0].domain_id", "given nothing"),
-        ("domain_id: ESPN", "sources[0].domain_id", "small letters"),
-        ("domain_id: reconciled", "sources[0].domain_id", "not reconciled"),
-        ("domain_id: 'a:b'", "sources[0].domain_id", "small letters"),
+        ("enabled: true", "sources[0].domain_id", "missing, but required"),
+        ("domain_id: ESPN", "sources[0].domain_id", "lower-case letters"),
+        ("domain_id: reconciled", "sources[0].domain_id", "other than reconciled"),
+        ("domain_id: 'a:b'", "sources[0].domain_id", "lower-case letters"),
         ("domain_id: 7", "sources[0].domain_id", "a text"),
         ("domain_id: other", "sources[0].adapter", "api_football, espn, crex, recording"),
         ("domain_id: other, adapter: crystal_ball", "sources[0].adapter", "api_football, espn, crex, recording"),
@@ -129,17 +129,17 @@ def test_a_mistake_is_told_with_its_place_and_what_is_allowed(fields: str, place
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "(the whole file): given nothing"),
-        ("[1, 2]", "(the whole file): given [1, 2]"),
-        ("sources: []", "sources: given []; allowed is a list of at least one"),
-        ("sources: 7", "sources: given 7; allowed is a list"),
+        ("", "(the whole file): got nothing"),
+        ("[1, 2]", "(the whole file): got [1, 2]"),
+        ("sources: []", "sources: got [], expected a list of at least one"),
+        ("sources: 7", "sources: got 7, expected a list"),
         ("feeds: []", "feeds: is not known"),
-        ("sources: [", "not readable as YAML"),
+        ("sources: [", "invalid YAML"),
         ("sources: [{domain_id: espn, domain_id: crex}]", "'domain_id' is there twice"),
         ("sources: &all [*all]", "aliases"),
-        ("sources: !!python/object/apply:os.system [ls]", "not readable as YAML"),
-        ("sources: [{domain_id: espn}, {domain_id: espn}]", "sources[1].domain_id: given 'espn' a second time"),
-        ("[" * 600, "not readable as YAML"),
+        ("sources: !!python/object/apply:os.system [ls]", "invalid YAML"),
+        ("sources: [{domain_id: espn}, {domain_id: espn}]", "sources[1].domain_id: 'espn' is declared twice"),
+        ("[" * 600, "invalid YAML"),
     ],
 )
 def test_a_file_that_is_wrong_as_a_whole_is_told_so(text: str, words: str) -> None:
@@ -177,7 +177,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "cannot be read"), (b"\xff\xfe", "no UTF-8"), (b"#" * 1_000_001, "more than 1000000 bytes")],
+    [(None, "cannot be read"), (b"\xff\xfe", "invalid UTF-8"), (b"#" * 1_000_001, "larger than 1000000 bytes")],
 )
 def test_a_file_that_cannot_be_read_is_told_so(tmp_path: Path, content: bytes | None, words: str) -> None:
     path = tmp_path / "feeds.yaml"

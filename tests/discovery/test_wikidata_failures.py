@@ -182,7 +182,7 @@ async def test_ids_that_are_none_never_reach_the_query(wikidata: Open) -> None:
 
 @pytest.mark.parametrize("item", [text for text in INJECTIONS if isinstance(text, str)])
 def test_a_query_is_never_built_of_anything_but_ids(item: str) -> None:
-    with pytest.raises(ValueError, match="no ids"):
+    with pytest.raises(ValueError, match="invalid Wikidata ids"):
         sparql(["Q1", item])
 
 

@@ -174,7 +174,7 @@ async def test_a_used_up_minute_stops_the_asking_until_it_is_over(
         clock.passes(59)
         refused = await feed.fixtures_by_ids([1, 2])
         assert kinds(refused.failures) == {1: FeedRateLimited, 2: FeedRateLimited}
-        with pytest.raises(FeedRateLimited, match="of this minute are used up"):
+        with pytest.raises(FeedRateLimited, match="of this minute are exhausted"):
             await feed.check()
         assert len(server.requests) == 1
         clock.passes(1)

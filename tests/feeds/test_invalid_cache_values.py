@@ -26,7 +26,7 @@ TEXTS = {
     "null": b"null",
     "no fields": b"{}",
     "other types": json.dumps({key: [] for key in ("grade", "state", "created_at", "feed_id", "enabled")}).encode(),
-    "no number": b'{"created_at":NaN}',
+    "no sequence number": b'{"created_at":NaN}',
     "deep": b"[" * 100_000,
     "long number": b'{"feed_id":' + b"9" * 5000 + b"}",
     "wild times": b'{"since":1e300,"created_at":1e308,"grade":"healthy"}',

@@ -147,7 +147,7 @@ async def test_a_snapshot_that_is_far_too_large_is_refused_and_the_rest_is_saved
     huge = replace(a_snapshot(match_id="espn_2"), body=encode_payload({"title": "x" * 600_000}))
     await snapshots.save([huge, a_snapshot()])
     assert set(await snapshots.load(["espn_2", ID])) == {ID}
-    assert [record.action for record in caplog.records] == ["snapshot_refused"]  # type: ignore[attr-defined]
+    assert [record.action for record in caplog.records] == ["snapshot_rejected"]  # type: ignore[attr-defined]
 
 
 async def test_a_value_is_the_number_and_compressed_json_whose_last_field_is_the_payload(

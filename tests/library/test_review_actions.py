@@ -245,5 +245,5 @@ async def test_a_rejected_pair_stays_rejected_when_its_fingerprints_match_again(
     assert (verdict["one"], verdict["other"], verdict["same"]) == (one.id, two.id, False)
     await bench.review.clear_verdict(two.id, one.id, ANNA)
     assert await bench.rows("library_verdicts", "one") == []
-    with pytest.raises(EditRefused, match="there is no verdict"):
+    with pytest.raises(EditRefused, match="have no verdict"):
         await bench.review.clear_verdict(one.id, two.id, ANNA)

@@ -146,7 +146,7 @@ async def test_a_lost_password_is_said_plainly(shared_folder: DataFolder, shared
     password = password_file.read_text()
     try:
         password_file.write_text("another\n")
-        with pytest.raises(EngineError, match="refuses the password"):
+        with pytest.raises(EngineError, match="rejects the password"):
             await shared_postgres.start()
         assert shared_postgres.pid is None
         password_file.unlink()
@@ -218,7 +218,7 @@ class TestAsRoot:
         (tmp_path / "open").chmod(0o777)
         for name in ("link", "open"):
             monkeypatch.setattr(binaries, "SHARED_FOLDER", tmp_path / name)
-            with pytest.raises(EngineError, match="only root may change"):
+            with pytest.raises(EngineError, match="writable by root only"):
                 binaries.shared_folder()
 
     async def test_a_folder_that_was_moved_does_not_begin_empty(

@@ -85,7 +85,7 @@ async def test_a_large_log_is_put_aside_at_the_next_start(folder: DataFolder) ->
 async def test_a_second_start_while_running_is_refused(folder: DataFolder) -> None:
     process = ManagedProcess("once", folder)
     process.start(python("import time; time.sleep(600)"))
-    with pytest.raises(EngineError, match="running already"):
+    with pytest.raises(EngineError, match="already running"):
         process.start(python("pass"))
     await process.stop()
 

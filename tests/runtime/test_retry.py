@@ -105,5 +105,5 @@ def test_a_wait_is_between_once_and_twice_its_fixed_part(attempt: int, draw: flo
 
 @pytest.mark.parametrize("draw", [-0.1, 1.1, float("nan")])
 def test_a_draw_that_is_none_is_refused(draw: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="expected 0 to 1"):
         delay(2, draw)

@@ -270,7 +270,7 @@ async def test_a_whole_matchday_over_http() -> None:
 async def test_the_port_is_given_back_and_can_be_taken_again() -> None:
     async with Simulator(SCENARIO) as first:
         port = int(first.url.rsplit(":", 1)[1])
-        with pytest.raises(EngineError, match="cannot take port"):
+        with pytest.raises(EngineError, match="cannot bind port"):
             async with Simulator(SCENARIO, port=port):
                 pass
     async with Simulator(SCENARIO, port=port, key="mine") as second, httpx.AsyncClient() as client:

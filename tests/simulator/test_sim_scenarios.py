@@ -134,7 +134,7 @@ def test_every_problem_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("matches: [", "day.yaml: not readable as YAML"),
+        ("matches: [", "day.yaml: invalid YAML"),
         ("title: a\ntitle: b\n", "the field 'title' is there twice"),
         ("- 1", "(the whole file): got [1]"),
         ("", "(the whole file): got nothing"),

@@ -58,7 +58,7 @@ async def test_an_address_can_be_made_for_what_is_not_there(s3_objects: Threaded
 
 
 async def test_a_key_that_is_none_has_no_address(objects: ThreadedObjectStore) -> None:
-    with pytest.raises(ObjectStoreError, match="cannot be the key"):
+    with pytest.raises(ObjectStoreError, match="is not a valid object key"):
         await objects.signed_url("../secrets", 60)
 
 

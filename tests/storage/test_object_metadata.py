@@ -78,7 +78,7 @@ def test_half_of_a_character_is_replaced() -> None:
 
 
 def test_too_many_fields_are_refused() -> None:
-    with pytest.raises(ObjectStoreError, match="store fewer") as caught:
+    with pytest.raises(ObjectStoreError, match="metadata fields exceed") as caught:
         tidy({f"field_{number}": "some words that are long" for number in range(100)})
     assert not caught.value.retryable
 

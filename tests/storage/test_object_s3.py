@@ -79,7 +79,7 @@ async def test_a_bucket_that_does_not_exist_is_no_missing_object(
 ) -> None:
     objects = open_s3(seaweed, "", bucket="nobody-made-it")
     for call in all_calls(objects, file_of(b"1"), tmp_path / "back"):
-        with pytest.raises(ObjectStoreError, match="there is no bucket nobody-made-it") as caught:
+        with pytest.raises(ObjectStoreError, match="bucket nobody-made-it not found") as caught:
             await call
         assert not caught.value.retryable
         assert not isinstance(caught.value, ObjectMissing)

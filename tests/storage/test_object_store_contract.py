@@ -110,11 +110,11 @@ async def test_a_key_that_leads_elsewhere_is_refused_by_every_method(
         objects.read(key, 0, 0),
     ]
     for call in calls:
-        with pytest.raises(ObjectStoreError, match="cannot be the key") as caught:
+        with pytest.raises(ObjectStoreError, match="is not a valid object key") as caught:
             await call
         assert not caught.value.retryable
     if key:
-        with pytest.raises(ObjectStoreError, match="cannot be the key"):
+        with pytest.raises(ObjectStoreError, match="is not a valid object key"):
             await keys_in(objects, key)
 
 
@@ -236,7 +236,7 @@ async def test_metadata_that_is_too_long_is_cut(objects: ThreadedObjectStore, fi
 async def test_metadata_of_a_bad_name_is_refused(
     objects: ThreadedObjectStore, file_of: FileOf, metadata: dict[str, str]
 ) -> None:
-    with pytest.raises(ObjectStoreError, match="cannot name metadata"):
+    with pytest.raises(ObjectStoreError, match="is not a valid metadata name"):
         await objects.put(KEY, file_of(b"1"), metadata=metadata)
     assert await objects.head(KEY) is None
 
@@ -360,7 +360,7 @@ async def test_nothing_can_be_read_of_an_empty_object(objects: ThreadedObjectSto
 
 @pytest.mark.parametrize(("start", "length"), [(-1, 5), (0, -1)])
 async def test_a_range_before_the_start_is_refused(objects: ThreadedObjectStore, start: int, length: int) -> None:
-    with pytest.raises(ObjectStoreError, match="no range"):
+    with pytest.raises(ObjectStoreError, match="invalid byte range"):
         await objects.read(KEY, start, length)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.fixtures.models import PHASES
-from found_footy.fixtures.read_models import FixtureHead
+from found_footy.fixtures.read_models import PolledFixture
 from found_footy.web.pages import match_format as time_line
 from found_footy.web.pages.match_format import (
     MatchPhase,
@@ -76,10 +76,10 @@ def test_the_phase_reveals_no_result(status: str, stage: str, told: str) -> None
     assert match_phase(status, stage) == told
 
 
-def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours: float = 1) -> FixtureHead:
+def a_match(stage: str, status: str, silent_seconds: float | None, kickoff_hours: float = 1) -> PolledFixture:
     heard = None if silent_seconds is None else NOW - timedelta(seconds=silent_seconds)
     kickoff = NOW - timedelta(hours=kickoff_hours)
-    return FixtureHead(1, "Home", "Away", "football", stage, status, kickoff, heard)
+    return PolledFixture(1, "Home", "Away", "football", stage, status, kickoff, heard)
 
 
 @pytest.mark.parametrize(

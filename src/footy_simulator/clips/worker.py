@@ -140,7 +140,7 @@ class RenderPool:
             assert process.stdin is not None
             process.stdin.close()  # With its input it ends.
         except OSError as error:
-            logger.error(f"clips cannot be rendered: {error}", extra={"action": "rendering_stopped"})
+            logger.error(f"could not render clips: {error}", extra={"action": "rendering_stopped"})
             self._give_up(str(error))
 
     async def _begin(self) -> Process:
@@ -168,7 +168,7 @@ class RenderPool:
             return f"the rendering process ended with code {await process.wait()}"
         if problem := json.loads(line)["problem"]:
             self._problems[name] = problem
-            logger.error(f"{name} could not be rendered: {problem}", extra={"action": "rendering_failed"})
+            logger.error(f"could not render {name}: {problem}", extra={"action": "rendering_failed"})
         del self._in_work[name]
         self._waiting.pop(name, None)  # it is none of those that wait where rendering was given up meanwhile
         self._made[name].set()

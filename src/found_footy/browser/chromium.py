@@ -47,7 +47,7 @@ async def block_videos(page: Page) -> None:
         await session.send("Network.setBlockedURLs", {"urlPatterns": BLOCKED})
     except PlaywrightError as error:
         # Older versions of Chromium support only patterns that match anywhere in the URL; media is then not blocked.
-        log.warning("films are not blocked: %s", error.message, extra={"action": "films_not_blocked"})
+        log.warning("videos are not blocked: %s", error.message, extra={"action": "videos_not_blocked"})
 
 
 async def block_heavy_resources(route: Route) -> None:
@@ -455,7 +455,7 @@ async def stop_driver(driver: Playwright, tree: ProcessTree) -> None:
             await driver.stop()
     left = await tree.end()
     if left:
-        log.error("processes cannot be ended: %s", left, extra={"action": "browser_left"})
+        log.error("processes cannot be killed: %s", left, extra={"action": "browser_left"})
 
 
 def first_line(error: PlaywrightError) -> str:
@@ -515,8 +515,8 @@ def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
         if found is not None:
             return Path(found)
     raise SettingsError(
-        f"no browser was found under the names {', '.join(names)}: install Chromium (on Debian "
-        "`apt install chromium`), or set FOOTY_BROWSER_PATH to its program"
+        f"no browser found ({', '.join(names)}): install Chromium (on Debian "
+        "`apt install chromium`), or set FOOTY_BROWSER_PATH to its executable"
     )
 
 
@@ -552,7 +552,7 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
             async with asyncio.timeout(START_SECONDS + DRIVER_STOP_SECONDS):
                 context = await _launch(driver, executable, options.profile, tree.mark, flags, headless=headless)
         except PlaywrightError as error:
-            raise SourceUnavailable(f"{executable} does not start: {first_line(error)}") from error
+            raise SourceUnavailable(f"{executable} could not start: {first_line(error)}") from error
         except TimeoutError:
             raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
         stack.pop_all()
@@ -570,10 +570,10 @@ async def _start_driver(mark: str) -> tuple[Playwright, ProcessTree]:
         if not starting.done():
             raise SourceUnavailable(f"the browser's driver did not start within {DRIVER_SECONDS:g} s")
         if (fault := starting.exception()) is not None:
-            raise SourceUnavailable(f"the browser's driver does not start: {type(fault).__name__}: {fault}") from fault
+            raise SourceUnavailable(f"the browser's driver could not start: {type(fault).__name__}: {fault}") from fault
         new = children_of(os.getpid(), process_table()) - before
         if not new:
-            raise SourceUnavailable("the browser's driver has ended at once")
+            raise SourceUnavailable("the browser's driver exited immediately")
         return starting.result(), ProcessTree(min(new), mark)
     except BaseException:
         # Kill the process first, so that the start task ends.

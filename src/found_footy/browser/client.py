@@ -29,7 +29,7 @@ class BrowserClient:
         health = await self.request("GET", "/health", self._facts_seconds)
         browser = health.get("browser")
         if not isinstance(browser, dict):
-            raise SourceChanged(f"what answers at {self._url} is not `footy browser`")
+            raise SourceChanged(f"the server at {self._url} is not `footy browser`")
         return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
 
     async def check(self) -> str:

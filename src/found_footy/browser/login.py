@@ -49,7 +49,7 @@ async def log_in(
             try:
                 await page.goto(f"{options.x_url.rstrip('/')}/login", wait_until="commit")
             except PlaywrightError as error:
-                raise SourceUnavailable(f"{options.x_url} does not answer") from error
+                raise SourceUnavailable(f"{options.x_url} does not respond") from error
             if opened is not None:
                 await opened(page)
             return await _until_logged_in(chromium)
@@ -76,6 +76,6 @@ async def _until_logged_in(chromium: Chromium) -> bool:
             if reading.account:
                 return True
         if timeouts >= MAX_TIMEOUTS:
-            raise SourceUnavailable("the browser does not answer any more: close it, and log in again")
+            raise SourceUnavailable("the browser no longer responds: close it and log in again")
         await asyncio.sleep(POLL_SECONDS)
     return False

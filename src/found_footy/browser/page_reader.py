@@ -48,7 +48,7 @@ async def save_unrecognized_page(page: Page, folder: Path) -> Path | None:
             html = await page.content()
         return write_page(html, folder, datetime.now(UTC))
     except (TimeoutError, PlaywrightError, OSError) as error:
-        log.warning("could not save the page: %s", error, extra={"action": "page_not_kept"})
+        log.warning("could not save the page: %s", error, extra={"action": "page_not_stored"})
         return None
 
 

@@ -180,7 +180,7 @@ class BrowserPool:
                     log.warning("no browser: %s", error, extra={"action": "browser_missing"})
                 except Exception:
                     # The failure may be temporary, and only this loop kills leaked processes.
-                    log.exception("upkeep of the browser failed", extra={"action": "browser_upkeep_failed"})
+                    log.exception("browser maintenance failed", extra={"action": "browser_maintenance_failed"})
 
     async def _close_spare_pages(self) -> None:
         current = self._current()
@@ -199,7 +199,7 @@ class BrowserPool:
             return
         for tree in [each for each in self._process_trees if each is not current.tree]:
             if left := [each.pid for each in tree.members() if not each.ended]:
-                log.warning("ended processes of an old browser: %s", left, extra={"action": "browser_leak_ended"})
+                log.warning("killed processes of an old browser: %s", left, extra={"action": "browser_leak_ended"})
                 self._leaked += len(left) - len(await tree.end())
 
     def processes(self) -> list[Process]:

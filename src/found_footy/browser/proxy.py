@@ -79,7 +79,7 @@ class EgressProxy:
             there = await self._connect(host, port)
         except (_Refused, ValueError) as refusal:
             self.refused += 1
-            log.info("refused a request of a page: %s", refusal, extra={"action": "page_request_refused"})
+            log.info("refused a request of a page: %s", refusal, extra={"action": "page_request_rejected"})
             await _say(writer, "403 Forbidden")
             return
         except (OSError, TimeoutError):
@@ -118,11 +118,11 @@ def _wanted(head: bytes) -> tuple[str, int, bytes | None]:
     if method == "CONNECT":
         parts = urlsplit(f"//{target}")
         if parts.hostname is None or parts.port is None:
-            raise ValueError("a tunnel to nowhere")
+            raise ValueError("a tunnel without a target")
         return parts.hostname, parts.port, None
     parts = urlsplit(target)
     if parts.scheme != "http" or parts.hostname is None:
-        raise ValueError("no address of the web")
+        raise ValueError("not a web address")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     # One request per connection: a second one might be for another host.
     kept = [each for each in rest.split(b"\r\n") if not each.lower().startswith((b"connection:", b"proxy-"))]

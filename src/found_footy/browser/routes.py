@@ -65,24 +65,24 @@ class InvalidBrowserRequest(Exception):
 def parse_search_request(params: Mapping[str, str]) -> XSearchRequest:
     query = params.get("q", "").strip()
     if not query or len(query) > MAX_QUERY_LENGTH or not query.isprintable():
-        raise InvalidBrowserRequest(f"q: a printable text of 1 to {MAX_QUERY_LENGTH} characters is allowed")
+        raise InvalidBrowserRequest(f"q: expected 1 to {MAX_QUERY_LENGTH} printable characters")
     since = parse_time(params["since"].replace(" ", "+")) if params.get("since") else None
     if params.get("since") and since is None:
-        raise InvalidBrowserRequest("since: a time with its zone is allowed, such as 2026-08-22T14:03:00+00:00")
+        raise InvalidBrowserRequest("since: expected a time with a zone, such as 2026-08-22T14:03:00+00:00")
     limit = params.get("limit") or str(DEFAULT_POSTS)
     if not (limit.isascii() and limit.isdigit() and len(limit) <= 4 and 1 <= int(limit) <= MAX_POSTS):
-        raise InvalidBrowserRequest(f"limit: a whole number from 1 to {MAX_POSTS} is allowed")
+        raise InvalidBrowserRequest(f"limit: expected a whole number from 1 to {MAX_POSTS}")
     return XSearchRequest(query, since, int(limit))
 
 
 def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageReadRequest:
     url, reader, until = params.get("url", ""), params.get("reader", ""), params.get("until") or None
     if len(url) > MAX_URL_LENGTH or not url.isprintable() or not allowed(url, hosts):
-        raise InvalidBrowserRequest(f"url: a page of {', '.join(hosts) or 'no host at all'} is allowed")
+        raise InvalidBrowserRequest(f"url: expected a page of {', '.join(hosts) or 'a configured host (none is)'}")
     if reader not in READERS:
-        raise InvalidBrowserRequest(f"reader: {' or '.join(READERS)} is allowed")
+        raise InvalidBrowserRequest(f"reader: expected {' or '.join(READERS)}")
     if until is not None and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", until, re.ASCII):
-        raise InvalidBrowserRequest("until: a day is allowed, such as 2026-08-22")
+        raise InvalidBrowserRequest("until: expected a date, such as 2026-08-22")
     return PageReadRequest(url, reader, until)
 
 
@@ -92,19 +92,19 @@ async def parse_command(request: Request) -> tuple[str, bool]:
     Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}')
+        raise InvalidBrowserRequest('body: expected JSON, such as {"reason": "feeds are stale"}')
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > MAX_BODY_BYTES:
-            raise InvalidBrowserRequest(f"the body: {MAX_BODY_BYTES} bytes are allowed")
+            raise InvalidBrowserRequest(f"body: larger than {MAX_BODY_BYTES} bytes")
     try:
         document = json.loads(body)
         reason, recovery = document.get("reason", ""), document.get("recovery", False)
     except (ValueError, AttributeError, RecursionError):
-        raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}') from None
+        raise InvalidBrowserRequest('body: expected JSON, such as {"reason": "feeds are stale"}') from None
     if not isinstance(reason, str) or not reason.isprintable() or len(reason) > MAX_REASON_LENGTH:
-        raise InvalidBrowserRequest(f"reason: a printable text of up to {MAX_REASON_LENGTH} characters is allowed")
+        raise InvalidBrowserRequest(f"reason: expected up to {MAX_REASON_LENGTH} printable characters")
     return reason or "on request", recovery is True
 
 

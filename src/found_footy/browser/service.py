@@ -239,7 +239,7 @@ class BrowserService:
         self._stats.record_request(self._now())
         if self._queue.full:
             self._stats.record_rejection()
-            raise SourceUnavailable(f"{self._queue.waiting} searches are waiting already; try again in a moment")
+            raise SourceUnavailable(f"{self._queue.waiting} searches are already waiting; try again in a moment")
         failure: str | None = "ProgramFault"
         posts: list[FoundPost] = []
         try:
@@ -315,7 +315,7 @@ class BrowserService:
         self._page_stats.record_request(self._now())
         if self._page_queue.full:
             self._page_stats.record_rejection()
-            raise FeedBusy(f"{self._page_queue.waiting} pages wait to be read already; try again in a moment")
+            raise FeedBusy(f"{self._page_queue.waiting} pages are already waiting to be read; try again in a moment")
         failure: str | None = "ProgramFault"
         try:
             data = await self._read(order)

@@ -117,7 +117,7 @@ def outcome_of(page: XPage, traffic: Traffic) -> XSearchOutcome:
 def check_videos(posts: Mapping[str, FoundPost]) -> None:
     """Raise SourceChanged if there are enough posts for a video search and none has a recognized video."""
     if len(posts) >= MIN_POSTS_FOR_VIDEOS and not any(post.video for post in posts.values()):
-        raise SourceChanged(f"X was asked for posts with videos, and none of {len(posts)} shows one")
+        raise SourceChanged(f"none of {len(posts)} posts has a video, although the search asked for videos")
 
 
 def is_complete(page: XPage, found: int, limit: int, since: datetime | None) -> bool:
@@ -322,7 +322,7 @@ async def _search(
     try:
         response = await page.goto(url, wait_until="commit", timeout=options.sign_seconds * 1000)
     except PlaywrightTimeout:
-        raise SourceUnavailable(f"X did not answer within {options.sign_seconds:g} s") from None
+        raise SourceUnavailable(f"X did not respond within {options.sign_seconds:g} s") from None
     if response is not None and response.status >= 400:
         # A page closed during a navigation may never report its close event.
         with suppress(PlaywrightTimeout):
@@ -333,7 +333,7 @@ async def _search(
         case XSearchOutcome.EMPTY:
             return []
         case XSearchOutcome.LOGGED_OUT:
-            raise SourceLoggedOut(f"X asks for a login at {reading.path}")
+            raise SourceLoggedOut(f"X requires a login ({reading.path})")
         case XSearchOutcome.RATE_LIMITED:
             raise SourceRateLimited.ending(traffic.reset, "X refuses further searches for now")
         case XSearchOutcome.FAILED:

@@ -9,8 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -18,7 +17,6 @@ import typer
 from rich.console import Console
 
 from found_footy.config import Settings, load_settings
-from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.runtime.logging import configure
 from found_footy.version import current_build
@@ -95,26 +93,13 @@ def located_settings(*needed: str) -> Settings:
     return settings if all(getattr(settings, name) for name in needed) else with_running_engines(settings)
 
 
-@asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open only the database: the composition root would load the client of every engine."""
-    from found_footy.storage.postgres import Database
-
-    if settings.database_url is None:
-        raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
-    database = Database(settings.database_url.get_secret_value())
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
 def with_database(use: Callable[[Database], Coroutine[Any, Any, T]], settings: Settings | None = None) -> T:
     """Run `use` with the database of the running system."""
     located = settings or located_settings("database_url")
 
     async def body() -> T:
+        from found_footy.storage.postgres import open_database
+
         async with open_database(located) as database:
             return await use(database)
 
@@ -174,5 +159,7 @@ def drain_event() -> asyncio.Event:
 
 def _force_exit(seconds: float) -> None:
     """Exit immediately: the supervisor and the engines may be gone, and all work tolerates being killed."""
-    log.error("not stopped %g s after the signal; exiting with work unfinished", seconds, extra={"action": "gave_up"})
+    log.error(
+        "not stopped %g s after the signal; exiting with work unfinished", seconds, extra={"action": "stop_timeout"}
+    )
     os._exit(EXIT_NOT_STOPPED)

@@ -29,7 +29,7 @@ from found_footy.access.models import ID_LENGTH, SECRET_BYTES, Role, new_token
 from found_footy.access.store import TokenStore
 from found_footy.app import Running, running
 from found_footy.browser.chromium import find_chromium
-from found_footy.cli.common import err, open_database, out, print_json, run
+from found_footy.cli.common import err, out, print_json, run
 from found_footy.config import Settings, as_demo, environment_names
 from found_footy.errors import EngineError, ScenarioError, SettingsError, StoreUnavailable
 from found_footy.fixtures.store import FixtureStore
@@ -41,7 +41,7 @@ from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.runtime.engine import free_port
 from found_footy.runtime.system import environment_of, with_web_port
-from found_footy.storage.postgres import Database
+from found_footy.storage.postgres import Database, open_database
 from found_footy.storage.read_pool import ReadPool
 
 

@@ -20,7 +20,6 @@ from found_footy.cli.common import (
     check_choice,
     err,
     located_settings,
-    open_database,
     out,
     print_json,
     run,
@@ -82,6 +81,7 @@ async def _opened(settings: Settings) -> AsyncIterator[Opened]:
     from found_footy.library.review_store import ReviewStore
     from found_footy.library.store import LibraryStore
     from found_footy.library.views import LibraryViews
+    from found_footy.storage.postgres import open_database
     from found_footy.storage.read_pool import ReadPool
 
     async with open_database(settings) as database:

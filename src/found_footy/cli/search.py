@@ -64,9 +64,9 @@ def search(
     )  # fmt: skip
     found = _found(search_filter, like, SimilarityOrder(model, least))
     if as_json:
-        from found_footy.web.api.library import found_document
+        from found_footy.web.api.library import found_moments
 
-        print_json(found_document(found, 0, limit))
+        print_json(found_moments(found, 0, limit).model_dump(mode="json"))
         return
     _show(found, limit)
 

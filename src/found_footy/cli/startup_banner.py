@@ -9,10 +9,11 @@ from temporalio.client import WorkflowFailureError
 from temporalio.service import RPCError
 
 from found_footy.app import Running, setup_overview
-from found_footy.cli.common import open_database, out
+from found_footy.cli.common import out
 from found_footy.errors import FootyError
 from found_footy.operations.overview import SetupOverview, joined, next_match_text
 from found_footy.runtime.temporal import restore_error
+from found_footy.storage.postgres import open_database
 
 log = logging.getLogger(__name__)
 

@@ -481,7 +481,7 @@ async def vision_permit(settings: Settings, cache: RedisCache) -> Callable[[], A
     try:
         await semaphore.prepare("vision")
     except CacheUnavailable as error:  # vision checks wait until it is back
-        log.warning("%s", error, extra={"action": "vision_permit_not_prepared"})
+        log.warning("%s", error, extra={"action": "vision_permit_failed"})
     return partial(semaphore.permit, "vision", settings.vision_calls, wait_seconds=VISION_PERMIT_SECONDS, strict=True)
 
 

@@ -78,7 +78,7 @@ class DidDocuments:
     async def blob_url(self, link: ClipLink, progress: DownloadProgress) -> str:
         """URL of the original file of a Bluesky video."""
         if not is_did(link.did):
-            raise CandidateRejected(RejectionReason.UNSUPPORTED, "the video's author has no DID that can be resolved")
+            raise CandidateRejected(RejectionReason.UNSUPPORTED, "the DID of the video's author cannot be resolved")
         pds = await self._pds(link, progress)
         return f"{pds}{GET_BLOB}?{urlencode({'did': link.did, 'cid': link.clip_id})}"
 
@@ -97,7 +97,7 @@ class DidDocuments:
         endpoint = pds_endpoint(document, link.did)
         if endpoint is None:
             raise CandidateRejected(
-                RejectionReason.GONE, f"{redact_url(url)} names no server that holds the author's files"
+                RejectionReason.GONE, f"{redact_url(url)} does not name a server with the author's files"
             )
         self._cache[link.did] = (time.monotonic(), endpoint)
         while len(self._cache) > MAX_CACHED:

@@ -72,7 +72,7 @@ def cluster_videos(videos: Iterable[DedupCandidate], matches: Iterable[tuple[str
 
     for a, b in matches:
         if known[a].pool != known[b].pool:
-            raise ValueError(f"{a} is in the pool {known[a].pool}, {b} in {known[b].pool}: they are never compared")
+            raise ValueError(f"{a} is in the pool {known[a].pool}, {b} in {known[b].pool}: they cannot be compared")
         low, high = sorted((root(a), root(b)))
         parent[high] = low
 

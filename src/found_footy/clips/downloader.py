@@ -66,7 +66,7 @@ CHUNK = 4 * 1024 * 1024
 
 async def copy_from_folder(folder: Path | None, link: str, to: BinaryIO, max_bytes: int) -> None:
     if folder is None:
-        raise CandidateRejected(RejectionReason.UNSUPPORTED, "there is no drop folder; FOOTY_DROP_FOLDER names one")
+        raise CandidateRejected(RejectionReason.UNSUPPORTED, "no drop folder is configured: set FOOTY_DROP_FOLDER")
     with await asyncio.to_thread(_opened, folder, link.removeprefix(SCHEME)) as source:
         have = 0
         # In chunks, so that a cancelled copy ends soon: a thread cannot be stopped.
@@ -90,13 +90,13 @@ def _opened(folder: Path, relative: str) -> BinaryIO:
         root = folder.resolve(strict=True)
         path = (root / name).resolve(strict=True)
         if not path.is_relative_to(root) or path == root:
-            raise CandidateRejected(RejectionReason.FORBIDDEN_ADDRESS, f"{shown} is not inside of the drop folder")
+            raise CandidateRejected(RejectionReason.FORBIDDEN_ADDRESS, f"{shown} is not inside the drop folder")
         # Do not block on a pipe without a writer, and do not follow a symlink that replaced the file meanwhile.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        raise CandidateRejected(RejectionReason.GONE, f"{shown} is not in the drop folder any more") from None
+        raise CandidateRejected(RejectionReason.GONE, f"{shown} is no longer in the drop folder") from None
     except PermissionError:
-        raise CandidateRejected(RejectionReason.PRIVATE, f"{shown} may not be read") from None
+        raise CandidateRejected(RejectionReason.PRIVATE, f"{shown}: permission denied") from None
     except (OSError, RuntimeError, ValueError) as error:
         # A symlink loop, a name that is too long, or a socket.
         raise CandidateRejected(
@@ -268,9 +268,9 @@ class WebDownloader:
         except TimeoutError as error:
             if clock.expired() and progress.answered:
                 raise CandidateRejected(
-                    RejectionReason.TOO_SLOW, f"{where} did not come within {seconds:g} s"
+                    RejectionReason.TOO_SLOW, f"{where} was not downloaded within {seconds:g} s"
                 ) from None
-            raise DownloadUnavailable(f"{where}: no answer within {seconds:g} s") from error
+            raise DownloadUnavailable(f"{where}: no response within {seconds:g} s") from error
         except HttpError as error:
             raise DownloadUnavailable(f"{where}: {error.detail}") from error
         except OSError as error:
@@ -307,7 +307,7 @@ class WebDownloader:
         url = parse_public_url(f"{self._addresses.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
         status, answer = await self._json(url, progress)
         if status == 404:
-            raise CandidateRejected(RejectionReason.GONE, f"X does not know post {post}")
+            raise CandidateRejected(RejectionReason.GONE, f"post {post} not found on X")
         if status != 200:
             raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status}")
         return best_x_video(answer, post)
@@ -333,9 +333,7 @@ class WebDownloader:
         except (ValueError, RecursionError):
             if status == 404:
                 return status, {}
-            raise DownloadUnavailable(
-                f"{redact_url(url)} answered HTTP {status} with something that is not JSON"
-            ) from None
+            raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status} without valid JSON") from None
 
     async def _from_link(
         self,
@@ -500,9 +498,7 @@ class WebDownloader:
                 # The page named a video, so the reason why that one failed is more useful.
                 raise failure from error
             if says_removed(text):
-                raise CandidateRejected(
-                    RejectionReason.GONE, f"{redact_url(url)} says that its video was removed"
-                ) from error
+                raise CandidateRejected(RejectionReason.GONE, f"{redact_url(url)}: the video was removed") from error
             raise
 
 

@@ -95,7 +95,7 @@ def validated(form: type[Form], text: str) -> Form:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "answer"
-        raise InvalidVisionResponse(f"{where}: {first['msg']}; the answer begins {text[:60]!r}") from None
+        raise InvalidVisionResponse(f"{where}: {first['msg']}; the answer starts with {text[:60]!r}") from None
 
 
 def said(text: str | None) -> str | None:
@@ -233,11 +233,11 @@ class LlamaVision:
             message, text = {}, None
         if not text and message.get("reasoning_content"):
             raise InvalidVisionResponse(
-                f"{self._where} sent its reasoning and no answer: turn thinking off at the server "
-                "(llama-server --reasoning-budget 0), or use a model that does not think"
+                f"{self._where} returned only reasoning and no answer: disable thinking on the server "
+                "(llama-server --reasoning-budget 0), or use a model without it"
             )
         if not isinstance(text, str):
-            raise InvalidVisionResponse(f"{self._where} sent no message: {str(answer)[:80]!r}")
+            raise InvalidVisionResponse(f"{self._where} returned no message: {str(answer)[:80]!r}")
         return text
 
     async def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

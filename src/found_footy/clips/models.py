@@ -287,7 +287,7 @@ def parse_score(text: str) -> Score:
     """Parse `2-1`. Raises ValueError."""
     home, dash, away = text.partition("-")
     if not (dash and home.strip().isdecimal() and away.strip().isdecimal()):
-        raise ValueError(f"{text!r} is not a score; write it as 2-1")
+        raise ValueError(f"invalid score {text!r}: expected 2-1")
     return Score(int(home), int(away))
 
 

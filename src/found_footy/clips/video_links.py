@@ -259,9 +259,7 @@ def files_on_page(link: ClipLink, page: ClipPage) -> list[str]:
         raise CandidateRejected(
             RejectionReason.NOT_A_VIDEO, f"{link.host.name}: none of the page's videos is marked as {link.clip_id}"
         )
-    raise CandidateRejected(
-        RejectionReason.GONE, f"{link.host.name}: the page of {link.clip_id} names no video any more"
-    )
+    raise CandidateRejected(RejectionReason.GONE, f"{link.host.name}: the page of {link.clip_id} no longer has a video")
 
 
 def files_in_json(link: ClipLink, body: bytes) -> list[str]:
@@ -269,7 +267,7 @@ def files_in_json(link: ClipLink, body: bytes) -> list[str]:
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
-        raise DownloadUnavailable(f"{link.host.name}: the answer about {link.clip_id} is not JSON") from None
+        raise DownloadUnavailable(f"{link.host.name}: the response for {link.clip_id} is not JSON") from None
     if link.host.lookup is Lookup.SHARE_API:
         return [_share_url(link, document)]
     return _streamable_urls(link, document)
@@ -411,11 +409,11 @@ def best_variant(variants: Iterable[Variant]) -> Variant | None:
 def best_x_video(answer: Any, post: str) -> str:
     """Link to the best mp4 in a response of the syndication endpoint. The post itself comes before a quoted post."""
     if not isinstance(answer, dict):
-        raise DownloadUnavailable(f"X's answer about post {post} has an unknown form")
+        raise DownloadUnavailable(f"X's response for post {post} has an unknown form")
     if "tombstone" in answer or answer.get("__typename") == "TweetTombstone":
         raise _buried(answer.get("tombstone"), post)
     if not answer:
-        raise CandidateRejected(RejectionReason.GONE, f"X does not know post {post}")
+        raise CandidateRejected(RejectionReason.GONE, f"post {post} not found on X")
     for place in (answer, answer.get("quoted_tweet")):
         best = best_variant(variant for media in _items(place, "mediaDetails") for variant in _mp4s(media))
         if best is not None:
@@ -438,7 +436,7 @@ def fxtwitter_video(answer: Any, post: str) -> str:
     if code == 401:
         raise CandidateRejected(RejectionReason.PRIVATE, f"post {post} on X, by FxEmbed: for logged-in readers only")
     if code == 404:
-        raise CandidateRejected(RejectionReason.GONE, f"FxEmbed does not know post {post} on X")
+        raise CandidateRejected(RejectionReason.GONE, f"post {post} on X not found by FxEmbed")
     if code != 200 or not isinstance(status, dict):
         raise DownloadUnavailable(f"FxEmbed answered code {clean_text(str(code), 10)} about post {post} on X")
     for place in (status, status.get("quote")):

@@ -158,7 +158,7 @@ class YtDlp:
                 raise _failure(str(answer["failed"]), redact_url(url))
             found = folder / os.path.basename(str(answer.get("file")))
             if found.is_symlink() or not found.is_file():
-                raise DownloadUnavailable(f"{redact_url(url)}: yt-dlp left no file")
+                raise DownloadUnavailable(f"{redact_url(url)}: yt-dlp produced no file")
             if found.stat().st_size > limits.max_bytes:
                 detail = f"{redact_url(url)}: larger than {limits.max_bytes} bytes"
                 raise CandidateRejected(RejectionReason.TOO_LARGE, detail)

@@ -46,7 +46,7 @@ def join(paths: Sequence[str], folder: str) -> str:
     try:
         return _join(paths, folder)
     except av.error.FFmpegError as error:
-        raise OSError(error.errno, f"no video was found in what was downloaded: {error.strerror}") from error
+        raise OSError(error.errno, f"the download contains no video: {error.strerror}") from error
 
 
 def _join(paths: Sequence[str], folder: str) -> str:
@@ -54,7 +54,7 @@ def _join(paths: Sequence[str], folder: str) -> str:
         films = [stack.enter_context(_opened(path, first=number == 0)) for number, path in enumerate(paths)]
         pictures, sound = next(iter(films[0].streams.video), None), next(iter(films[-1].streams.audio), None)
         if pictures is None or (sound is None and len(films) > 1):
-            raise OSError("no video was found in what was downloaded, or no sound")
+            raise OSError("the download lacks a video or an audio stream")
         wanted = [each for each in (pictures, sound) if each is not None]
         kind, ending, options = _container(pictures, sound)
         path = os.path.join(folder, f"joined.{ending}")

@@ -128,7 +128,7 @@ class Folder:
         if any(left_out.values()):
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
             log.warning(
-                f"folder: not everything in {self._path} is searched: {reasons}",
+                f"folder: parts of {self._path} were skipped: {reasons}",
                 extra={"action": "files_left_out", "source": SOURCE, "count": sum(left_out.values())},
             )
         return found

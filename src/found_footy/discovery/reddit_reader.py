@@ -413,7 +413,7 @@ def _atom_entries(answer: HttpResponse) -> list[ElementTree.Element]:
     try:
         root = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
-        raise SourceChanged(f"{answer.where} sent no well-formed feed ({error}), starting {answer.excerpt!r}") from None
+        raise SourceChanged(f"{answer.where} sent a malformed feed ({error}), starting {answer.excerpt!r}") from None
     except (ValueError, LookupError):  # unknown encoding
         raise SourceChanged(f"{answer.where} sent a feed in an unknown encoding") from None
     if root.tag != f"{ATOM}feed":

@@ -120,7 +120,7 @@ def sparql(ids: Sequence[str]) -> str:
     """Build the query for all facts about those items that are football teams, one fact per row."""
     wrong = [item for item in ids if not QID.fullmatch(item)]
     if wrong or not ids:
-        raise ValueError(f"no ids of Wikidata: {wrong[:3]}")
+        raise ValueError(f"invalid Wikidata ids: {wrong[:3]}")
     items = " ".join(f"wd:{item}" for item in ids)
     spoken = ", ".join(f'"{language}"' for language in LANGUAGES.split())
     return _QUERY.format(

@@ -214,7 +214,7 @@ class FeedPoll:
         except FootyError:
             raise
         except Exception as error:
-            log.exception("fault in saving answers", extra=self._about_fault)
+            log.exception("internal error while saving answers", extra=self._about_fault)
             fault = _fault(error)
             return BatchResult(self._now(), failures={request.listing.feed_id: fault for request in batch})
 
@@ -234,7 +234,7 @@ class FeedPoll:
             except FootyError:
                 raise
             except Exception as error:
-                log.exception("fault in a request to a feed", extra=self._about_fault)
+                log.exception("internal error in a request to a feed", extra=self._about_fault)
                 answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
         seconds = time.monotonic() - began
         await self._unexpected.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
@@ -285,7 +285,7 @@ class FeedPoll:
             except FootyError as error:
                 problem = error
             except Exception as error:
-                log.exception("fault in checking an answer", extra=self._about_fault | {"feed_id": live.id})
+                log.exception("internal error while checking an answer", extra=self._about_fault | {"feed_id": live.id})
                 problem = _fault(error)
             if problem is not None:
                 failures[live.id] = problem

@@ -356,7 +356,7 @@ class ApiFootball:
             return self._answer(await self._retried(_by_ids(ids), deadline), ids)
         except FeedPlanRefused as error:
             self._refused_ids = True
-            log.warning(f"{error}; asking for one match per request", extra={"action": "feed_plan_free"})
+            log.warning(f"{error}; requesting one match at a time", extra={"action": "feed_plan_free"})
             return await self._singly(ids, deadline)
         except FeedError as error:
             if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited | FeedBusy):
@@ -422,7 +422,7 @@ class ApiFootball:
             # Checked after waiting for the permit: a response received in the meantime may have used up the minute's
             # quota.
             if not minute_quota_left(self._quota, self._now()):
-                raise FeedRateLimited("the requests of this minute are used up")
+                raise FeedRateLimited("the requests of this minute are exhausted")
             body = await self._http.get(path, params, deadline)
         if not isinstance(body, dict):
             raise FeedMalformed(f"{path} sent JSON that is not an object")

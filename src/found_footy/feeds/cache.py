@@ -81,7 +81,7 @@ class FeedSwitches:
     async def switch(self, feed: str, on: bool | None) -> None:
         """Switch a feed; None removes the switch, so that the file decides."""
         if self._cache is None:
-            raise CacheUnavailable("this system has no cache, where switches are kept")
+            raise CacheUnavailable("no cache is configured, which stores the switches")
         key = self._cache.key(SWITCH, feed)
         if on is None:
             await self._cache.run("DEL", key, self._cache.key(LISTED, feed))
@@ -485,7 +485,7 @@ def _priority(name: str) -> MatchPriority:
     try:
         return MatchPriority[name]
     except KeyError as error:
-        raise read.Broken("priority_state is none of those that there are") from error
+        raise read.Broken("unknown priority_state") from error
 
 
 def _queue(fields: read.Fields) -> tuple[Mapping[str, int], str]:
@@ -603,7 +603,7 @@ def _value(snapshot: NewSnapshot) -> bytes | None:
             snapshot.match_id,
             len(text),
             MAX_BYTES,
-            extra={"action": "snapshot_refused", "match_id": snapshot.match_id},
+            extra={"action": "snapshot_rejected", "match_id": snapshot.match_id},
         )
         return None
     return zlib.compress(text, _COMPRESSION)
@@ -623,7 +623,7 @@ def _readable(key: str, value: bytes | None, match_id: str) -> CachedSnapshot | 
 def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
     number, _, compressed = value.partition(b"\n")
     if not number.isdigit() or len(number) > 15:
-        raise read.Broken("it has no number")
+        raise read.Broken("it has no sequence number")
     try:
         text = zlib.decompressobj().decompress(compressed, MAX_BYTES + 1)
     except zlib.error as error:
@@ -639,7 +639,7 @@ def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
         provenance=read.mapping(fields, "provenance"),
     )
     if found.match_id != match_id:
-        raise read.Broken("it is of another match")
+        raise read.Broken("it belongs to another match")
     # The payload is the last field, so its checksum is computed from the stored bytes without encoding it again.
     if found.checksum != hashlib.sha256(text.partition(_PAYLOAD)[2].removesuffix(b"}")).hexdigest():
         raise read.Broken("its checksum does not match")

@@ -204,7 +204,7 @@ def _kickoff(card: JsonReader, event: JsonReader | None) -> datetime:
             return datetime.strptime(shown, f"{pattern} %I:%M %p %z")
         except ValueError:
             continue
-    raise FeedSchemaError(f"{card.path}.start", f"{date} {clock}".strip(), "the time at which the match begins")
+    raise FeedSchemaError(f"{card.path}.start", f"{date} {clock}".strip(), "the start of the match")
 
 
 # --- CREX (cricket): read over plain HTTP from the JSON in its pages; the browser service is the fallback.
@@ -339,7 +339,7 @@ class Crex:
             try:
                 await self._list("", Deadline(deadline.left() * LIST_TIME_SHARE), optional=True)
             except FeedError as error:
-                log.info("CREX's list was not read: %s", error, extra={"action": "crex_list_missing"})
+                log.info("could not read CREX's list: %s", error, extra={"action": "crex_list_missing"})
         return self._bases.get(id_) or short_base(id_)
 
     def _learn(self, id_: int, data: Any) -> None:
@@ -356,7 +356,7 @@ class Crex:
             path = details_path(self._bases.get(id_) or short_base(id_))
             data = await self._page(path, "crex_match", deadline)
         except (FeedError, NotFound) as error:
-            log.info("the toss was not read: %s", error, extra={"action": "crex_toss_missing"})
+            log.info("could not read the toss: %s", error, extra={"action": "crex_toss_missing"})
             return False
         toss = toss_on(data, {Side.HOME: match.home, Side.AWAY: match.away})
         if toss is not None:
@@ -370,7 +370,7 @@ class Crex:
                 async with asyncio.timeout(deadline.left()):
                     await stack.enter_async_context(self._listing)
             except TimeoutError:
-                raise FeedBusy("somebody else is still reading the list") from None
+                raise FeedBusy("another request is still reading the list") from None
             if self._listed is not None:
                 at, covered, listed = self._listed
                 if time.monotonic() - at < LIST_SECONDS and covered >= until:
@@ -425,7 +425,7 @@ class Crex:
             except TimeoutError:
                 raise FeedBusy("rate limit wait exceeded the poll's deadline") from None
             if not deadline.left():
-                raise FeedBusy("no time was left for this page")
+                raise FeedBusy("no time left for this page")
             return await pages.read(self._base_url + path, reader, until=until, seconds=deadline.left())
 
 

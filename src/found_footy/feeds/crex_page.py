@@ -49,7 +49,7 @@ _LINK = re.compile(r"(/cricket-live-score/[\w-]+-(\w+))(?:/[\w-]+)?/?", re.ASCII
 
 def id_of(code: str, field: str = "id") -> int:
     if not _CODE.fullmatch(code) or code.startswith("0"):
-        raise FeedSchemaError(field, code, "up to seven letters and digits")
+        raise FeedSchemaError(field, code, "at most seven letters and digits")
     return int(code, 36)
 
 
@@ -114,7 +114,7 @@ class PageNames:
         wanted = _plain(shown)
         codes = [code for code, names in self._teams.items() if wanted in map(_plain, names.values())]
         if not wanted or len(codes) != 1:
-            raise FeedSchemaError(field, shown, "a team whose id the page knows")
+            raise FeedSchemaError(field, shown, "a team with an id on the page")
         names = self._teams[codes[0]]
         return Team(id_of(codes[0], field), names.get("name") or shown, names.get("short"))
 
@@ -282,7 +282,7 @@ def shown_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[tup
     heads = data.maybe("teams")
     scored = heads is not None and any(_scored(each) for each in heads.items(2))
     if scored and not found:
-        raise FeedSchemaError("innings", "no scorecard", "the scorecard of what is played")
+        raise FeedSchemaError("innings", "no scorecard", "the scorecard of the current innings")
     if len(found) == 2 and toss is not None and found[0][1] is not _bats_first(toss):
         found.reverse()
     return found
@@ -385,7 +385,7 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
     """Parse a match page. `known_toss` comes from another page of the match. Raises FeedSchemaError."""
     data = JsonReader(raw)
     if base_of(data["path"].text())[1] != match_id:
-        raise FeedSchemaError("path", data["path"].value, "the page of the match that was asked for")
+        raise FeedSchemaError("path", data["path"].value, "the page of the requested match")
     event, names = data["event"], PageNames(data.get("names"))
     sides, what, series = parts_of(event["name"].text())
     teams = _teams(event, sides, names)

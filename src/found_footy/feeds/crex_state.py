@@ -173,7 +173,7 @@ def _innings(state: Mapping[str, Any], names: _Names) -> list[dict[str, Any]]:
     cards = _entry(state, "getSC4")
     if cards is None:
         if _text((_object(_entry(state, "getSV3")) or {}).get("score1"))[:1].isdecimal():
-            raise PageDataUnknown("getSC4", "nothing", "the scorecard of what is played")
+            raise PageDataUnknown("getSC4", "nothing", "the scorecard of the current innings")
         return []
     if not isinstance(cards, list):
         raise PageDataUnknown("getSC4", type(cards).__name__, "a list of innings")

@@ -111,7 +111,7 @@ def parse_page(body: Any, *, feed: str, match_id: int, home_id: int | None) -> L
     innings = page["content"]["innings"].value
     live = parse_match(page["match"].value, innings, feed=feed, home_id=home_id)
     if live.id != match_id:
-        raise FeedSchemaError("match.objectId", live.id, f"{match_id}, which was asked for")
+        raise FeedSchemaError("match.objectId", live.id, f"{match_id}, as requested")
     return live
 
 

@@ -64,7 +64,7 @@ def cricket_status(state: str, words: Iterable[str | None], *, completed: bool =
         return _first(ENDS[:3], said) or "NS"
     if state == "post":
         return _first(ENDS, said) or _first(BREAKS[:-1], said) or ("RESULT" if completed else "LIVE")
-    raise UnknownStatus(f"state {state[:40]!r} of a cricket match is not known; known are pre in post")
+    raise UnknownStatus(f"unknown state {state[:40]!r} of a cricket match; known: pre in post")
 
 
 def _first(table: Sequence[tuple[str, str]], said: Sequence[str]) -> str | None:

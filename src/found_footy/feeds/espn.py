@@ -85,7 +85,7 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture
     teams = {Side(name): _team(side) for name, side in sides.items()}
     vendor_status = game["status"]["type"]["name"].text()
     if vendor_status not in STATUSES:
-        raise UnknownStatus(f"status {vendor_status!r} of ESPN is not known")
+        raise UnknownStatus(f"unknown ESPN status {vendor_status!r}")
     status = STATUSES[vendor_status]
     waits = phase_of(status) in (Phase.UPCOMING, Phase.POSTPONED)
     begun = not waits and game["status"]["type"].get("state") != "pre"
@@ -126,7 +126,7 @@ def with_summary(match: LiveFixture, body: Any) -> LiveFixture:
     """Return the match with the goals of its summary, if the summary lists more."""
     summary = JsonReader(body)
     if summary["header"]["id"].number() != match.id:
-        raise FeedSchemaError("header.id", summary["header"]["id"].value, f"{match.id}, which was asked for")
+        raise FeedSchemaError("header.id", summary["header"]["id"].value, f"{match.id}, as requested")
     teams = {Side.HOME: match.home, Side.AWAY: match.away}
     entries = summary["keyEvents"].items() if summary.get("keyEvents") else []
     goals = _goals(entries, teams, "keyEvents")
@@ -242,9 +242,7 @@ class EspnLeague:
     def of(cls, text: str) -> EspnLeague:
         found = re.fullmatch(r"(?:(soccer|cricket)/)?([A-Za-z0-9][A-Za-z0-9._-]{0,60})", text)
         if found is None:
-            raise SettingsError(
-                f"leagues: given {text[:80]!r}; allowed are names such as soccer/eng.1 and cricket/8048"
-            )
+            raise SettingsError(f"leagues: got {text[:80]!r}, expected names such as soccer/eng.1 and cricket/8048")
         return cls(found[1] or "soccer", found[2])
 
     @property

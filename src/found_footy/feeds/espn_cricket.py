@@ -84,7 +84,7 @@ def parse_summary(body: Any, feed: str, match_id: int) -> LiveFixture:
     summary = JsonReader(body)
     header = summary["header"]
     if header["id"].number() != match_id:
-        raise FeedSchemaError("header.id", header["id"].value, f"{match_id}, which was asked for")
+        raise FeedSchemaError("header.id", header["id"].value, f"{match_id}, as requested")
     event = JsonReader({**_dict(header), "notes": summary.get("notes")}, "header")
     league = header.maybe("league") or header["leagues"][0]
     return parse_event(event, league, feed, _cards(summary))

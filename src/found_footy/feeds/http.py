@@ -86,7 +86,7 @@ def _refuse(status: int, headers: Mapping[str, str], body: bytes, where: str, no
         raise FeedUnavailable(f"{where} answered HTTP {status}")
     made = answer_time(headers)
     if now is not None and made is not None and abs(now - made) > CLOCK_TOLERANCE:
-        raise FeedTimeWrong(f"{where} dates its answer {made:%Y-%m-%d %H:%M} UTC; here it is {now:%Y-%m-%d %H:%M}")
+        raise FeedTimeWrong(f"{where} dates its response {made:%Y-%m-%d %H:%M} UTC; here it is {now:%Y-%m-%d %H:%M}")
 
 
 def is_block_page(status: int, headers: Mapping[str, str], body: bytes) -> bool:

@@ -202,7 +202,7 @@ async def open_feeds(settings: Settings, follows: FollowBook | None = None) -> A
 @asynccontextmanager
 async def open_cache(settings: Settings) -> AsyncIterator[RedisCache]:
     if settings.redis_url is None:
-        raise EngineError("no cache is known; start `footy up`, or set REDIS_URL")
+        raise EngineError("no cache is configured: start `footy up` or set REDIS_URL")
     cache = RedisCache(settings.redis_url.get_secret_value())
     try:
         yield cache
@@ -273,7 +273,7 @@ async def check_feeds(settings: Settings) -> None:
     if len(missing) == len(sources):
         reasons = "; ".join(f"{feed}: {reason}" for feed, reason in missing.items())
         raise SettingsError(
-            f"no score feed can be used ({reasons or 'all are switched off in FOOTY_FEEDS_FILE'}). "
+            f"no usable score feed ({reasons or 'all are disabled in FOOTY_FEEDS_FILE'}). "
             "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
         )
 
@@ -347,7 +347,7 @@ def build_feed(
             )
         case "recording":
             return recording_feed(source.id, options, utc_now)
-    raise SettingsError(f"{source.id}: given the adapter {source.adapter!r}; allowed are {', '.join(ADAPTERS)}")
+    raise SettingsError(f"{source.id}: unknown adapter {source.adapter!r}: expected one of {', '.join(ADAPTERS)}")
 
 
 def polling_plan(settings: Settings) -> PollingPlan:
@@ -396,7 +396,7 @@ class FeedDeclarations:
 
     async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
         if not any(each.feed == feed for each in await self.declared()):
-            raise NotFound(f"no feed {feed!r} is declared")
+            raise NotFound(f"feed {feed!r} is not declared")
         await self._switches.switch(feed, on)
         return next(each for each in await self.declared() if each.feed == feed)
 

@@ -55,7 +55,7 @@ def _league(text: str) -> str:
 
 def _feed_id(text: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", text) or text == RECONCILED:
-        raise ValueError(f"a name of small letters, digits, _ and -, up to 31 of them, and not {RECONCILED}")
+        raise ValueError(f"a name of up to 31 lower-case letters, digits, _ and -, other than {RECONCILED}")
     return text
 
 
@@ -127,9 +127,9 @@ def load_sources(path: Path) -> tuple[FeedSource, ...]:
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: given bytes that are no UTF-8 at {error.start}; allowed is UTF-8") from error
+        raise SettingsError(f"{path}: invalid UTF-8 at byte {error.start}") from error
     if len(text) > MAX_BYTES:
-        raise SettingsError(f"{path}: given more than {MAX_BYTES} bytes; allowed are a few feeds")
+        raise SettingsError(f"{path}: the file is larger than {MAX_BYTES} bytes")
     return parse_sources(text, str(path))
 
 
@@ -138,7 +138,7 @@ def parse_sources(text: str, name: str) -> tuple[FeedSource, ...]:
     try:
         data = yaml.load(text, Loader=_StrictLoader)
     except (yaml.YAMLError, RecursionError) as error:
-        raise SettingsError(f"{name}: not readable as YAML: {error}") from error
+        raise SettingsError(f"{name}: invalid YAML: {error}") from error
     problems = list(_secrets(data, ""))
     if not problems:
         try:
@@ -175,7 +175,7 @@ def _secrets(data: Any, path: str) -> Iterator[str]:
         for key, value in data.items():
             place = f"{path}.{key}".lstrip(".")
             if SECRETS & set(re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).lower())):
-                yield f"{place}: given a secret; allowed is none here: set it in the environment (API_FOOTBALL_KEY, …)"
+                yield f"{place}: secrets are not allowed here: set it in the environment (API_FOOTBALL_KEY, …)"
             else:
                 yield from _secrets(value, place)
     elif isinstance(data, list):
@@ -187,20 +187,20 @@ def _contradictions(sources: list[_Source]) -> Iterator[str]:
     seen: set[str] = set()
     for index, source in enumerate(sources):
         if source.domain_id in seen:
-            yield f"sources[{index}].domain_id: given {source.domain_id!r} a second time; allowed is each id once"
+            yield f"sources[{index}].domain_id: {source.domain_id!r} is declared twice"
         seen.add(source.domain_id)
         adapters = {source.adapter, source.adapter_class} - {None}
         if len(adapters) > 1:
             both = f"{source.adapter!r} and {source.adapter_class!r}"
-            yield f"sources[{index}].adapter: given {both} as adapter and adapter_class; allowed is one of the two"
+            yield f"sources[{index}].adapter: got {both} as adapter and adapter_class, expected one of the two"
         if not adapters and source.domain_id not in ADAPTERS:
-            yield f"sources[{index}].adapter: given nothing; allowed are {', '.join(ADAPTERS)}"
+            yield f"sources[{index}].adapter: got nothing, expected one of {', '.join(ADAPTERS)}"
 
 
 def _problem(detail: ErrorDetails) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
     if detail["type"] == "missing":
-        return f"{path}: given nothing; allowed is a value: it is required"
+        return f"{path}: missing, but required"
     if detail["type"] == "extra_forbidden":
         group = _Limits if "rate_limits" in detail["loc"] else _Source if len(detail["loc"]) > 1 else _SourcesFile
         close = difflib.get_close_matches(str(detail["loc"][-1]), group.model_fields, n=1)
@@ -208,7 +208,7 @@ def _problem(detail: ErrorDetails) -> str:
         return f"{path}: is not known; {meant}"
     words = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     allowed = ALLOWED.get(detail["type"], words)
-    return f"{path or '(the whole file)'}: given {_given(detail['input'])}; allowed is {allowed}"
+    return f"{path or '(the whole file)'}: got {_given(detail['input'])}, expected {allowed}"
 
 
 def _given(value: Any) -> str:

@@ -31,7 +31,7 @@ def storable(raw: dict[str, Any]) -> dict[str, Any]:
     except ValueError as error:  # Python parses NaN and 1e999 as numbers; JSON has neither
         raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
     if "\\u0000" in text or LONE_SURROGATE.search(text):
-        raise FeedSchemaError("raw", "a character that is none", STORABLE)
+        raise FeedSchemaError("raw", "valid Unicode", STORABLE)
     return raw
 
 

@@ -64,8 +64,8 @@ from found_footy.runtime.clock import utc_now
 from found_footy.runtime.sandbox import Progress
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.objects.store import ThreadedObjectStore
-from found_footy.storage.postgres import Database
-from found_footy.storage.stores import build_objects, open_database
+from found_footy.storage.postgres import Database, open_database
+from found_footy.storage.stores import build_objects
 from found_footy.text import clean_text
 
 log = logging.getLogger(__name__)

@@ -221,7 +221,7 @@ class ReviewStore:
             clips = await _lock_all(connection, [one, other])
             low, high = sorted((one, other))
             if not await fetch(connection, SQL["clear_verdict"], {"one": low, "other": high}):
-                raise EditRefused(f"there is no verdict on clips {low} and {high}")
+                raise EditRefused(f"clips {low} and {high} have no verdict")
             await _publish_verdict(connection, clips[low], clips[high], None, who)
 
     # --- Reads for the review page.

@@ -74,7 +74,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
     """Open a container with its first real video stream. Decoding errors inside the block are translated too."""
     if path.exists() and not path.is_file():
         # Opening a pipe would block until a writer appears.
-        raise NotAVideo(f"{path} is a folder, or no file of its own")
+        raise NotAVideo(f"{path} is not a regular file")
     try:
         file = path.open("rb")
     except OSError as error:
@@ -101,7 +101,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
         except av.error.ExitError as error:
             raise MediaTooLarge(f"{path}: not read within {limits.wall_seconds:g} s") from error
         except av.error.MemoryError as error:
-            raise MediaTooLarge(f"{path}: needs more memory than there is") from error
+            raise MediaTooLarge(f"{path}: not enough memory") from error
         except (av.error.InvalidDataError, av.error.ArgumentError, av.error.EOFError) as error:
             if _looks_like_video(head):
                 raise MediaBroken(f"{path} is damaged or cut off: {error.strerror}") from error
@@ -117,7 +117,7 @@ def _video_stream(container: InputContainer, path: Path, limits: DecodeLimits) -
     stream = streams[0]
     context = stream.codec_context
     if context is None:
-        raise NotAVideo(f"{path}: its video stream cannot be decoded here")
+        raise NotAVideo(f"{path}: its video stream cannot be decoded")
     check_size(path, context.width, context.height, limits)
     context.options = {**context.options, "max_pixels": str(limits.frame_pixels)}
     return stream
@@ -125,7 +125,7 @@ def _video_stream(container: InputContainer, path: Path, limits: DecodeLimits) -
 
 def check_size(path: Path, width: int, height: int, limits: DecodeLimits) -> None:
     if max(width, height) > limits.side_pixels or width * height > limits.frame_pixels:
-        raise MediaTooLarge(f"{path}: {width}x{height} pixels are more than can be handled")
+        raise MediaTooLarge(f"{path}: {width}x{height} pixels exceed the limit")
 
 
 def decoded(context: VideoCodecContext, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
@@ -203,9 +203,9 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
     container, stream = source
     declared = container.duration / 1_000_000 if container.duration else 0.0
     if declared > limits.seconds:
-        raise MediaTooLarge(f"{path}: {declared:.0f} s are more than the {limits.seconds:g} s that can be handled")
+        raise MediaTooLarge(f"{path}: {declared:.0f} s exceed the limit of {limits.seconds:g} s")
     if stream.frames > limits.frames:
-        raise MediaTooLarge(f"{path}: {stream.frames} frames are more than the {limits.frames} that can be handled")
+        raise MediaTooLarge(f"{path}: {stream.frames} frames exceed the limit of {limits.frames}")
     deadline = DecodeDeadline(path, limits.wall_seconds)
     pts: list[int | None] = []
     key: list[bool] = []
@@ -225,7 +225,7 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
         if len(pts) % 256 == 0:
             deadline.check()
     if not any(shown):
-        raise MediaBroken(f"{path} holds no picture")
+        raise MediaBroken(f"{path} has no pictures")
     start = (container.start_time or 0) / 1_000_000
     if reached - start < min(CUT_OFF_SHARE * declared, declared - CUT_OFF_SECONDS):
         raise MediaBroken(f"{path} is cut off: {reached - start:.1f} of {declared:.1f} s are there")

@@ -64,7 +64,7 @@ class MasterFile:
 
     def check(self, first: int, end: int) -> None:
         if not 0 <= first < end <= self.frames:
-            raise MediaError(f"{self.path}: frames {first} to {end} are not among its {self.frames}")
+            raise MediaError(f"{self.path}: frames {first} to {end} are outside its {self.frames} frames")
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def packets(master: MasterFile, first: int, end: int) -> FrameTimeline:
     numbers = np.round(moments / master.unit).astype(np.int64)
     shown = (numbers >= first) & (numbers < end)
     if (count := int(np.count_nonzero(shown))) != end - first:
-        raise MediaBroken(f"{master.path}: it holds only {count} of the frames {first} to {end}")
+        raise MediaBroken(f"{master.path}: it has only {count} of the frames {first} to {end}")
     return FrameTimeline(moments, numbers / float(master.rate), np.array(key), shown, True, float(master.rate))
 
 

@@ -95,7 +95,7 @@ def _encoded(stream: Any, picture: VideoFrame | None) -> list[AnyPacket]:
     try:
         packets: list[AnyPacket] = stream.encode(picture)
     except (av.error.ExternalError, av.error.MemoryError) as error:  # how x264 reports it
-        raise MediaTooLarge("encoding it needs more memory than there is") from error
+        raise MediaTooLarge("encoding it not enough memory") from error
     return packets
 
 

@@ -224,6 +224,17 @@ class SubscriptionFilter:
     no_score: bool = False
     """Send spoiler-free messages."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as the API accepts and returns them, and as the database stores them."""
+        return {
+            "topics": sorted(self.topics),
+            "teams": sorted(self.teams),
+            "leagues": sorted(self.leagues),
+            "verified_only": self.verified_only,
+            "delay_seconds": self.delay.total_seconds(),
+            "no_score": self.no_score,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Subscription:

@@ -57,17 +57,6 @@ def _filters_from_row(row: Row) -> SubscriptionFilter:
     )
 
 
-def _filters_to_row(filters: SubscriptionFilter) -> dict[str, Any]:
-    return {
-        "topics": sorted(filters.topics),
-        "teams": sorted(filters.teams),
-        "leagues": sorted(filters.leagues),
-        "verified_only": filters.verified_only,
-        "delay_seconds": filters.delay.total_seconds(),
-        "no_score": filters.no_score,
-    }
-
-
 def _subscription_from_row(row: Row) -> Subscription:
     return Subscription(row["id"], _filters_from_row(row), row["from_position"], row["paused"])
 
@@ -295,7 +284,7 @@ class NotificationStore:
         return _record_from_row(found[0])
 
     async def add(self, name: str, kind: str, target: str, secret: str | None, filters: SubscriptionFilter) -> int:
-        given = {"name": name, "kind": kind, "target": target, "secret": secret, **_filters_to_row(filters)}
+        given = {"name": name, "kind": kind, "target": target, "secret": secret, **filters.to_json()}
         async with self._db.connection() as connection:
             if (await fetch(connection, SQL["count"], {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
                 raise BadRequest(f"subscription limit reached ({MAX_SUBSCRIPTIONS})")
@@ -312,7 +301,7 @@ class NotificationStore:
                 "id": subscription_id,
                 "name": now.name if change.name is None else change.name,
                 "target": locked[0]["target"] if change.target is None else change.target,
-                **_filters_to_row(now.filters if change.filters is None else change.filters),
+                **(change.filters or now.filters).to_json(),
             }
             await fetch(connection, SQL["change"], changed)
             if change.paused is True:
@@ -368,7 +357,7 @@ class NotificationStore:
     async def atom_name(self, about: AtomScope, id_: int) -> str:
         found = await self._db.fetch(SQL[about], id=id_)
         if not found:
-            raise NotFound(f"no match of {about} {id_} is known")
+            raise NotFound(f"no match of {about} {id_} found")
         name: str = found[0]["name"]
         return name
 

@@ -12,7 +12,6 @@ from found_footy.notifications.messages import build_test_message
 from found_footy.notifications.models import (
     Sender,
     SubscriptionChange,
-    SubscriptionFilter,
     SubscriptionRecord,
     validate_filter,
     validate_name,
@@ -55,7 +54,7 @@ class SubscriptionService:
             SubscriptionChange(
                 name=None if name is None else validate_name(name),
                 target=target,
-                filters=validate_filter(**(filter_fields(known.filters) | filters)) if filters else None,
+                filters=validate_filter(**(known.filters.to_json() | filters)) if filters else None,
                 paused=changes.get("paused"),
             ),
         )
@@ -71,15 +70,3 @@ class SubscriptionService:
 
     async def _check_target(self, kind: str, target: str) -> None:
         await self._senders[kind].check(validate_target(kind, target))
-
-
-def filter_fields(filters: SubscriptionFilter) -> dict[str, Any]:
-    """Filter fields as the API accepts and returns them."""
-    return {
-        "topics": sorted(filters.topics),
-        "teams": sorted(filters.teams),
-        "leagues": sorted(filters.leagues),
-        "verified_only": filters.verified_only,
-        "delay_seconds": filters.delay.total_seconds(),
-        "no_score": filters.no_score,
-    }

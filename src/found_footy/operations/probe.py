@@ -207,7 +207,7 @@ class SystemProbe:
         except SettingsError as error:
             log.warning(str(error), extra={"action": "feeds_file_invalid"})
         except TimeoutError:
-            log.warning("the switches of the feeds were not read in time", extra={"action": "switches_unavailable"})
+            log.warning("could not read the feed switches in time", extra={"action": "switches_unavailable"})
         return None
 
     async def _temporal_state(self, now: datetime) -> tuple[TemporalState | None, EngineStatus]:

@@ -57,7 +57,7 @@ class TemporalPoller:
                 ended = await self._end_running()
                 return f"terminated {ended} polls; {await self._begin()}"
         except TimeoutError:
-            raise EngineError(f"no answer from Temporal within {self._seconds:g} s") from None
+            raise EngineError(f"no response from Temporal within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
             raise EngineError(f"Temporal rejects the request: {shorten(str(error))}") from error
 
@@ -315,7 +315,7 @@ class BrowserRecycles:
             facts = await self._browser.facts()
         except SourceError as error:
             # The browser's outage is not recorded here: feeds that need it fail themselves.
-            log.debug(str(error), extra={"action": "browser_unheard"})
+            log.debug(str(error), extra={"action": "browser_unreachable"})
             return
         told = {entry.id: entry for entry in entries(facts)}
         for entry_id in told.keys() - self._noted:

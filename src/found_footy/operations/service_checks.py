@@ -121,7 +121,9 @@ class ServiceChecker:
             except TimeoutError:
                 result = self._timed_out(probe, exchanges)
             except Exception as error:
-                log.exception("fault in a live check", extra={"action": "program_fault", "service": probe.name})
+                log.exception(
+                    "internal error in a live check", extra={"action": "program_fault", "service": probe.name}
+                )
                 failed = self._made(probe, exchanges, f"{type(error).__name__}: {error}")
                 result = replace(failed, error_class="ProgramFault", hint=FAULT_HINT)
             else:

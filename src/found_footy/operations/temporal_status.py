@@ -39,7 +39,7 @@ class TemporalStatus:
             async with asyncio.timeout(self._seconds):
                 return await self._look(now)
         except TimeoutError:
-            raise EngineError(f"no answer within {self._seconds:g} s") from None
+            raise EngineError(f"no response within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
             raise EngineError(str(error)[:300]) from error
 

@@ -50,11 +50,13 @@ class UnexpectedAnswerRecorder:
         try:
             kept = await answers.save(name, error, exchange)
         except Exception:
-            log.exception("an unexpected answer was not kept", extra={"action": "answer_not_kept", "service": name})
+            log.exception(
+                "could not store an unexpected response", extra={"action": "response_not_stored", "service": name}
+            )
             return
         if kept:
             log.warning(
-                f"{name} sent an answer of an unknown form, kept for `footy doctor --report`: {exchange.summary}",
+                f"{name} sent a response of an unknown form, stored for `footy doctor --report`: {exchange.summary}",
                 extra={"action": "unexpected_answer", "service": name, "error": error.kind},
             )
 

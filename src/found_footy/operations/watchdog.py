@@ -84,7 +84,7 @@ class Watchdog:
         self._trouble: str | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        log.info(f"judging the feeds every {self._interval:g} s", extra={"action": "watchdog_ready"})
+        log.info(f"checking the feeds every {self._interval:g} s", extra={"action": "watchdog_ready"})
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
@@ -156,7 +156,7 @@ class Watchdog:
 
     async def _save(self, state: HealthState, summary: HealthSummary, entry: Recovery | None) -> bool:
         if not await self._store.save(state, summary, entry):
-            log.warning("another watchdog has judged meanwhile", extra={"action": "judged_by_another"})
+            log.warning("another watchdog checked meanwhile", extra={"action": "checked_by_another"})
             return False
         try:
             await self._cache.publish(summary)
@@ -196,7 +196,7 @@ class Watchdog:
             )
         if judgement.outcome is not None:
             said = f"the recovery is judged: {judgement.outcome}"
-            log.info(said, extra={"action": "recovery_judged", "outcome": str(judgement.outcome)})
+            log.info(said, extra={"action": "recovery_checked", "outcome": str(judgement.outcome)})
 
 
 def health_rules(settings: Settings) -> HealthRules:

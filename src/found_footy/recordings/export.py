@@ -19,7 +19,8 @@ from found_footy.recordings.recorder import MatchRecorder, recorded_rules
 from found_footy.recordings.store import RecordingStore
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.storage.objects.backend import ObjectStore
-from found_footy.storage.stores import build_objects, open_database
+from found_footy.storage.postgres import open_database
+from found_footy.storage.stores import build_objects
 
 
 @dataclass(frozen=True, slots=True)

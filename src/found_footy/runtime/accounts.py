@@ -50,7 +50,7 @@ def unprivileged_account() -> Account:
         except KeyError:
             continue
         return Account(name, entry.pw_uid, entry.pw_gid)
-    raise EngineError("PostgreSQL does not run as root, and there is neither a user postgres nor nobody.")
+    raise EngineError("PostgreSQL does not run as root, and neither a user postgres nor nobody exists.")
 
 
 def owner_of(path: Path) -> Account:

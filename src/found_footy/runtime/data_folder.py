@@ -66,7 +66,7 @@ class DataFolder:
             for folder in (self.path, self.logs, self.run):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise EngineError(f"The data folder {self.path} cannot be made: {error.strerror}.") from error
+            raise EngineError(f"The data folder {self.path} cannot be created: {error.strerror}.") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -68,7 +68,7 @@ async def _initdb(placement: Placement, cluster: Path, password_file: Path, fold
     finally:
         await process.stop()
     if code != 0:
-        raise EngineError(f"PostgreSQL could not make its data folder (exit {code}):\n{process.log_tail()}")
+        raise EngineError(f"PostgreSQL could not create its data folder (exit {code}):\n{process.log_tail()}")
 
 
 async def stop_postmaster(data: Path) -> None:
@@ -104,7 +104,7 @@ def _take_over(pid_file: Path, lines: list[str]) -> None:
 def remove_home(home: Path) -> None:
     """Delete a home with all its contents, if it exists."""
     if home.is_symlink():
-        raise EngineError(f"{home} is a link, which is not followed to delete what it points to.")
+        raise EngineError(f"{home} is a symbolic link; its target is not deleted.")
     if home.exists():
         shutil.rmtree(home)
 
@@ -184,7 +184,7 @@ class EmbeddedPostgres:
             await self.stop()
             raise
         logger.info(
-            "PostgreSQL answers on port %d",
+            "PostgreSQL listens on port %d",
             self._port.number,
             extra={
                 "action": "engine_started",
@@ -217,7 +217,9 @@ class EmbeddedPostgres:
     async def _prepare_cluster(self, placement: Placement) -> None:
         if placement.data.exists():
             if not self._password_file.exists():
-                raise EngineError(f"The password of the database in {placement.data} is lost: {self._password_file}.")
+                raise EngineError(
+                    f"The password of the database in {placement.data} is missing: {self._password_file}."
+                )
         else:
             if not self._password_file.exists():
                 write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
@@ -239,7 +241,7 @@ class EmbeddedPostgres:
             orphans_leave = "pre-existing shared memory block" in said
             port_was_taken = "Address already in use" in said
             if time.monotonic() > deadline or not (orphans_leave or port_was_taken):
-                raise EngineError(f"PostgreSQL ended while it started (exit {self._process.returncode}):\n{said}")
+                raise EngineError(f"PostgreSQL exited during startup (exit {self._process.returncode}):\n{said}")
             await asyncio.sleep(0.25)
 
     async def _answers(self, port: int, deadline: float) -> bool:
@@ -252,10 +254,10 @@ class EmbeddedPostgres:
                 return True
             except psycopg.OperationalError as error:
                 if "password authentication failed" in str(error):
-                    raise EngineError(f"PostgreSQL refuses the password in {self._password_file}.") from error
+                    raise EngineError(f"PostgreSQL rejects the password in {self._password_file}.") from error
                 if time.monotonic() > deadline:
                     raise EngineError(
-                        f"PostgreSQL did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                        f"PostgreSQL did not respond within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
                     ) from error
             await asyncio.sleep(0.03)
         return False

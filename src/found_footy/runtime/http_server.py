@@ -76,7 +76,7 @@ class HttpServer:
             listener.bind((self._host, self._port))
         except OSError as error:
             listener.close()
-            raise EngineError(f"{self._name} cannot take port {self._port}: {error.strerror}") from error
+            raise EngineError(f"{self._name} cannot bind port {self._port}: {error.strerror}") from error
         self._port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,

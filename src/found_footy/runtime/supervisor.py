@@ -45,7 +45,7 @@ class LocalWorkers:
         left = await _still_there(hanging, 5.0)
         if left:
             pids = ", ".join(str(worker.pid) for worker in left)
-            raise EngineError(f"these workers cannot be ended: {pids}")
+            raise EngineError(f"these workers cannot be stopped: {pids}")
         killed = f"; killed because they did not react: {len(hanging)}" if hanging else ""
         return f"workers ended: {len(workers)}{killed}"
 
@@ -197,7 +197,7 @@ class Child:
                 await self._unit.start()
             except (EngineError, OSError) as error:  # OSError: a full disk, say, that may have room again later
                 logger.error(
-                    "%s could not be restarted: %s",
+                    "could not restart %s: %s",
                     self.name,
                     error,
                     extra={"action": "child_restart_failed", "child": self.name, "paused_seconds": pause},
@@ -257,7 +257,7 @@ class WorkerProcess:
         """Spawn the process."""
         program = shutil.which(self._spec.argv[0])
         if program is None:
-            raise EngineError(f"The program {self._spec.argv[0]} of {self.name} was not found.")
+            raise EngineError(f"The executable {self._spec.argv[0]} of {self.name} was not found.")
         self._process.start(Command([program, *self._spec.argv[1:]], {**os.environ, **self._spec.env}, cwd=Path.cwd()))
         logger.info(
             "%s started", self.name, extra={"action": "worker_started", "child": self.name, "pid": self._process.pid}
@@ -329,7 +329,7 @@ class Supervisor:
     async def start_engines(self) -> None:
         """Start all engines concurrently. If one fails, the others are stopped and its error is raised."""
         if self._engines_are_up or self._workers:
-            raise EngineError("The engines are started once, and before any worker.")
+            raise EngineError("Start the engines once, before any worker.")
         try:
             await self._run_start(stop_leftovers(self._folder))
             await self._run_start(*(child.start() for _, child in self._engines))
@@ -347,7 +347,7 @@ class Supervisor:
         taken = list(self._workers)
         for child in children:
             if child.name in taken:
-                raise EngineError(f"There is a worker named {child.name} already.")
+                raise EngineError(f"A worker named {child.name} already exists.")
             taken.append(child.name)
         self._workers.update({child.name: child for child in children})
         try:
@@ -413,7 +413,7 @@ class Supervisor:
             if isinstance(outcome, Exception):  # the failure itself; the cancellations it caused are not of this kind
                 raise outcome
         if self._stopping is not None:
-            raise EngineError("The start was broken off, because a stop was asked for.")
+            raise EngineError("The start was cancelled by a stop request.")
 
     async def _stop_everything(self) -> None:
         for task in self._starting:
@@ -428,7 +428,7 @@ class Supervisor:
             # Stop all restarts before stopping any process.
             for child in [*(child for _, child in self._engines), *self._workers.values()]:
                 stack.push_async_callback(child.unwatch)
-        logger.info("everything has stopped", extra={"action": "supervisor_stopped"})
+        logger.info("stopped", extra={"action": "supervisor_stopped"})
 
     def _publish(self) -> None:
         """Update the runtime file, because pids change with restarts."""
@@ -440,7 +440,7 @@ class Supervisor:
             self._folder.write_runtime(self.environment, pids, ports)
         except OSError as error:  # a full disk must not end the watch over the children
             logger.error(
-                "the runtime file could not be written: %s",
+                "could not write the runtime file: %s",
                 error.strerror,
                 extra={"action": "runtime_not_written"},
             )

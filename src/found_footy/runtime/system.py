@@ -44,7 +44,7 @@ def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
             return settings.model_copy(update={"web_port": probe.getsockname()[1]})
     raise EngineError(
         f"cannot serve the pages at {settings.web_host}, port {settings.web_port}: {reason};"
-        " set FOOTY_WEB_PORT to another, or to 0 for any"
+        " set FOOTY_WEB_PORT to another port, or to 0 for a free one"
     )
 
 

@@ -203,7 +203,7 @@ class LeaseSemaphore:
                     RENEW_LEASE, [self._key(name, "leases")], [token, round(self._lease * _MICRO), max(1, limit)]
                 )
             except CacheUnavailable as error:
-                log.warning("%s", error, extra={"action": "permit_not_renewed", "semaphore": name})
+                log.warning("%s", error, extra={"action": "permit_renewal_failed", "semaphore": name})
                 continue
             if bound.expired():
                 return
@@ -215,7 +215,7 @@ class LeaseSemaphore:
         try:
             await self._redis.run_all(commands)
         except CacheUnavailable as error:  # the lease expires by itself
-            log.warning("%s", error, extra={"action": "permit_not_released", "semaphore": name})
+            log.warning("%s", error, extra={"action": "permit_release_failed", "semaphore": name})
         self._released[name].set()
 
     def _key(self, name: str, part: str) -> str:
@@ -433,7 +433,7 @@ class RedisSourceLimits:
             try:
                 await stack.enter_async_context(permit)
             except PermitTimeout as error:
-                raise SourceRateLimited(f"{self._source}: our own request limit is used up: {error}") from None
+                raise SourceRateLimited(f"{self._source}: our own request limit is exhausted: {error}") from None
             except CacheUnavailable as error:
                 self._note(error)
                 await stack.enter_async_context(self._required_fallback(error).permit())

@@ -74,7 +74,7 @@ class SchemaState:
 
     def check_not_newer(self) -> None:
         if self.unknown:
-            raise SchemaTooNew(f"the database schema has {', '.join(self.unknown)}, which this version does not know")
+            raise SchemaTooNew(f"the database schema has {', '.join(self.unknown)}, unknown to this version")
         if self.changed:
             raise SchemaTooNew(f"the database schema was created with another {', '.join(self.changed)}")
 

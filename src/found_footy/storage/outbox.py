@@ -117,7 +117,7 @@ class OutboxReader:
             except psycopg.Error as error:
                 if pause == INITIAL_BACKOFF:
                     said = f"{self._where}: {str(error).strip()}"
-                    log.warning(said, extra={"action": "news_unheard"})
+                    log.warning(said, extra={"action": "outbox_unreachable"})
             await asyncio.sleep(pause)
             pause = min(MAX_BACKOFF, pause * 2)
 

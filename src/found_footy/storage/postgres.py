@@ -15,7 +15,8 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from found_footy.errors import StoreUnavailable
+from found_footy.config import Settings
+from found_footy.errors import EngineError, StoreUnavailable
 from found_footy.storage.migrations import SchemaFence
 
 Connection = AsyncConnection[DictRow]
@@ -68,6 +69,23 @@ class Database:
         """Run one query in its own transaction."""
         async with self.connection() as connection:
             return await fetch(connection, query, params)
+
+
+def require_database_url(settings: Settings) -> str:
+    """Raises EngineError if it is not set."""
+    if settings.database_url is None:
+        raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
+    return settings.database_url.get_secret_value()
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    database = Database(require_database_url(settings))
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 async def _check_idle_connection(connection: Connection) -> None:

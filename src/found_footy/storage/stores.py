@@ -1,32 +1,11 @@
-"""Opens the configured database and object store."""
+"""Opens the configured object store."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from found_footy.config import Settings
-from found_footy.errors import EngineError
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
-from found_footy.storage.postgres import Database
-
-
-def require_database_url(settings: Settings) -> str:
-    """Raises EngineError if it is not set."""
-    if settings.database_url is None:
-        raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
-    return settings.database_url.get_secret_value()
-
-
-@asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    database = Database(require_database_url(settings))
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
 
 
 def objects_folder(settings: Settings) -> Path:

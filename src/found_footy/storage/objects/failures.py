@@ -101,7 +101,7 @@ def s3_failure(failure: Exception, doing: str, place: S3Place) -> ObjectStoreErr
         return ObjectStoreUnavailable(f"{doing}: {what}")
     if status == 404:
         return ObjectStoreError(
-            f"{doing}: {what}: there is no bucket {place.bucket}; create it, or correct FOOTY_OBJECT_STORE_URL and "
+            f"{doing}: {what}: bucket {place.bucket} not found; create it, or correct FOOTY_OBJECT_STORE_URL and "
             "FOOTY_S3_ENDPOINT"
         )
     return ObjectStoreError(f"{doing}: {what}")

@@ -31,7 +31,7 @@ def plain_path(root: Path, key: str) -> Path:
     for name in key.split("/"):
         path = path / name
         if path.is_symlink():
-            raise ObjectStoreError(f"{path} is a symbolic link, and objects are files of the folder itself; remove it")
+            raise ObjectStoreError(f"{path} is a symbolic link; objects must be regular files: remove it")
     return path
 
 
@@ -202,7 +202,7 @@ class FolderObjects:
     def _require(self, key: str) -> Path:
         with _failures(f"look up {key}"):
             if self._found(key) is None:
-                raise ObjectMissing(f"There is no object {key} in the folder {self._root}")
+                raise ObjectMissing(f"object {key} not found in the folder {self._root}")
             return plain_path(self._root, key)
 
     def _require_root(self) -> None:
@@ -227,10 +227,10 @@ class FolderObjects:
         """Return the path of an object. Unlike S3, a file system cannot have an object and a folder of one name."""
         place = plain_path(self._root, key)
         if place.is_dir():
-            raise ObjectStoreError(f"put {key}: there are objects below a folder of that name")
+            raise ObjectStoreError(f"put {key}: a folder of that name contains objects")
         taken = next((parent for parent in place.parents if parent.is_file()), None)
         if taken is not None:
-            raise ObjectStoreError(f"put {key}: {taken} is an object, and cannot be a folder too")
+            raise ObjectStoreError(f"put {key}: {taken} is an object, not a folder")
         return place
 
     def _install(self, staged: str, key: str, sidecar: Sidecar) -> None:
@@ -316,5 +316,5 @@ def _failures(doing: str, missing: str | None = None) -> Iterator[None]:
         yield
     except ObstoreFailure as failure:
         if missing is not None and is_missing(failure):
-            raise ObjectMissing(f"{doing}: there is no object {missing}") from failure
+            raise ObjectMissing(f"{doing}: object {missing} not found") from failure
         raise file_failure(failure, doing) from failure

@@ -24,7 +24,7 @@ def check_key(key: str) -> str:
     fault = _fault(key)
     if fault is not None:
         shown = repr(key if len(key) <= 80 else key[:77] + "...")
-        raise ObjectStoreError(f"{shown} cannot be the key of an object: {fault}")
+        raise ObjectStoreError(f"{shown} is not a valid object key: {fault}")
     return key
 
 
@@ -82,7 +82,7 @@ def tidy(given: Mapping[str, str]) -> dict[str, str]:
     room = LIMIT - sum(_PREFIX + len(name) for name in texts)
     most = _fair_share([len(_encode(text)) for text in texts.values()], room)
     if most < _LEAST:
-        raise ObjectStoreError(f"{len(texts)} fields of metadata do not fit into {LIMIT} bytes; store fewer")
+        raise ObjectStoreError(f"{len(texts)} metadata fields exceed {LIMIT} bytes")
     return {name: cut(text, most) for name, text in texts.items()}
 
 
@@ -129,7 +129,9 @@ def _fair_share(sizes: Sequence[int], room: int) -> int:
 
 def _checked(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,49}", name):
-        raise ObjectStoreError(f"{name[:60]!r} cannot name metadata: only a-z, 0-9 and _, up to 50, a letter first")
+        raise ObjectStoreError(
+            f"{name[:60]!r} is not a valid metadata name: expected up to 50 of a-z, 0-9 and _, starting with a letter"
+        )
     return name
 
 

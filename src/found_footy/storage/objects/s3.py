@@ -80,7 +80,9 @@ class S3Objects:
             part = self._get(key, {"range": (start, start + PART_BYTES), "if_match": meta["e_tag"]})
             expected = min(PART_BYTES, meta["size"] - start)
             if part is None or len(part[1]) != expected:
-                raise ObjectStoreUnavailable(f"get {key}: {self._place.server} sent less than it has")
+                raise ObjectStoreUnavailable(
+                    f"get {key}: {self._place.server} closed the connection before the end of the object"
+                )
             yield part[1]
 
     def read(self, key: str, start: int, length: int) -> bytes:
@@ -155,7 +157,7 @@ class S3Objects:
                 raise s3_failure(failure, doing, self._place) from None
             if not is_without_key(failure):
                 self._require_bucket(doing)
-            raise ObjectMissing(f"{doing}: there is no object {missing} in {self.describe()}") from None
+            raise ObjectMissing(f"{doing}: object {missing} not found in {self.describe()}") from None
         self._bucket_seen = True
 
     def _require_bucket(self, doing: str) -> None:

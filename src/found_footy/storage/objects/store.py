@@ -50,7 +50,7 @@ class ThreadedObjectStore:
     ) -> None:
         check_key(key)
         if not re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,60}", content_type, re.ASCII):
-            raise ObjectStoreError(f"{content_type[:60]!r} is not a content type such as video/mp4")
+            raise ObjectStoreError(f"{content_type[:60]!r} is not a valid content type, such as video/mp4")
         kept = tidy(metadata or {})
         await self._run(self._store_file, key, path, content_type, kept)
 
@@ -60,11 +60,11 @@ class ThreadedObjectStore:
     async def read(self, key: str, start: int = 0, length: int | None = None) -> bytes:
         """Return part of an object, at most READ_BYTES; empty beyond its end. Raises ObjectMissing."""
         if start < 0 or (length is not None and length < 0):
-            raise ObjectStoreError(f"read {key[:80]!r}: {start} and {length} are no range of bytes")
+            raise ObjectStoreError(f"read {key[:80]!r}: invalid byte range: start {start}, length {length}")
         wanted = READ_BYTES if length is None else min(length, READ_BYTES)
         if wanted == 0:
             if await self.head(key) is None:
-                raise ObjectMissing(f"There is no object {key}")
+                raise ObjectMissing(f"object {key} not found")
             return b""
         return await self._run(self._backend.read, check_key(key), start, wanted)
 
@@ -155,7 +155,9 @@ class ThreadedObjectStore:
             raise file_failure(error, "write a temporary file") from error
         try:
             if b"".join(self._backend.chunks(key)) != content:
-                raise ObjectStoreError(f"{self._backend.describe()}: an object was not read back as it was written")
+                raise ObjectStoreError(
+                    f"{self._backend.describe()}: an object differs after writing and reading it back"
+                )
         finally:
             self._backend.delete([key])
 
@@ -186,11 +188,11 @@ def open_object_store(
     elif url.startswith("s3://"):
         bucket, prefix = bucket_of(url)
         if (access_key is None) != (secret_key is None):
-            raise ObjectStoreError("Of FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY only one is set; set both or none")
+            raise ObjectStoreError("Only one of FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY is set: set both or none")
         server = None if endpoint is None else _endpoint(endpoint)
         backend = S3Objects(S3Access(bucket, prefix, server, region, access_key, secret_key, timeout_seconds))
     else:
-        raise ObjectStoreError("The object store's URL is neither file:///folder nor s3://bucket/prefix")
+        raise ObjectStoreError("Invalid object store URL: expected file:///folder or s3://bucket/prefix")
     return ThreadedObjectStore(backend)
 
 
@@ -199,7 +201,7 @@ def folder_of(url: str) -> Path:
     parts = urlsplit(url)
     path = unquote(parts.path)
     if parts.netloc or parts.query or parts.fragment or "\0" in path or not path.strip("/"):
-        raise ObjectStoreError("Write the object store's URL as file:///folder, with ?, # and % as %3F, %23 and %25")
+        raise ObjectStoreError("Invalid object store URL: expected file:///folder, with ?, # and % as %3F, %23 and %25")
     return Path(path)
 
 
@@ -207,7 +209,9 @@ def bucket_of(url: str) -> tuple[str, str]:
     """Return bucket and prefix, unescaped: S3 URLs have no percent-encoding."""
     found = re.fullmatch(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?", url)
     if found is None:
-        raise ObjectStoreError("The object store's URL is no s3://bucket/prefix, with the bucket in a-z, 0-9, . and -")
+        raise ObjectStoreError(
+            "Invalid object store URL: expected s3://bucket/prefix, with a bucket name of a-z, 0-9, . and -"
+        )
     prefix = check_prefix(found[2] or "")
     if len(prefix.encode()) > _PREFIX_BYTES:
         raise ObjectStoreError(f"The prefix of the object store's URL is longer than {_PREFIX_BYTES} bytes")
@@ -222,5 +226,5 @@ def _endpoint(url: str) -> str:
         sound = False
     if not sound or parts.username is not None or parts.query or parts.fragment:
         # The URL is not quoted: it may contain a password.
-        raise ObjectStoreError("FOOTY_S3_ENDPOINT is no URL such as https://host:port, without user and password")
+        raise ObjectStoreError("Invalid FOOTY_S3_ENDPOINT: expected https://host:port without user and password")
     return url.rstrip("/")

@@ -140,7 +140,7 @@ async def snapshot(services: ServicesDep, fixture_id: FixtureId, since: SinceSeq
     """The latest snapshot, however old; see `stale` and `age_seconds`."""
     provenance = await services.scores.provenance.of_fixture(fixture_id)
     if services.scores.snapshots is None:
-        raise CacheUnavailable("snapshots need Redis, which this system does not have")
+        raise CacheUnavailable("snapshots need Redis, which is not configured")
     name = str(fixture_id)
     current = (await services.scores.snapshots.load([name])).get(name)
     if current is None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from found_footy.access.models import Role
 from found_footy.errors import BadRequest
@@ -283,63 +283,6 @@ async def retry_failed(
     return models.LibraryRetried(retried=await services.library.store.retry_failed(services.now(), stage))
 
 
-# --- Library moments as API documents.
-
-
-FACTS = (
-    "sport", "competition", "home", "away", "team", "player", "assist", "minute", "kind", "score", "kickoff",
-    "verified", "withdrawn",
-)  # fmt: skip
-
-
-def found_document(found: SearchResults, offset: int, limit: int) -> dict[str, Any]:
-    shown = found.moments[offset : offset + limit]
-    later = offset + limit
-    return {
-        "items": [moment_document(each) for each in shown],
-        "total": len(found.moments),
-        "next": later if later < len(found.moments) else None,
-        "more": found.has_more,
-        "model": found.model,
-        "lacking": found.incomplete_reason,
-    }
-
-
-def moment_document(moment: MomentResult) -> dict[str, Any]:
-    return {
-        "clip": clip_document(moment.clip),
-        "likeness": None if moment.similarity is None else round(moment.similarity, 4),
-        "copies": [clip_document(each) for each in moment.copies],
-    }
-
-
-def clip_document(clip: ClipResult) -> dict[str, Any]:
-    return {
-        "id": clip.id,
-        "source": clip.source_id,
-        "event": clip.event_id,
-        "title": clip.title,
-        "state": str(clip.state),
-        "state_words": state_label(clip.state),
-        "first": clip.first,
-        "end": clip.end,
-        "seconds": round(clip.seconds, 3),
-        "starts_at": round(clip.starts_at, 3),
-        "width": clip.width,
-        "height": clip.height,
-        "facts": {name: clip.facts[name] for name in FACTS if name in clip.facts},
-        "page": f"/library/clips/{clip.id}",
-        "picture": picture_of(clip),
-    }
-
-
-def picture_of(clip: ClipResult) -> str | None:
-    """First keyframe, or the sheet while there is none."""
-    if clip.keyframe is not None:
-        return f"/c/{clip.id}-{clip.keyframe}.jpg"
-    return f"/c/{clip.id}.webp" if clip.has_sheet else None
-
-
 # --- `/api/v1/library/search`: library clips by words, by clip or by image, grouped by moment.
 
 
@@ -427,6 +370,64 @@ class LibrarySearchQuery:
         self.limit, self.offset = limit, offset
 
 
+FACTS = (
+    "sport", "competition", "home", "away", "team", "player", "assist", "minute", "kind", "score", "kickoff",
+    "verified", "withdrawn",
+)  # fmt: skip
+
+
+def found_moments(found: SearchResults, offset: int, limit: int) -> FoundMoments:
+    later = offset + limit
+    return FoundMoments(
+        items=[_moment(each) for each in found.moments[offset:later]],
+        total=len(found.moments),
+        next=later if later < len(found.moments) else None,
+        more=found.has_more,
+        model=found.model,
+        lacking=found.incomplete_reason,
+    )
+
+
+def _moment(moment: MomentResult) -> FoundMoment:
+    return FoundMoment(
+        clip=_moment_clip(moment.clip),
+        likeness=None if moment.similarity is None else round(moment.similarity, 4),
+        copies=[_moment_clip(each) for each in moment.copies],
+    )
+
+
+def _moment_clip(clip: ClipResult) -> MomentClip:
+    return MomentClip(
+        id=clip.id,
+        source=clip.source_id,
+        event=clip.event_id,
+        title=clip.title,
+        state=str(clip.state),
+        state_words=state_label(clip.state),
+        first=clip.first,
+        end=clip.end,
+        seconds=round(clip.seconds, 3),
+        starts_at=round(clip.starts_at, 3),
+        width=clip.width,
+        height=clip.height,
+        facts={name: clip.facts[name] for name in FACTS if name in clip.facts},
+        page=f"/library/clips/{clip.id}",
+        picture=picture_of(clip),
+    )
+
+
+def picture_of(clip: ClipResult) -> str | None:
+    """First keyframe, or the sheet while there is none."""
+    if clip.keyframe is not None:
+        return f"/c/{clip.id}-{clip.keyframe}.jpg"
+    return f"/c/{clip.id}.webp" if clip.has_sheet else None
+
+
+def _found_response(found: SearchResults, filters: LibrarySearchQuery) -> Response:
+    content = found_moments(found, filters.offset, filters.limit).json_bytes()
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
 @router_library_search.get(
     "/library/search",
     response_model=FoundMoments,
@@ -435,7 +436,7 @@ class LibrarySearchQuery:
 )
 async def search(
     services: ServicesDep, filters: Annotated[LibrarySearchQuery, Depends()], like: Like = None
-) -> JSONResponse:
+) -> Response:
     """Each word of `q` is a prefix of a word in the clip's facts; a number is its minute, such as 90+3.
 
     With `like`, the most similar clips come first, or the least similar with `least`, and the words only filter.
@@ -448,7 +449,7 @@ async def search(
         found = await clips.by_text(filters.wanted)
     else:
         raise BadRequest("`model` and `least` apply to similarity searches only: add `like`")
-    return JSONResponse(found_document(found, filters.offset, filters.limit), headers={"Cache-Control": "no-store"})
+    return _found_response(found, filters)
 
 
 @router_library_search.post(
@@ -466,9 +467,9 @@ async def search(
 )
 async def search_by_picture(
     request: Request, services: ServicesDep, filters: Annotated[LibrarySearchQuery, Depends()]
-) -> JSONResponse:
+) -> Response:
     """The picture is not stored. Words and filters narrow the search."""
     search_services = services.library_search()
     bgr = await picture_receiver(request).read(request, search_services.pictures)
     found = await search_services.clips.similar_to_image(bgr, filters.wanted, filters.order)
-    return JSONResponse(found_document(found, filters.offset, filters.limit), headers={"Cache-Control": "no-store"})
+    return _found_response(found, filters)

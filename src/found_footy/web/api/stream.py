@@ -76,5 +76,5 @@ def position_of(given: str | None) -> int | None:
     if given is None:
         return None
     if not re.fullmatch(r"[0-9]{1,18}", given):
-        raise BadRequest(f"{given[:40]!r} is not a valid position: expected an integer, as in the `id` of each message")
+        raise BadRequest(f"{given[:40]!r} is not a valid position: expected an integer, the `id` of a message")
     return int(given)

@@ -21,7 +21,6 @@ from found_footy.notifications.models import (
     SubscriptionKind,
     SubscriptionRecord,
 )
-from found_footy.notifications.subscriptions import filter_fields
 from found_footy.web.api.models import Page
 from found_footy.web.api.parameters import Cursor, Limit
 from found_footy.web.errors import error_responses
@@ -139,7 +138,7 @@ class DeliveryShown(BaseModel):
 
 def subscription_fields(record: SubscriptionRecord) -> dict[str, Any]:
     fields = {name: getattr(record, name) for name in SubscriptionShown.model_fields if hasattr(record, name)}
-    return fields | filter_fields(record.filters)
+    return fields | record.filters.to_json()
 
 
 def subscription_shown(record: SubscriptionRecord) -> SubscriptionShown:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from found_footy.fixtures.documents import InningsScore
 from found_footy.fixtures.models import PHASES, Innings, MatchMinute, Phase, Sport, WicketKind
-from found_footy.fixtures.read_models import FixtureHead
+from found_footy.fixtures.read_models import PolledFixture
 
 ALL_OUT = 10
 OVERS_BY_FORMAT = {"t10": 10, "hundred": 20, "t20": 20, "odi": 50, "list a": 50, "one-day": 50, "one day": 50}
@@ -269,7 +269,7 @@ class DataFreshness:
 
 
 def freshness_of(
-    match: FixtureHead, now: datetime, stale_seconds: float, updated_at: datetime | None = None
+    match: PolledFixture, now: datetime, stale_seconds: float, updated_at: datetime | None = None
 ) -> DataFreshness:
     updated_at = updated_at or match.last_poll_at
     is_polled = match.stage == "active" and match_phase(match.status, match.stage) is not MatchPhase.OVER

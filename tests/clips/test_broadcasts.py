@@ -68,6 +68,7 @@ NO_PROOF = {
     "bar-lyon-noclock": ("Barcelona", "Lyon"),
     "barca-stands-phone-240p": ("Barcelona", "Real Madrid"),
     "ang-psg-noclock": ("Angers", "Paris Saint Germain"),
+    "ars-tot-portrait-goalA": ("Arsenal", "Tottenham"),
 }
 GAME = Broadcast(6, "Essen", "Fortuna", Score(0, 0), Score(1, 0))
 

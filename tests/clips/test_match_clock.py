@@ -219,6 +219,8 @@ def test_a_text_that_is_a_period_mark(text: str) -> None:
         ("04:55", "04:53", "04:55"),
         ("04:55", None, "04:55"),
         ("HT", "2T 04:53", "HT"),
+        ("04:55", "ET 04:53", "04:55"),  # a fragment, unless it is read again
+        ("04:55", "Segundo tiempo 04:53", "2H 04:55"),
     ],
 )
 def test_a_period_mark_read_once_holds_for_the_clip(clock: str, other: str | None, combined: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cv2
+import numpy as np
 import pytest
 
 from found_footy.clips.ocr_vision import OcrVision
@@ -106,7 +108,19 @@ async def test_a_small_scoreboard_is_found_in_close_ups_from_the_third_search_on
     for second in range(4):
         await clip.read_frames([Frame(second, noise(640, 360))])
         searches.append(engine.searches)
-    assert searches == [2, 4, 10, 12]
+    assert searches == [2, 4, 11, 13]
+
+
+async def test_a_time_in_a_caption_does_not_hide_the_scoreboard(ocr_engine: OcrEngine) -> None:
+    clip = OcrVision(ocr_engine).open_clip()
+    clocks = []
+    for second in range(0, 15, 5):
+        picture = match_picture(board=f"67:{second:02} ARS 2-1 CHE")
+        header = np.full((160, 1280, 3), 250, np.uint8)
+        cv2.putText(header, "WHAT A GOAL 10:45", (40, 100), cv2.FONT_HERSHEY_DUPLEX, 1.6, (20, 20, 20), 2)
+        reading = await clip.read_frames([Frame(second, np.vstack([header, picture]))])
+        clocks.append(reading.clock)
+    assert clocks[-1] == "67:10"
 
 
 async def test_a_filmed_screen_is_detected(ocr_engine: OcrEngine) -> None:

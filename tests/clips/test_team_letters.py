@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.clips.team_codes import CodeMatch, is_other_match, is_swapped, match_code
+from found_footy.clips.team_codes import CodeMatch, is_other_match, is_swapped, match_code, may_be_misread
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,9 @@ def test_another_match_is_one_where_no_side_fits(letters: tuple[str, str], names
 def test_an_away_team_on_the_left_is_detected() -> None:
     assert is_swapped(("SEV", "RMA"), ("Real Madrid", "Sevilla"))
     assert not is_swapped(("RMA", "SEV"), ("Real Madrid", "Sevilla"))
+
+
+def test_one_misread_letter_leaves_the_teams_open() -> None:
+    assert may_be_misread(("HMA", "BEY"), ("Real Madrid", "Sevilla"))
+    assert not may_be_misread(("ARS", "CHE"), ("Real Madrid", "Sevilla"))
+    assert not may_be_misread(("HARBOUR", "VALLEY"), ("Real Madrid", "Sevilla"))

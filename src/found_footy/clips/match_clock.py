@@ -133,9 +133,23 @@ def period_mark(text: str) -> str | None:
     return plain if any(re.fullmatch(words, plain) for _, words in _PERIODS) else None
 
 
+_SHORT_MARK = re.compile(r"(?:[A-Z]\.?){2,3} ")
+
+
+def has_short_mark(clock: str) -> bool:
+    """Whether the clock's period mark is a few letters from a box of their own, such as ST or ET: it may be a fragment
+    of an advertisement.
+    """
+    return _SHORT_MARK.match(_plain(clock)) is not None
+
+
 def with_period_of(clock: str, other: str | None) -> str:
-    """Put the period mark of another reading of the same scoreboard before a clock that has none."""
-    parsed, marked = parse_clock_field(clock), parse_clock_field(other) if other else None
+    """Put the period mark of another reading of the same scoreboard before a clock that has none. A short one must be
+    read each time.
+    """
+    if other is None or has_short_mark(other):
+        return clock
+    parsed, marked = parse_clock_field(clock), parse_clock_field(other)
     if parsed is None or marked is None or parsed.period or parsed.mark or not marked.period:
         return clock
     return f"{PERIOD_MARKS[marked.period]} {clock}"

@@ -18,6 +18,7 @@ from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_f
 from found_footy.clips.models import FrameReading
 from found_footy.clips.scoreboard import ScoreboardText, is_game_menu
 from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, has_teams_and_score, locate_scoreboard
+from found_footy.clips.verification import MIN_CLOCK_CHANGE_SECONDS
 from found_footy.fixtures.models import Sport
 from found_footy.media.frame_features import has_colour, is_filmed_screen, pitch_share
 from found_footy.media.models import Frame, RelativeBox, TextLine
@@ -35,7 +36,7 @@ SOME_PITCH = 0.10
 SCOREBOARD = 2
 """Evidence required: a clock and teams, or more."""
 CLOSER_SEARCH = 3
-"""The search that also tries close-ups: nothing was found in the moments before."""
+"""The search that also tries the middle and close-ups: nothing was found in the moments before."""
 
 
 class OcrVision:
@@ -68,6 +69,8 @@ class OcrClip:
         self._pitch_seen = False
         self._menu_seen = False
         self._teams_seen = False
+        self._bare: tuple[float, str] | None = None
+        """Time and text of a clock without a scoreboard, read in the moment before."""
 
     async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
         return await asyncio.to_thread(self.read_frames_now, frames)
@@ -77,13 +80,16 @@ class OcrClip:
         self._menu_seen = self._teams_seen = False
         boards = self._read_boards(frames)
         # Stoppage time often appears next to a stopped clock, in an area that was empty before: search again.
-        if not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards):
-            found = self._search(frames[middle].pixels)
+        still = self._stands_still(boards[middle], frames[middle].seconds)
+        unread = not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards)
+        if still or unread:
+            found = self._search(frames[middle].pixels, self._region.clock if still and self._region else None)
             if found is not None:
                 self._region = found
                 boards = self._read_boards(frames)
                 boards[middle] = _completed(boards[middle], found.board)
         board, shown = self._agreed_board(boards, middle)
+        self._bare = (frames[shown].seconds, board.clock) if board.clock and board.evidence == 1 else None
         return FrameReading(
             at=frames[shown].seconds,
             soccer=self._is_soccer(frames, board),
@@ -99,15 +105,23 @@ class OcrClip:
             video_game=self._menu_seen,
         )
 
-    def _search(self, frame: Pixels) -> ScoreboardRegion | None:
-        """Search further if only a clock was found: it may belong to an advertisement. Small scoreboards are searched
-        for in close-ups, which cost as much again, once per clip and only if nothing was found in two moments.
+    def _stands_still(self, board: ScoreboardText, seconds: float) -> bool:
+        """Whether a bare clock has not moved since the moment before: a caption's, not the match's."""
+        if self._sport is not Sport.FOOTBALL or self._bare is None or board.evidence != 1:
+            return False
+        at, clock = self._bare
+        return board.clock == clock and abs(seconds - at) >= MIN_CLOCK_CHANGE_SECONDS
+
+    def _search(self, frame: Pixels, ignored: TextLine | None = None) -> ScoreboardRegion | None:
+        """Search further if only a clock was found: it may belong to an advertisement. Further down, and for small
+        scoreboards in close-ups, is searched once per clip and only if nothing was found in two moments: it costs more
+        than the rest.
         """
         self._searches += 1
         best: ScoreboardRegion | None = None
         crops = chain(scoreboard_crops(frame), closer_crops(frame) if self._searches == CLOSER_SEARCH else ())
         for part in crops:
-            lines = self._engine.lines(part.image)
+            lines = [line for line in self._engine.lines(part.image) if not part.covers(line, ignored)]
             self._menu_seen = self._menu_seen or any(is_game_menu(line.text) for line in lines)
             self._teams_seen = self._teams_seen or has_teams_and_score(lines)
             found = locate_scoreboard(lines, self._sport)

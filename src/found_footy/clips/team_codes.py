@@ -9,6 +9,7 @@ import re
 import unicodedata
 from enum import IntEnum
 from functools import lru_cache
+from string import ascii_lowercase
 
 CLUB_TYPE_WORDS = frozenset(
     [
@@ -257,6 +258,18 @@ def is_other_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
         return False
     # Two loose matches in the right order support each other; a single one proves nothing.
     return sum(part or 0 for part in straight) < CodeMatch.YES and sum(part or 0 for part in crossed) < CodeMatch.YES
+
+
+def may_be_misread(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+    """Whether another letter in one of the codes would make it stand for a team: HMA may be RMA."""
+    return any(_is_nearly(code, name) for code, name in zip(letters, names, strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _is_nearly(letters: str, name: str) -> bool:
+    code = "".join(_words(letters))
+    others = (code[:place] + letter + code[place + 1 :] for place in range(len(code)) for letter in ascii_lowercase)
+    return len(code) <= 4 and any(match_code(other, name) is CodeMatch.YES for other in others)
 
 
 def fits_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from found_footy.clips.cricket_scoreboard import BALLS_PER_OVER, balls_bowled, is_code, parse_overs, possible_wickets
 from found_footy.clips.match_clock import (
@@ -15,13 +15,14 @@ from found_footy.clips.match_clock import (
     MatchClock,
     MatchPeriod,
     compute_absolute_minute,
+    has_short_mark,
     parse_added_field,
     parse_clock_field,
     parse_stoppage_clock_field,
     times_with_seconds,
 )
 from found_footy.clips.models import Expectation, FrameReading, Proof, WicketExpectation
-from found_footy.clips.team_codes import CodeMatch, fits_match, is_other_match, is_swapped, match_code
+from found_footy.clips.team_codes import CodeMatch, fits_match, is_other_match, is_swapped, match_code, may_be_misread
 from found_footy.fixtures.models import Score, Side, Sport
 
 FRACTIONS = (0.25, 0.75, 0.5)
@@ -53,7 +54,8 @@ def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBAL
         return fractions[len(readings)]
     cricket = sport is Sport.CRICKET
     moment_of, max_drift = (_ball_with_score, MAX_BALL_DRIFT) if cricket else (minute_of, MAX_CLOCK_DRIFT_MINUTES)
-    found = [reading for reading in readings if moment_of(reading) is not None]
+    usable = readings if cricket else drop_stopped_clocks(readings)
+    found = [reading for reading in usable if moment_of(reading) is not None]
     if len(readings) > 2:
         enough = len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
         return None if enough else fractions[len(readings)]
@@ -106,26 +108,26 @@ def clip_minute(readings: Sequence[FrameReading]) -> int | None:
 
 def drop_stopped_clocks(readings: Sequence[FrameReading]) -> list[FrameReading]:
     """Drop clocks that stand still, except at a period's end. Football's clock never stops: without teams they show the
-    time of day in a studio or street, with teams another sport or a still image.
+    time of day in a studio or a caption, with teams another sport or a still image.
     """
-    clocks = [clock_of(reading) for reading in readings]
-    kept = []
-    for reading, clock in zip(readings, clocks, strict=True):
-        wait = MIN_BOARD_CHANGE_SECONDS if _has_board(reading) else MIN_CLOCK_CHANGE_SECONDS
-        others = [
-            other
-            for later, other in zip(readings, clocks, strict=True)
-            if other is not None and abs(later.at - reading.at) >= wait
-        ]
-        stopped = (
-            clock is not None
-            and clock.second is not None
-            and not clock.stands_at_period_end
-            and bool(others)
-            and all(other == clock for other in others)
-        )
-        kept.append(replace(reading, clock=None, box=None) if stopped else reading)
-    return kept
+    return [
+        replace(reading, clock=None, box=None) if _stands_still(reading, readings) else reading for reading in readings
+    ]
+
+
+def _stands_still(reading: FrameReading, readings: Sequence[FrameReading]) -> bool:
+    """A scoreboard stands still in every frame; a bare clock needs to do so once."""
+    clock, has_board = clock_of(reading), _has_board(reading)
+    if clock is None or clock.second is None or clock.stands_at_period_end:
+        return False
+    wait = MIN_BOARD_CHANGE_SECONDS if has_board else MIN_CLOCK_CHANGE_SECONDS
+    same = [
+        other == clock
+        for each in readings
+        if abs(each.at - reading.at) >= wait and (other := clock_of(each)) is not None
+        if _has_board(each) is has_board
+    ]
+    return bool(same) and (all(same) if has_board else any(same))
 
 
 def clock_of(reading: FrameReading) -> MatchClock | None:
@@ -283,7 +285,8 @@ def validate_timestamp(
     elif is_screen(readings) is True:
         decision = VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first(readings)
     else:
-        decision = _decide_by_clock([_frame_verdict(reading, expectation, tolerance) for reading in usable])
+        verdicts = [_frame_verdict(reading, expectation, tolerance) for reading in usable]
+        decision = _decide_by_clock(verdicts, expectation)
         status, _, decisive = decision
         if status is not VerificationStatus.REJECTED:
             contradiction = _contradiction(readings, expectation, status)
@@ -319,14 +322,12 @@ def _is_match_board(reading: FrameReading, expectation: Expectation) -> bool:
     return _score_fits(reading, expectation) is True
 
 
-def _decide_by_clock(verdicts: Sequence[_FrameVerdict]) -> _Decision:
+def _decide_by_clock(verdicts: Sequence[_FrameVerdict], expectation: Expectation) -> _Decision:
     by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
     fits, outside, undecided = by_vote[_Vote.FITS], by_vote[_Vote.OUTSIDE], by_vote[_Vote.OPEN]
     if len(fits) > len(outside):
         return VerificationStatus.VERIFIED, None, fits[0]
-    # A bare clock in a single frame may be a misreading or a time of day.
-    certain = len(outside) > 1 or any(_has_board(each.reading) for each in outside)
-    if certain and len(outside) > len(fits) + len(undecided):
+    if len(outside) > len(fits) + len(undecided) and _is_certain(outside, expectation):
         return VerificationStatus.REJECTED, VerificationReason.WRONG_MINUTE, outside[0]
     if outside:
         reason = VerificationReason.CLOCKS_DISAGREE if fits or undecided else VerificationReason.WRONG_MINUTE
@@ -334,6 +335,18 @@ def _decide_by_clock(verdicts: Sequence[_FrameVerdict]) -> _Decision:
     if undecided:
         return VerificationStatus.UNVERIFIED, undecided[0].reason, undecided[0]
     return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
+
+
+def _is_certain(outside: Sequence[_FrameVerdict], expectation: Expectation) -> bool:
+    """Whether clocks are not misread: two of them agree, or the whole scoreboard around one is readable. A bare clock
+    in a single frame may also be a time of day.
+    """
+    minutes = [each.minute for each in outside if each.minute is not None]
+    if any(abs(one - other) <= MAX_CLOCK_DRIFT_MINUTES for one, other in combinations(minutes, 2)):
+        return True
+    boards = [each.reading for each in outside if each.reading.score is not None]
+    names = expectation.names
+    return any(board.teams is not None and (names is None or fits_match(board.teams, names)) for board in boards)
 
 
 def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: int) -> _FrameVerdict:
@@ -357,7 +370,7 @@ def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: i
     corrected = _with_missing_digits(clock, reading, expectation, tolerance)
     if corrected is not None:
         return corrected
-    if _may_have_restarted(clock, minute, expectation, tolerance):
+    if _may_have_restarted(clock, minute, expectation, tolerance) or _mark_is_doubtful(reading, expectation, tolerance):
         return _FrameVerdict(_Vote.OPEN, reading, minute, VerificationReason.PERIOD_UNREAD)
     return _FrameVerdict(_Vote.OUTSIDE, reading, minute)
 
@@ -367,6 +380,14 @@ def _may_have_restarted(clock: MatchClock, minute: int, expectation: Expectation
     elapsed, expected = expectation.minute.elapsed, expectation.minute.total
     starts = [start for start in PERIOD_STARTS if start < elapsed]
     return clock.period is None and any(abs(minute + start - expected) <= tolerance for start in starts)
+
+
+def _mark_is_doubtful(reading: FrameReading, expectation: Expectation, tolerance: int) -> bool:
+    """Whether the clock fits without its period mark, which may be a fragment of another text."""
+    if reading.clock is None or not has_short_mark(reading.clock):
+        return False
+    times = times_with_seconds(reading.clock)
+    return any(abs(time.minute - expectation.minute.total) <= tolerance for time in times)
 
 
 def _with_missing_digits(
@@ -400,8 +421,9 @@ def _contradiction(
     """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
 
     One frame alone may show a banner or a misread advertising board, so both need a second one. Letters that stand for
-    neither team do not outweigh a clock and a score that fit: the code may be unknown, or of another alphabet. A score
-    alone never rejects a clip whose clock fits: the feed may be wrong about another goal.
+    neither team do not reject if one of them may be misread, nor do they outweigh a clock and a score that fit: the
+    code may be unknown, or of another alphabet. A score alone never rejects a clip whose clock fits: the feed may be
+    wrong about another goal.
     """
     names, clock_fits = expectation.names, status is VerificationStatus.VERIFIED
     fits = [each for reading in readings if (each := _score_fits(reading, expectation)) is not None]
@@ -409,7 +431,8 @@ def _contradiction(
     if names is not None and lettered and all(is_other_match(each.teams, names) for each in lettered if each.teams):
         pairs = Counter(reading.teams for reading in lettered)
         twice = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
-        certain = twice and not (clock_fits and fits and all(fits))
+        clear = not any(may_be_misread(each.teams, names) for each in lettered if each.teams)
+        certain = twice and clear and not (clock_fits and fits and all(fits))
         return _rejected_if(certain), VerificationReason.OTHER_TEAMS
     if fits and not any(fits):
         return _rejected_if(len(fits) > 1 and not clock_fits), VerificationReason.OTHER_SCORE
@@ -442,12 +465,18 @@ def _score_fits(reading: FrameReading, expectation: Expectation) -> bool | None:
 
 
 def _same_half(clock: MatchClock, expectation: Expectation) -> bool:
-    """46 minutes can be stoppage time of the first half or the second half; a period mark decides."""
-    first_half = expectation.minute.elapsed <= PERIOD_ENDS[0]
-    return not (
-        (clock.period is MatchPeriod.FIRST_HALF and not first_half)
-        or (clock.period is MatchPeriod.SECOND_HALF and first_half)
-    )
+    """46 minutes can be stoppage time of the first half or the second half, and 93 that of the second half or extra
+    time; a period mark decides.
+    """
+    elapsed = expectation.minute.elapsed
+    match clock.period:
+        case MatchPeriod.FIRST_HALF:
+            return elapsed <= PERIOD_ENDS[0]
+        case MatchPeriod.SECOND_HALF:
+            return elapsed > PERIOD_ENDS[0]
+        case MatchPeriod.EXTRA_TIME | MatchPeriod.EXTRA_SECOND:
+            return elapsed > PERIOD_ENDS[1]
+    return True
 
 
 def _added(reading: FrameReading, clock: MatchClock) -> int | None:

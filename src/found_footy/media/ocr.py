@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +85,8 @@ SEARCH_WIDTH = 1280
 MAX_ZOOM = 3.0
 REGIONS = ((0.0, 0.23), (0.7, 1.0))
 """Vertical ranges as shares of the height. Most scoreboards are at the top, some, which are taller, at the bottom."""
+MIDDLE = (0.2, 0.5)
+"""Where a caption above the picture moves the scoreboard."""
 HALF_WIDTH = 0.55
 """Share of the width of a close-up: a scoreboard in the middle is complete in one of the two."""
 CLOSER = 1.5
@@ -104,6 +107,14 @@ class ImageCrop:
     top: int
     scale: float
 
+    def covers(self, line: TextLine, area: TextLine | None) -> bool:
+        """Whether a text of this crop lies in an area of the whole frame."""
+        if area is None:
+            return False
+        x = self.left + (line.left + line.right) / 2 / self.scale
+        y = self.top + line.middle / self.scale
+        return area.left <= x <= area.right and area.top <= y <= area.bottom
+
 
 def without_bars(frame: Frame) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom of the content inside black bars; the whole frame if little would be left."""
@@ -120,12 +131,12 @@ def without_bars(frame: Frame) -> tuple[int, int, int, int]:
     return round(left * width), round(top * height), round(right * width), round(bottom * height)
 
 
-def scoreboard_crops(frame: Frame) -> list[ImageCrop]:
+def scoreboard_crops(frame: Frame, regions: Sequence[tuple[float, float]] = REGIONS) -> list[ImageCrop]:
     """Return the regions that may contain a scoreboard, likeliest first."""
     left, top, right, bottom = without_bars(frame)
     scale = min(MAX_ZOOM, SEARCH_WIDTH / (right - left))
     parts = []
-    for begin, end in REGIONS:
+    for begin, end in regions:
         upper = min(top + round(begin * (bottom - top)), bottom - 1)
         lower = max(top + round(end * (bottom - top)), upper + 1)
         parts.append(ImageCrop(resized(frame[upper:lower, left:right], scale), left, upper, scale))
@@ -133,8 +144,8 @@ def scoreboard_crops(frame: Frame) -> list[ImageCrop]:
 
 
 def closer_crops(frame: Frame) -> list[ImageCrop]:
-    """Return the left and right halves of the regions, enlarged further, for small scoreboards; likeliest first."""
-    crops = []
+    """Return the middle, and the left and right halves of the regions, enlarged further, for small scoreboards."""
+    crops = scoreboard_crops(frame, [MIDDLE])
     for part in scoreboard_crops(frame):
         height, width = part.image.shape[:2]
         left_half, right_start = round(HALF_WIDTH * width), round((1 - HALF_WIDTH) * width)

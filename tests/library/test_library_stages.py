@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 from found_footy.clips.models import clip_key
 from found_footy.errors import FootyError
 from found_footy.fixtures.store import FixtureStore
-from found_footy.library import activities
+from found_footy.library import activities, clip_files
 from found_footy.library.models import (
     ClipState,
     SourceKind,
@@ -23,6 +23,7 @@ from found_footy.library.models import (
     clip_file_key,
     keyframe_key,
     master_key,
+    piece_key,
     sprite_key,
     upload_key,
 )
@@ -135,6 +136,45 @@ async def test_a_killed_sprites_stage_resumes_from_the_clip_file(
     monkeypatch.setattr(system.workshop, "cut_clip", killed)
     assert await system.run("sprites", clip.id)
     assert (await system.store.clip(clip.id)).state is ClipState.PENDING_REVIEW
+
+
+async def test_a_killed_cut_resumes_from_its_last_finished_piece(
+    system: LibrarySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clip_files, "PIECE_SECONDS", 0.4)  # 10 frames
+    short, clip, _ = await system.spliced()
+    async with system.store._db.connection() as connection:  # no keyframe at 3, so that the clip must be encoded
+        await connection.execute("update library_clips set end_frame = 3 where id = %s", [short.id])
+        await connection.execute("update library_clips set first_frame = 3 where id = %s", [clip.id])
+    encoded: list[int] = []
+    encode_piece = system.workshop.encode_piece
+
+    async def killed_at_the_fourth(path: Path, first: int, *arguments: Any) -> None:
+        encoded.append(first)
+        if encoded == [3, 13, 23, 33]:
+            raise WorkerKilled
+        await encode_piece(path, first, *arguments)
+
+    monkeypatch.setattr(system.workshop, "encode_piece", killed_at_the_fourth)
+    with pytest.raises(WorkerKilled):
+        await system.run("sprites", clip.id)
+    assert await system.run("sprites", clip.id)
+    assert encoded == [3, 13, 23, 33, *range(33, 80, 10)], "no finished piece is encoded again"
+    made = await system.store.clip(clip.id)
+    assert (made.state, made.sprite and made.sprite.frames) == (ClipState.PENDING_REVIEW, 77)
+    assert not [key for key in await system.keys() if key.endswith("-0.mp4")], "the pieces are deleted"
+
+
+async def test_the_pieces_of_a_clip_are_deleted_with_it(system: LibrarySystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clip_files, "PIECE_SECONDS", 0.4)
+    clip, *_ = await system.spliced()
+    assert await system.run("sprites", clip.id)
+    await system.put(piece_key(clip.source_id, clip.id, 3), b"left by a killed worker")
+    await system.review.decide(ActionKind.ARCHIVE, [clip.id], system.who)
+    system.clock.pass_by(61)
+    assert await system.run("clean-up", clip.id)
+    await deleted_leftovers(system)
+    assert await system.keys() == await system.named()
 
 
 async def test_a_killed_download_resumes_from_the_downloaded_file(

@@ -12,7 +12,7 @@ import pytest
 
 from found_footy.errors import FootyError, MediaBroken, MediaError, MediaTooLarge, NotAVideo, NotFound
 from found_footy.media.container import DecodeLimits
-from found_footy.media.cut import cut
+from found_footy.media.cut import can_copy, cut, encode_piece, join_pieces
 from found_footy.media.master import make_master
 from found_footy.media.mp4 import copyable_span, is_idr, ranks, stored_length
 from tests.media.numbered_films import (
@@ -77,6 +77,27 @@ def test_the_sound_of_these_frames_is_in_step(film: Path, tmp_path: Path, first:
     with av.open(str(tmp_path / "clip.mp4")) as clip:
         heard = list(clip.decode(audio=0))
     assert float(heard[-1].time or 0) <= (end - first) / 25
+
+
+def test_pieces_are_joined_into_the_cut_that_they_cover(film: Path, tmp_path: Path) -> None:
+    first, end, made = 17, 117, tmp_path / "joined.mp4"
+    edges = list(pairwise([first, 40, 80, 81, end]))  # two begin with keyframes and are encoded all the same
+    pieces = [tmp_path / f"{number}.mp4" for number in range(len(edges))]
+    for piece, edge in zip(pieces, edges, strict=True):
+        encode_piece(film, *edge, piece)
+    join_pieces(film, pieces, first, end, made)
+    assert [number_in(each) for each in lumas(made)] == list(range(first, end))
+    assert times(made) == [Fraction(number, 25) for number in range(end - first)]
+    whole = tmp_path / "whole.mp4"
+    cut(film, first, end, whole)
+    assert beeps_in(made) == beeps_in(whole) != []
+    with pytest.raises(MediaBroken, match="do not hold the frames"):
+        join_pieces(film, pieces[1:], first, end, made)
+
+
+@pytest.mark.parametrize(("first", "end", "copies"), [(0, 120, True), (40, 80, True), (1, 120, False), (17, 93, False)])
+def test_whether_a_cut_is_copied_is_known_before(film: Path, first: int, end: int, copies: bool) -> None:
+    assert can_copy(film, first, end) is copies
 
 
 def test_cuts_that_tile_a_film_hold_each_frame_once(film: Path, tmp_path: Path) -> None:

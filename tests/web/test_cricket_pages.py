@@ -28,7 +28,7 @@ async def test_the_goal_page_of_a_wicket_uses_cricket_terms(site: httpx.AsyncCli
     assert "wicket, 2nd innings" in page
     assert "b Jasprit Bumrah" in page
     assert "<dt>Fielding</dt><dd>India</dd>" in page
-    assert "<dt>Reported by</dt><dd>crex, espn</dd>" in page
+    assert "<dt>Reported by</dt><dd>CREX, ESPN</dd>" in page
     assert "goal" not in page[page.index("<main") :].replace('class="goal', "").replace('id="goal', "").replace(
         "goal-head", ""
     ).replace("data-goal", "")

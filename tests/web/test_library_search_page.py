@@ -69,6 +69,35 @@ async def test_similar_clips_show_their_similarity(site: Site) -> None:
     assert f'data-clip="{site.clips[0]}"' not in page
 
 
+async def test_similar_clips_can_be_sorted_least_similar_first(site: Site) -> None:
+    one, other, copy = site.clips
+    alike = f"like={one}&order="
+    assert await _clips(site, alike) == [copy, other]
+    assert await _clips(site, alike + "least") == [other, copy]
+    page = (await site.web.get(f"/search?{alike}least")).text
+    assert f"2 moments least like clip {one}" in page
+    assert '<option value="least" selected>Least similar first</option>' in page
+
+
+async def test_similar_clips_can_be_filtered_by_model_and_source(site: Site) -> None:
+    one, other, copy = site.clips
+    page = (await site.web.get(f"/search?like={one}")).text
+    assert 'name="model"' not in page, "one model is no choice"
+    assert await _clips(site, f"like={one}&model=mobilenet_v3_small") == [copy, other]
+    unknown = await results(site, f"like={one}&model=siglip")
+    assert "Unknown model &#39;siglip&#39;: choose from mobilenet_v3_small." in unknown
+    found = (await site.web.get("/api/v1/library/search?q=scores")).json()["items"]
+    source = next(each["clip"]["source"] for each in found if each["clip"]["id"] == other)
+    assert await _clips(site, f"like={one}&source={source}") == [other]
+    assert sorted(await _clips(site, f"kind=library&source={source}")) == sorted([one, other])
+    assert "Invalid source number." in await results(site, "kind=library&source=x")
+    assert f'href="/search?kind=library&amp;source={source}"' in (await site.web.get(f"/library/sources/{source}")).text
+
+
+async def _clips(site: Site, query: str) -> list[int]:
+    return [int(each) for each in re.findall(r'data-clip="(\d+)"', await results(site, query))]
+
+
 async def test_an_unavailable_search_differs_from_an_empty_result(site: Site) -> None:
     waiting = await results(site, f"like={site.waiting}")
     assert "is not embedded yet: it is waiting for review." in waiting

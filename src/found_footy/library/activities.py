@@ -32,6 +32,7 @@ from found_footy.errors import (
     ObjectStoreUnavailable,
     ProgramFault,
 )
+from found_footy.library.clip_files import ClipFiles, is_whole, piece_keys
 from found_footy.library.embedders import Embedder, build_embedders
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.master_cache import MasterCache, without_path
@@ -39,7 +40,6 @@ from found_footy.library.models import (
     LibraryClip,
     SourceKind,
     SourceVideo,
-    clip_file_key,
     keyframe_key,
     master_key,
     sprite_key,
@@ -285,6 +285,7 @@ class StageActivities:
         self._objects = objects
         self._cache = cache
         self._media = media
+        self._files = ClipFiles(objects, cache, media)
         self._fetcher = fetcher
         self._embedders = embedders
         self._vectors = vectors
@@ -391,38 +392,15 @@ class StageActivities:
         # Objects are stored before the row, so that every object a row refers to exists.
         async with (
             report_progress(self._store.save_clip_progress, clip.id, self._now) as reporter,
-            self._clip_file(clip, source, reporter.part(0, CUT_SHARE)) as (path, first),
+            self._files.file(clip, source, reporter.part(0, CUT_SHARE)) as (path, first),
         ):
             with self._cache.temporary_folder() as folder:
                 sheet, end = folder / "sheet.webp", first + clip.frames
                 sprite = await self._media.make_sprite_sheet(path, first, end, sheet, reporter.part(CUT_SHARE, 1))
                 fingerprint = await self._media.fingerprint_range(path, first, end)
-                await self._put(sprite_key(source.id, clip.id), sheet, "image/webp", clip)
-        await self._store.save_sprite(clip.id, sprite, not _is_whole(clip, source), fingerprint)
+                await self._files.put(sprite_key(source.id, clip.id), sheet, "image/webp", clip)
+        await self._store.save_sprite(clip.id, sprite, not is_whole(clip, source), fingerprint)
         await self._save_duplicates(clip.id, fingerprint)
-
-    @asynccontextmanager
-    async def _clip_file(
-        self, clip: LibraryClip, source: SourceVideo, progress: Progress | None = None
-    ) -> AsyncIterator[tuple[Path, int]]:
-        """Yield the clip's own file and the number of the clip's first frame in it.
-
-        The file is cut from the master and stored, unless an earlier attempt has done so. The file of a clip that
-        covers its whole source is the master.
-        """
-        if _is_whole(clip, source):
-            async with self._cache.master(source) as path:
-                yield path, clip.first
-            return
-        with self._cache.temporary_folder() as folder:
-            path, key = folder / "clip.mp4", clip_file_key(source.id, clip.id)
-            if await self._objects.head(key) is not None:
-                await self._objects.get(key, path)
-            else:
-                async with self._cache.master(source) as master:
-                    await self._media.cut_clip(master, clip.first, clip.end, path, progress)
-                await self._put(key, path, "video/mp4", clip)
-            yield path, 0
 
     async def _save_duplicates(self, clip_id: int, fingerprint: Fingerprint) -> None:
         """Repeat if a sibling got its fingerprint meanwhile: otherwise neither might see the other."""
@@ -442,13 +420,13 @@ class StageActivities:
 
     async def _take_keyframes(self, clip_id: int) -> None:
         clip, source = await self._clip_and_source(clip_id)
-        async with self._clip_file(clip, source) as (path, first):
+        async with self._files.file(clip, source) as (path, first):
             with self._cache.temporary_folder() as folder:
                 end = first + clip.frames
                 taken = await self._media.extract_keyframes(path, first, end, self._rules.keyframes, folder)
                 for each in taken:
                     key = keyframe_key(source.id, clip.id, each.number)
-                    await self._put(key, folder / f"{each.number}.jpg", "image/jpeg", clip)
+                    await self._files.put(key, folder / f"{each.number}.jpg", "image/jpeg", clip)
         # Frames are counted in the master, whichever file they were taken from.
         shift = clip.first - first
         await self._store.save_keyframes(clip.id, [replace(each, frame=each.frame + shift) for each in taken])
@@ -498,9 +476,10 @@ class StageActivities:
     async def _clean_up(self, clip_id: int) -> None:
         # Rows first: no row refers to an object about to be deleted, and the queue holds the pending deletions.
         keys = await self._store.release_files(clip_id)
-        source_id = (await self._store.clip(clip_id)).source_id
-        # Includes keyframes of a worker that died before saving their rows.
-        unsaved = [keyframe_key(source_id, clip_id, number) for number in range(len(self._rules.keyframes))]
+        clip = await self._store.clip(clip_id)
+        # Includes keyframes and pieces of a worker that died before saving their rows.
+        unsaved = [keyframe_key(clip.source_id, clip_id, number) for number in range(len(self._rules.keyframes))]
+        unsaved += piece_keys(clip, await self._store.source(clip.source_id))
         try:
             await self._objects.delete([*keys, *unsaved])
         except ObjectStoreError as error:
@@ -514,15 +493,6 @@ class StageActivities:
         if source.master is None:
             raise ProgramFault(f"source {source.id} of clip {clip_id} has no master")
         return clip, source
-
-    async def _put(self, key: str, path: Path, content_type: str, clip: LibraryClip) -> None:
-        frames = f"{clip.first}-{clip.end - 1}"
-        metadata = {"source": str(clip.source_id), "clip": str(clip.id), "frames": frames}
-        await self._objects.put(key, path, content_type=content_type, metadata=metadata)
-
-
-def _is_whole(clip: LibraryClip, source: SourceVideo) -> bool:
-    return source.master is not None and clip.frames == source.master.frames
 
 
 def mean_embedding(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -231,6 +231,11 @@ def clip_file_key(source_id: int, clip_id: int) -> str:
     return f"{PREFIX}{source_id}/{clip_id}.mp4"
 
 
+def piece_key(source_id: int, clip_id: int, number: int) -> str:
+    """Key of a piece of a long clip, until its file is complete."""
+    return f"{PREFIX}{source_id}/{clip_id}-{number}.mp4"
+
+
 def sprite_key(source_id: int, clip_id: int) -> str:
     return f"{PREFIX}{source_id}/{clip_id}.webp"
 

@@ -77,6 +77,11 @@ class LibrarySearch:
         self._ef_search = ef_search
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the enabled models; similarity searches use the first one by default."""
+        return tuple(each.name for each in self._embedders)
+
+    @property
     def can_describe(self) -> bool:
         """Whether words also match image content."""
         return any(each.supports_text for each in self._embedders)

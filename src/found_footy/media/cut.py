@@ -18,6 +18,7 @@ from av.container import OutputContainer
 from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
+from numpy.typing import NDArray
 
 from found_footy.errors import MediaBroken, MediaError
 from found_footy.media import audio as sound
@@ -230,6 +231,62 @@ def cut(
         counted = _report(video, end - first, progress)
         mux(out, to, counted, *([audio] if audio is not None else []))
     return copied is None
+
+
+def can_copy(path: Path, first: int, end: int, limits: DecodeLimits | None = None) -> bool:
+    """Whether `cut` copies these frames, which is fast for any length."""
+    with open_master(path, limits or DecodeLimits()) as master:
+        master.check(first, end)
+        return _copied_span(master, first, end) is not None
+
+
+def encode_piece(
+    path: Path,
+    first: int,
+    end: int,
+    to: Path,
+    limits: DecodeLimits | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> None:
+    """Write frames `first` to `end` (exclusive), re-encoded and without audio, for `join_pieces`."""
+    with ExitStack() as stack:
+        master = stack.enter_context(open_master(path, limits or DecodeLimits()))
+        master.check(first, end)
+        out = stack.enter_context(open_mp4(to, master.rate))
+        mux(out, to, _report(_encoded(master, first, end, out), end - first, progress))
+
+
+def join_pieces(
+    path: Path, pieces: Sequence[Path], first: int, end: int, to: Path, limits: DecodeLimits | None = None
+) -> None:
+    """Write frames `first` to `end` (exclusive) from consecutive pieces, with the audio of the master."""
+    limits = limits or DecodeLimits()
+    numbers: list[NDArray[np.int64]] = []
+    setup = None
+    for piece in pieces:
+        with open_master(piece, limits) as part:
+            offset = sum(each.size for each in numbers)
+            numbers.append(offset + np.array([part.number(packet.pts or 0) for packet in _with_times(part)]))
+            if setup not in (None, part.source.stream.codec_context.extradata):
+                raise MediaBroken(f"{piece}: encoded with other parameters than the pieces before it")
+            setup = part.source.stream.codec_context.extradata
+    shown = np.concatenate(numbers)
+    if not np.array_equal(np.sort(shown), np.arange(end - first)):
+        raise MediaBroken(f"the pieces of {path} do not hold the frames {first} to {end}")
+    with ExitStack() as stack:
+        master = stack.enter_context(open_master(path, limits))
+        template = stack.enter_context(open_master(pieces[0], limits))
+        out = stack.enter_context(open_mp4(to, master.rate))
+        stream = out.add_stream_from_template(template.source.stream)
+        audio = _audio_packets(stack, master, first, end, out)
+        video = copied_video(_packets_of(pieces, limits), shown, stream, master.rate)
+        mux(out, to, video, *([audio] if audio is not None else []))
+
+
+def _packets_of(pieces: Sequence[Path], limits: DecodeLimits) -> Iterator[Packet[VideoStream]]:
+    for piece in pieces:
+        with open_master(piece, limits) as part:
+            yield from _with_times(part)
 
 
 def _report(video: Iterator[AnyPacket], frames: int, progress: Callable[[float], None]) -> Iterator[AnyPacket]:

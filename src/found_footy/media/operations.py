@@ -59,6 +59,21 @@ def cut_clip(context: SandboxContext, path: str, to: str, first: int, end: int) 
     return {}, ()
 
 
+def can_copy(context: SandboxContext, path: str, first: int, end: int) -> Reply:
+    return {"copies": cut.can_copy(Path(path), first, end, DecodeLimits(wall_seconds=context.seconds))}, ()
+
+
+def encode_piece(context: SandboxContext, path: str, to: str, first: int, end: int) -> Reply:
+    cut.encode_piece(Path(path), first, end, Path(to), DecodeLimits(wall_seconds=context.seconds), context.report)
+    return {}, ()
+
+
+def join_pieces(context: SandboxContext, path: str, pieces: Sequence[str], to: str, first: int, end: int) -> Reply:
+    limits = DecodeLimits(wall_seconds=context.seconds)
+    cut.join_pieces(Path(path), [Path(piece) for piece in pieces], first, end, Path(to), limits)
+    return {}, ()
+
+
 def make_sprite_sheet(context: SandboxContext, path: str, to: str, first: int, end: int) -> Reply:
     limits = DecodeLimits(wall_seconds=context.seconds)
     made = sprites.make_sprite_sheet(Path(path), first, end, Path(to), limits, context.report)

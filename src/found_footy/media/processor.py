@@ -125,6 +125,22 @@ class MediaProcessor:
             arguments = (str(to), first, end)
             await self._run("cut_clip", path, *arguments, file_bytes=self._max_video_bytes, progress=progress)
 
+    async def can_copy(self, path: Path, first: int, end: int) -> bool:
+        """Whether `cut_clip` copies these frames instead of encoding them."""
+        return (await self._run("can_copy", path, first, end)).header.get("copies") is True
+
+    async def encode_piece(self, path: Path, first: int, end: int, to: Path, progress: Progress) -> None:
+        """Encode a part of a clip for `join_pieces`."""
+        with _removed_on_failure(to):
+            arguments = (str(to), first, end)
+            await self._run("encode_piece", path, *arguments, file_bytes=self._max_video_bytes, progress=progress)
+
+    async def join_pieces(self, path: Path, pieces: Sequence[Path], first: int, end: int, to: Path) -> None:
+        """Write a clip of the master at `path` from its consecutive pieces."""
+        with _removed_on_failure(to):
+            arguments = ([str(piece) for piece in pieces], str(to), first, end)
+            await self._run("join_pieces", path, *arguments, file_bytes=self._max_video_bytes)
+
     async def make_sprite_sheet(
         self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None
     ) -> SpriteSheet:

@@ -76,6 +76,7 @@ class VersionedStaticFiles(StaticFiles):
 
 API_PREFIXES = ("/api/", "/health", "/metrics", "/status", "/admin/")
 
+_SCORE_DASH = re.compile(r"(?<=\d)–(?=\d)")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, except line ends and tabs
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the writing direction
@@ -92,7 +93,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters.update(text=text, minute=minute, moment=moment, plural=plural, megabytes=megabytes, code=with_code)
+    env.filters.update(text=text, minute=minute, moment=moment, plural=plural, megabytes=megabytes)
+    env.filters.update(code=with_code, unbroken=unbroken)
     env.globals.update(static=static, preferences=preferences, navigation=navigation, is_current=is_current)
     env.globals.update(csrf_field=csrf_field, current_user=current_user, login_path=login_path)
     return env
@@ -141,6 +143,12 @@ def text(value: object, most: int = 300) -> str:
     """Untrusted text without invisible characters, truncated to `most` characters."""
     plain = _INVISIBLE.sub("", "" if value is None else str(value))
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
+
+
+def unbroken(value: str) -> str:
+    """The title of a goal, so that a line breaks neither inside a score or an over nor before a separator."""
+    together = _SCORE_DASH.sub("\u2060–\u2060", value)
+    return together.replace(" ov ", "\u00a0ov ").replace(" · ", "\u00a0· ")
 
 
 def with_code(value: str, most: int = 600) -> Markup:

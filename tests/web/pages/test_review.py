@@ -106,6 +106,33 @@ async def test_split_and_merge_are_immediate_and_undoable(pages: ReviewPages) ->
         assert await pages.site.tiles(filmed) == before
 
 
+async def test_a_cut_is_moved_by_one_key_and_one_undo(pages: ReviewPages) -> None:
+    filmed = await pages.site.film((1.0,) * 3)
+    one, two, three = filmed.clips
+    before = await pages.site.tiles(filmed)
+    page = await pages.open()
+    await on_screen(page, one)
+    await expect(page.locator('[data-shortcut="cut-before"]')).to_be_disabled()
+    strip = page.locator("[data-tile]")
+    for key, after, edges, back in (("b", three, [0, 35, 50], one), ("v", one, [0, 25, 35], two)):
+        await page.locator(f'[data-tile="{two}"]').click()
+        await on_screen(page, two)
+        await page.keyboard.press(key)  # at its first frame
+        await expect(page.locator("[data-toast]")).to_contain_text("Go to the frame that the cut should move to")
+        await page.keyboard.press("Shift+ArrowRight")
+        await page.keyboard.press(key)
+        await on_screen(page, after)
+        await expect(page.locator('[data-tile][data-state="edit_pending"]')).to_have_count(2)
+        await settled(page)
+        assert [first for first, _, _ in await pages.site.tiles(filmed)] == edges
+        await expect(page.locator('[data-shortcut="undo"]')).to_contain_text("Undo recut")
+        await page.keyboard.press("u")
+        await on_screen(page, back)
+        await expect(strip).to_have_count(3)
+        await settled(page)
+        assert await pages.site.tiles(filmed) == before
+
+
 async def test_a_shift_selection_is_decided_together(pages: ReviewPages) -> None:
     filmed = await pages.site.film((1.0,) * 6)
     one, _, three, four, *_ = filmed.clips

@@ -51,6 +51,7 @@ SOURCE_NAMES = {
     "reddit": "Reddit",
     "folder": "a folder",
 }
+FEED_NAMES = {"api_football": "API-Football", "espn": "ESPN", "crex": "CREX"}
 STATE_TEXT = {"downloading": "downloading", "checking": "checking", "waiting": "waiting"}
 
 
@@ -277,7 +278,7 @@ def goal_page(event: GoalDocument, aligned: Mapping[str, ClipOffset], rules: Web
             (source_name(source), count, answer_text) for source, (count, answer_text) in source_failures(event).items()
         ),
         history=tuple((change.at, _change(change.changed)) for change in event.attributions),
-        feeds=tuple(event.feeds),
+        feeds=tuple(FEED_NAMES.get(feed, feed) for feed in event.feeds),
         wicket=_wicket(event) if is_wicket else None,
         innings=ordinal(time.innings or 1) if is_wicket else "",
         last_update=fixture.heard_at if _is_followed(fixture) else None,

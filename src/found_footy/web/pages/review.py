@@ -45,6 +45,8 @@ DECIDE: Sequence[Shortcut] = (
 )
 CUT: Sequence[Shortcut] = (
     Shortcut("split", ("c",), "Split", "split: the current frame becomes the first of the second part"),
+    Shortcut("cut-before", ("b",), "Start here", "move the cut before this clip: it begins with the current frame"),
+    Shortcut("cut-after", ("v",), "Next from here", "move the cut after this clip: the next one begins here"),
     Shortcut("merge-previous", ("m",), "Merge ←", "merge with the previous clip"),
     Shortcut("merge-next", ("n",), "Merge →", "merge with the next clip"),
     Shortcut("group", ("g",), "Group ←", "group with the previous clip and approve both"),

@@ -13,8 +13,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.errors import EmbeddingError, FootyError, NotFound
+from found_footy.errors import BadRequest, EmbeddingError, FootyError, NotFound
 from found_footy.library.moments import SECTIONS, SearchFilter, SearchResults, parse_filter
+from found_footy.library.search import DEFAULT_ORDER, SimilarityOrder
 from found_footy.web.api.goals import Kind, MatchSearchQuery, find_documents
 from found_footy.web.api.parameters import MINUTE, YEARS, SportName
 from found_footy.web.pages.search_results import moments_view, results_view
@@ -23,11 +24,15 @@ from found_footy.web.services import ServicesDep, WebServices
 from found_footy.web.uploads import picture_receiver
 
 FIELDS = (
-    "q", "kind", "competition", "from", "to", "minute", "verified", "clips", "sport", "team", "goal", "place", "like",
+    "q", "kind", "competition", "from", "to", "minute", "verified", "clips", "sport", "team", "goal", "place", "source",
+    "like", "order", "model",
 )  # fmt: skip
 MAX_FIELD_LENGTH = 100
 LIBRARY_KIND = "library"
 """Fourth kind: library clips, which have a separate search."""
+LIBRARY_FIELDS = ("team", "goal", "place", "source", "like", "order", "model")
+SIMILARITY_FIELDS = ("like", "order", "model")
+LEAST_SIMILAR = "least"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -36,6 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 class LibraryQuery:
     filters: SearchFilter
     like: int | None = None
+    order: SimilarityOrder = DEFAULT_ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class SearchForm:
 
     @property
     def has_filters(self) -> bool:
-        return any(value for name, value in self.fields.items() if name not in ("kind", "q", "like"))
+        return any(value for name, value in self.fields.items() if name not in ("kind", "q", *SIMILARITY_FIELDS))
 
     def address(self, page: str = "/search", **more: str) -> str:
         values = {name: value for name, value in {**self.fields, **more}.items() if value}
@@ -71,7 +77,7 @@ def search_form(values: Mapping[str, str]) -> SearchForm:
     is_library_search = fields["kind"] == LIBRARY_KIND or (bool(fields["like"]) and not fields["kind"])
     fields["kind"] = LIBRARY_KIND if is_library_search else kind
     if not is_library_search:
-        fields |= dict.fromkeys(("team", "goal", "place", "like"), "")
+        fields |= dict.fromkeys(LIBRARY_FIELDS, "")
     first = _day(fields["from"], problems)
     last = _day(fields["to"], problems)
     if first and last and first > last:
@@ -96,9 +102,7 @@ def search_form(values: Mapping[str, str]) -> SearchForm:
 
 
 def _library(fields: Mapping[str, str], query: MatchSearchQuery, problems: list[str]) -> LibraryQuery:
-    like = int(fields["like"]) if re.fullmatch(r"[1-9][0-9]{0,17}", fields["like"]) else None
-    if fields["like"] and like is None:
-        problems.append("Invalid clip number.")
+    like = _number(fields["like"], "clip", problems)
     minute = (query.minute or "").replace(" ", "+")
     return LibraryQuery(
         parse_filter(
@@ -111,9 +115,18 @@ def _library(fields: Mapping[str, str], query: MatchSearchQuery, problems: list[
             verified=query.verified,
             sport=query.sport,
             place=fields["place"] if fields["place"] in SECTIONS else None,
+            source=_number(fields["source"], "source", problems),
         ),
         like,
+        SimilarityOrder(fields["model"] or None, least=fields["order"] == LEAST_SIMILAR),
     )
+
+
+def _number(text: str, of: str, problems: list[str]) -> int | None:
+    number = int(text) if re.fullmatch(r"[1-9][0-9]{0,17}", text) else None
+    if text and number is None:
+        problems.append(f"Invalid {of} number.")
+    return number
 
 
 def _day(text: str, problems: list[str]) -> date | None:
@@ -142,7 +155,9 @@ NOUNS = {"goals": ("goal", "goals"), "fixtures": ("match", "matches"), "clips": 
 @router.get("/search")
 async def search(request: Request, services: ServicesDep) -> HTMLResponse:
     form = search_form(request.query_params)
-    return render(request, "search.html", await _results(request, services, form), headers=PRIVATE)
+    library = services.library.search
+    values = {**await _results(request, services, form), "models": library.clips.models if library else ()}
+    return render(request, "search.html", values, headers=PRIVATE)
 
 
 @router.get("/search/results")
@@ -155,15 +170,16 @@ async def results(request: Request, services: ServicesDep) -> HTMLResponse:
 async def by_picture(request: Request, services: ServicesDep) -> HTMLResponse:
     """Results only: the picture comes from an open page and is not stored."""
     form = search_form({**request.query_params, "kind": LIBRARY_KIND, "like": ""})
-    assert form.library is not None
+    query = form.library
+    assert query is not None
     search = services.library_search()
     bgr = await picture_receiver(request).read(request, search.pictures)
     results: SearchResults | None
     try:
-        results = await search.clips.similar_to_image(bgr, form.library.filters)
-    except EmbeddingError as error:
+        results = await search.clips.similar_to_image(bgr, query.filters, query.order)
+    except (BadRequest, EmbeddingError) as error:
         form, results = _with_problem(form, error), None
-    values = _moments(request, form, results, 0, "like this picture")
+    values = _moments(request, form, results, 0, _likeness(query.order, "this picture"))
     return render(request, "parts/found.html", {**values, "next": None}, headers=PRIVATE)
 
 
@@ -196,19 +212,25 @@ async def _library_search(
     """Template values. An error is shown on the page, since it differs from an empty result."""
     raw_skip = request.query_params.get("skip", "")
     skip = int(raw_skip) if raw_skip.isascii() and raw_skip.isdecimal() and len(raw_skip) < 5 else 0
-    similar_text = "" if query.like is None else f"like clip {query.like}"
+    similar_text = "" if query.like is None else _likeness(query.order, f"clip {query.like}")
     results: SearchResults | None
     try:
         clips = services.library_search().clips
         query_results = (
-            clips.by_text(query.filters) if query.like is None else clips.similar_to_clip(query.like, query.filters)
+            clips.by_text(query.filters)
+            if query.like is None
+            else clips.similar_to_clip(query.like, query.filters, query.order)
         )
         results = await query_results
-    except (NotFound, EmbeddingError) as error:
+    except (BadRequest, NotFound, EmbeddingError) as error:
         form, results = _with_problem(form, error), None
     if results is not None and results.incomplete_reason:
         form = replace(form, problems=(*form.problems, f"Not searched: {results.incomplete_reason}"))
     return _moments(request, form, results, skip, similar_text)
+
+
+def _likeness(order: SimilarityOrder, example: str) -> str:
+    return f"least like {example}" if order.least else f"like {example}"
 
 
 def _moments(

@@ -45,5 +45,8 @@ function isBeside({ target, clientX: x, clientY: y }) {
   return x < box.left || x > box.right || y < box.top || y > box.bottom;
 }
 
+// On a narrow screen the navigation scrolls.
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 for (const each of document.querySelectorAll("[data-dialog]")) each.hidden = false;
 localTimes(document);

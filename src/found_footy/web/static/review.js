@@ -1,7 +1,7 @@
 // Review page: keys and buttons, navigation and selection, claiming and releasing.
 
 import { api, board, clip, state, goTo, windowId, shownClip, show, stage, strip, tick } from "./review_state.js";
-import { decide, pair, split, undo, verdict } from "./review_actions.js";
+import { decide, moveCut, pair, split, undo, verdict } from "./review_actions.js";
 import { applySnapshot, reloadClip, onChange, showFirst, topUp, showError } from "./review_updates.js";
 import { bindKeys } from "./review_keys.js";
 import { buttons, find, root, say } from "./review_screen.js";
@@ -68,6 +68,8 @@ bindKeys(buttons, {
   skip: () => decide("skip"),
   archive: () => decide("archive"),
   split,
+  "cut-before": () => moveCut(board.before(clip()), "before"),
+  "cut-after": () => moveCut(board.after(clip()), "after"),
   "merge-previous": () => pair("merge", board.before(clip()), "before"),
   "merge-next": () => pair("merge", board.after(clip()), "after"),
   group: () => pair("group", board.before(clip()), "before"),

@@ -57,6 +57,14 @@ export function split() {
   act({ kind: "split", clips: [state.current], at: clip().first + stage.shown });
 }
 
+/** Move the cut before or after the shown clip to the shown frame, which becomes the first of the later clip. */
+export function moveCut(other, where) {
+  if (!clip()) return;
+  if (!other) return say(`There is no clip ${where} this one.`, true);
+  if (stage.shown === 0) return say("Go to the frame that the cut should move to: it is not at this clip's first frame.", true);
+  act({ kind: "move_cut", clips: [state.current], with: other.id, at: clip().first + stage.shown });
+}
+
 export async function undo() {
   state.sending += 1;
   await api.inOrder(revert).finally(() => {

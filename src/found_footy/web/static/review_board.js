@@ -12,6 +12,7 @@ const ALREADY = {
   approve: APPROVED, group: APPROVED, skip: ["review_skipped"],
   archive: ["review_archived", "cleaning", "archived", "cleaning_failed"],
 };
+const EDITS = ["split", "merge", "move_cut"];
 const MAX_CLIPS = 500;
 const JUST_EDITED = "just edited, and can still be undone";
 
@@ -113,7 +114,7 @@ export class Board {
     const ticket = { before, queue: this.queue, made: [] };
     for (const id of ids) this.#pending.add(id);
     this.queue = this.queue.filter((id) => !ids.includes(id));
-    if (kind === "split" || kind === "merge") this.#cut(ticket, before, at, settlesAt);
+    if (EDITS.includes(kind)) this.#cut(ticket, before, at, settlesAt);
     else {
       for (const clip of before) {
         if (ALREADY[kind].includes(clip.state)) continue;

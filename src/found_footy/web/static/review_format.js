@@ -2,6 +2,7 @@
 
 const ACTION_NAMES = {
   approve: "approved", skip: "skipped", archive: "archived", group: "grouped", merge: "merged", split: "split",
+  move_cut: "recut",
 };
 
 export function clock(seconds) {

@@ -65,8 +65,8 @@ export function allow(shown, before, after, selected) {
   const certain = shown !== null && shown.id > 0;
   const one = certain && selected < 2;
   const allowed = {
-    approve: certain, skip: certain, archive: certain, split: one, "merge-previous": one && before?.id > 0,
-    "merge-next": one && after?.id > 0, group: one && before?.id > 0, previous: true, next: true,
+    approve: certain, skip: certain, archive: certain, split: one, "cut-before": one && before?.id > 0, "cut-after": one && after?.id > 0,
+    "merge-previous": one && before?.id > 0, "merge-next": one && after?.id > 0, group: one && before?.id > 0, previous: true, next: true,
     back: shown, forward: shown, play: shown, same: certain, different: certain,
   };
   for (const [name, may] of Object.entries(allowed)) buttons.get(name).disabled = !may;

@@ -11,13 +11,16 @@ const DELAY_MS = 150;
 let timer;
 let controller;
 
-const LIBRARY_FIELDS = ["like", "team", "goal", "place"];
+const SIMILARITY_FIELDS = ["order", "model"];
+const LIBRARY_FIELDS = ["like", "team", "goal", "place", "source", ...SIMILARITY_FIELDS];
 
 function formQuery() {
   const fields = new URLSearchParams(new FormData(form));
   const notLibrary = fields.get("kind") !== "library";
+  const notSimilar = !fields.get("like") && !picture.active;
   for (const [name, value] of [...fields]) {
-    const redundant = (name === "kind" && value === "goals") || (notLibrary && LIBRARY_FIELDS.includes(name));
+    const redundant = (name === "kind" && value === "goals") || (notLibrary && LIBRARY_FIELDS.includes(name)) ||
+      (notSimilar && SIMILARITY_FIELDS.includes(name));
     if (!value.trim() || redundant) fields.delete(name);
   }
   return fields.toString();

@@ -7,7 +7,6 @@ inside the functions, so that a process loads only what it runs: the watchdog ne
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -239,14 +238,13 @@ async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list
 async def work(settings: Settings, stop: asyncio.Event) -> None:
     """Run the workers of this process until `stop`. Raises SchemaTooNew or SchemaOutdated when the schema changes."""
     from found_footy.runtime.temporal import connect_with_retry
-    from found_footy.runtime.worker import run_workers
+    from found_footy.runtime.worker import run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
     client = await connect_with_retry(settings)
     async with open_workers(settings, client) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
-        # Objects loaded so far live as long as the process; keep the garbage collector from scanning them.
-        gc.freeze()
+        tune_garbage_collection()
         await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()))
 
 

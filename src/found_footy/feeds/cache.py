@@ -253,6 +253,9 @@ class PollPaces:
         found = {feed: read.readable(key, text, _pace) for feed, key, text in zip(feeds, keys, texts, strict=True)}
         return {feed: pace for feed, pace in found.items() if pace is not None}
 
+    async def all(self) -> Mapping[str, PollPace]:
+        return await self.load(await self._cache.members(self._cache.key(FEED_NAMES)))
+
 
 def _pace(fields: read.Fields) -> PollPace:
     seconds, reason = read.maybe_number(fields, "interval"), read.string(fields, "reason")

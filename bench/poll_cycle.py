@@ -30,6 +30,7 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
+from found_footy.runtime.worker import tune_garbage_collection
 from found_footy.storage.migrations import migrate
 from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import Database
@@ -50,6 +51,7 @@ class Counting(AsyncCursor[Any]):
 
 
 async def main() -> None:
+    tune_garbage_collection()  # as in a worker
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         data = DataFolder(folder)

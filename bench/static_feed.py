@@ -53,7 +53,9 @@ def app() -> Starlette:
     texts: dict[int, str] = {}
 
     async def fixtures(request: Request) -> Response:
-        ids = [int(id_) for id_ in request.query_params["ids"].split("-")]
+        asked = request.query_params.get("ids")
+        # A list of the day's matches, which the poll requests every few minutes, has none that are new.
+        ids = [int(id_) for id_ in asked.split("-")] if asked else []
         items = []
         for id_ in ids:
             if id_ not in texts:

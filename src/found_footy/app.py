@@ -7,7 +7,6 @@ inside the functions, so that a process loads only what it runs: the watchdog ne
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -367,14 +366,13 @@ async def work(
     Raises SchemaTooNew or SchemaOutdated when the schema changes.
     """
     from found_footy.runtime.temporal import connect_with_retry
-    from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers
+    from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
     client = await connect_with_retry(settings, HEARTBEAT_INTERVAL)
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
-        # Objects loaded so far live as long as the process; keep the garbage collector from scanning them.
-        gc.freeze()
+        tune_garbage_collection()
         await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()), drain)
 
 

@@ -15,7 +15,8 @@ STORABLE = "text without NUL characters and half surrogate pairs"
 
 def storable_text(text: str) -> str:
     """Return the text. Raises ValueError for NUL characters and half surrogate pairs, which cannot be stored."""
-    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(char) < 0xE000 for char in text)):
+    # Printable text, which nearly all is, contains neither.
+    if not text.isprintable() and any(char == "\x00" or 0xD800 <= ord(char) < 0xE000 for char in text):
         raise ValueError(STORABLE)
     return text
 
@@ -49,7 +50,7 @@ class JsonReader:
 
     def maybe(self, key: str) -> JsonReader | None:
         """Return the field, or None if it is missing or null."""
-        value = self.get(key)
+        value = self.value.get(key) if isinstance(self.value, dict) else None
         return None if value is None else JsonReader(value, key, self)
 
     def said(self, *keys: str | int) -> str | None:

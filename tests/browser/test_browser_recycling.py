@@ -141,6 +141,22 @@ async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_servi
 
 
 @browser
+async def test_a_reset_closes_pages_and_contexts_and_keeps_the_browser(open_service: Opens, x: SimulatedX) -> None:
+    async with open_service() as search:
+        assert (await search.page(match_page(x))).status_code == 200
+        chromium = search.service._pool._current()
+        assert chromium is not None
+        await chromium.context.new_page()
+        await (await chromium.browser.new_context()).new_page()
+        before = search.facts()["pages"]
+        answer = await search.client.post("/reset", json={"reason": "a test"})
+        assert answer.json() == {"closed": before - 1}
+        assert (search.facts()["contexts"], search.facts()["pages"]) == (1, 1)
+        assert (await search.page(match_page(x))).status_code == 200
+        assert (search.starts(), sum(search.facts()["recycles_total"].values())) == (1, 0)
+
+
+@browser
 async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_service: Opens) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
         mark = "FOUND_FOOTY_TEST=leaked"

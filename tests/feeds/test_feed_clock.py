@@ -8,7 +8,7 @@ import pytest
 
 from found_footy.operations.findings import assess, is_clock_frozen
 from found_footy.operations.models import HealthLimits
-from tests.support.operations import NOW, a_match, ago, measured, recorded
+from tests.support.operations import a_match, ago, measured, recorded
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from tests.support.operations import NOW, a_match, ago, measured, recorded
     [
         ("2H", 67, 0, False),
         ("2H", 67, 5, False),
-        ("2H", 67, 5.1, True),
+        ("2H", 67, 5.3, True),
         ("1H", 1, 90, True),
         ("ET", 101, 6, True),
         # The clocks of many feeds stop at the end of a half.
@@ -36,7 +36,7 @@ from tests.support.operations import NOW, a_match, ago, measured, recorded
 )
 def test_when_a_clock_is_clock_frozen(status: str, elapsed: int | None, minutes: float, still: bool) -> None:
     match = a_match(status=status, elapsed=elapsed, clock_moved_at=ago(minutes=minutes))
-    assert is_clock_frozen(match, NOW) is still
+    assert is_clock_frozen(match) is still
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,16 @@ def test_when_a_clock_is_clock_frozen(status: str, elapsed: int | None, minutes:
 )
 def test_cricket_waits_for_longer_and_has_breaks(status: str, minutes: float, still: bool) -> None:
     match = a_match(sport="cricket", status=status, elapsed=45, clock_moved_at=ago(minutes=minutes))
-    assert is_clock_frozen(match, NOW) is still
+    assert is_clock_frozen(match) is still
 
 
 def test_a_clock_of_which_nothing_was_ever_saved_is_not_judged() -> None:
-    assert not is_clock_frozen(a_match(elapsed=30, clock_moved_at=None), NOW)
+    assert not is_clock_frozen(a_match(elapsed=30, clock_moved_at=None))
+
+
+def test_a_clock_that_moved_until_the_last_of_rare_polls_is_not_frozen() -> None:
+    assert not is_clock_frozen(a_match(elapsed=67, polled_seconds=1300, clock_moved_at=ago(seconds=1300)))
+    assert is_clock_frozen(a_match(elapsed=67, polled_seconds=100, clock_moved_at=ago(seconds=1400)))
 
 
 def said(*matches: dict[str, Any]) -> list[tuple[str, str]]:

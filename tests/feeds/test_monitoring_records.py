@@ -61,6 +61,11 @@ async def test_all_records_come_with_the_longest_untouched_first(records: Monito
     assert list(await records.all()) == some[::-1]
 
 
+async def test_more_than_five_thousand_matches_are_all_counted(records: MonitoringRecords) -> None:
+    await records.save([a_record(number) for number in range(5_001)])
+    assert len(await records.all()) == 5_001
+
+
 async def test_an_archived_match_leaves_the_index_and_is_forgotten_after_a_day(
     cache: RedisCache, records: MonitoringRecords
 ) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from found_footy.errors import FeedMalformed, NotInAnswer
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
-from found_footy.feeds.poll_state import MonitoringRules, after_failure
+from found_footy.feeds.scheduling import PollPace
 from found_footy.operations.feed_health import (
     Evidence,
     FeedMeasurement,
     HealthRules,
     assess_freshness,
-    missing_answers,
     next_state,
     stale,
     unanswered_matches,
@@ -23,15 +22,9 @@ from found_footy.operations.feed_health import (
 from found_footy.operations.findings import assess
 from found_footy.operations.models import (
     NO_USABLE_FEED,
-    CacheFacts,
-    FeedDeclaration,
-    FeedUse,
     HealthGrade,
-    HealthKnown,
     HealthLimits,
     HealthState,
-    HealthSummary,
-    MatchFeed,
     MemoryUse,
 )
 from tests.support.operations import NOW, a_match, ago, cached, measured, recorded
@@ -129,131 +122,22 @@ def test_a_cache_that_is_nearly_full_is_a_finding(used: int, found: list[str]) -
     assert [each.kind for each in report.findings if each.kind == "cache_memory"] == found
 
 
+@pytest.mark.parametrize(
+    ("pace", "what"),
+    [
+        (PollPace(23 * MINUTE, True, "100 left"), "api_football is polled only every 23 min: 100 left"),
+        (PollPace(None, True, "none left"), "api_football is not polled: none left"),
+        (PollPace(timedelta(seconds=30), True, "100 left"), None),  # a plan for which the usual interval is affordable
+        (PollPace(timedelta(seconds=30), False), None),
+    ],
+)
+def test_the_pace_in_force_is_reported_and_no_estimate(pace: PollPace, what: str | None) -> None:
+    """The estimate assumes twenty matches per request; a feed's plan can allow one."""
+    found = measured(cached=replace(cached(), paces={"api_football": pace}))
+    quotas = [each.what for each in assess(found, HealthLimits()).findings if each.kind.startswith("quota")]
+    assert quotas == ([what] if what else [])
+
+
 def test_a_match_is_stale_by_its_planned_interval() -> None:
     updates = {1: ago(seconds=60), 2: ago(seconds=60)}
     assert stale(updates, NOW, 45, {2: 23 * MINUTE}) == [(1, 60.0)]
-
-
-# --- A day
-
-
-@dataclass
-class Day:
-    """50 matches on two feeds, polled and judged by a simulated clock."""
-
-    now: datetime = datetime(2026, 8, 22, 0, 0, tzinfo=UTC)
-    updates: dict[int, datetime] = field(default_factory=dict)
-    records: dict[tuple[str, int], MatchMonitoringRecord] = field(default_factory=dict)
-    answered: dict[str, datetime] = field(default_factory=dict)
-    state: HealthState | None = None
-    summary: HealthSummary | None = None
-    recoveries: int = 0
-    grades: set[HealthGrade] = field(default_factory=set)
-
-    def enabled(self) -> set[str]:
-        """ESPN is off from 06:00 to 08:00; then only the slow feed is left."""
-        return {"crex"} if 6 <= self.now.hour < 8 else {"espn", "crex"}
-
-    def listed(self, match: int) -> list[tuple[str, int]]:
-        """Match 3 is listed by ESPN alone."""
-        return [("espn", match)] if match == 3 else [("espn", match), ("crex", match)]
-
-    def interval(self) -> timedelta:
-        """The quota runs low from 20:00 on."""
-        return 23 * MINUTE if self.now.hour >= 20 else timedelta(seconds=30)
-
-    def poll(self) -> None:
-        for feed in self.enabled():
-            for match in range(50):
-                if (feed, match) not in self.listed(match):
-                    continue
-                known = self.records.get((feed, match)) or replace(record(feed), feed_id=match)
-                if match == 1 or (match == 2 and self.now.hour >= 2):
-                    # 1: the feed's data of it is broken; 2: it vanished from both feeds.
-                    error = BROKEN if match == 1 else VANISHED
-                    self.records[feed, match] = after_failure(known, error, self.now, MonitoringRules())
-                else:
-                    self.records[feed, match] = replace(known, updated_at=self.now, consecutive_failures=0, error=None)
-                    self.updates[match] = self.now
-            self.answered[feed] = self.now
-
-    def check(self, first: datetime) -> None:
-        enabled = self.enabled()
-        uses = [FeedUse(feed, at, at, None, None) for feed, at in self.answered.items() if feed in enabled]
-        listings = {match: self.listed(match) for match in range(50)}
-        what = FeedMeasurement(
-            {match: self.updates.get(match, first) for match in range(50)},
-            max(self.answered.values()),
-            intervals=dict.fromkeys(range(50), self.interval()),
-            unanswered=unanswered_matches(listings, self.records.values(), enabled),
-            no_answer=missing_answers(uses, self.now, following=True),
-        )
-        judged = next_state(self.state, what, self.now, RULES)
-        self.state, self.summary = judged.state, judged.summary
-        self.recoveries += judged.act
-        self.grades.add(judged.state.grade)
-
-    def kinds(self) -> set[str]:
-        """Findings of the operations page."""
-        matches = tuple(
-            replace(
-                a_match(match + 1),
-                polled_at=self.updates.get(match),
-                activated_at=self.now - timedelta(hours=1),
-                listings=tuple(MatchFeed(*each) for each in self.listed(match)),
-            )
-            for match in range(50)
-        )
-        cache = CacheFacts(
-            records=tuple(self.records.values()),
-            heard=self.updates,
-            intervals={match + 1: self.interval() for match in range(50)},
-            summary=self.summary,
-        )
-        on = self.enabled()
-        feeds = tuple(
-            FeedDeclaration(feed, feed, 1, True, feed in on, None if feed in on else False) for feed in ("espn", "crex")
-        )
-        uses = tuple(FeedUse(feed, at, at, None, None) for feed, at in self.answered.items())
-        found = measured(
-            recorded=recorded(matches=matches, goals=(), feeds=uses),
-            cached=cache,
-            health=HealthKnown(self.summary),
-            declared=feeds,
-        )
-        report = assess(replace(found, at=self.now), HealthLimits())
-        return {each.kind for each in report.findings}
-
-
-def test_a_day_with_a_silent_and_a_vanished_match_a_low_quota_and_a_feed_switched_off_needs_no_recovery() -> None:
-    day = Day()
-    first, last_poll = day.now, day.now
-    day.poll()
-    seen: dict[int, set[str]] = {}
-    while day.now < first + timedelta(hours=24):
-        day.now += timedelta(seconds=15)
-        if day.now - last_poll >= day.interval():
-            day.poll()
-            last_poll = day.now
-        day.check(first)
-        if (day.now.minute, day.now.second) == (30, 0):
-            seen[day.now.hour] = day.kinds()
-    assert (day.recoveries, day.grades) == (0, {HealthGrade.HEALTHY})
-    assert len(day.updates) == 49, "all that a feed answers for, and 2 until it vanished"
-    assert "match_unanswered" not in seen[1]
-    assert "match_unanswered" in seen[3], "the vanished match"
-    assert {"feed_off", "match_unanswered"} <= seen[7], "and the match of the disabled feed"
-    assert "feed_off" not in seen[9]
-    assert {"polls", "feed_paused"} & seen[12], "the silent match"
-    assert "polls" not in seen[22] or "polls" in seen[12], "a planned slow-down makes no further match late"
-
-
-def test_a_day_without_any_answer_is_an_outage() -> None:
-    """The same day fails without answers, so the day above proves something."""
-    day = Day()
-    day.poll()
-    first = day.now
-    while day.recoveries == 0:
-        day.now += timedelta(seconds=15)
-        day.check(first)
-    assert day.now - first == timedelta(seconds=RULES.stall + 15), "and a stall of 90 s since the first check"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -406,3 +407,40 @@ async def judged(watched: WatchdogSystem, times: int) -> None:
             await asyncio.sleep(0.02)
             with suppress(StoreUnavailable):
                 found = len(await watched.store.samples(START))
+
+
+@dataclass
+class RecordedBrowser:
+    """A browser service that records what it was asked for."""
+
+    healthy: bool
+    orders: list[str] = field(default_factory=list)
+
+    async def facts(self) -> dict[str, Any]:
+        return {"healthy": self.healthy}
+
+    async def reset_contexts(self, reason: str) -> dict[str, Any]:
+        self.orders.append("reset")
+        return {"closed": 3}
+
+    async def recycle(self, reason: str, *, is_recovery: bool = False) -> dict[str, Any]:
+        self.orders.append("recovery" if is_recovery else "manual")
+        return {"recycle": {"reason": self.orders[-1]}}
+
+
+@pytest.mark.parametrize(
+    ("healthy", "is_requested", "order", "said"),
+    [
+        (True, False, "reset", "closed 3 pages of the browser"),
+        (False, False, "recovery", "restarted the browser"),
+        (True, True, "manual", "restarted the browser"),
+        (False, True, "manual", "restarted the browser"),
+    ],
+)
+async def test_a_recovery_closes_the_pages_of_a_healthy_browser_and_restarts_only_a_stuck_one(
+    watched: WatchdogSystem, healthy: bool, is_requested: bool, order: str, said: str
+) -> None:
+    watched.browser = browser = RecordedBrowser(healthy)
+    (step, _), _ = await watched.make_recovering().act(["browser"], "a test", is_requested=is_requested)
+    assert (browser.orders, step.ok, step.said) == ([order], True, said)
+    assert (step.facts.get("action") == RecoveryAction.CONTEXT_POOL_RESET) is (order == "reset")

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from found_footy.operations.findings import assess
+from found_footy.operations.health import feed_lines
 from found_footy.operations.models import (
     HealthGrade,
     HealthLimits,
@@ -17,6 +19,8 @@ from found_footy.operations.models import (
     RecoveryAction,
 )
 from found_footy.operations.probe import browser_seen, spans
+from found_footy.web.api.health import paused_records, status_of
+from found_footy.web.metrics import families
 from found_footy.web.pages.feeds import (
     WIDTH,
     conflict_rows,
@@ -27,6 +31,7 @@ from found_footy.web.pages.feeds import (
     paused_rows,
     recovery_row,
 )
+from found_footy.web.services import WebRules
 from tests.support.operations import (
     NOW,
     a_dispute,
@@ -59,7 +64,7 @@ def chips(system: Measurement) -> dict[str, tuple[str, str]]:
         (a_record(407_001, "espn", 20, consecutive_failures=2), ("failing", "20 s, 2 failed")),
         (a_record(407_001, "espn", None, consecutive_failures=2), ("failing", "never, 2 failed")),
         (paused(), ("paused", "paused, again in 80 s")),
-        (paused(paused_until=None), ("paused", "paused")),
+        (paused(paused_until=ago(seconds=1)), ("failing", "5 min, 5 failed")),  # asked again at the next poll
         (a_record(999, "espn", 20), ("unknown", "no request yet")),
     ],
 )
@@ -112,6 +117,24 @@ def test_paused_matches_show_the_next_attempt() -> None:
     assert [(row.next_attempt, row.title) for row in rows] == [
         ("in 80 s", "Liverpool – Manchester City"),
     ]
+
+
+def test_paused_matches_are_counted_the_same_everywhere() -> None:
+    """A pause that has expired counts nowhere, although the next poll has yet to end it."""
+    found = measured(cached=cached(records=(a_record(), paused(), paused(9, paused_until=ago(seconds=1)))))
+    report = assess(found, HealthLimits())
+    (said,) = [each.what for each in report.findings if each.kind == "feed_paused"]
+    (gauge,) = [each for each in families(report) if each.name == "footy_paused_matches"]
+    status = status_of(report, WebRules(), details=True)
+    counts = {
+        "finding": int(said.split()[0]),
+        "page": len(paused_rows(found)),
+        "command": sum(line.paused for line in feed_lines(found)),
+        "status": status.paused,
+        "API": len(paused_records(found)),
+        "metrics": gauge.samples[0].value,
+    }
+    assert set(counts.values()) == {1}, counts
 
 
 def test_values_of_a_hidden_match_are_hidden() -> None:

@@ -15,7 +15,7 @@ from found_footy.clips.models import (
     RejectionReason,
     WicketExpectation,
 )
-from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejections
+from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejections, progress_line, source_progress
 from found_footy.clips.verification import VerificationReason
 from found_footy.fixtures.documents import ClipDocument
 from found_footy.fixtures.models import MatchMinute, Score, Side
@@ -47,6 +47,20 @@ def video(verified: bool = True, reason: str | None = None, width: int = 1280, h
 )
 def test_readings_have_texts(more: dict[str, Any], said: str) -> None:
     assert reading_text(reading(**more)) == said
+
+
+def test_the_progress_of_a_search_is_shown_per_source() -> None:
+    event = {
+        "_monitor_complete": True,
+        "_download_complete": False,
+        "_removed": False,
+        "_searches": [{}] * 4,
+        "_search_sources": {"x": {"answered": 1, "failed": 3}, "bluesky": {"answered": 4, "failed": 0}},
+        "_discovered_videos": [],
+        "_s3_videos": [],
+    }
+    assert source_progress(event, 10) == {"bluesky": (4, 10), "x": (1, 10)}
+    assert progress_line(event, 10) == "searching 4/10 (x 1/10) · 0 found"
 
 
 @pytest.mark.parametrize("reason", [each for each in UNVERIFIED if each is not None])

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from found_footy.access.models import Role
 from found_footy.operations.findings import assess
-from found_footy.operations.models import CacheFacts, HealthLimits
+from found_footy.operations.models import CacheFacts, HealthLimits, MemoryUse
 from found_footy.web.metrics import CombinedRegistry, WebMetrics, families
 from tests.conftest import WorldCopy
 from tests.support.operations import a_queue, a_record, cached, measured, paused, temporal
@@ -137,6 +137,12 @@ async def test_feed_metrics_follow_the_measurement(small_world: WorldCopy) -> No
     assert values(text, "footy_feed_on") == {("api_football",): 1, ("espn",): 1, ("crex",): 0}
     assert values(text, "footy_feed_up") == {("api_football",): 1, ("espn",): 1}
     assert values(text, "footy_paused_matches") == {(): 1}
+
+
+def test_the_memory_of_the_cache_is_a_gauge() -> None:
+    found = measured(cached=CacheFacts(memory=MemoryUse(230, 256)))
+    gauges = {each.name: each.samples[0].value for each in families(assess(found, HealthLimits())) if each.samples}
+    assert (gauges["footy_cache_memory_bytes"], gauges["footy_cache_memory_limit_bytes"]) == (230, 256)
 
 
 def test_an_empty_cache_has_empty_metrics() -> None:

@@ -322,7 +322,9 @@ class FeedPoll:
         listing = request.listing
         known = self._records.get(listing.name)
         record = known or new_record(listing.feed, listing.feed_id, request.priority, now, title)
-        record = replace(record, priority=request.priority, title=title or record.title)
+        title = title or record.title
+        if (record.priority, record.title) != (request.priority, title):
+            record = replace(record, priority=request.priority, title=title)
         return advance(record, now, self._rules.monitoring, listing.completed_at)
 
     async def _save_feed_state(self, asked: Sequence[BatchResult]) -> None:

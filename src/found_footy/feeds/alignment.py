@@ -61,24 +61,24 @@ OTHER = {Side.HOME: Side.AWAY, Side.AWAY: Side.HOME}
 def align_to_fixture(match: FixtureIdentity, report: FeedReport) -> LiveFixture:
     live = report.live
     if report.founding and not report.swapped:
-        return replace(
-            live,
-            id=match.id,
-            home=replace(match.home, short=match.home.short or live.home.short),
-            away=replace(match.away, short=match.away.short or live.away.short),
-        )
+        home, away = _with_short_name(match.home, live.home), _with_short_name(match.away, live.away)
+        return replace(live, id=match.id, home=home, away=away)
     home, away = (live.away, live.home) if report.swapped else (live.home, live.away)
     return replace(
         live,
         id=match.id,
-        home=replace(match.home, short=match.home.short or home.short),
-        away=replace(match.away, short=match.away.short or away.short),
+        home=_with_short_name(match.home, home),
+        away=_with_short_name(match.away, away),
         score=_score(live.score, swapped=report.swapped),
         penalties=_score(live.penalties, swapped=report.swapped),
         goals=tuple(_align_goal(goal, report) for goal in live.goals),
         innings=tuple(_innings(innings, swapped=report.swapped) for innings in live.innings),
         toss=_toss(live.toss, swapped=report.swapped),
     )
+
+
+def _with_short_name(team: Team, reported: Team) -> Team:
+    return replace(team, short=reported.short) if team.short is None and reported.short else team
 
 
 def _side(side: Side, *, swapped: bool) -> Side:

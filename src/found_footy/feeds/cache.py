@@ -48,7 +48,7 @@ SAVE_SNAPSHOT = load_script(__package__, "save_snapshot")
 FEED_NAMES = "feed_names"
 
 MATCHES_PER_TRANSACTION = 60
-"""Each match takes four commands: one for the snapshot and three for the record."""
+"""Each match takes one command for its record; snapshots and indexes take one per batch."""
 
 
 # --- Switches of an operator. They are lost with the cache; the file that declares the feeds then decides.
@@ -253,6 +253,9 @@ class PollPaces:
         found = {feed: read.readable(key, text, _pace) for feed, key, text in zip(feeds, keys, texts, strict=True)}
         return {feed: pace for feed, pace in found.items() if pace is not None}
 
+    async def all(self) -> Mapping[str, PollPace]:
+        return await self.load(await self._cache.members(self._cache.key(FEED_NAMES)))
+
 
 def _pace(fields: read.Fields) -> PollPace:
     seconds, reason = read.maybe_number(fields, "interval"), read.string(fields, "reason")
@@ -336,7 +339,21 @@ class MonitoringRecords:
             await self._cache.run_all(self.commands(chunk), together=True)
 
     def commands(self, records: Sequence[MatchMonitoringRecord]) -> list[Command]:
-        return [command for record in records for command in self._saving(record)]
+        """One command per record, and one per batch for each of the two indexes."""
+        if not records:
+            return []
+        index, paused = self._cache.key(INDEX_RECORDS), self._cache.key(PAUSED)
+        followed = [record for record in records if record.state is not MonitoringState.ARCHIVED]
+        archived = [record.match_id for record in records if record.state is MonitoringState.ARCHIVED]
+        resting = [record.match_id for record in records if record.state is MonitoringState.PAUSED]
+        others = [record.match_id for record in records if record.state is not MonitoringState.PAUSED]
+        touched = [word for record in followed for word in (_touched(record).timestamp(), record.match_id)]
+        commands: list[Command] = [self._saving(record) for record in records]
+        commands += [("ZADD", index, *touched)] if touched else []
+        commands += [("ZREM", index, *archived)] if archived else []
+        commands += [("SADD", paused, *resting)] if resting else []
+        commands += [("SREM", paused, *others)] if others else []
+        return commands
 
     async def all(self) -> Sequence[MatchMonitoringRecord]:
         """Return all records, least recently updated first. Removes expired records from the index."""
@@ -380,16 +397,13 @@ class MonitoringRecords:
         active = await asyncio.gather(*(semaphore.holders(origin or feed, feed) for feed, (_, origin) in noted.items()))
         return {feed: {**noted[feed][0], "active": number} for feed, number in zip(noted, active, strict=True)}
 
-    def _saving(self, record: MatchMonitoringRecord) -> list[Command]:
-        name = record.match_id
-        key, index, paused = self._cache.key(MONITOR, name), self._cache.key(INDEX_RECORDS), self._cache.key(PAUSED)
-        archived = record.state is MonitoringState.ARCHIVED
-        touched = max(one for one in (record.created_at, record.updated_at, record.asked_at) if one is not None)
-        return [
-            ("SET", key, read.dump(_fields(record)), "EX", ARCHIVED_SECONDS if archived else RECORD_SECONDS),
-            ("ZREM", index, name) if archived else ("ZADD", index, touched.timestamp(), name),
-            ("SADD" if record.state is MonitoringState.PAUSED else "SREM", paused, name),
-        ]
+    def _saving(self, record: MatchMonitoringRecord) -> Command:
+        seconds = ARCHIVED_SECONDS if record.state is MonitoringState.ARCHIVED else RECORD_SECONDS
+        return ("SET", self._cache.key(MONITOR, record.match_id), read.dump(_fields(record)), "EX", seconds)
+
+
+def _touched(record: MatchMonitoringRecord) -> datetime:
+    return max(one for one in (record.created_at, record.updated_at, record.asked_at) if one is not None)
 
 
 def _fields(record: MatchMonitoringRecord) -> read.Fields:
@@ -503,6 +517,8 @@ HISTORY_TTL = timedelta(hours=1)
 HISTORY_LENGTH = 5
 HISTORY_BYTES = 64 * 1024
 """Maximum size of a match's history; of larger snapshots, fewer are kept."""
+SNAPSHOTS_PER_CALL = 20
+"""Snapshots that one call of the script saves: Redis serves nobody else meanwhile."""
 MAX_BYTES = 512 * 1024
 """Maximum size of a snapshot. A match takes a few kilobytes; a larger one is a fault of the feed."""
 _PAYLOAD = b',"normalized_payload":'
@@ -540,7 +556,11 @@ class SnapshotCache:
     def commands(self, snapshots: Sequence[NewSnapshot]) -> list[Command]:
         sha = hashlib.sha1(SAVE_SNAPSHOT.encode(), usedforsecurity=False).hexdigest()
         calls = [(snapshot, value) for snapshot in snapshots if (value := _value(snapshot)) is not None]
-        saving = [("EVALSHA", sha, 3, *self._keys(snapshot), *_arguments(snapshot, value)) for snapshot, value in calls]
+        saving: list[Command] = []
+        for some in chunks(calls, SNAPSHOTS_PER_CALL):
+            keys = [key for snapshot, _ in some for key in self._keys(snapshot)]
+            arguments = [word for snapshot, value in some for word in _arguments(snapshot, value)]
+            saving.append(("EVALSHA", sha, len(keys), *keys, *arguments))
         return [("SCRIPT LOAD", SAVE_SNAPSHOT), *saving] if saving else []
 
     async def load(self, match_ids: Sequence[str]) -> Mapping[str, CachedSnapshot]:

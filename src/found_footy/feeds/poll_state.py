@@ -138,13 +138,13 @@ def resume(record: MatchMonitoringRecord, now: datetime) -> MatchMonitoringRecor
 def _entered(record: MatchMonitoringRecord, event: MonitoringEvent, at: datetime) -> MatchMonitoringRecord:
     state = TRANSITIONS.get((record.state, event), record.state)
     is_over = state in (MonitoringState.COMPLETED, MonitoringState.ARCHIVED)
-    return replace(
-        record,
-        state=state,
-        priority=MatchPriority.COMPLETED if is_over else record.priority,
-        completed_at=(record.completed_at or at) if is_over else None,
-        paused_until=record.paused_until if state is MonitoringState.PAUSED else None,
-    )
+    priority = MatchPriority.COMPLETED if is_over else record.priority
+    completed_at = (record.completed_at or at) if is_over else None
+    paused_until = record.paused_until if state is MonitoringState.PAUSED else None
+    entered = (state, priority, completed_at, paused_until)
+    if entered == (record.state, record.priority, record.completed_at, record.paused_until):
+        return record  # as after most polls
+    return replace(record, state=state, priority=priority, completed_at=completed_at, paused_until=paused_until)
 
 
 # --- Why a match has no new report: all its feeds fail, or none of them lists it.

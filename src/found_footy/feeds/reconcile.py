@@ -61,7 +61,8 @@ class AlignedReport:
 
     def confidence(self, *names: str) -> float:
         """Return the parser's confidence in a field, under the first of its names that has one."""
-        return next((self.live.confidence[name] for name in names if name in self.live.confidence), 1.0)
+        known = self.live.confidence
+        return next((known[name] for name in names if name in known), 1.0) if known else 1.0
 
     def trusts(self, *names: str) -> bool:
         return not self.live.confidence or self.confidence(*names) >= MIN_CONFIDENCE
@@ -245,6 +246,8 @@ def _merged_goal(reports: _GoalReports) -> LiveGoal:
 
 def _merged_player(players: Sequence[Player]) -> Player:
     """Return the first known player, with the id that another feed has for the same name if necessary."""
+    if len(players) == 1:
+        return players[0]
     known = [person for person in players if person.known]
     if not known:
         return Player()
@@ -354,16 +357,17 @@ class _Fields:
 
     def take(self, name: str, read: Read, format_value: Format = lambda value: value, *others: str) -> Any:
         """Return the chosen value or None. `others` are alternative field names in the parser's confidence."""
-        values = [(report, read(report.live)) for report in self._reports if report.trusts(name, *others)]
-        values = [(report, value) for report, value in values if value is not None]
-        if not values:
-            return None
-        chosen, *rest = [
-            FieldReport(report.feed, format_value(value), report.at, report.confidence(name, *others))
-            for report, value in values
-        ]
-        self.provenance[name] = FieldProvenance(chosen, tuple(rest))
-        return values[0][1]
+        found: list[FieldReport] = []
+        chosen = None
+        for report in self._reports:
+            if not report.trusts(name, *others) or (value := read(report.live)) is None:
+                continue
+            if not found:
+                chosen = value
+            found.append(FieldReport(report.feed, format_value(value), report.at, report.confidence(name, *others)))
+        if found:
+            self.provenance[name] = FieldProvenance(found[0], tuple(found[1:]))
+        return chosen
 
     def first(self, read: Read) -> Any:
         return next((value for report in self._reports if (value := read(report.live))), None)

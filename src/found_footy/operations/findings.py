@@ -219,7 +219,7 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
         what = f"{feed} is not polled: {paces[feed].reason}"
         yield Finding("quota_used", grade, what, None, RENEWED, "feeds")
     for feed, allowed in paces.items():
-        if allowed.slowed and allowed.interval is not None:
+        if allowed.slowed and allowed.interval is not None and allowed.interval > limits.poll:
             what = f"{feed} is polled only every {format_duration(allowed.interval)}: {allowed.reason}"
             yield Finding("quota_low", SystemGrade.DEGRADED, what, None, RENEWED, "feeds")
 
@@ -246,6 +246,9 @@ def poll_interval(measured: Measurement, limits: HealthLimits) -> PollPace:
 
 
 def _pace(measured: Measurement, feed: FeedUse, limits: HealthLimits) -> PollPace:
+    """Return the pace in force; if the feed was not polled lately, an estimate."""
+    if measured.cached is not None and (in_force := measured.cached.paces.get(feed.feed)):
+        return in_force
     matches = len(measured.recorded.matches) if measured.recorded else 0
     return poll_pace(feed.quota, measured.at, limits.poll, max(1, math.ceil(matches / MATCHES_A_REQUEST)))
 
@@ -441,7 +444,8 @@ FROZEN_AFTER_CRICKET = timedelta(minutes=15)
 """Cricket pauses for injuries, reviews and showers without a separate status."""
 
 
-def is_clock_frozen(match: LiveMatch, now: datetime) -> bool:
+def is_clock_frozen(match: LiveMatch) -> bool:
+    """Return whether the clock stood still until the last poll; a match may be polled rarely."""
     if match.status not in PLAYED or match.elapsed is None or match.clock_moved_at is None:
         return False
     limit = (
@@ -451,12 +455,12 @@ def is_clock_frozen(match: LiveMatch, now: datetime) -> bool:
         if match.elapsed in HALF_ENDS
         else FROZEN_AFTER
     )
-    return now - match.clock_moved_at > limit
+    return match.since - match.clock_moved_at > limit
 
 
 def frozen_clocks(recorded: DatabaseFacts, now: datetime) -> list[LiveMatch]:
     """Return matches with a frozen clock, longest first."""
-    found = [match for match in recorded.matches if is_clock_frozen(match, now)]
+    found = [match for match in recorded.matches if is_clock_frozen(match)]
     return sorted(found, key=lambda match: (match.clock_moved_at or now, match.fixture_id))
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from found_footy.feeds.models import DoubtfulPairing, MatchMonitoringRecord, Quota
+from found_footy.feeds.scheduling import PollPace
 from found_footy.fixtures.models import MatchMinute
 from found_footy.text import format_duration
 
@@ -274,6 +275,8 @@ class CacheFacts:
     """Last response for each live match."""
     intervals: Mapping[int, timedelta] = field(default_factory=dict)
     """Planned poll interval by match, where it is known."""
+    paces: Mapping[str, PollPace] = field(default_factory=dict)
+    """Pace of each feed at its last poll, where it is known."""
     answers: Mapping[str, AnswersCounted] = field(default_factory=dict)
     recent: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Successful and failed responses of the last minutes, by feed."""

@@ -94,9 +94,13 @@ class CacheReader:
     async def facts(self) -> CacheFacts:
         used, limit = await self.redis.check_writable()  # a full cache is readable but stops all polling
         feeds = self.feeds
-        (records, queues, updates, intervals), (totals, recent, summary) = await asyncio.gather(
+        (records, queues, updates, intervals, paces), (totals, recent, summary) = await asyncio.gather(
             asyncio.gather(
-                feeds.records.all(), feeds.records.queues(), feeds.freshness.times(), feeds.freshness.intervals()
+                feeds.records.all(),
+                feeds.records.queues(),
+                feeds.freshness.times(),
+                feeds.freshness.intervals(),
+                feeds.paces.all(),
             ),
             asyncio.gather(feeds.counters.totals(), feeds.counters.recent(), self.health.summary()),
         )
@@ -106,7 +110,8 @@ class CacheReader:
             )
             for feed, each in sorted(totals.items())
         }
-        return CacheFacts(tuple(records), queues, updates, intervals, answers, recent, summary, MemoryUse(used, limit))
+        memory = MemoryUse(used, limit)
+        return CacheFacts(tuple(records), queues, updates, intervals, paces, answers, recent, summary, memory)
 
 
 class SystemProbe:

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from found_footy.feeds.models import MatchMonitoringRecord, MonitoringState, Quota
+from found_footy.feeds.models import MatchMonitoringRecord, Quota
 from found_footy.feeds.poll_state import is_paused
 from found_footy.operations.findings import is_persistent
 from found_footy.operations.models import (
@@ -359,7 +359,7 @@ def _feed_status(
         return "off", "off"
     if record is None:
         return "unknown", "no request yet" if measured.cached else "unknown"
-    if record.state is MonitoringState.PAUSED:
+    if is_paused(record, now):
         left = f", again in {format_duration(record.paused_until - now)}" if record.paused_until else ""
         return "paused", f"paused{left}"
     age = format_duration(now - record.updated_at) if record.updated_at else "never"

@@ -89,12 +89,18 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
     from found_footy.operations.canary import CanaryInput
     from found_footy.operations.workflow import CANARY, CanaryWorkflow
     from found_footy.runtime.schedules import back_to_back, daily, every
+    from found_footy.runtime.workflow_limits import execution_timeout
 
     queue, poll = settings.task_queue, timedelta(seconds=settings.poll_seconds)
     library = LibraryInput(seconds=settings.library_seconds)
     return {
         INGEST_SCHEDULE: daily(
-            "5 0 * * *", IngestWorkflow.run, ingest_order(settings), id="ingest-scheduled", queue=queue
+            "5 0 * * *",
+            IngestWorkflow.run,
+            ingest_order(settings),
+            id="ingest-scheduled",
+            queue=queue,
+            timeout=execution_timeout(IngestWorkflow),
         ),
         # A poll that hangs would block all later ones. After downtime, the next poll covers those that were missed.
         MONITOR_SCHEDULE: every(
@@ -107,10 +113,18 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             catch_up=timedelta(seconds=10),
         ),
         NOTIFY_SCHEDULE: back_to_back(
-            NotificationWorkflow.run, NotificationInput(), id=NOTIFY, queue=queue, timeout=timedelta(hours=2)
+            NotificationWorkflow.run,
+            NotificationInput(),
+            id=NOTIFY,
+            queue=queue,
+            timeout=execution_timeout(NotificationWorkflow),
         ),
         LIBRARY_SCHEDULE: back_to_back(
-            LibraryWorkflow.run, library, id=DISPATCHER_ID, queue=queue, timeout=timedelta(hours=6)
+            LibraryWorkflow.run,
+            library,
+            id=DISPATCHER_ID,
+            queue=queue,
+            timeout=execution_timeout(LibraryWorkflow),
         ),
         # Spread, so that installations do not call third-party services at midnight or all at once.
         CANARY_SCHEDULE: every(
@@ -119,7 +133,7 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             CanaryInput(),
             id=CANARY,
             queue=queue,
-            timeout=timedelta(minutes=20),
+            timeout=execution_timeout(CanaryWorkflow),
             catch_up=timedelta(hours=settings.canary_hours),
             spread=True,
         ),
@@ -141,10 +155,14 @@ async def prepare_temporal(client: Client, settings: Settings) -> bool:
 
 @asynccontextmanager
 async def open_worker(
-    settings: Settings, client: Client, others: tuple[object, ...] = (), replay: ReplayInputs | None = None
+    settings: Settings,
+    client: Client,
+    others: tuple[object, ...] = (),
+    replay: ReplayInputs | None = None,
+    pool: Database | None = None,
 ) -> AsyncIterator[Worker]:
     """The worker of all workflows and their activities, not started. `others` are owners of further activities;
-    `replay` replaces the external sources and downloads.
+    `replay` replaces the external sources and downloads. A process has one pool of database connections.
     """
     from found_footy.clips import activities as clip_activities
     from found_footy.clips.store import ClipStore
@@ -166,7 +184,7 @@ async def open_worker(
 
     async with AsyncExitStack() as stack:
         opened = stack.enter_async_context
-        database = await opened(open_database(settings))
+        database = pool if pool is not None else await opened(open_database(settings))
         objects = await opened(aclosing(build_objects(settings)))
         store, clips, listings = FixtureStore(database), ClipStore(database), ListingStore(database)
         follows = FollowBook(settings.follow, FollowStore(database))
@@ -249,7 +267,7 @@ async def open_workers(settings: Settings, client: Client) -> AsyncIterator[list
     async with AsyncExitStack() as stack:
         library = await stack.enter_async_context(open_library(settings))
         others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
-        workers = [await stack.enter_async_context(open_worker(settings, client, others))]
+        workers = [await stack.enter_async_context(open_worker(settings, client, others, pool=library.database))]
         for lane in Lane:
             activities = activities_of(await stack.enter_async_context(open_stages(settings, library)))
             queue = f"{settings.task_queue}-{lane.task_queue_suffix}"
@@ -579,6 +597,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
     from found_footy.fixtures.ingest import ingest_order
     from found_footy.fixtures.workflow import IngestWorkflow
     from found_footy.runtime.system import run_system
+    from found_footy.runtime.workflow_limits import execution_timeout
 
     await check_feeds(settings)  # report a missing key before anything starts
     async with run_system(settings, prepare_temporal, browser=browser) as system:
@@ -590,5 +609,6 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
                 replace(ingest_order(system.settings), days_before=1),
                 id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
                 task_queue=system.settings.task_queue,
+                execution_timeout=execution_timeout(IngestWorkflow),
             )
         yield Running(system.settings, system.client, system.supervisor, first_ingest)

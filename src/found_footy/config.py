@@ -227,6 +227,9 @@ class Settings(FeedSettings, LibrarySettings):
         validation_alias=well_known("DATABASE_URL"),
         description="PostgreSQL 15+; if unset, `footy up` starts an embedded one.",
     )
+    database_connections: int = Field(
+        4, ge=2, le=100, description="Maximum number of database connections per process; idle ones are closed."
+    )
     temporal_address: Address | None = Field(
         None,
         validation_alias=well_known("TEMPORAL_ADDRESS"),

@@ -18,6 +18,7 @@ from found_footy.operations.models import (
     HealthLimits,
     Measurement,
     ScheduleState,
+    StuckWorkflow,
     SystemGrade,
 )
 from found_footy.text import format_duration
@@ -99,6 +100,11 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),
         (measured(temporal=temporal(failed=2)), "workflows_failed", "degraded"),
+        (
+            measured(temporal=temporal(stuck=(StuckWorkflow("search-1", "SearchWorkflow", ago(hours=5)),))),
+            "workflow_stuck",
+            "degraded",
+        ),
         (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"),))), "feed", "failed"),
         (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"), ESPN))), "feed", "degraded"),
         (measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, 100, 20)),))), "quota_low", "degraded"),

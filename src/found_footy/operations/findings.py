@@ -409,6 +409,14 @@ def failures(measured: Measurement) -> Iterator[Finding]:
         yield Finding("workflows_failed", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
+def stuck_workflows(measured: Measurement) -> Iterator[Finding]:
+    stuck = measured.temporal.stuck if measured.temporal else ()
+    for each in stuck:
+        what = f"{each.type} {each.id} has been running for {format_duration(measured.at - each.since)}"
+        advice = "Temporal's UI shows what it waits for. Terminate it if it hangs: unfinished work starts again."
+        yield Finding("workflow_stuck", SystemGrade.DEGRADED, what, each.since, advice, "engines")
+
+
 # --- Frozen clocks: the match is in play and its feeds respond, but its clock does not move.
 
 
@@ -568,6 +576,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
         found += deliveries(measured.recorded, measured.at)
         found += news(measured, measured.recorded)
     found += failures(measured)
+    found += stuck_workflows(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))
     return HealthReport(measured, limits, findings, feeds_grade(measured, limits), no_data(measured))
 

@@ -546,6 +546,15 @@ class TemporalState:
     failed: int
     """Workflows that failed, timed out or were terminated in the last hour."""
     schedules: tuple[ScheduleState, ...]
+    stuck: tuple[StuckWorkflow, ...] = ()
+    """Workflows that run longer than they should, the oldest few."""
+
+
+@dataclass(frozen=True, slots=True)
+class StuckWorkflow:
+    id: str
+    type: str
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)

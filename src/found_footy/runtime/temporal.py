@@ -12,7 +12,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError
+from temporalio.service import KeepAliveConfig, RPCError
 
 from found_footy import errors
 from found_footy.config import Settings
@@ -20,6 +20,8 @@ from found_footy.errors import EngineError, FootyError
 
 log = logging.getLogger(__name__)
 
+KEEPALIVE = KeepAliveConfig(interval_millis=15_000, timeout_millis=10_000)
+"""A silent server is given up after 25 seconds."""
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
@@ -37,6 +39,7 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
             api_key=key.get_secret_value() if key else None,
             tls=key is not None,
             lazy=lazy,
+            keep_alive_config=KEEPALIVE,
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} is unreachable: {error}") from error

@@ -16,7 +16,7 @@ from found_footy.storage.postgres import Database
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     if settings.database_url is None:
         raise EngineError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
-    database = Database(settings.database_url.get_secret_value())
+    database = Database(settings.database_url.get_secret_value(), max_size=settings.database_connections)
     await database.open()
     try:
         yield database

@@ -190,6 +190,7 @@ def _temporal_metrics(temporal: TemporalState) -> Iterator[Metric]:
     yield _labelled_gauge("footy_workers", "Workers polling the task queue.", "kind", workers)
     yield _labelled_gauge("footy_workflows_running", "Running workflows.", "type", temporal.running)
     yield _gauge("footy_workflows_failed_last_hour", "Workflows that failed in the last hour.", temporal.failed)
+    yield _gauge("footy_workflows_stuck", "Workflows that run longer than they should, at most 5.", len(temporal.stuck))
 
 
 def _gauge(name: str, description: str, value: float) -> Metric:

@@ -25,9 +25,11 @@ from found_footy.runtime.schedules import (
     MONITOR_SCHEDULE,
     NOTIFY_SCHEDULE,
 )
+from found_footy.storage.objects.store import folder_of
 from found_footy.storage.postgres import AdvisoryLock, Database
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.stores import build_objects, open_database
+from found_footy.storage.volumes import MEGABYTE, remove_abandoned_folders, temporary_folder
 
 if TYPE_CHECKING:
     from temporalio.client import Client, Schedule, WorkflowHandle
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.fixtures.models import IngestResult
     from found_footy.operations.health import HealthService
-    from found_footy.operations.models import Disk
+    from found_footy.operations.housekeeping import Housekeeper
+    from found_footy.operations.models import Disk, Volume
     from found_footy.operations.overview import SetupOverview
     from found_footy.operations.probe import CacheReader
     from found_footy.operations.recovery import RecoveryService
@@ -200,7 +203,10 @@ async def open_worker(
                 store,
                 objects,
                 timedelta(days=settings.retention_days),
-                chores=[build_takedowns(database, objects).finish],
+                chores=[
+                    build_takedowns(database, objects).finish,
+                    build_housekeeper(settings, database, objects).run,
+                ],
             ),
             *await opened(
                 search_activities.open_activities(
@@ -231,6 +237,20 @@ def build_takedowns(database: Database, objects: ThreadedObjectStore) -> Takedow
 
     library = LibraryStore(database)
     return TakedownService(TakedownStore(database, library), objects, utc_now, library.mark_deleted)
+
+
+def build_housekeeper(settings: Settings, database: Database, objects: ThreadedObjectStore) -> Housekeeper:
+    from found_footy.library.store import LibraryStore
+    from found_footy.operations.housekeeping import Housekeeper, HousekeepingRules
+
+    days, gigabytes = settings.library_days, settings.library_gb
+    rules = HousekeepingRules(
+        audit_age=timedelta(days=settings.audit_days),
+        link_age=timedelta(days=settings.link_days),
+        library_age=None if days is None else timedelta(days=days),
+        library_bytes=None if gigabytes is None else round(gigabytes * 1e9),
+    )
+    return Housekeeper(database, objects, rules, LibraryStore(database).expire, utc_now)
 
 
 @asynccontextmanager
@@ -281,6 +301,7 @@ async def work(settings: Settings, stop: asyncio.Event) -> None:
     from found_footy.runtime.worker import run_workers
     from found_footy.storage.migrations import watch_schema
 
+    await asyncio.to_thread(remove_abandoned_folders)
     client = await connect_with_retry(settings)
     async with open_workers(settings, client) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
@@ -413,6 +434,7 @@ async def build_health_service(
         objects=objects,
         live=live,
         disk=lambda: _disk(settings),
+        volumes=lambda: _volumes(settings),
         save_lag=limits.save_lag,
     )
     return HealthService(probe, limits)
@@ -427,6 +449,22 @@ def _disk(settings: Settings) -> Disk | None:
         return None
     usage = shutil.disk_usage(folder)
     return Disk(usage.free, usage.total)
+
+
+def _volumes(settings: Settings) -> tuple[Volume, ...]:
+    """Volumes of this machine: where work happens, and where the data is."""
+    from found_footy.operations.models import Volume
+
+    folders = {"temporary": temporary_folder(), "data": settings.data_dir.absolute()}
+    if (settings.object_store_url or "").startswith("file:"):
+        folders["objects"] = folder_of(settings.object_store_url or "")
+    floor = settings.free_space_mb * MEGABYTE
+    found = []
+    for name, folder in folders.items():
+        if folder.exists():
+            usage = shutil.disk_usage(folder)
+            found.append(Volume(name, usage.free, usage.total, floor))
+    return tuple(found)
 
 
 # --- Web process.

@@ -129,6 +129,15 @@ def disk_findings(measured: Measurement) -> Iterator[Finding]:
     yield Finding("disk", grade, what, None, "Make room, or shorten FOOTY_RETENTION_DAYS.", "engines")
 
 
+def volume_findings(measured: Measurement) -> Iterator[Finding]:
+    for volume in measured.volumes:
+        if volume.free < volume.floor:
+            free, floor = volume.free / 1e9, volume.floor / 1e9
+            what = f"The {volume.name} volume has {free:.1f} GB free, less than {floor:.1f} GB: work is refused"
+            advice = "Make room, shorten the retention, or lower FOOTY_FREE_SPACE_MB. Waiting work continues then."
+            yield Finding("volume", SystemGrade.FAILED, what, None, advice, "engines")
+
+
 # --- Score feeds: disabled, failing, paused, out of quota. Failed only if no feed is left.
 
 
@@ -557,6 +566,7 @@ NO_WORK = {"engine_temporal", "no_worker"}
 def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
     """Assess a measurement. A consequence of a reported cause is not reported again."""
     causes = [*engines(measured), *workers(measured), *feed_findings(measured, limits), *disk_findings(measured)]
+    causes += volume_findings(measured)
     # A failing feed explains nothing while another one works.
     kinds = {finding.kind for finding in causes if finding.grade is SystemGrade.FAILED}
     found = list(causes)

@@ -504,6 +504,7 @@ class DatabaseFacts:
     """Live checks of services, failing ones first."""
     library: tuple[LibraryStageUse, ...] = ()
     """Stages of the clip library, in their order."""
+    storage: tuple[StorageUse, ...] = ()
 
     @property
     def feed(self) -> FeedUse | None:
@@ -558,6 +559,26 @@ class StuckWorkflow:
 
 
 @dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume of this machine. Below `floor` bytes of free space, work that needs it is refused."""
+
+    name: str
+    free: int
+    size: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUse:
+    """What an area of the object store, or the database, held at the last daily count."""
+
+    area: str
+    objects: int
+    bytes: int
+    measured_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Disk:
     free: int
     size: int
@@ -598,6 +619,7 @@ class Measurement:
     """By precedence, highest first; None if the file of feeds cannot be read."""
     browser: BrowserSeen | None = None
     """None if the browser service is unavailable or not configured."""
+    volumes: tuple[Volume, ...] = ()
 
     @property
     def summary(self) -> HealthSummary | None:

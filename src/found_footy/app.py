@@ -25,9 +25,11 @@ from found_footy.runtime.schedules import (
     MONITOR_SCHEDULE,
     NOTIFY_SCHEDULE,
 )
+from found_footy.storage.objects.store import folder_of
 from found_footy.storage.postgres import AdvisoryLock, Database, open_database
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.stores import build_objects
+from found_footy.storage.volumes import MEGABYTE, remove_abandoned_folders, temporary_folder
 
 if TYPE_CHECKING:
     from temporalio.client import Client, Schedule, WorkflowHandle
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.fixtures.models import IngestResult
     from found_footy.operations.health import HealthService
-    from found_footy.operations.models import Disk
+    from found_footy.operations.housekeeping import Housekeeper
+    from found_footy.operations.models import Disk, Volume
     from found_footy.operations.overview import SetupOverview
     from found_footy.operations.probe import CacheReader
     from found_footy.operations.recovery import RecoveryService
@@ -90,12 +93,18 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
     from found_footy.operations.canary import CanaryInput
     from found_footy.operations.workflow import CANARY, CanaryWorkflow
     from found_footy.runtime.schedules import back_to_back, daily, every
+    from found_footy.runtime.workflow_limits import execution_timeout
 
     queue, poll = settings.task_queue, timedelta(seconds=settings.poll_seconds)
     library = LibraryInput(seconds=settings.library_seconds)
     return {
         INGEST_SCHEDULE: daily(
-            "5 0 * * *", IngestWorkflow.run, ingest_order(settings), id="ingest-scheduled", queue=queue
+            "5 0 * * *",
+            IngestWorkflow.run,
+            ingest_order(settings),
+            id="ingest-scheduled",
+            queue=queue,
+            timeout=execution_timeout(IngestWorkflow),
         ),
         # A poll that hangs would block all later ones. After downtime, the next poll covers those that were missed.
         MONITOR_SCHEDULE: every(
@@ -108,10 +117,18 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             catch_up=timedelta(seconds=10),
         ),
         NOTIFY_SCHEDULE: back_to_back(
-            NotificationWorkflow.run, NotificationInput(), id=NOTIFY, queue=queue, timeout=timedelta(hours=2)
+            NotificationWorkflow.run,
+            NotificationInput(),
+            id=NOTIFY,
+            queue=queue,
+            timeout=execution_timeout(NotificationWorkflow),
         ),
         LIBRARY_SCHEDULE: back_to_back(
-            LibraryWorkflow.run, library, id=DISPATCHER_ID, queue=queue, timeout=timedelta(hours=6)
+            LibraryWorkflow.run,
+            library,
+            id=DISPATCHER_ID,
+            queue=queue,
+            timeout=execution_timeout(LibraryWorkflow),
         ),
         # Spread, so that installations do not call third-party services at midnight or all at once.
         CANARY_SCHEDULE: every(
@@ -120,7 +137,7 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             CanaryInput(),
             id=CANARY,
             queue=queue,
-            timeout=timedelta(minutes=20),
+            timeout=execution_timeout(CanaryWorkflow),
             catch_up=timedelta(hours=settings.canary_hours),
             spread=True,
         ),
@@ -171,12 +188,14 @@ async def start_first_ingest(client: Client, settings: Settings) -> WorkflowHand
     """Start an ingest on a new system: the next daily one may be a day away."""
     from found_footy.fixtures.ingest import ingest_order
     from found_footy.fixtures.workflow import IngestWorkflow
+    from found_footy.runtime.workflow_limits import execution_timeout
 
     return await client.start_workflow(
         IngestWorkflow.run,
         replace(ingest_order(settings), days_before=1),
         id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
         task_queue=settings.task_queue,
+        execution_timeout=execution_timeout(IngestWorkflow),
     )
 
 
@@ -223,10 +242,14 @@ def live_workers(
 
 @asynccontextmanager
 async def open_live_activities(
-    settings: Settings, client: Client, others: tuple[object, ...] = (), replay: ReplayInputs | None = None
+    settings: Settings,
+    client: Client,
+    others: tuple[object, ...] = (),
+    replay: ReplayInputs | None = None,
+    pool: Database | None = None,
 ) -> AsyncIterator[list[Callable[..., Any]]]:
     """The activities of all kinds but the library. `others` are owners of further activities; `replay` replaces the
-    external sources and downloads.
+    external sources and downloads. A process has one pool of database connections.
     """
     from found_footy.clips import activities as clip_activities
     from found_footy.clips.store import ClipStore
@@ -248,7 +271,7 @@ async def open_live_activities(
 
     async with AsyncExitStack() as stack:
         opened = stack.enter_async_context
-        database = await opened(open_database(settings))
+        database = pool if pool is not None else await opened(open_database(settings))
         objects = await opened(aclosing(build_objects(settings)))
         store, clips, listings = FixtureStore(database), ClipStore(database), ListingStore(database)
         follows = FollowBook(settings.follow, FollowStore(database))
@@ -264,7 +287,10 @@ async def open_live_activities(
                 store,
                 objects,
                 timedelta(days=settings.retention_days),
-                chores=[build_takedowns(database, objects).finish],
+                chores=[
+                    build_takedowns(database, objects).finish,
+                    build_housekeeper(settings, database, objects).run,
+                ],
             ),
             *await opened(
                 search_activities.open_activities(
@@ -295,6 +321,20 @@ def build_takedowns(database: Database, objects: ThreadedObjectStore) -> Takedow
 
     library = LibraryStore(database)
     return TakedownService(TakedownStore(database, library), objects, utc_now, library.mark_deleted)
+
+
+def build_housekeeper(settings: Settings, database: Database, objects: ThreadedObjectStore) -> Housekeeper:
+    from found_footy.library.store import LibraryStore
+    from found_footy.operations.housekeeping import Housekeeper, HousekeepingRules
+
+    days, gigabytes = settings.library_days, settings.library_gb
+    rules = HousekeepingRules(
+        audit_age=timedelta(days=settings.audit_days),
+        link_age=timedelta(days=settings.link_days),
+        library_age=None if days is None else timedelta(days=days),
+        library_bytes=None if gigabytes is None else round(gigabytes * 1e9),
+    )
+    return Housekeeper(database, objects, rules, LibraryStore(database).expire, utc_now)
 
 
 @asynccontextmanager
@@ -342,7 +382,9 @@ async def open_workers(
         workers = []
         if set(kinds) & set(LIVE_KINDS):
             others = (build_dispatcher(settings, library, client), build_canary(settings, library.database))
-            activities = await stack.enter_async_context(open_live_activities(settings, client, others))
+            activities = await stack.enter_async_context(
+                open_live_activities(settings, client, others, pool=library.database)
+            )
             workers = live_workers(settings, client, activities, kinds, grace)
         if WorkKind.LIBRARY in kinds:
             for lane in Lane:
@@ -369,6 +411,7 @@ async def work(
     from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
+    await asyncio.to_thread(remove_abandoned_folders)
     client = await connect_with_retry(settings, HEARTBEAT_INTERVAL)
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
@@ -500,6 +543,7 @@ async def build_health_service(
         objects=objects,
         live=live,
         disk=lambda: _disk(settings),
+        volumes=lambda: _volumes(settings),
         save_lag=limits.save_lag,
     )
     return HealthService(probe, limits)
@@ -514,6 +558,22 @@ def _disk(settings: Settings) -> Disk | None:
         return None
     usage = shutil.disk_usage(folder)
     return Disk(usage.free, usage.total)
+
+
+def _volumes(settings: Settings) -> tuple[Volume, ...]:
+    """Volumes of this machine: where work happens, and where the data is."""
+    from found_footy.operations.models import Volume
+
+    folders = {"temporary": temporary_folder(), "data": settings.data_dir.absolute()}
+    if (settings.object_store_url or "").startswith("file:"):
+        folders["objects"] = folder_of(settings.object_store_url or "")
+    floor = settings.free_space_mb * MEGABYTE
+    found = []
+    for name, folder in folders.items():
+        if folder.exists():
+            usage = shutil.disk_usage(folder)
+            found.append(Volume(name, usage.free, usage.total, floor))
+    return tuple(found)
 
 
 # --- Web process.

@@ -253,6 +253,9 @@ class Settings(FeedSettings, LibrarySettings):
         validation_alias=well_known("DATABASE_URL"),
         description="PostgreSQL 15+; if unset, `footy up` starts an embedded one.",
     )
+    database_connections: int = Field(
+        4, ge=2, le=100, description="Maximum number of database connections per process; idle ones are closed."
+    )
     temporal_address: Address | None = Field(
         None,
         validation_alias=well_known("TEMPORAL_ADDRESS"),
@@ -320,6 +323,20 @@ class Settings(FeedSettings, LibrarySettings):
         30, ge=1, le=60, description="Days that ingest searches when tomorrow has no fixtures."
     )
     retention_days: float = Field(14, gt=0, le=3650, description="Age at which finished fixtures are deleted.")
+    audit_days: float = Field(365, gt=0, le=36500, description="Age at which audit entries are deleted.")
+    link_days: float = Field(1825, gt=0, le=36500, description="Age at which the reasons of ended links are deleted.")
+    library_days: float | None = Field(
+        None,
+        gt=0,
+        le=36500,
+        description="Age at which sources without approved clips are deleted; unset: never.",
+    )
+    library_gb: float | None = Field(
+        None, gt=0, le=1_000_000, description="Size above which the oldest of those are deleted; unset: no limit."
+    )
+    free_space_mb: int = Field(
+        500, ge=0, le=10_000_000, description="Free space below which a volume accepts no further work; 0: no limit."
+    )
     debounce_polls: int = Field(3, ge=1, le=20, description="Consecutive polls after which a goal is stable.")
     drop_polls: int = Field(3, ge=1, le=20, description="Consecutive polls without a goal after which it is withdrawn.")
     same_goal_minutes: int = Field(2, ge=0, le=10, description="How far a goal's minute may change in one poll.")

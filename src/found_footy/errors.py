@@ -31,6 +31,7 @@ FootyError
 │   └── EmbeddingUnavailable the embedding server cannot be reached (retryable)
 ├── ObjectStoreError         the object store rejected the request
 │   ├── ObjectStoreUnavailable  it cannot be reached (retryable)
+│   │   └── VolumeFull       a volume has too little free space (retryable)
 │   └── ObjectMissing        no object has that key
 ├── SourceError              a social source returned an error
 │   ├── SourceUnavailable    no usable response: refused, timed out, 5xx (retryable)
@@ -262,6 +263,12 @@ class ObjectStoreUnavailable(ObjectStoreError):
     """The object store cannot be reached, or returned a server error."""
 
     retryable = True
+
+
+class VolumeFull(ObjectStoreUnavailable):
+    """A volume has less free space than FOOTY_FREE_SPACE_MB."""
+
+    hint = "Make room on the volume, shorten the retention, or lower FOOTY_FREE_SPACE_MB."
 
 
 class ObjectMissing(ObjectStoreError):

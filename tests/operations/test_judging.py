@@ -19,6 +19,7 @@ from found_footy.operations.models import (
     Measurement,
     Queue,
     ScheduleState,
+    StuckWorkflow,
     SystemGrade,
     TemporalState,
 )
@@ -109,6 +110,11 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),
         (measured(temporal=temporal(failed=2)), "workflows_failed", "degraded"),
+        (
+            measured(temporal=temporal(stuck=(StuckWorkflow("search-1", "SearchWorkflow", ago(hours=5)),))),
+            "workflow_stuck",
+            "degraded",
+        ),
         (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"),))), "feed", "failed"),
         (measured(recorded=recorded(feeds=(a_feed(error="FeedUnauthorized: no key"), ESPN))), "feed", "degraded"),
         (measured(recorded=recorded(feeds=(a_feed(quota=Quota(NOW, 100, 20)),))), "quota_low", "degraded"),

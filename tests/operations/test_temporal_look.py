@@ -82,3 +82,20 @@ async def test_a_temporal_that_is_away_is_told_in_bounded_time() -> None:
     client = await Client.connect("127.0.0.1:9", lazy=True)
     with pytest.raises(EngineError):
         await TemporalStatus(client, "queue", ["SearchWorkflow"], seconds=1).look(now())
+
+
+@workflow.defn(name="CanaryWorkflow")
+class HangingWorkflow:
+    @workflow.run
+    async def run(self) -> None:
+        await asyncio.sleep(3600)
+
+
+async def test_a_workflow_that_runs_longer_than_its_type_should_is_stuck(temporal: Client) -> None:
+    name = f"stuck-{uuid.uuid4()}"
+    handle = await temporal.start_workflow(HangingWorkflow.run, id=name, task_queue=name)
+    look = TemporalStatus(temporal, name, ["CanaryWorkflow"], seconds=10)
+    assert name not in {each.id for each in (await until(look, "CanaryWorkflow", 1)).stuck}
+    later = await look.look(now() + timedelta(hours=1))
+    assert [(each.id, each.type) for each in later.stuck if each.id == name] == [(name, "CanaryWorkflow")]
+    await handle.terminate()

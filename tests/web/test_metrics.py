@@ -84,7 +84,8 @@ async def test_metrics_need_a_token_if_reading_does(small_world: WorldCopy) -> N
 def test_unavailable_engines_have_no_metrics() -> None:
     nothing = measured(recorded=None, temporal=None, health=None, cached=None, declared=None, browser=None)
     names = {metric.name for metric in families(assess(nothing, HealthLimits()))}
-    assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"}
+    volumes = {"footy_volume_free_bytes", "footy_volume_size_bytes"}
+    assert names == {"footy_engine_up", "footy_findings", "footy_stream_clients", "footy_disk_free_bytes"} | volumes
 
 
 def test_queues_and_workers_are_measured() -> None:

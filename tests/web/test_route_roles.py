@@ -152,6 +152,7 @@ PARTS = {
     "{subscription_id}": "999999",
     "{feed_id}": "api_football",
     "{delivery_id}": "999999",
+    "{takedown_id}": "999999",
     "{clip_id}": "999999",
     "{source_id}": "999999",
     "{number}": "0",

@@ -69,6 +69,7 @@ from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.limits import LeaseSemaphore
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.redis import RedisCache
+from found_footy.storage.volumes import MEGABYTE, require_space, temporary_folder
 
 if TYPE_CHECKING:
     from found_footy.clips.downloader import Downloader
@@ -125,9 +126,11 @@ class DownloadActivities:
         filters: FilterRules,
         now: Callable[[], datetime],
         unexpected: UnexpectedAnswerRecorder | None = None,
+        free_space: int = 0,
     ) -> None:
         self._clips = clips
         self._unexpected = unexpected or UnexpectedAnswerRecorder()
+        self._free_space = free_space
         self._objects = objects
         self._downloader = downloader
         self._media = media
@@ -160,6 +163,8 @@ class DownloadActivities:
             return await self._reject(order, RejectionReason.UNREACHABLE, str(error))
 
     async def _fetch(self, goal: TargetGoal, key: str, media_url: str) -> FetchResult:
+        # Before the download, instead of failing half-way.
+        require_space(temporary_folder(), self._free_space)
         with clip_workdir() as folder:
             path = folder / "clip.mp4"
             with record_exchanges() as exchanges:
@@ -498,6 +503,8 @@ async def open_activities(
     """`downloader` replaces that of the settings."""
     from found_footy.clips.workflow import upload_starter  # which imports this module
 
+    free_space = settings.free_space_mb * MEGABYTE
+
     async with (
         aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)) as media,
         aclosing(build_vision(settings)) as vision,
@@ -516,7 +523,7 @@ async def open_activities(
         permit = await vision_permit(settings, cache)
         starter = upload_starter(client, settings.task_queue, settings.upload_idle_seconds)
         yield (
-            DownloadActivities(clips, objects, downloader, media, filters, utc_now, unexpected),
+            DownloadActivities(clips, objects, downloader, media, filters, utc_now, unexpected, free_space),
             VerificationActivities(clips, objects, read_frames, settings.clock_tolerance_minutes, permit, unexpected),
             UploadActivities(clips, objects, starter),
         )

@@ -41,6 +41,7 @@ with workflow.unsafe.imports_passed_through():
     from found_footy.runtime.activity_policy import ActivityPolicy
     from found_footy.runtime.queues import WorkKind
     from found_footy.runtime.temporal import EVENT_ID
+    from found_footy.runtime.workflow_limits import execution_timeout
 
 STORE_RETRY_WINDOW = timedelta(minutes=15)
 """How long a step is retried while the object store or the database is unavailable."""
@@ -244,6 +245,7 @@ def upload_starter(client: Client, task_queue: str, idle_seconds: float) -> Call
             task_queue=task_queue,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            execution_timeout=execution_timeout(UploadWorkflow),
             start_signal="add_batch",
             start_signal_args=[UploadBatch(order.attempt)],
             search_attributes=TypedSearchAttributes([SearchAttributePair(EVENT_ID, order.event_id)]),

@@ -66,6 +66,7 @@ from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.objects.store import ThreadedObjectStore
 from found_footy.storage.postgres import Database, open_database
 from found_footy.storage.stores import build_objects
+from found_footy.storage.volumes import MEGABYTE, require_space
 from found_footy.text import clean_text
 
 log = logging.getLogger(__name__)
@@ -264,6 +265,7 @@ class StageRules:
     max_bytes: int
     min_scene_seconds: float
     keyframes: Sequence[str]
+    free_space: int = 0
 
 
 class StageActivities:
@@ -323,6 +325,7 @@ class StageActivities:
 
     async def _make_master(self, source: SourceVideo) -> None:
         with self._cache.temporary_folder() as folder:
+            require_space(folder, self._rules.free_space)
             async with report_progress(self._store.save_progress, source.id, self._now) as reporter:
                 raw, made = folder / "raw", folder / "master.mp4"
                 title = await self._fetch(source, raw, reporter.part(0, DOWNLOAD_SHARE))
@@ -590,7 +593,8 @@ async def open_stages(settings: Settings, library: Library) -> AsyncIterator[Sta
         stack.push_async_callback(fetcher.aclose)
         cache = MasterCache(library.objects)
         stack.push_async_callback(cache.aclose)
-        rules = StageRules(source_bytes(settings), settings.scene_seconds_least, settings.keyframes)
+        free_space = settings.free_space_mb * MEGABYTE
+        rules = StageRules(source_bytes(settings), settings.scene_seconds_least, settings.keyframes, free_space)
         yield StageActivities(
             library.store,
             library.objects,

@@ -61,6 +61,20 @@ MAX_FRAMES = 16_777_215
 """Maximum frames of a master: more than 70 hours at 60 frames per second. Upper bound of the overlap constraint."""
 MAX_ERROR_LENGTH = 1000
 KEYS_PER_FETCH = 1000
+MAX_EXPIRED = 500
+"""Sources that one clean-up deletes."""
+KEPT_STATES = frozenset(
+    {
+        ClipState.REVIEW_APPROVED,
+        ClipState.KEYFRAMING,
+        ClipState.KEYFRAMED,
+        ClipState.KEYFRAME_FAILED,
+        ClipState.EMBEDDING,
+        ClipState.EMBEDDED,
+        ClipState.EMBEDDING_FAILED,
+    }
+)
+"""States of clips that an editor approved."""
 
 _MODEL = re.compile(r"[a-z][a-z0-9_]{0,50}")
 
@@ -376,19 +390,18 @@ class LibraryStore:
             "of_source": given.source,
         }
         found = await fetch(connection, SQL["published_sources"], wanted)
-        if not found:
-            return []
-        ids = {"ids": [row["id"] for row in found]}
-        keys = [row["key"] for row in await fetch(connection, SQL["keys_of_sources"], ids)]
-        for row in found:
-            keys += [master_key(row["id"]), *([row["upload_key"]] if row["upload_key"] else [])]
-            ignored = {"event": row["event_id"], "md5": row["video_md5"], "now": now}
-            await fetch(connection, SQL["ignore_goal"], ignored)
-        await fetch(connection, SQL["queue_deletions"], {"keys": keys})
-        await fetch(connection, SQL["end_links_of_sources"], ids | {"reason": given.reason, "now": now})
-        await fetch(connection, SQL["delete_sources"], ids)
-        await append_outbox(connection, [source_message(id_, "deleted") for id_ in ids["ids"]])
-        return keys
+        return await _delete_sources(connection, found, given.reason, now)
+
+    async def expire(self, before: datetime | None, max_bytes: int | None, now: datetime) -> int:
+        """Delete the sources older than `before`, and the oldest beyond `max_bytes`; return their number.
+
+        A source of which a clip was approved is never deleted.
+        """
+        async with self._db.connection() as connection:
+            limits = {"before": before, "max_bytes": max_bytes, "kept": sorted(KEPT_STATES), "limit": MAX_EXPIRED}
+            found = await fetch(connection, SQL["expirable_sources"], limits)
+            await _delete_sources(connection, found, "deleted by the retention of the library", now)
+        return len(found)
 
     @staticmethod
     async def allow_again(connection: Connection, clips: Sequence[tuple[str, str]]) -> None:
@@ -418,6 +431,26 @@ class LibraryStore:
             await cursor.execute(SQL["expected_keys"])
             async for row in cursor:
                 yield row["key"]
+
+
+async def _delete_sources(
+    connection: Connection, found: Sequence[Mapping[str, Any]], reason: str, now: datetime
+) -> list[str]:
+    """Delete sources with everything made of them; return the keys of their files, which are queued for deletion."""
+    if not found:
+        return []
+    ids = {"ids": [row["id"] for row in found]}
+    keys = [row["key"] for row in await fetch(connection, SQL["keys_of_sources"], ids)]
+    for row in found:
+        keys += [master_key(row["id"]), *([row["upload_key"]] if row["upload_key"] else [])]
+        if row["event_id"] is not None:
+            ignored = {"event": row["event_id"], "md5": row["video_md5"], "now": now}
+            await fetch(connection, SQL["ignore_goal"], ignored)
+    await fetch(connection, SQL["queue_deletions"], {"keys": keys})
+    await fetch(connection, SQL["end_links_of_sources"], ids | {"reason": reason, "now": now})
+    await fetch(connection, SQL["delete_sources"], ids)
+    await append_outbox(connection, [source_message(id_, "deleted") for id_ in ids["ids"]])
+    return keys
 
 
 # --- Outbox.

@@ -91,6 +91,23 @@ where s.kind = 'goal' and (
         and (%(of_source)s::text is null or split_part(account, '/', 1) = %(of_source)s)))
 order by s.id for no key update;
 
+-- name: expirable_sources
+-- Sources with an approved clip count for the size, but are never deleted, nor is one that is being worked on.
+with sized as (
+    select s.id, s.created_at, s.state, coalesce(s.file_size, 0) as bytes, exists (
+        select from library_clips c where c.source_id = s.id and c.live and c.state = any(%(kept)s)) as kept
+    from library_sources s where s.film_deleted_at is null),
+summed as (
+    select id, created_at, state, kept,
+        sum(bytes) over (order by kept desc, created_at desc, id desc) as total
+    from sized)
+select s.id, s.upload_key, s.event_id, s.video_md5
+from summed join library_sources s on s.id = summed.id
+where not summed.kept and summed.state not in ('downloading', 'splicing')
+    and (summed.created_at < %(before)s::timestamptz or summed.total > %(max_bytes)s::bigint)
+order by summed.created_at, summed.id limit %(limit)s
+for no key update of s;
+
 -- name: keys_of_sources
 select 'library/' || c.source_id || '/' || c.id || '.mp4' as key from library_clips c where c.source_id = any(%(ids)s)
 union all

@@ -27,6 +27,7 @@ from found_footy.library.stages import (
 )
 from found_footy.runtime.activity_policy import ActivityPolicy
 from found_footy.runtime.queues import WorkKind
+from found_footy.runtime.workflow_limits import execution_timeout
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.library.activities import DispatchActivities, StageActivities
@@ -154,6 +155,7 @@ async def _start_stage(order: StageInput) -> bool:
             parent_close_policy=ParentClosePolicy.ABANDON,
             # An item may enter the same stage again; a running workflow is left alone.
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            execution_timeout=execution_timeout(StageWorkflow),
         )
     except WorkflowAlreadyStartedError:
         return False

@@ -13,6 +13,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from found_footy.runtime.activity_policy import ActivityPolicy
 from found_footy.runtime.queues import WorkKind
+from found_footy.runtime.workflow_limits import execution_timeout
 
 with workflow.unsafe.imports_passed_through():
     from found_footy.notifications.activities import (
@@ -105,6 +106,7 @@ class NotificationWorkflow:
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 # A dead message is retried under the same id; a running delivery is left alone.
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                execution_timeout=execution_timeout(DeliveryWorkflow),
             )
         except WorkflowAlreadyStartedError:
             return False

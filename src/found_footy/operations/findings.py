@@ -148,6 +148,15 @@ def disk_findings(measured: Measurement) -> Iterator[Finding]:
     yield Finding("disk", grade, what, None, "Make room, or shorten FOOTY_RETENTION_DAYS.", "engines")
 
 
+def volume_findings(measured: Measurement) -> Iterator[Finding]:
+    for volume in measured.volumes:
+        if volume.free < volume.floor:
+            free, floor = volume.free / 1e9, volume.floor / 1e9
+            what = f"The {volume.name} volume has {free:.1f} GB free, less than {floor:.1f} GB: work is refused"
+            advice = "Make room, shorten the retention, or lower FOOTY_FREE_SPACE_MB. Waiting work continues then."
+            yield Finding("volume", SystemGrade.FAILED, what, None, advice, "engines")
+
+
 # --- Score feeds: disabled, failing, paused, out of quota. Failed only if no feed is left.
 
 
@@ -431,6 +440,14 @@ def failures(measured: Measurement) -> Iterator[Finding]:
         yield Finding("workflows_failed", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
+def stuck_workflows(measured: Measurement) -> Iterator[Finding]:
+    stuck = measured.temporal.stuck if measured.temporal else ()
+    for each in stuck:
+        what = f"{each.type} {each.id} has been running for {format_duration(measured.at - each.since)}"
+        advice = "Temporal's UI shows what it waits for. Terminate it if it hangs: unfinished work starts again."
+        yield Finding("workflow_stuck", SystemGrade.DEGRADED, what, each.since, advice, "engines")
+
+
 # --- Frozen clocks: the match is in play and its feeds respond, but its clock does not move.
 
 
@@ -572,6 +589,7 @@ NO_WORK = {"engine_temporal", "no_worker"}
 def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
     """Assess a measurement. A consequence of a reported cause is not reported again."""
     causes = [*engines(measured), *workers(measured), *feed_findings(measured, limits), *disk_findings(measured)]
+    causes += volume_findings(measured)
     # A failing feed explains nothing while another one works.
     kinds = {finding.kind for finding in causes if finding.grade is SystemGrade.FAILED}
     found = list(causes)
@@ -591,6 +609,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
         found += deliveries(measured.recorded, measured.at)
         found += news(measured, measured.recorded)
     found += failures(measured)
+    found += stuck_workflows(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))
     return HealthReport(measured, limits, findings, feeds_grade(measured, limits), no_data(measured))
 

@@ -487,6 +487,7 @@ class DatabaseFacts:
     """Live checks of services, failing ones first."""
     library: tuple[LibraryStageUse, ...] = ()
     """Stages of the clip library, in their order."""
+    storage: tuple[StorageUse, ...] = ()
 
     @property
     def feed(self) -> FeedUse | None:
@@ -529,6 +530,35 @@ class TemporalState:
     failed: int
     """Workflows that failed, timed out or were terminated in the last hour."""
     schedules: tuple[ScheduleState, ...]
+    stuck: tuple[StuckWorkflow, ...] = ()
+    """Workflows that run longer than they should, the oldest few."""
+
+
+@dataclass(frozen=True, slots=True)
+class StuckWorkflow:
+    id: str
+    type: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume of this machine. Below `floor` bytes of free space, work that needs it is refused."""
+
+    name: str
+    free: int
+    size: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUse:
+    """What an area of the object store, or the database, held at the last daily count."""
+
+    area: str
+    objects: int
+    bytes: int
+    measured_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,6 +602,7 @@ class Measurement:
     """By precedence, highest first; None if the file of feeds cannot be read."""
     browser: BrowserSeen | None = None
     """None if the browser service is unavailable or not configured."""
+    volumes: tuple[Volume, ...] = ()
 
     @property
     def summary(self) -> HealthSummary | None:

@@ -43,6 +43,7 @@ from found_footy.operations.models import (
     Measurement,
     MemoryUse,
     TemporalState,
+    Volume,
 )
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.text import shorten
@@ -128,12 +129,13 @@ class SystemProbe:
         objects: ObjectStore | None = None,
         live: LiveUpdates | None = None,
         disk: Callable[[], Disk | None] = lambda: None,
+        volumes: Callable[[], tuple[Volume, ...]] = tuple,
         save_lag: timedelta = timedelta(seconds=80),
         cached_seconds: float = CACHED_SECONDS,
     ) -> None:
         self._store, self._cache, self._declared_feeds, self._browser = store, cache, declared, browser
         self._temporal, self._objects, self._live, self._disk = temporal, objects, live, disk
-        self._save_lag = save_lag
+        self._save_lag, self._volumes = save_lag, volumes
         self._cached_seconds = cached_seconds
         self._measuring: asyncio.Task[Measurement] | None = None
         self._fresh_until = 0.0
@@ -178,7 +180,7 @@ class SystemProbe:
             _probe("browser", SourceError, self._browser.facts() if self._browser else None),
         )
         ((recorded, database), (health, _)), (cached, cache), (facts, browser) = stored, cached_facts, browser_facts
-        disk = await asyncio.to_thread(self._disk)
+        disk, volumes = await asyncio.to_thread(lambda: (self._disk(), self._volumes()))
         self._fresh_until = asyncio.get_running_loop().time() + self._cached_seconds
         return Measurement(
             at=now,
@@ -186,6 +188,7 @@ class SystemProbe:
             recorded=recorded,
             temporal=temporal,
             disk=disk,
+            volumes=volumes,
             news_read=self._live.position if self._live else None,
             listeners=self._live.clients if self._live else 0,
             health=health,

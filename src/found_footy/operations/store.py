@@ -34,6 +34,7 @@ from found_footy.operations.models import (
     RecoveryAction,
     RecoveryOutcome,
     SourceUse,
+    StorageUse,
 )
 from found_footy.storage import redis as read
 from found_footy.storage.migrations import read_schema_state
@@ -77,6 +78,7 @@ class OperationsStore:
             (deliveries,) = await fetch(connection, SQL["deliveries"], {"now": now})
             checks = await fetch(connection, CHECK_SQL["checks"], {})
             library = await fetch(connection, SQL["library_stages"], {"stages": Jsonb(_library_stages())})
+            storage = await fetch(connection, SQL["storage_usage"], {})
             statuses = await fetch(connection, SQL["statuses"], {})
             (totals,) = await fetch(connection, SQL["totals"], {})
         in_work = goals[0]["in_work"] if goals else 0
@@ -92,6 +94,7 @@ class OperationsStore:
             doubts=tuple(DoubtfulPairing(**(row | {"reasons": tuple(row["reasons"])})) for row in doubts),
             checks=tuple(service_check(row) for row in checks),
             library=tuple(LibraryStageUse(**row) for row in library),
+            storage=tuple(StorageUse(**(row | {"measured_at": row["measured_at"].astimezone(UTC)})) for row in storage),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),

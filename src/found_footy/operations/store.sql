@@ -198,6 +198,9 @@ from
         count(*) filter (where status <> 'verified') as unverified from videos where state = 'kept') as v,
     outbox_last_position p;
 
+-- name: storage_usage
+select area, objects, bytes, measured_at from storage_usage order by area;
+
 -- name: library_stages
 -- Backlog and totals of each stage of the clip library.
 select w.stage, count(*) filter (where i.state = w.takes) as waiting,

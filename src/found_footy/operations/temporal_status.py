@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -14,10 +14,12 @@ from temporalio.client import Client, ScheduleListDescription
 from temporalio.service import RPCError
 
 from found_footy.errors import EngineError
-from found_footy.operations.models import Queue, ScheduleState, TemporalState, Worker
+from found_footy.operations.models import Queue, ScheduleState, StuckWorkflow, TemporalState, Worker
+from found_footy.runtime.workflow_limits import WORKFLOW_LIMITS, WorkflowLimit
 
 SECONDS = 2.0
 MOST_SCHEDULES = 20
+MAX_STUCK = 5
 WORKFLOWS, ACTIVITIES = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 KINDS = ("network", "media", "browser", "library", "library-films")
 """Activity queues besides that of the workflows."""
@@ -44,14 +46,15 @@ class TemporalStatus:
             raise EngineError(str(error)[:300]) from error
 
     async def _look(self, now: datetime) -> TemporalState:
-        queues, running, failed, schedules = await asyncio.gather(
+        queues, running, failed, schedules, stuck = await asyncio.gather(
             self.queues(),
             asyncio.gather(*(self._running(name) for name in self._workflows)),
             self._failed(now - timedelta(hours=1)),
             self._schedules(),
+            self._stuck(now),
         )
         counted = dict(zip(self._workflows, running, strict=True))
-        return TemporalState(self._queue, queues, counted, failed, schedules)
+        return TemporalState(self._queue, queues, counted, failed, schedules, stuck)
 
     async def queues(self) -> tuple[Queue, ...]:
         """Return backlog and workers of each queue. Raises the errors of the client."""
@@ -87,6 +90,13 @@ class TemporalStatus:
         counted = await self._client.count_workflows(query, rpc_timeout=timedelta(seconds=self._seconds))
         return counted.count
 
+    async def _stuck(self, now: datetime) -> tuple[StuckWorkflow, ...]:
+        listed = self._client.list_workflows(
+            stuck_query(now), limit=MAX_STUCK, rpc_timeout=timedelta(seconds=self._seconds)
+        )
+        found = [StuckWorkflow(each.id[:200], each.workflow_type, each.start_time) async for each in listed]
+        return tuple(sorted(found, key=lambda each: each.since))
+
     async def _schedules(self) -> tuple[ScheduleState, ...]:
         listed = await self._client.list_schedules(
             page_size=MOST_SCHEDULES, rpc_timeout=timedelta(seconds=self._seconds)
@@ -97,6 +107,15 @@ class TemporalStatus:
             if len(found) == MOST_SCHEDULES:
                 break
         return tuple(sorted(found, key=lambda each: each.id))
+
+
+def stuck_query(now: datetime, limits: Mapping[str, WorkflowLimit] = WORKFLOW_LIMITS) -> str:
+    """Running workflows that are older than their type should be."""
+    by_type = [
+        f"(WorkflowType = '{name}' AND StartTime < '{(now - limit.stuck_after).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}')"
+        for name, limit in limits.items()
+    ]
+    return f"ExecutionStatus = 'Running' AND ({' OR '.join(by_type)})"
 
 
 def _schedule(listed: ScheduleListDescription) -> ScheduleState:

@@ -126,7 +126,7 @@ _SETTINGS = {
     "listen_addresses": HOST,
     "unix_socket_directories": "",
     "shared_buffers": "128MB",
-    "max_connections": "100",
+    "max_connections": "300",
     "max_wal_size": "512MB",
     "timezone": "UTC",
     "log_timezone": "UTC",

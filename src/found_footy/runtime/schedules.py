@@ -37,10 +37,10 @@ ALL_SCHEDULES = frozenset({INGEST_SCHEDULE, MONITOR_SCHEDULE, NOTIFY_SCHEDULE, L
 # One run of a schedule never overlaps the one before.
 
 
-def daily(cron: str, run: Any, order: Any, *, id: str, queue: str) -> Schedule:
+def daily(cron: str, run: Any, order: Any, *, id: str, queue: str, timeout: timedelta) -> Schedule:
     """A run that is due while the one before still works starts after it; one missed within a day is caught up."""
     return Schedule(
-        action=ScheduleActionStartWorkflow(run, order, id=id, task_queue=queue),
+        action=ScheduleActionStartWorkflow(run, order, id=id, task_queue=queue, execution_timeout=timeout),
         spec=ScheduleSpec(cron_expressions=[cron]),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ONE, catchup_window=timedelta(days=1)),
     )

@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 from temporalio.runtime import Runtime, TelemetryConfig
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import KeepAliveConfig, RPCError, RPCStatusCode
 
 from found_footy import errors
 from found_footy.config import Settings
@@ -26,6 +26,8 @@ from found_footy.errors import EngineError, FootyError
 
 log = logging.getLogger(__name__)
 
+KEEPALIVE = KeepAliveConfig(interval_millis=15_000, timeout_millis=10_000)
+"""A silent server is given up after 25 seconds."""
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
@@ -48,6 +50,7 @@ async def connect_temporal(
             runtime=None
             if heartbeat_interval is None
             else Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat_interval),
+            keep_alive_config=KEEPALIVE,
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} is unreachable: {error}") from error

@@ -20,6 +20,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from found_footy.errors import SchemaOutdated, SchemaTooNew, StoreUnavailable
+from found_footy.storage.connections import MIGRATION_SECONDS, connect
 from found_footy.version import current_build
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ BASELINE_FILES = (
 )
 DOCUMENTS = "documents"
 CHECK_SECONDS = 30.0
+INSPECTION_SECONDS = 20.0
 MIGRATION_LOCK = 7_042_026
 """Advisory lock number, unique in this database."""
 
@@ -103,7 +105,7 @@ async def migrate(url: str) -> list[str]:
     from found_footy.storage.postgres import redacted_url, translate_errors  # circular import
 
     with translate_errors(redacted_url(url)):
-        async with await psycopg.AsyncConnection.connect(url, connect_timeout=10) as connection:
+        async with await connect(url, answer_seconds=MIGRATION_SECONDS) as connection:
             await connection.execute("select pg_advisory_xact_lock(%s)", [MIGRATION_LOCK])
             state = await read_schema_state(connection)
             state.check_not_newer()
@@ -131,7 +133,7 @@ async def inspect(url: str) -> tuple[str, SchemaState]:
     from found_footy.storage.postgres import redacted_url, translate_errors
 
     with translate_errors(redacted_url(url)):
-        async with await psycopg.AsyncConnection.connect(url, connect_timeout=10) as connection:
+        async with await connect(url, answer_seconds=INSPECTION_SECONDS) as connection:
             state = await read_schema_state(connection)
             return connection.info.parameter_status("server_version") or "", state
 

@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import psycopg
-from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 
 from found_footy.errors import StoreUnavailable
 from found_footy.fixtures.models import OutboxEvent
 from found_footy.notifications.models import OutboxMessage
+from found_footy.storage.connections import TCP_OPTIONS, bounded, connect, limit_statements
 from found_footy.storage.postgres import Connection, Query, fetch, load_queries, redacted_url
 
 SQL = load_queries(__package__, "outbox")
@@ -30,8 +30,9 @@ log = logging.getLogger(__name__)
 
 INITIAL_BACKOFF, MAX_BACKOFF = 0.25, 10.0
 
-CONNECTION_OPTIONS: dict[str, Any] = {"connect_timeout": 5, "keepalives_idle": 15, "tcp_user_timeout": 15_000}
-"""Keepalives and timeouts also detect a server that vanished without closing the connection."""
+ANSWER_SECONDS = 20.0
+PING_SECONDS = 15.0
+"""A listener that hears nothing checks its connection: a silent server looks like one without news."""
 
 
 class OutboxReader:
@@ -91,11 +92,12 @@ class OutboxReader:
                 raise
 
     async def _connect(self) -> Connection:
-        self._connection = await AsyncConnection.connect(
-            self._url, autocommit=True, row_factory=dict_row, **CONNECTION_OPTIONS
+        connection: Connection = await bounded(ANSWER_SECONDS).connect(
+            self._url, autocommit=True, row_factory=dict_row, **TCP_OPTIONS
         )
-        await self._connection.execute("set statement_timeout = '15s'")
-        return self._connection
+        self._connection = connection
+        await limit_statements(connection, 15)
+        return connection
 
     async def _hang_up(self) -> None:
         if self._connection is not None:
@@ -106,14 +108,14 @@ class OutboxReader:
         pause = INITIAL_BACKOFF
         while True:
             try:
-                async with await AsyncConnection.connect(
-                    self._url, autocommit=True, **CONNECTION_OPTIONS
-                ) as connection:
+                async with await connect(self._url, autocommit=True, answer_seconds=ANSWER_SECONDS) as connection:
                     await connection.execute("listen news")
                     pause = INITIAL_BACKOFF
                     self._bell.set()  # messages may have arrived while not listening
-                    async for _ in connection.notifies():
-                        self._bell.set()
+                    while True:
+                        async for _ in connection.notifies(timeout=PING_SECONDS):
+                            self._bell.set()
+                        await connection.execute("select 1")
             except psycopg.Error as error:
                 if pause == INITIAL_BACKOFF:
                     said = f"{self._where}: {str(error).strip()}"

@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from found_footy.config import Settings
 from found_footy.errors import EngineError, StoreUnavailable
+from found_footy.storage.connections import ANSWER_SECONDS, TCP_OPTIONS, bounded, connect, limit_statements
 from found_footy.storage.migrations import SchemaFence
 
 Connection = AsyncConnection[DictRow]
@@ -34,10 +35,24 @@ def load_queries(package: str | None, name: str) -> Mapping[str, Query]:
     return {query: sql.strip().removesuffix(";").encode() for query, sql in zip(parts[::2], parts[1::2], strict=True)}
 
 
-class Database:
-    """A connection pool, opened on first use. Connections fail while the schema is not that of this version."""
+DEFAULT_CONNECTIONS = 4
+"""Per process. Statements take milliseconds, so a few connections serve all activities of a worker."""
 
-    def __init__(self, url: str, *, max_size: int = 8, cursor_factory: type[AsyncCursor[Any]] = AsyncCursor) -> None:
+
+class Database:
+    """A connection pool, opened on first use. Connections fail while the schema is not that of this version.
+
+    A statement ends after STATEMENT_SECONDS, and a connection to a silent server after `answer_seconds`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        max_size: int = DEFAULT_CONNECTIONS,
+        cursor_factory: type[AsyncCursor[Any]] = AsyncCursor,
+        answer_seconds: float = ANSWER_SECONDS,
+    ) -> None:
         self._where = redacted_url(url)
         self._schema = SchemaFence()
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
@@ -46,7 +61,9 @@ class Database:
             max_size=max_size,
             timeout=10,
             open=False,
-            kwargs={"row_factory": dict_row, "cursor_factory": cursor_factory, "connect_timeout": 5},
+            connection_class=bounded(answer_seconds),
+            kwargs={"row_factory": dict_row, "cursor_factory": cursor_factory, **TCP_OPTIONS},
+            configure=limit_statements,
             check=_check_idle_connection,
         )
 
@@ -80,7 +97,7 @@ def require_database_url(settings: Settings) -> str:
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    database = Database(require_database_url(settings))
+    database = Database(require_database_url(settings), max_size=settings.database_connections)
     await database.open()
     try:
         yield database
@@ -118,7 +135,7 @@ def redacted_url(url: str) -> str:
 
 WATCHDOG_LOCK = 7_042_027
 """Advisory lock number, unique in this database."""
-LOCK_OPTIONS: dict[str, Any] = {"connect_timeout": 5, "keepalives_idle": 15, "tcp_user_timeout": 15_000}
+LOCK_ANSWER_SECONDS = 15.0
 
 
 class AdvisoryLock:
@@ -141,12 +158,11 @@ class AdvisoryLock:
             raise StoreUnavailable(f"{redacted_url(self._url)}: {str(error).strip()}") from error
 
     async def _acquire(self) -> bool:
-        connection = await AsyncConnection.connect(self._url, autocommit=True, **LOCK_OPTIONS)
+        connection = await connect(self._url, autocommit=True, answer_seconds=LOCK_ANSWER_SECONDS)
         acquired = False
         try:
             # The server must detect a vanished machine, or the lock would never be released.
-            await connection.execute("set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5")
-            await connection.execute("set tcp_keepalives_count = 3; set statement_timeout = '10s'")
+            await limit_statements(connection, 10)
             cursor = await connection.execute("select pg_try_advisory_lock(%s)", [self._lock])
             acquired = bool((await cursor.fetchone() or (False,))[0])
         finally:

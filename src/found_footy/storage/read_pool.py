@@ -9,10 +9,12 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from found_footy.storage.connections import TCP_OPTIONS, bounded, limit_statements
 from found_footy.storage.migrations import SchemaFence
 from found_footy.storage.postgres import Query, redacted_url, translate_errors
 
 STATEMENT_TIMEOUT_SECONDS = 10
+ANSWER_TIMEOUT_SECONDS = 15.0
 POOL_TIMEOUT_SECONDS = 5
 """Maximum wait for a free connection."""
 MAX_CONNECTIONS = 4
@@ -20,10 +22,7 @@ MAX_CONNECTIONS = 4
 
 
 async def _make_read_only(connection: AsyncConnection[DictRow]) -> None:
-    # Not in the connection options, because connection poolers reject unknown ones.
-    await connection.execute(
-        f"set statement_timeout = '{STATEMENT_TIMEOUT_SECONDS}s'; set default_transaction_read_only = on"
-    )
+    await limit_statements(connection, STATEMENT_TIMEOUT_SECONDS, read_only=True)
 
 
 class ReadPool:
@@ -38,7 +37,8 @@ class ReadPool:
             max_size=size,
             timeout=POOL_TIMEOUT_SECONDS,
             open=False,
-            kwargs={"autocommit": True, "row_factory": dict_row, "connect_timeout": 5},
+            connection_class=bounded(ANSWER_TIMEOUT_SECONDS),
+            kwargs={"autocommit": True, "row_factory": dict_row, **TCP_OPTIONS},
             configure=_make_read_only,
         )
 

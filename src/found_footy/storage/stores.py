@@ -6,6 +6,7 @@ from pathlib import Path
 
 from found_footy.config import Settings
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
+from found_footy.storage.volumes import MEGABYTE
 
 
 def objects_folder(settings: Settings) -> Path:
@@ -21,4 +22,5 @@ def build_objects(settings: Settings) -> ThreadedObjectStore:
         region=settings.s3_region,
         access_key=access.get_secret_value() if access else None,
         secret_key=secret.get_secret_value() if secret else None,
+        free_space=settings.free_space_mb * MEGABYTE,
     )

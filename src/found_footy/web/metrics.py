@@ -124,6 +124,15 @@ def families(report: HealthReport) -> Iterator[Metric]:
     by_grade = {str(grade): float(grades[grade]) for grade in (SystemGrade.DEGRADED, SystemGrade.FAILED)}
     yield _labelled_gauge("footy_findings", "Open problems by grade.", "grade", by_grade)
     yield _gauge("footy_stream_clients", "Clients connected to the event stream.", measured.listeners)
+    yield _labelled_gauge(
+        "footy_volume_free_bytes",
+        "Free space by volume.",
+        "volume",
+        {each.name: each.free for each in measured.volumes},
+    )
+    yield _labelled_gauge(
+        "footy_volume_size_bytes", "Size by volume.", "volume", {each.name: each.size for each in measured.volumes}
+    )
     if measured.disk is not None:
         yield _gauge("footy_disk_free_bytes", "Free space on the disk of the data folder.", measured.disk.free)
     if measured.recorded is not None:
@@ -165,6 +174,10 @@ def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | N
     sent = recorded.deliveries
     states = {"waiting": sent.waiting, "delivered": sent.delivered, "dead": sent.dead, "cancelled": sent.cancelled}
     yield _labelled_gauge("footy_deliveries", "Deliveries by state.", "state", states)
+    stored = {each.area: each.bytes for each in recorded.storage}
+    yield _labelled_gauge("footy_storage_bytes", "Size by area at the last daily count.", "area", stored)
+    objects = {each.area: each.objects for each in recorded.storage if each.objects}
+    yield _labelled_gauge("footy_storage_objects", "Objects by area at the last daily count.", "area", objects)
     yield from _library_metrics(recorded.library)
     yield _gauge("footy_subscriptions_paused", "Paused subscriptions.", sent.paused)
 
@@ -190,6 +203,7 @@ def _temporal_metrics(temporal: TemporalState) -> Iterator[Metric]:
     yield _labelled_gauge("footy_workers", "Workers polling the task queue.", "kind", workers)
     yield _labelled_gauge("footy_workflows_running", "Running workflows.", "type", temporal.running)
     yield _gauge("footy_workflows_failed_last_hour", "Workflows that failed in the last hour.", temporal.failed)
+    yield _gauge("footy_workflows_stuck", "Workflows that run longer than they should, at most 5.", len(temporal.stuck))
 
 
 def _gauge(name: str, description: str, value: float) -> Metric:

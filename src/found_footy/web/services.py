@@ -84,6 +84,7 @@ class WebRules:
     web_host: str = "127.0.0.1"
     search_silence_seconds: float = 600
     source_mb: int = 20_000
+    free_space_mb: int = 0
     media_origin: str | None = None
     """Origin of signed video links, if they leave this site."""
 

@@ -28,6 +28,7 @@ from found_footy.library.models import SourceKind, Submission, upload_key
 from found_footy.library.submissions import title_from_filename, validate_facts, validate_title, validate_url
 from found_footy.media.processor import MediaProcessor
 from found_footy.storage.limits import take_token
+from found_footy.storage.volumes import MEGABYTE, require_space, temporary_folder
 from found_footy.web.services import WebServices
 from found_footy.web.visitors import ConcurrencyLimit, limited_address, visitor_key
 
@@ -73,6 +74,7 @@ async def submit_file(
 
 
 async def _store(services: WebServices, key: str, chunks: AsyncIterator[bytes]) -> None:
+    require_space(temporary_folder(), services.rules.free_space_mb * MEGABYTE)
     with tempfile.TemporaryDirectory(prefix="footy-upload-", ignore_cleanup_errors=True) as folder:
         path = Path(folder, "upload")
         try:

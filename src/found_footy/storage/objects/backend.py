@@ -59,6 +59,10 @@ class ObjectStore(Protocol):
 class Backend(Protocol):
     """Storage behind `ThreadedObjectStore`, which validates keys and metadata. All methods raise ObjectStoreError."""
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder that holds the objects; None if another machine does."""
+
     def put(self, key: str, path: Path, content_type: str, metadata: Mapping[str, str]) -> None: ...
 
     def chunks(self, key: str) -> Iterator[bytes]:

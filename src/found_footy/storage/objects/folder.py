@@ -119,6 +119,10 @@ class FolderObjects:
             self._sidecars = Sidecars(self._root)
             _sweep(plain_path(self._root, _STAGING))
 
+    @property
+    def folder(self) -> Path:
+        return self._root
+
     def put(self, key: str, path: Path, content_type: str, metadata: Mapping[str, str]) -> None:
         with _failures(f"put {key}"), self._staging() as staged:
             obstore.put(self._store, f"{staged}/data", path, chunk_size=PART_BYTES)

@@ -58,6 +58,8 @@ class S3Access:
 
 
 class S3Objects:
+    folder = None
+
     def __init__(self, access: S3Access) -> None:
         self._access = access
         secrets = tuple(secret for secret in (access.secret_key, access.access_key) if secret)

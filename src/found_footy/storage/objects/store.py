@@ -21,6 +21,7 @@ from found_footy.storage.objects.failures import file_failure
 from found_footy.storage.objects.folder import FolderObjects
 from found_footy.storage.objects.keys import check_key, check_prefix, tidy
 from found_footy.storage.objects.s3 import S3Access, S3Objects
+from found_footy.storage.volumes import require_space
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,8 +42,9 @@ class ThreadedObjectStore:
     A cancelled call returns at once but may still take effect; a put or a get then completes as a whole.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, free_space: int = 0) -> None:
         self._backend = backend
+        self._free_space = free_space
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="objects")
 
     async def put(
@@ -69,7 +71,7 @@ class ThreadedObjectStore:
         return await self._run(self._backend.read, check_key(key), start, wanted)
 
     async def copy(self, key: str, to: str) -> None:
-        await self._run(self._backend.copy, check_key(key), check_key(to))
+        await self._run(self._copy, check_key(key), check_key(to))
 
     async def delete(self, keys: Sequence[str]) -> None:
         await self._run(self._backend.delete, [*dict.fromkeys(check_key(key) for key in keys)])
@@ -128,9 +130,17 @@ class ThreadedObjectStore:
             raise file_failure(error, f"store {path}") from error
         if not stat.S_ISREG(found.st_mode):
             raise ObjectStoreError(f"store {path}: not a file")
+        if self._backend.folder is not None:
+            require_space(self._backend.folder, self._free_space, found.st_size)
         self._backend.put(key, path, content_type, metadata)
 
+    def _copy(self, key: str, to: str) -> None:
+        if self._backend.folder is not None:
+            require_space(self._backend.folder, self._free_space)
+        self._backend.copy(key, to)
+
     def _fetch(self, key: str, to: Path) -> None:
+        require_space(to.parent, self._free_space)
         part = to.with_name(f".{uuid4().hex}.part")
         try:
             with part.open("wb") as file:
@@ -177,6 +187,7 @@ def open_object_store(
     access_key: str | None,
     secret_key: str | None,
     timeout_seconds: float = 30,
+    free_space: int = 0,
 ) -> ThreadedObjectStore:
     """Open `file:///folder`, created if missing, or `s3://bucket/prefix`, without connecting yet.
 
@@ -193,7 +204,7 @@ def open_object_store(
         backend = S3Objects(S3Access(bucket, prefix, server, region, access_key, secret_key, timeout_seconds))
     else:
         raise ObjectStoreError("Invalid object store URL: expected file:///folder or s3://bucket/prefix")
-    return ThreadedObjectStore(backend)
+    return ThreadedObjectStore(backend, free_space)
 
 
 def folder_of(url: str) -> Path:

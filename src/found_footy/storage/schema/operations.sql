@@ -41,6 +41,14 @@ create table health_samples (
 );
 create index health_samples_by_time on health_samples (at);
 
+-- One row per area of the object store, and one for the database: what each held at the last daily count.
+create table storage_usage (
+    area text primary key,
+    objects bigint not null,
+    bytes bigint not null,
+    measured_at timestamptz not null
+);
+
 -- One row per service: its last result, and when its present state began.
 create table service_checks (
     name text primary key check (length(name) between 1 and 100),

@@ -1,0 +1,90 @@
+"""Connections to PostgreSQL that never wait forever.
+
+TCP keepalives detect a machine that vanished. A server, proxy or firewall that accepts bytes and stays silent is only
+detected by waiting no longer than `answer_seconds` for each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.abc import PQGen
+from psycopg.rows import TupleRow
+
+RV = TypeVar("RV")
+
+STATEMENT_SECONDS = 60
+"""The server cancels a statement after this time."""
+ANSWER_SECONDS = 75.0
+"""The client gives a connection up after this time: longer, so that the server's message comes first."""
+MIGRATION_SECONDS = 1800.0
+IDLE_TRANSACTION_SECONDS = 300
+"""A worker that hangs inside a transaction must not hold its locks forever."""
+
+TCP_OPTIONS: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives": 1,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+
+
+class BoundedConnection(AsyncConnection[Any]):
+    """Raises OperationalError if the server does not answer in time; the connection is then closed."""
+
+    answer_seconds = ANSWER_SECONDS
+
+    async def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:  # noqa: ASYNC109
+        if timeout is not None:
+            return await super().wait(gen, interval, timeout)
+        gave_up = False
+
+        def give_up() -> None:
+            # A cancellation would first ask the silent server to cancel the statement.
+            nonlocal gave_up
+            gave_up = True
+            with suppress(OSError, psycopg.OperationalError), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = asyncio.get_running_loop().call_later(self.answer_seconds, give_up)
+        try:
+            return await super().wait(gen, interval)
+        except psycopg.OperationalError:
+            if gave_up:
+                raise psycopg.OperationalError(f"no answer for {self.answer_seconds:g} s") from None
+            raise
+        finally:
+            timer.cancel()
+
+
+def bounded(answer_seconds: float) -> type[BoundedConnection]:
+    """A connection class with another limit."""
+    return type("BoundedConnection", (BoundedConnection,), {"answer_seconds": answer_seconds})
+
+
+async def limit_statements(
+    connection: AsyncConnection[Any], seconds: float = STATEMENT_SECONDS, *, read_only: bool = False
+) -> None:
+    """Set the limits of the session. Not in the connection options: connection poolers reject unknown ones."""
+    limits = (
+        f"set statement_timeout = {round(seconds * 1000)};"
+        f" set idle_in_transaction_session_timeout = {IDLE_TRANSACTION_SECONDS * 1000};"
+        # Statements that are set aside by a vanished client end too.
+        " set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"
+    )
+    await connection.execute((limits + ("; set default_transaction_read_only = on" if read_only else "")).encode())
+    if not connection.autocommit:
+        await connection.commit()
+
+
+async def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS, **options: Any) -> AsyncConnection[TupleRow]:
+    """One connection outside of a pool."""
+    return await bounded(answer_seconds).connect(url, **TCP_OPTIONS, **options)

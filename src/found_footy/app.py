@@ -255,8 +255,9 @@ async def work(settings: Settings, stop: asyncio.Event) -> None:
 
 def build_browser_client(settings: Settings) -> BrowserClient | None:
     from found_footy.browser.client import BrowserClient
+    from found_footy.runtime.browser_secret import browser_headers
 
-    return BrowserClient(settings.browser_url) if settings.browser_url else None
+    return BrowserClient(settings.browser_url, browser_headers(settings)) if settings.browser_url else None
 
 
 def build_health_cache(settings: Settings, cache: RedisCache) -> HealthCache:

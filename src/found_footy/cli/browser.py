@@ -16,6 +16,7 @@ from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, out, print
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
+from found_footy.runtime.browser_secret import browser_headers, browser_secret
 from found_footy.runtime.data_folder import with_running_engines
 from found_footy.runtime.logging import configure
 
@@ -41,6 +42,7 @@ def browser_options(settings: Settings) -> BrowserOptions:
 
     return BrowserOptions(
         x_url=settings.x_url,
+        secret=browser_secret(settings),
         profile=settings.data_dir.absolute() / "browser" / "profile",
         port=settings.browser_port,
         executable=settings.browser_path,
@@ -200,4 +202,4 @@ def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
     """Return the service's response with any status: an unhealthy service includes its state."""
     from found_footy.browser.client import BrowserClient
 
-    return asyncio.run(BrowserClient(_url(settings)).request("GET", path, seconds))
+    return asyncio.run(BrowserClient(_url(settings), browser_headers(settings)).request("GET", path, seconds))

@@ -301,7 +301,7 @@ def ytdlp_findings(state: YtdlpState, today: date) -> list[Diagnosis]:
     age = state.age(today)
     said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
     if age is not None and age > MAX_AGE:
-        release = Diagnosis("yt-dlp", "warning", said, f"Update it: `{RENEW}`, then restart the workers.")
+        release = Diagnosis("yt-dlp", "warning", said, f"Update it: {RENEW}, then restart the workers.")
     else:
         release = Diagnosis("yt-dlp", "ok", said)
     if state.js_runtimes and state.has_ejs:

@@ -18,7 +18,8 @@ from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
 from found_footy.runtime.browser_secret import browser_headers, browser_secret
 from found_footy.runtime.data_folder import with_running_engines
-from found_footy.runtime.logging import configure
+from found_footy.runtime.logging import configure, hide_values
+from found_footy.secrets import secret_values
 
 if TYPE_CHECKING:
     from found_footy.browser.models import BrowserOptions
@@ -113,6 +114,7 @@ def run() -> None:
 
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
+    hide_values([*secret_values(settings), browser_secret(settings)])
 
     async def body() -> None:
         async with (

@@ -257,6 +257,26 @@ async def test_only_named_programs_can_be_started(shared: Sandbox, tmp_path: Pat
         assert "PermissionError" in found["said"]
 
 
+FORK_BOMB = """
+import os, time
+started = 0
+try:
+    while started < 600:
+        if os.fork() == 0:
+            os.closerange(0, 10)
+            time.sleep(60)
+        started += 1
+except OSError:
+    print("limited")
+"""
+
+
+async def test_programs_cannot_start_any_number_of_processes(shared: Sandbox) -> None:
+    limits = replace(LIMITS, programs=(PYTHON,), limit_address_space=False)
+    found = await call(shared, "run_a_program", "", sys.executable, "-c", FORK_BOMB, limits=limits)
+    assert found["said"].strip() == "limited"
+
+
 async def test_all_files_together_are_limited(shared: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="too many bytes"):
         await call(shared, "write_many_files", str(tmp_path), limits=replace(LIMITS, total_bytes=5_000_000))

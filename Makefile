@@ -12,7 +12,7 @@ FAST := not engines and not chromium and not processes and not media and not sys
 # Where it is set, every process compiles the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup setup-dev browser demo test test-fast chaos coverage lint types bench docs-check lock clean
+.PHONY: help setup setup-dev browser demo test test-fast chaos coverage lint types bench docs-check audit sbom lock update-ytdlp clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,9 +28,10 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && \
 		$(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 
-$(VENV)/.runtime: $(BIN)/python requirements.lock pyproject.toml
+$(VENV)/.runtime: $(BIN)/python requirements.lock requirements-build.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-build.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
@@ -76,9 +77,26 @@ bench: setup-dev ## measure the figures of docs/reference/performance.md
 docs-check: setup-dev ## check links and that every setting and command is documented
 	$(BIN)/python -m pytest -n 0 tests/test_docs.py tests/test_source.py
 
+audit: setup-dev ## report known vulnerabilities of all locked packages
+	$(BIN)/python .ci/dependencies.py audit $(ARGS)
+
+sbom: setup-dev ## write a bill of materials of the runtime packages, sbom.cdx.json
+	$(BIN)/python .ci/dependencies.py sbom --output sbom.cdx.json
+
+COMPILE := $(BIN)/uv pip compile --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q
 lock: setup-dev ## update the hashed lock files
-	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 --no-annotate --no-header -q --upgrade -o requirements-dev.lock
+	$(COMPILE) pyproject.toml --upgrade -o requirements.lock
+	$(COMPILE) pyproject.toml --extra dev --upgrade -o requirements-dev.lock
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' | \
+		$(COMPILE) - --upgrade -o requirements-build.lock
+
+# Its extractors age in weeks. Everything else keeps its version.
+update-ytdlp: setup-dev ## renew yt-dlp in the lock files and install it
+	$(COMPILE) pyproject.toml --upgrade-package yt-dlp -o requirements.lock
+	$(COMPILE) pyproject.toml --extra dev --upgrade-package yt-dlp -o requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@touch $(VENV)/.runtime $(VENV)/.dev
+	@echo "restart the workers: they keep the version that they have loaded"
 
 clean: ## remove the environment and the caches; data folders stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov $${XDG_CACHE_HOME:-$$HOME/.cache}/found-footy/clips

@@ -424,8 +424,9 @@ async def work(
 
 def build_browser_client(settings: Settings) -> BrowserClient | None:
     from found_footy.browser.client import BrowserClient
+    from found_footy.runtime.browser_secret import browser_headers
 
-    return BrowserClient(settings.browser_url) if settings.browser_url else None
+    return BrowserClient(settings.browser_url, browser_headers(settings)) if settings.browser_url else None
 
 
 def build_health_cache(settings: Settings, cache: RedisCache) -> HealthCache:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -20,6 +20,8 @@ from found_footy.errors import FollowUnknown, SettingsError
 from found_footy.fixtures.following import DEFAULT_ENTRIES, parse_entries
 
 PREFIX = "FOOTY_"
+FILE_SUFFIX = "_FILE"
+"""Of variables that name a file with a secret, as container platforms provide it."""
 
 
 def _split(value: Any) -> Any:
@@ -59,6 +61,13 @@ def _key(key: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
         raise ValueError("a key of printable ASCII characters without spaces")
     return key
+
+
+def _payload_keys(keys: SecretStr) -> SecretStr:
+    given = [each.strip() for each in keys.get_secret_value().split(",")]
+    if not all(re.fullmatch(r"[0-9a-fA-F]{64}", each) for each in given):
+        raise ValueError("keys of 64 hexadecimal digits, separated by commas; `openssl rand -hex 32` makes one")
+    return keys
 
 
 def _address(text: str) -> str:
@@ -104,6 +113,7 @@ HttpUrl = Annotated[str, AfterValidator(_http_url)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
+PayloadKeys = Annotated[SecretStr, AfterValidator(_payload_keys)]
 Address = Annotated[str, AfterValidator(_address)]
 
 
@@ -263,6 +273,11 @@ class Settings(FeedSettings, LibrarySettings):
     )
     temporal_namespace: str = Field("default", description="Temporal namespace.")
     temporal_api_key: Key | None = Field(None, description="Key for Temporal Cloud; switches TLS on.")
+    temporal_payload_keys: PayloadKeys | None = Field(
+        None,
+        description="Keys of 64 hexadecimal digits, comma-separated, to encrypt what Temporal stores; "
+        "the first encrypts, all decrypt.",
+    )
     temporal_ui_port: int | None = Field(
         None, ge=1, le=65535, description="Serve the embedded Temporal's web UI on this loopback port."
     )
@@ -469,6 +484,10 @@ class Settings(FeedSettings, LibrarySettings):
     s3_access_key: Key | None = Field(None, description="Access key of the bucket.")
     s3_secret_key: Key | None = Field(None, description="Secret key of the bucket.")
 
+    browser_secret: Key | None = Field(
+        None,
+        description="Secret between `footy browser` and its clients; if unset, one in the data folder.",
+    )
     browser_port: int = Field(
         8888, ge=0, le=65535, description="Loopback port of `footy browser`; 0 selects a free one."
     )
@@ -578,10 +597,41 @@ def load_settings(overrides: Mapping[str, str] | None = None) -> Settings:
         for name, value in (overrides or {}).items()
     }
     try:
-        settings = Settings(**given)
+        settings = Settings(**{**_from_files(set(given)), **given})
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem) for problem in error.errors())) from None
     return as_demo(settings) if settings.profile == "demo" else settings
+
+
+def _from_files(taken: Collection[str]) -> dict[str, str]:
+    """Values of secret settings whose file is named by `…_FILE`; a value given directly wins."""
+    given = {name.upper(): value for name, value in _given().items()}
+    values = {}
+    for name, field in Settings.model_fields.items():
+        spellings = _spellings(name, field)
+        key = spellings[0] if field.validation_alias else name
+        if not _is_secret(field) or key in taken or any(each in given for each in spellings):
+            continue
+        for variable in (f"{each}{FILE_SUFFIX}" for each in spellings):
+            if path := given.get(variable):
+                values[key] = _read_secret(variable, path)
+                break
+    return values
+
+
+def _read_secret(variable: str, path: str) -> str:
+    """Without the line end that editors add."""
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        raise SettingsError(f"{variable}: {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{variable}: {path} is not UTF-8 text") from None
+
+
+def _spellings(name: str, field: FieldInfo) -> list[str]:
+    alias = field.validation_alias
+    return [str(each) for each in alias.choices] if isinstance(alias, AliasChoices) else [PREFIX + name.upper()]
 
 
 def as_demo(settings: Settings) -> Settings:
@@ -600,6 +650,7 @@ def _given() -> Mapping[str, str | None]:
 def _refuse_unknown() -> None:
     """Reject misspelt settings instead of ignoring them."""
     known = {name.upper() for name in Settings.model_fields}
+    known |= {f"{name.upper()}{FILE_SUFFIX}" for name, field in Settings.model_fields.items() if _is_secret(field)}
     for name in sorted(_given()):
         short = name.upper().removeprefix(PREFIX)
         if name.upper().startswith(PREFIX) and short not in known:
@@ -621,9 +672,7 @@ def _explain(problem: Any) -> str:
 def _name_given(place: str, field: FieldInfo) -> str:
     """Return the variable that was set, if a field has more than one."""
     used = {name.upper() for name in _given()}
-    alias = field.validation_alias
-    spellings = [str(each) for each in alias.choices] if isinstance(alias, AliasChoices) else []
-    return next((name for name in spellings if name in used), environment_names()[place])
+    return next((name for name in _spellings(place, field) if name in used), environment_names()[place])
 
 
 def _is_secret(field: FieldInfo) -> bool:

@@ -14,9 +14,10 @@ from starlette.applications import Starlette
 from footy_simulator.crex import CrexSiteState, crex_routes
 from footy_simulator.x import XSiteState, x_routes
 from found_footy.browser.service import BrowserService
+from found_footy.runtime.browser_secret import HEADER
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.limits import SourceLimits
-from tests.browser.simulated import Searched, SimulatedX, cricket_match, options
+from tests.browser.simulated import SECRET, Searched, SimulatedX, cricket_match, options
 
 Opens = Callable[..., AbstractAsyncContextManager[Searched]]
 
@@ -36,7 +37,7 @@ async def opened(
 ) -> AsyncIterator[Searched]:
     async with (
         BrowserService(replace(options(x.url, folder), **changes), limits=limits) as service,
-        httpx.AsyncClient(base_url=service.url, timeout=60) as client,
+        httpx.AsyncClient(base_url=service.url, timeout=60, headers={HEADER: SECRET}) as client,
     ):
         yield Searched(service, client)
 

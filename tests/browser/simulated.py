@@ -23,6 +23,7 @@ from found_footy.browser.service import BrowserService
 from found_footy.fixtures.models import Side
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+SECRET = "secret-of-the-browser-service"
 QUERY = '(Florian OR Wirtz) (LFC OR "Liverpool FC")'
 TEXT = "GOAL! Wirtz scores for LFC"
 EPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
@@ -96,6 +97,7 @@ def options(x_url: str, folder: Path) -> BrowserOptions:
     return BrowserOptions(
         x_url,
         folder / "profile",
+        secret=SECRET,
         port=0,
         search_seconds=40,
         scrolls=12,

@@ -19,7 +19,7 @@ from footy_simulator.x import XMode
 from found_footy.browser.chromium import Process, members_of, process_table
 from found_footy.cli.browser import CREX_HOSTS, page_hosts
 from found_footy.config import PREFIX, Settings, environment_names
-from tests.browser.simulated import Searched, SimulatedX, alive
+from tests.browser.simulated import SECRET, Searched, SimulatedX, alive
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -87,13 +87,17 @@ async def test_a_killed_service_takes_its_browser_along(x: SimulatedX, tmp_path:
         await asyncio.sleep(0.05)
 
 
+def service_of(search: Searched) -> dict[str, str]:
+    return {"BROWSER_URL": search.service.url, "FOOTY_BROWSER_SECRET": SECRET}
+
+
 async def test_check_tells_health_and_canary(search: Searched, tmp_path: Path) -> None:
     await search()
-    ended = await footy(tmp_path, "check", "--canary", "--json", BROWSER_URL=search.service.url)
+    ended = await footy(tmp_path, "check", "--canary", "--json", **service_of(search))
     answer: dict[str, Any] = json.loads(ended.out)
     assert (ended.code, answer["healthy"], answer["health"]["healthy"]) == (0, True, True)
     assert answer["canary"]["posts"] >= 1
-    told = await footy(tmp_path, "check", BROWSER_URL=search.service.url)
+    told = await footy(tmp_path, "check", **service_of(search))
     assert (told.code, told.out.startswith("healthy: ")) == (0, True)
 
 
@@ -101,7 +105,7 @@ async def test_check_fails_where_the_service_is_not_well(search: Searched, x: Si
     x.state.mode = XMode.LOGGED_OUT
     for _ in range(3):
         await search()
-    told = await footy(tmp_path, "check", BROWSER_URL=search.service.url)
+    told = await footy(tmp_path, "check", **service_of(search))
     x.state.mode = XMode.NORMAL
     await search()
     assert told.code == 6

@@ -10,7 +10,8 @@ from found_footy.browser.service import Canary, utc_now
 from found_footy.browser.x_search import XSearchRequest, search_url
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.x import XSource
-from tests.browser.simulated import NOW, QUERY, TEXT, Searched, SimulatedX, post
+from found_footy.runtime.browser_secret import HEADER
+from tests.browser.simulated import NOW, QUERY, SECRET, TEXT, Searched, SimulatedX, post
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -103,7 +104,7 @@ async def test_posts_with_impossible_ids_or_authors_are_left_out(search: Searche
 
 
 async def test_the_source_for_x_searches_through_the_browser(search: Searched, x: SimulatedX) -> None:
-    source = XSource(search.service.url, x.url, timeout=40, now=lambda: datetime.now(UTC))
+    source = XSource(search.service.url, x.url, headers={HEADER: SECRET}, timeout=40, now=lambda: datetime.now(UTC))
     try:
         query = SearchQuery(("Florian", "Wirtz"), ("LFC", "Liverpool FC"))
         found = await source.search(query, NOW - timedelta(minutes=5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 
@@ -24,9 +25,15 @@ def test_a_token_is_created_listed_and_revoked(footy: Footy, database_url: str) 
     assert plain.code == 0
     assert parse_token(plain.out.strip()) is not None, "only the token goes to the first stream"
     assert "it will not be shown again" in plain.words
+    lasting = footy("token", "create", "--name", "Robot", "--role", "reader", "--never-expires", "--json", **settings)
+    assert json.loads(lasting.out)["expires_at"] is None
 
     listed = footy("token", "list", "--json", **settings)
-    assert [each["name"] for each in json.loads(listed.out)] == ["Desk ü", "Eye"]
+    assert [each["name"] for each in json.loads(listed.out)] == ["Desk ü", "Eye", "Robot"]
+    ends = [each["expires_at"] and datetime.fromisoformat(each["expires_at"]) for each in json.loads(listed.out)]
+    created = [datetime.fromisoformat(each["created_at"]) for each in json.loads(listed.out)]
+    lasts = [end and (end - start).days for end, start in zip(ends, created, strict=True)]
+    assert lasts == [30, 90, None], "tokens expire by default"
     assert parsed[1].hex() not in listed.out
 
     ended = footy("token", "revoke", parsed[0], "--json", **settings)

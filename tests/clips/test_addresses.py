@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.runtime.addresses import AddressPolicy, is_public
+from found_footy.runtime.addresses import AddressPolicy, is_own, is_public
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,9 @@ def test_the_internet_is_public(address: str) -> None:
         "192.168.1.1",
         "169.254.169.254",
         "100.64.0.1",
+        "100.100.100.200",  # metadata of Alibaba
+        "168.63.129.16",  # of Azure
+        "fd00:ec2::254",  # of AWS
         "192.0.0.8",
         "192.0.2.1",
         "192.88.99.1",
@@ -98,3 +101,16 @@ def test_private_hosts_are_let_through_by_name_and_port_only(
 def test_a_private_host_without_a_port_is_refused_at_the_start(text: str) -> None:
     with pytest.raises(ValueError, match="host:port"):
         AddressPolicy([text])
+
+
+@pytest.mark.parametrize(("address", "own"), [("127.0.0.2", True), ("::1", True), ("192.0.2.1", False), ("x", False)])
+def test_an_address_of_this_machine_is_recognised(address: str, own: bool) -> None:
+    assert is_own(address) is own
+
+
+def test_the_public_address_of_this_machine_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("found_footy.runtime.addresses.is_own", lambda address: address == "1.1.1.1")
+    policy = AddressPolicy(["1.1.1.1:8080"])
+    assert policy.check("own.example", 443, ["9.9.9.9", "1.1.1.1"]) == "address belongs to this machine"
+    assert policy.check("other.example", 443, ["9.9.9.9"]) is None
+    assert policy.check("1.1.1.1", 8080, ["1.1.1.1"]) is None, "FOOTY_PRIVATE_HOSTS allows it"

@@ -421,6 +421,12 @@ async def test_an_event_with_open_work_is_not_closed_unless_it_is_given_up(syste
     assert await system.keys() == [], f"{name} is swept"
 
 
+async def test_a_sweep_takes_nothing_from_an_event_with_open_work(system: ClipSystem) -> None:
+    name = await system.download_file()
+    await system.call(system.search.sweep_event, SEARCH)
+    assert await system.keys() == [staging_key(GOAL, name)]
+
+
 async def test_a_withdrawn_goal_is_closed_at_once_whatever_is_open(system: ClipSystem) -> None:
     await system.download_file()
     await withdraw_goal(system.store)

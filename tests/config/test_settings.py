@@ -168,3 +168,55 @@ def test_a_typing_error_in_the_follow_list_stops_the_start_with_a_suggestion(mon
     first, second = str(caught.value).splitlines()
     assert first == "FOOTY_FOLLOW: unknown competition 'Premier Leage': did you mean Premier League?"
     assert "footy follow list --known" in second
+
+
+# --- secrets in files
+
+
+@pytest.mark.parametrize(
+    ("variable", "field"),
+    [
+        ("DATABASE_URL_FILE", "database_url"),
+        ("FOOTY_DATABASE_URL_FILE", "database_url"),
+        ("API_FOOTBALL_KEY_FILE", "api_football_key"),
+        ("FOOTY_S3_SECRET_KEY_FILE", "s3_secret_key"),
+        ("FOOTY_BROWSER_SECRET_FILE", "browser_secret"),
+    ],
+)
+@pytest.mark.parametrize("place", ["environment", ".env"])
+def test_a_secret_is_read_from_a_file(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, variable: str, field: str, place: str
+) -> None:
+    value = f"postgresql://footy:{SECRET}@db/footy" if field == "database_url" else SECRET
+    (folder / "secret").write_text(f"{value}\n")
+    if place == ".env":
+        (folder / ".env").write_text(f"{variable}={folder / 'secret'}\n")
+    else:
+        monkeypatch.setenv(variable, str(folder / "secret"))
+    settings = load_settings()
+    assert getattr(settings, field).get_secret_value() == value
+    assert SECRET not in repr(settings)
+
+
+def test_a_secret_given_directly_wins_over_its_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / "secret").write_text("from the file")
+    monkeypatch.setenv("FOOTY_S3_SECRET_KEY_FILE", str(folder / "secret"))
+    monkeypatch.setenv("FOOTY_S3_SECRET_KEY", "direct")
+    secret = load_settings().s3_secret_key
+    assert secret is not None
+    assert secret.get_secret_value() == "direct"
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("FOOTY_S3_SECRET_KEY_FILE", "FOOTY_S3_SECRET_KEY_FILE: .*nowhere cannot be read: No such file"),
+        ("FOOTY_POLL_SECONDS_FILE", "FOOTY_POLL_SECONDS_FILE is not a setting"),
+    ],
+)
+def test_only_secrets_have_files_and_a_missing_one_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, variable: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, str(folder / "nowhere"))
+    with pytest.raises(SettingsError, match=said):
+        load_settings()

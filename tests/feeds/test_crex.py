@@ -20,6 +20,7 @@ from found_footy.feeds.crex import Crex
 from found_footy.feeds.crex_page import id_of
 from found_footy.feeds.poll_state import is_the_feeds_fault
 from found_footy.fixtures.models import LiveFixture, MatchMinute, Score, Side, Toss, WicketKind
+from found_footy.runtime.browser_secret import HEADER
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.retry import RetryRules
 
@@ -70,7 +71,7 @@ class World:
             "now": lambda: START,  # also when midnight comes before the last test
             "http_first": False,
         }
-        return Crex(self.url, self.browser, **given | changes)  # type: ignore[arg-type]
+        return Crex(self.url, self.browser, {HEADER: "secret"}, **given | changes)  # type: ignore[arg-type]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -82,6 +83,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]
         options = BrowserOptions(
             "http://x.example",
             tmp_path_factory.mktemp("browser") / "profile",
+            secret="secret",
             port=0,
             page_hosts=(host,),
             private_hosts=(host,),
@@ -258,12 +260,27 @@ async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None
     assert not is_the_feeds_fault(answer.failures[MATCH_ID])
     assert "footy browser" in str(answer.failures[MATCH_ID])
     elsewhere = Crex(
-        "https://elsewhere.example", world.browser, timeout=5, retry=RetryRules(attempts=1), http_first=False
+        "https://elsewhere.example",
+        world.browser,
+        {HEADER: "secret"},
+        timeout=5,
+        retry=RetryRules(attempts=1),
+        http_first=False,
     )
     answer = await elsewhere.fixtures_by_ids([MATCH_ID])
     assert [error.kind for error in answer.failures.values()] == ["FeedRejected"]
     for each in (other, elsewhere):
         await each.aclose()
+
+
+async def test_another_secret_is_no_fault_of_the_feed(world: World) -> None:
+    stranger = Crex(
+        world.url, world.browser, {HEADER: "another"}, timeout=5, retry=RetryRules(attempts=1), http_first=False
+    )
+    answer = await stranger.fixtures_by_ids([MATCH_ID])
+    await stranger.aclose()
+    assert [error.kind for error in answer.failures.values()] == ["BrowserAway"]
+    assert "FOOTY_BROWSER_SECRET" in str(answer.failures[MATCH_ID])
 
 
 async def test_check_says_what_is_there(world: World, feed: Crex) -> None:

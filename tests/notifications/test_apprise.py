@@ -13,7 +13,7 @@ import pytest
 
 from found_footy.errors import BadRequest, DeliveryUnavailable
 from found_footy.notifications import apprise as module
-from found_footy.notifications.apprise import AppriseSender, redact_secrets
+from found_footy.notifications.apprise import AppriseSender, names_local_file, redact_secrets
 from found_footy.notifications.models import DeliveryOutcome, OutgoingMessage, SendResult
 from tests.clips.hostile_server import HostileServer, Reply, redirect
 from tests.support.notifications import Receiver
@@ -146,3 +146,30 @@ async def test_the_target_is_not_on_a_command_line(monkeypatch: pytest.MonkeyPat
 )
 def test_secrets_of_a_target_are_redacted(text: str, target: str, shown: str) -> None:
     assert redact_secrets(text, target) == shown
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/?template=/etc/passwd",
+        "discord://4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js?TEMPLATE=secret.json",
+        "workflows://host:443/workflow/signature/?template=http://127.0.0.1/x",
+        "mailto://user:pass@example.com?pgppub=%2Froot%2Fkey",
+        "ntfy://host/topic?attach=file%253A%252F%252F%252Fetc%252Fpasswd",
+        "ntfy://host/topic?icon=~/.ssh/id_rsa",
+        "ntfy://host/topic?icon=%2e%2e/secret",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_target_cannot_name_local_files(target: str) -> None:
+    assert names_local_file(target)
+
+
+async def test_a_target_with_a_local_file_is_refused() -> None:
+    with pytest.raises(BadRequest, match="cannot name local files"):
+        await check("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/?template=/etc/passwd")
+
+
+@pytest.mark.parametrize("target", ["ntfys://host/topic?priority=high&tags=a,b", "tgram://123:abc/456?format=html"])
+def test_other_parameters_of_a_target_are_no_files(target: str) -> None:
+    assert not names_local_file(target)

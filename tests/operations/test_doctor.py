@@ -31,10 +31,18 @@ from found_footy.clips.ytdlp_state import JsRuntime, YtdlpState
 from found_footy.config import Settings
 from found_footy.operations import doctor
 from found_footy.operations.check_store import PostgresServiceChecks
-from found_footy.operations.doctor import Diagnosis, Examination, Progress, examine, ytdlp_findings
+from found_footy.operations.doctor import (
+    Diagnosis,
+    Examination,
+    Progress,
+    confinement_finding,
+    examine,
+    ytdlp_findings,
+)
 from found_footy.operations.doctor_report import MAX_REPORT_BYTES, report_document, to_markdown, write_report
 from found_footy.operations.models import UnexpectedAnswer
 from found_footy.operations.service_checks import ServiceChecker
+from found_footy.runtime.confinement import Available
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.redaction import Redactor
 from found_footy.runtime.schedules import ALL_SCHEDULES
@@ -395,3 +403,18 @@ def test_a_page_cannot_break_out_of_its_fence(tmp_path: Path) -> None:
 def test_the_settings_know_what_must_not_leave() -> None:
     redactor = build_redactor(secret_settings(Path(os.curdir)))
     assert redactor.text("x database-pa55 operator.example.social y") == "x *** *** y"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "state", "said"),
+    [
+        (Available(7, True, "nobody"), "ok", "Landlock 7, seccomp, user nobody"),
+        (Available(4, True, None), "ok", "Landlock 4, seccomp"),
+        (Available(0, True, None), "warning", "lacks Landlock"),
+        (Available(0, False, None), "warning", "lacks Landlock and seccomp"),
+    ],
+)
+def test_the_doctor_says_what_does_not_confine_decoders(kernel: Available, state: str, said: str) -> None:
+    finding = confinement_finding(kernel)
+    assert finding.state == state
+    assert said in finding.said

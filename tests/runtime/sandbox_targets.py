@@ -7,7 +7,10 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -141,3 +144,81 @@ def connect(context: SandboxContext, host: str, port: int) -> Reply:
 def print_and_leave(context: SandboxContext, text: str) -> NoReturn:
     os.write(2, text.encode())
     os._exit(3)
+
+
+# --- what a compromised decoder would try
+
+
+def attempt(context: SandboxContext, path: str, names: list[str], *arguments: Any) -> Reply:
+    """The error of each attempt, None where it succeeded."""
+    return {name: _outcome(_ATTEMPTS[name], *arguments) for name in names}, ()
+
+
+def _outcome(action: Callable[..., Any], *arguments: Any) -> str | None:
+    try:
+        action(*arguments)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
+
+
+def _call(number: int, *arguments: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _open_socket(*_: Any) -> None:
+    # The C library, because the guard in Python is no obstacle to native code.
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.socket(2, 1, 0) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _fork(*_: Any) -> None:
+    if os.fork() == 0:
+        os._exit(0)
+
+
+_ATTEMPTS: dict[str, Callable[..., Any]] = {
+    "read a file elsewhere": lambda secret, parent: Path(secret).read_bytes(),
+    "write a file elsewhere": lambda secret, parent: Path(secret).with_name("new").write_bytes(b"x"),
+    "read the parent's environment": lambda secret, parent: Path(f"/proc/{parent}/environ").read_bytes(),
+    "read the parent's memory": lambda secret, parent: open(f"/proc/{parent}/mem", "rb").close(),
+    "read the parent's command line": lambda secret, parent: Path(f"/proc/{parent}/cmdline").read_bytes(),
+    "kill the parent": lambda secret, parent: os.kill(parent, 0),
+    "open a socket": _open_socket,
+    "start a process": _fork,
+    "start a program": lambda secret, parent: os.execv("/bin/true", ["true"]),
+    "trace the parent": lambda secret, parent: _call(101 if os.uname().machine == "x86_64" else 117, 16, parent, 0, 0),
+    "make a namespace": lambda secret, parent: _call(272 if os.uname().machine == "x86_64" else 97, 0x1000_0000),
+}
+"""By what they attempt; arguments: a file outside, and the process id of the worker."""
+
+
+def privileges(context: SandboxContext, path: str) -> Reply:
+    status = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
+    return {
+        "user": os.getresuid(),
+        "groups": os.getgroups(),
+        "new_privileges": status["NoNewPrivs"] == "0",
+        "capabilities": int(status["CapEff"], 16),
+        "filters": int(status["Seccomp_filters"]),
+    }, ()
+
+
+def run_a_program(context: SandboxContext, path: str, *command: str) -> Reply:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return {"code": done.returncode, "said": done.stdout + done.stderr}, ()
+
+
+def use_threads(context: SandboxContext, path: str) -> Reply:
+    with ThreadPoolExecutor(4) as pool:
+        return {"sum": sum(pool.map(abs, range(10)))}, ()
+
+
+def write_many_files(context: SandboxContext, path: str) -> NoReturn:
+    number = 0
+    while True:
+        Path(path, str(number)).write_bytes(bytes(100_000))
+        number += 1

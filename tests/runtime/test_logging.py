@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.runtime.logging import configure, hide_secrets
+from found_footy.runtime.logging import configure, hide_secrets, hide_values
 
 SECRET = "s3cr3t-value"
 log = logging.getLogger("found_footy.feeds.test")
@@ -84,6 +84,16 @@ def test_a_line_end_in_a_message_makes_no_second_json_line() -> None:
     log.info('one\ntwo "quoted"\x1b[31m', extra={"team": "a\nb"})
     (line,) = lines(stream)
     assert (line["msg"], line["team"]) == ('one\ntwo "quoted"\x1b[31m', "a\nb")
+
+
+def test_secrets_of_the_settings_are_hidden_without_their_names() -> None:
+    stream = logs("json")
+    hide_values([SECRET, "abc"])
+    try:
+        log.info("the server said %s to abc", SECRET)
+        assert lines(stream)[0]["msg"] == "the server said *** to abc"
+    finally:
+        hide_values([])
 
 
 FORGED = "sent\r\n14:03:00 ERROR runtime forged\x1b[2K\x9b1m\u2028\u202eabc"

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import pwd
 import resource
 import signal
 import socket
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from found_footy.runtime import sandbox
+from found_footy.runtime.confinement import available
 from found_footy.runtime.sandbox import (
     MAX_ATTEMPTS,
     MAX_REPLY_BYTES,
@@ -32,6 +34,7 @@ from found_footy.runtime.sandbox import (
 from found_footy.runtime.sandbox_child import LENGTH
 
 TARGETS = "tests.runtime.sandbox_targets"
+PYTHON = Path(sys.executable).resolve()
 LIMITS = SandboxLimits(seconds=60, memory_mb=512)
 
 
@@ -50,9 +53,15 @@ async def own() -> AsyncIterator[Sandbox]:
     await made.aclose()
 
 
+def folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
 async def call(
     box: Sandbox, name: str, *arguments: Any, limits: SandboxLimits = LIMITS, **options: Any
 ) -> dict[str, Any]:
+    if arguments and str(arguments[0]).startswith("/") and not limits.writes:
+        limits = replace(limits, writes=(folder_of(Path(arguments[0])),))
     return (await box.run(f"{TARGETS}:{name}", arguments, limits, **options)).header
 
 
@@ -174,6 +183,105 @@ async def test_the_limits_hold(own: Sandbox, monkeypatch: pytest.MonkeyPatch) ->
     assert found["descriptors"] == [0, 1, 2, 3, 4]
 
 
+AVAILABLE = available()
+needs_landlock = pytest.mark.skipif(AVAILABLE.landlock == 0, reason="the kernel has no Landlock")
+needs_seccomp = pytest.mark.skipif(not AVAILABLE.seccomp, reason="the kernel has no seccomp filters")
+needs_root = pytest.mark.skipif(AVAILABLE.user is None, reason="not started as root")
+
+
+async def attempt(box: Sandbox, folder: Path, *names: str, limits: SandboxLimits = LIMITS) -> dict[str, Any]:
+    secret = folder / "secret"
+    secret.write_text("secret")
+    limits = replace(limits, writes=(folder / "own",))
+    limits.writes[0].mkdir(exist_ok=True)
+    return await call(box, "attempt", "", list(names), str(secret), os.getpid(), limits=limits)
+
+
+@needs_landlock
+async def test_a_decoder_reads_and_writes_only_its_own_files(shared: Sandbox, tmp_path: Path) -> None:
+    found = await attempt(shared, tmp_path, "read a file elsewhere", "write a file elsewhere")
+    assert found["read a file elsewhere"] == found["write a file elsewhere"] == "Permission denied"
+    readable = replace(LIMITS, reads=(tmp_path / "secret",))
+    found = await attempt(shared, tmp_path, "read a file elsewhere", "write a file elsewhere", limits=readable)
+    assert found["read a file elsewhere"] is None
+    assert found["write a file elsewhere"] == "Permission denied"
+
+
+@needs_landlock
+async def test_a_decoder_cannot_read_or_disturb_its_parent(shared: Sandbox, tmp_path: Path) -> None:
+    found = await attempt(
+        shared,
+        tmp_path,
+        "read the parent's environment",
+        "read the parent's memory",
+        "read the parent's command line",
+        "kill the parent",
+        "trace the parent",
+    )
+    assert [name for name in found if found[name] is None] == []
+
+
+@needs_seccomp
+async def test_a_decoder_has_no_network_no_processes_and_no_namespaces(shared: Sandbox, tmp_path: Path) -> None:
+    names = ("open a socket", "start a process", "start a program", "make a namespace")
+    found = await attempt(shared, tmp_path, *names)
+    assert [name for name in names if found[name] is None] == []
+    online = await attempt(shared, tmp_path, "open a socket", limits=replace(LIMITS, network=NetworkAccess()))
+    assert online["open a socket"] is None
+    assert (await call(shared, "use_threads", ""))["sum"] == 45
+
+
+@needs_root
+async def test_root_becomes_an_unprivileged_user(shared: Sandbox) -> None:
+    found = await call(shared, "privileges", "")
+    assert (set(found["user"]), found["groups"]) == ({pwd.getpwnam("nobody").pw_uid}, [])
+    assert found["capabilities"] == 1 << 2, "to open files in closed folders, which Landlock narrows"
+
+
+async def test_no_new_privileges_can_be_gained(shared: Sandbox) -> None:
+    found = await call(shared, "privileges", "")
+    assert found["new_privileges"] is False
+    assert found["filters"] == AVAILABLE.seccomp
+
+
+async def test_only_named_programs_can_be_started(shared: Sandbox, tmp_path: Path) -> None:
+    # It imports modules, reads its own entry in /proc, and works in a folder that is closed to others.
+    script = "import json, os; print(len(os.listdir('/proc/self/fd')) > 0, os.path.exists('secret'))"
+    (tmp_path / "secret").touch()
+    limits = replace(LIMITS, programs=(PYTHON,), folder=tmp_path, limit_address_space=False)
+    found = await call(shared, "run_a_program", "", sys.executable, "-c", script, limits=limits)
+    assert (found["code"], found["said"].strip()) == (0, "True True")
+    if AVAILABLE.landlock:
+        script = "import socket; socket.create_connection(('127.0.0.1', 9))"
+        found = await call(shared, "run_a_program", "", sys.executable, "-c", script, limits=limits)
+        assert "PermissionError" in found["said"]
+
+
+FORK_BOMB = """
+import os, time
+started = 0
+try:
+    while started < 600:
+        if os.fork() == 0:
+            os.closerange(0, 10)
+            time.sleep(60)
+        started += 1
+except OSError:
+    print("limited")
+"""
+
+
+async def test_programs_cannot_start_any_number_of_processes(shared: Sandbox) -> None:
+    limits = replace(LIMITS, programs=(PYTHON,), limit_address_space=False)
+    found = await call(shared, "run_a_program", "", sys.executable, "-c", FORK_BOMB, limits=limits)
+    assert found["said"].strip() == "limited"
+
+
+async def test_all_files_together_are_limited(shared: Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="too many bytes"):
+        await call(shared, "write_many_files", str(tmp_path), limits=replace(LIMITS, total_bytes=5_000_000))
+
+
 async def test_our_own_limits_do_not_change(shared: Sandbox) -> None:
     before = resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_NOFILE)
     await call(shared, "fine", "")
@@ -239,7 +347,8 @@ async def test_a_cancelled_call_kills_its_process(own: Sandbox, tmp_path: Path) 
 
 
 async def test_children_of_a_process_die_with_it(shared: Sandbox) -> None:
-    await is_gone((await call(shared, "fork", ""))["pid"])
+    limits = replace(LIMITS, programs=(Path(sys.executable),))
+    await is_gone((await call(shared, "fork", "", limits=limits))["pid"])
 
 
 async def test_nothing_leaks(own: Sandbox) -> None:
@@ -309,11 +418,13 @@ async def test_closing_stops_everything_and_is_final(own: Sandbox, tmp_path: Pat
 
 WORKER = f"""
 import asyncio, sys
+from pathlib import Path
 from found_footy.runtime.sandbox import Sandbox, SandboxLimits
 
 async def main():
     box = Sandbox()
-    call = asyncio.create_task(box.run("{TARGETS}:sleep", [sys.argv[1]], SandboxLimits(600, 512)))
+    limits = SandboxLimits(600, 512, writes=(Path(sys.argv[1]).parent,))
+    call = asyncio.create_task(box.run("{TARGETS}:sleep", [sys.argv[1]], limits))
     while box.pid is None:
         await asyncio.sleep(0)
     print(box.pid, flush=True)

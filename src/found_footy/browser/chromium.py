@@ -7,9 +7,12 @@ import fcntl
 import logging
 import os
 import secrets
+import shlex
 import shutil
 import signal
+import stat
 import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -23,6 +26,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from found_footy.browser.models import BrowserOptions
 from found_footy.errors import AlreadyRunning, SettingsError, SourceUnavailable
+from found_footy.runtime import confinement
+from found_footy.runtime.confinement import landlock_version
 
 log = logging.getLogger(__name__)
 
@@ -587,14 +592,18 @@ async def _start_driver(mark: str) -> tuple[Playwright, ProcessTree]:
 async def _launch(
     driver: Playwright, executable: Path, profile: Path, mark: str, flags: list[str], *, headless: bool
 ) -> BrowserContext:
+    has_sandbox = await asyncio.to_thread(_has_sandbox, executable)
+    if not has_sandbox:
+        log.warning("Chromium runs without its own sandbox", extra={"action": "browser_not_sandboxed"})
+    # A window needs the files and sockets of its display.
+    is_confined = headless and landlock_version() > 0 and (has_sandbox or os.geteuid() == 0)
     return await driver.chromium.launch_persistent_context(
         profile,
-        executable_path=executable,
+        executable_path=await asyncio.to_thread(_write_launcher, executable, profile) if is_confined else executable,
         headless=headless,
         args=flags,
-        env=environment(os.environ, profile, mark),
-        # Chromium refuses to start as root with its sandbox.
-        chromium_sandbox=os.geteuid() != 0,
+        env=environment(os.environ, profile, mark, is_confined=is_confined),
+        chromium_sandbox=has_sandbox and (is_confined or os.geteuid() != 0),
         # Playwright allows every page to open popups; Chromium by default requires a user click.
         ignore_default_args=["--disable-popup-blocking"],
         viewport={"width": 1280, "height": 1600} if headless else None,
@@ -604,17 +613,43 @@ async def _launch(
     )
 
 
-def environment(given: Mapping[str, str], profile: Path, mark: str) -> dict[str, str | float | bool]:
+def _has_sandbox(executable: Path) -> bool:
+    """Whether Chromium can sandbox its renderers, as the user that it will have. Root cannot keep its own user."""
+    command = [sys.executable, "-I", "-S", confinement.__file__, "--probe"]
+    if subprocess.run(command, check=False, capture_output=True, timeout=10).returncode == 0:
+        return True
+    helpers = (folder / "chrome-sandbox" for folder in (executable.resolve().parent, Path("/usr/lib/chromium")))
+    return os.geteuid() != 0 and any(each.exists() and each.stat().st_mode & stat.S_ISUID for each in helpers)
+
+
+def _write_launcher(executable: Path, profile: Path) -> Path:
+    """Return a program that starts Chromium without privileges, and without access to files but its own."""
+    command = [sys.executable, "-I", "-S", confinement.__file__, profile, _crash_folder(profile), "--", executable]
+    path = profile.parent / "launch"
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, command))} "$@"\n')
+    path.chmod(0o700)
+    return path
+
+
+def _crash_folder(profile: Path) -> Path:
+    return profile.parent / "crashes"
+
+
+def environment(
+    given: Mapping[str, str], profile: Path, mark: str, *, is_confined: bool = False
+) -> dict[str, str | float | bool]:
     """Return the variables that Chromium needs, without keys and passwords of the settings."""
     kept = {name: value for name, value in given.items() if name in ENVIRONMENT or name.startswith(("LC_", "XDG_"))}
     name, _, value = mark.partition("=")
-    return {**kept, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(profile.parent / "crashes")}
+    home = {"HOME": os.fspath(profile)} if is_confined else {}
+    return {**kept, **home, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(_crash_folder(profile))}
 
 
 def _prepare(profile: Path) -> None:
     """Make the profile readable for its owner only, because it holds the login."""
     profile.mkdir(parents=True, exist_ok=True, mode=0o700)
     profile.chmod(0o700)
+    _crash_folder(profile).mkdir(exist_ok=True, mode=0o700)
     # Left behind by a killed browser, perhaps under another host name. `owned` guarantees exclusive use.
     for name in ("SingletonLock", "SingletonCookie", "SingletonSocket"):
         profile.joinpath(name).unlink(missing_ok=True)

@@ -19,7 +19,16 @@ MAX_REASON_LENGTH = 200
 class BrowserClient:
     """Health of the browser service, and the command to restart its browser."""
 
-    def __init__(self, url: str, *, facts_seconds: float = FACTS_SECONDS, recycle_seconds: float = RECYCLE_SECONDS):
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        facts_seconds: float = FACTS_SECONDS,
+        recycle_seconds: float = RECYCLE_SECONDS,
+    ) -> None:
+        """`headers` contain the service's secret."""
+        self._headers = headers
         self._url = url.rstrip("/")
         self._facts_seconds = facts_seconds
         self._recycle_seconds = recycle_seconds
@@ -28,6 +37,8 @@ class BrowserClient:
         """Return the facts, also of an unhealthy service, which sends them with status 503."""
         health = await self.request("GET", "/health", self._facts_seconds)
         browser = health.get("browser")
+        if not isinstance(browser, dict) and "healthy" in health:
+            raise SourceUnavailable(f"`footy browser` at {self._url} has another FOOTY_BROWSER_SECRET")
         if not isinstance(browser, dict):
             raise SourceChanged(f"the server at {self._url} is not `footy browser`")
         return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
@@ -64,7 +75,11 @@ class BrowserClient:
         """Return the JSON of a response with any status: an unhealthy service sends its facts with an error status."""
         # A new connection per call, because the service may have been restarted.
         client = HttpClient(
-            HttpLimits(seconds, max_bytes=MAX_BYTES), base_url=self._url, translate=self._translate, use_proxy=False
+            HttpLimits(seconds, max_bytes=MAX_BYTES),
+            base_url=self._url,
+            headers=self._headers,
+            translate=self._translate,
+            use_proxy=False,
         )
         try:
             document = (await client.request(method, path, json=body)).json()

@@ -12,6 +12,8 @@ class BrowserOptions:
     """Base URL of X, or of a simulator."""
     profile: Path
     """Folder of Chromium's profile with the login. Only one Chromium may use it at a time."""
+    secret: str = ""
+    """What clients must send. Without one, only `/health` answers, and says no more than whether it is healthy."""
     port: int = 8888
     """Port on loopback; 0 picks a free one."""
     executable: Path | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
 from found_footy.browser.x_search import XSearchRequest, parse_time
@@ -31,6 +33,7 @@ from found_footy.errors import (
     SourceRateLimited,
     SourceUnavailable,
 )
+from found_footy.runtime.browser_secret import HEADER
 
 if TYPE_CHECKING:
     from found_footy.browser.service import BrowserService
@@ -56,6 +59,7 @@ DEFAULT_POSTS = 50
 MAX_URL_LENGTH = 1000
 MAX_BODY_BYTES = 4096
 MAX_REASON_LENGTH = 200
+SECRET_HINT = "Set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients."
 
 
 class InvalidBrowserRequest(Exception):
@@ -108,13 +112,38 @@ async def parse_command(request: Request) -> tuple[str, bool]:
     return reason or "on request", recovery is True
 
 
+class SecretMiddleware:
+    """Refuses requests without the service's secret: whoever sends them uses the account. `/health` is open."""
+
+    def __init__(self, app: ASGIApp, secret: str) -> None:
+        self._app = app
+        self._secret = secret.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != "/health" and not self._is_authorized(scope):
+            await _error("NotAllowed", "wrong or missing secret of the browser service", SECRET_HINT, 403)(
+                scope, receive, send
+            )
+            return
+        await self._app(scope, receive, send)
+
+    def _is_authorized(self, scope: Scope) -> bool:
+        return bool(self._secret) and hmac.compare_digest(_sent_secret(scope), self._secret)
+
+
+def _sent_secret(scope: Scope) -> bytes:
+    return next((value for name, value in scope["headers"] if name == HEADER.lower().encode()), b"")
+
+
 def browser_app(service: BrowserService) -> Starlette:
     async def search(request: Request) -> Response:
         posts = await service.search(parse_search_request(request.query_params))
         return _json({"posts": [post.to_json(service.options.x_url) for post in posts]})
 
-    async def health(_: Request) -> Response:
+    async def health(request: Request) -> Response:
         facts = service.health()
+        if not hmac.compare_digest(_sent_secret(request.scope), service.options.secret.encode()):
+            return _json({"healthy": facts["healthy"]}, 200 if facts["healthy"] else 503)
         if facts["healthy"]:
             return _json(facts)
         return _json({**facts, "error": _error_part("SourceUnavailable", facts["message"], "")}, 503)
@@ -144,7 +173,10 @@ def browser_app(service: BrowserService) -> Starlette:
             Route("/reset", reset, methods=["POST"]),
         ],
         # A web page can send requests to loopback under its own host name (DNS rebinding).
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+            Middleware(SecretMiddleware, secret=service.options.secret),
+        ],
         exception_handlers={FootyError: _error_response, InvalidBrowserRequest: _bad_request},
     )
 

@@ -16,8 +16,10 @@ from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, log_start,
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
+from found_footy.runtime.browser_secret import browser_headers, browser_secret
 from found_footy.runtime.data_folder import with_running_engines
-from found_footy.runtime.logging import configure
+from found_footy.runtime.logging import configure, hide_values
+from found_footy.secrets import secret_values
 
 if TYPE_CHECKING:
     from found_footy.browser.models import BrowserOptions
@@ -41,6 +43,7 @@ def browser_options(settings: Settings) -> BrowserOptions:
 
     return BrowserOptions(
         x_url=settings.x_url,
+        secret=browser_secret(settings),
         profile=settings.data_dir.absolute() / "browser" / "profile",
         port=settings.browser_port,
         executable=settings.browser_path,
@@ -111,6 +114,7 @@ def run() -> None:
 
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
+    hide_values([*secret_values(settings), browser_secret(settings)])
     log_start("browser")
 
     async def body() -> None:
@@ -201,4 +205,4 @@ def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
     """Return the service's response with any status: an unhealthy service includes its state."""
     from found_footy.browser.client import BrowserClient
 
-    return asyncio.run(BrowserClient(_url(settings)).request("GET", path, seconds))
+    return asyncio.run(BrowserClient(_url(settings), browser_headers(settings)).request("GET", path, seconds))

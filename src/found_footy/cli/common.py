@@ -18,7 +18,8 @@ from rich.console import Console
 
 from found_footy.config import Settings, load_settings
 from found_footy.runtime.data_folder import with_running_engines
-from found_footy.runtime.logging import configure
+from found_footy.runtime.logging import configure, hide_values
+from found_footy.secrets import secret_values
 from found_footy.version import current_build
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def settings_with_logs(level: str | None = None) -> Settings:
     """Load the settings and configure logging; `level` overrides the setting."""
     settings = load_settings()
     configure(settings.log_format, level or settings.log_level)
+    hide_values(secret_values(settings))
     return settings
 
 

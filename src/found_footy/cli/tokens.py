@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+DEFAULT_DAYS = 90
+
 token = typer.Typer(
     name="token",
     help="Create, list and revoke access tokens.",
@@ -31,7 +33,8 @@ def create(
     role: Annotated[
         str, typer.Option(help="reader, editor or operator; each includes the rights of the ones before it.")
     ],
-    days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = (None),
+    days: Annotated[int, typer.Option(min=1, max=36500, help="Days until it expires.")] = DEFAULT_DAYS,
+    never_expires: Annotated[bool, typer.Option("--never-expires", help="Ignore --days.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it. It cannot be shown again: only its hash is stored."""
@@ -41,13 +44,16 @@ def create(
     given = _role(role)
     now = _now()
     random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
-    made, text = new_token(called, given, now, random, secret, timedelta(days=days) if days else None)
+    lasts = None if never_expires else timedelta(days=days)
+    made, text = new_token(called, given, now, random, secret, lasts)
     _with_access(lambda access: access.add_token(made))
     if as_json:
         print_json({**_document(made, now), "token": text})
     else:
         out.print(text, markup=False, soft_wrap=True)
-        err.print(f"{made.role} token {made.id} for {called!r}; it will not be shown again", markup=False, style="dim")
+        ends = _end(made, now) or "never expires"
+        said = f"{made.role} token {made.id} for {called!r}, {ends}; it will not be shown again"
+        err.print(said, markup=False, style="dim")
 
 
 @token.command(name="list")

@@ -15,7 +15,7 @@ from found_footy.clips.models import RejectionReason
 from found_footy.clips.ytdlp_state import js_runtimes
 from found_footy.errors import CandidateRejected, DownloadUnavailable
 from found_footy.runtime.http import redact_url, redact_urls
-from found_footy.runtime.sandbox import NetworkAccess, Sandbox, SandboxError, SandboxLimits, stderr_tail
+from found_footy.runtime.sandbox import NetworkAccess, Sandbox, SandboxEnd, SandboxError, SandboxLimits, stderr_tail
 from found_footy.text import clean_text
 
 _WORDS: tuple[tuple[str, RejectionReason | None], ...] = (
@@ -120,7 +120,8 @@ class YtDlp:
     ) -> None:
         with tempfile.TemporaryDirectory(prefix=".yt-dlp-", dir=to.parent) as name:
             folder = Path(name)
-            runtimes = {runtime.name: {"path": runtime.path} for runtime in js_runtimes()}
+            found_runtimes = js_runtimes()
+            runtimes = {each.name: {"path": each.path} for each in found_runtimes}
             request = {
                 "url": str(url),
                 "folder": str(folder),
@@ -135,6 +136,8 @@ class YtDlp:
                 seconds=limits.max_seconds,
                 memory_mb=MEMORY_MB,
                 file_bytes=limits.max_bytes + SPARE_BYTES,
+                total_bytes=2 * (limits.max_bytes + SPARE_BYTES),  # streams, and the file that they are joined into
+                programs=tuple(Path(runtime.path) for runtime in found_runtimes),
                 open_files=OPEN_FILES,
                 processors=1,
                 limit_address_space=not runtimes,
@@ -150,6 +153,8 @@ class YtDlp:
                     error,
                     extra={"action": "ytdlp_failed", "stderr": short_text(stderr_tail(folder))},
                 )
+                if error.end is SandboxEnd.TOO_MANY_BYTES:
+                    raise CandidateRejected(RejectionReason.TOO_LARGE, f"{redact_url(url)}: {error.detail}") from None
                 raise DownloadUnavailable(f"{redact_url(url)}: yt-dlp failed: {error.end}") from None
             if "failed" in answer:
                 if answer.get("refused"):

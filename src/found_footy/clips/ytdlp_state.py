@@ -16,7 +16,7 @@ MAX_AGE = timedelta(days=30)
 """Sites change their pages, so old extractors often fail."""
 RUNTIMES = ("deno", "node")
 """In order of preference: deno runs without permissions."""
-RENEW = f"{sys.executable} -m pip install -U yt-dlp"
+RENEW = f"`make update-ytdlp` in the project's folder, elsewhere `{sys.executable} -m pip install -U yt-dlp`"
 
 
 @dataclass(frozen=True, slots=True)

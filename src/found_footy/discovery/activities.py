@@ -251,6 +251,10 @@ class SearchActivities:
         Files that were rejected by the feed's data stay, in case the feed corrects the goal; retention deletes them.
         """
         goal = await self._clips.goal(order.event_id)
+        if goal.is_confirmed and (await self._clips.open_work(order.event_id)).any:
+            # Not from our workflow, which closes the event first. Retention deletes what is left.
+            log.warning("not swept: the event has open work", extra={"action": "not_swept", "event_id": goal.id})
+            return
         states = await self._clips.video_states(order.event_id)
         keep = await self._clips.reverifiable_videos(order.event_id) if goal.is_confirmed else {}
         staged = [stored.key async for stored in self._objects.list(staging_prefix(goal.id))]

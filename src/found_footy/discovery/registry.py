@@ -16,6 +16,7 @@ from found_footy.discovery.reddit_reader import RedditKeys
 from found_footy.discovery.sources import SocialSource
 from found_footy.discovery.wikidata import Wikidata, is_contact
 from found_footy.discovery.x import XSource
+from found_footy.runtime.browser_secret import browser_headers
 from found_footy.runtime.clock import utc_now
 from found_footy.storage.limits import LocalSourceLimits, RateLimit, RedisSourceLimits, SourceLimits
 from found_footy.storage.redis import RedisCache
@@ -49,7 +50,15 @@ def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[S
                     FxTwitter(settings.fxtwitter_url, settings.x_url, timeout=timeout, limits=limits, now=utc_now)
                 )
             case "x":
-                built.append(XSource(settings.browser_url or "", settings.x_url, timeout=timeout, now=utc_now))
+                built.append(
+                    XSource(
+                        settings.browser_url or "",
+                        settings.x_url,
+                        headers=browser_headers(settings),
+                        timeout=timeout,
+                        now=utc_now,
+                    )
+                )
             case "bluesky":
                 handle, password = settings.bluesky_handle or "", settings.bluesky_password or SecretStr("")
                 secret = password.get_secret_value()

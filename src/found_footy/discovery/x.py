@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -77,10 +77,11 @@ class XSource:
         browser_url: str,
         x_url: str,
         *,
+        headers: Mapping[str, str] | None = None,
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._http = source_client(browser_url, timeout)
+        self._http = source_client(browser_url, timeout, headers)
         self._x_url = x_url.rstrip("/")
         self._now = now
 
@@ -163,6 +164,8 @@ def _raise_for_error(answer: HttpResponse) -> None:
             error = None
         named = _CLASSES.get(optional_text(error, "class"))
         message = clean_text(optional_text(error, "message"), 300)
+        if optional_text(error, "class") == "NotAllowed":
+            raise SourceUnavailable(f"{message}: set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients")
         if named is not None:
             raise named(message or f"{answer.where} answered HTTP {answer.status}")
         raise_for_status(answer, message)

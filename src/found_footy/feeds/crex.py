@@ -76,11 +76,12 @@ _CLASSES: dict[str, type[FeedError | NotFound]] = {
 class BrowserPageClient:
     """Client of `footy browser`."""
 
-    def __init__(self, browser_url: str, timeout: float) -> None:
+    def __init__(self, browser_url: str, timeout: float, headers: Mapping[str, str]) -> None:
         self._timeout = timeout + GRACE_SECONDS
         self._client = HttpClient(
             HttpLimits(self._timeout, max_bytes=MAX_BYTES),
             base_url=browser_url,
+            headers=headers,
             translate=_browser_error,
             use_proxy=False,
         )
@@ -110,6 +111,8 @@ def _service_error(answer: Any, status: int) -> FeedError | NotFound:
     error = answer.get("error") if isinstance(answer, dict) else None
     kind, message = (error.get("class"), error.get("message")) if isinstance(error, dict) else (None, None)
     words = message[:300] if isinstance(message, str) and message.isprintable() else f"HTTP {status}"
+    if kind == "NotAllowed":
+        return BrowserAway("the browser service has another FOOTY_BROWSER_SECRET")
     if kind == "BadRequest":
         return FeedRejected(f"the browser service refuses the page: {words}")
     return _CLASSES.get(str(kind), FeedUnavailable)(words)
@@ -240,6 +243,7 @@ class Crex:
         self,
         base_url: str,
         browser_url: str | None = None,
+        browser_headers: Mapping[str, str] | None = None,
         *,
         timeout: float,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -254,7 +258,7 @@ class Crex:
         self._http = FeedClient(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, permit=permit, now=now)
         self._http_from = 0.0 if http_first else math.inf
         """Monotonic time before which pages are read with the browser."""
-        self._pages = BrowserPageClient(browser_url, timeout) if browser_url else None
+        self._pages = BrowserPageClient(browser_url, timeout, browser_headers or {}) if browser_url else None
         self._now = now
         self._permit = permit
         self._retry = retry or RetryRules()

@@ -25,6 +25,7 @@ from found_footy.fixtures.follow_list import REFRESH_SECONDS, FollowBook
 from found_footy.fixtures.following import Following, following_of
 from found_footy.operations.models import FeedDeclaration
 from found_footy.recordings.playback import recording_feed
+from found_footy.runtime.browser_secret import browser_headers
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.retry import RetryRules
 from found_footy.storage.limits import LeaseSemaphore, RateLimit
@@ -339,6 +340,7 @@ def build_feed(
             return Crex(
                 options.get("base_url", CREX_URL),
                 settings.browser_url,
+                browser_headers(settings) if settings.browser_url else None,
                 timeout=settings.scrape_seconds,
                 now=utc_now,
                 retry=retry,

@@ -41,6 +41,8 @@ FILE_BYTES = 1024 * 1024
 SPRITE_SHEET_BYTES = 64 * 1024 * 1024
 KEYFRAME_BYTES = 16 * 1024 * 1024
 READ_BYTES = 1024 * 1024
+MAX_FILES = 8
+"""Files of the maximum size in a folder that an operation writes to."""
 MAX_SIDE_PX = 8192
 MAX_SHEET_SIDE_PX = 16_383
 """The limit of WebP."""
@@ -106,6 +108,7 @@ class MediaProcessor:
                 self._max_video_seconds,
                 file_bytes=self._max_video_bytes,
                 progress=progress,
+                writes=to,
             )
             master = _validated(path, lambda: parse_master(reply.header, self._max_video_seconds))
             # Computed here: results are cached by this hash, and the sandboxed process is not trusted.
@@ -123,7 +126,9 @@ class MediaProcessor:
     async def cut_clip(self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None) -> None:
         with _removed_on_failure(to):
             arguments = (str(to), first, end)
-            await self._run("cut_clip", path, *arguments, file_bytes=self._max_video_bytes, progress=progress)
+            await self._run(
+                "cut_clip", path, *arguments, file_bytes=self._max_video_bytes, progress=progress, writes=to
+            )
 
     async def can_copy(self, path: Path, first: int, end: int) -> bool:
         """Whether `cut_clip` copies these frames instead of encoding them."""
@@ -147,7 +152,7 @@ class MediaProcessor:
         with _removed_on_failure(to):
             arguments = (str(to), first, end)
             reply = await self._run(
-                "make_sprite_sheet", path, *arguments, file_bytes=SPRITE_SHEET_BYTES, progress=progress
+                "make_sprite_sheet", path, *arguments, file_bytes=SPRITE_SHEET_BYTES, progress=progress, writes=to
             )
             return _validated(path, lambda: parse_sprite(reply.header, end - first))
 
@@ -157,7 +162,14 @@ class MediaProcessor:
         """Raises SettingsError for an unknown rule."""
         parse_rules(rules)
         reply = await self._run(
-            "extract_keyframes", path, str(folder), first, end, list(rules), file_bytes=KEYFRAME_BYTES
+            "extract_keyframes",
+            path,
+            str(folder),
+            first,
+            end,
+            list(rules),
+            file_bytes=KEYFRAME_BYTES,
+            writes=folder,
         )
         return _validated(path, lambda: parse_keyframes(reply.header, first, end, rules))
 
@@ -175,8 +187,14 @@ class MediaProcessor:
         *arguments: Any,
         file_bytes: int = FILE_BYTES,
         progress: Progress | None = None,
+        writes: Path | None = None,
     ) -> SandboxReply:
-        limits = replace(self._limits, file_bytes=file_bytes)
+        """`writes` is a folder, or a file that is created here: the process cannot create one beside others."""
+        limits = replace(self._limits, file_bytes=file_bytes, reads=(path,))
+        if writes is not None:
+            if not await asyncio.to_thread(writes.is_dir):
+                await asyncio.to_thread(_create, writes)
+            limits = replace(limits, writes=(writes,), total_bytes=file_bytes * MAX_FILES)
         try:
             return await self._sandbox.run(f"{OPERATIONS}:{operation}", [str(path), *arguments], limits, progress)
         except SandboxError as error:
@@ -187,6 +205,8 @@ def media_error(error: SandboxError, path: Path, limits: SandboxLimits) -> Footy
     match error.end:
         case SandboxEnd.TIMEOUT:
             return MediaTooLarge(f"{path}: decoding took longer than {limits.seconds:g} s")
+        case SandboxEnd.TOO_MANY_BYTES:
+            return MediaTooLarge(f"{path}: {error.detail}")
         case SandboxEnd.CPU_TIME:
             return MediaTooLarge(f"{path}: decoding took more CPU time than {limits.seconds:g} s allow")
         case SandboxEnd.OUT_OF_MEMORY:
@@ -356,6 +376,13 @@ def _removed_on_failure(to: Path) -> Iterator[None]:
     finally:
         if not complete:
             to.unlink(missing_ok=True)
+
+
+def _create(path: Path) -> None:
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise MediaError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _size(path: Path) -> int:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote
 
 from found_footy.errors import BadRequest, DeliveryUnavailable
 from found_footy.notifications.models import DeliveryOutcome, OutgoingMessage, SendResult, outcome_of_status
@@ -24,6 +25,8 @@ MAX_PROCESSES = 4
 """Each process takes about 60 MB."""
 MEMORY_MB = 1024
 OPEN_FILES = 256
+MAX_BYTES = 16 * 1024 * 1024
+"""Of its temporary files."""
 MAX_ERROR_LENGTH = 200
 MIN_SECRET_LENGTH = 4
 
@@ -67,6 +70,7 @@ class AppriseSender:
                 seconds=self._seconds + STARTUP_SECONDS,
                 memory_mb=MEMORY_MB,
                 open_files=OPEN_FILES,
+                total_bytes=MAX_BYTES,
                 processors=1,
                 folder=folder,
                 network=self._network,
@@ -130,8 +134,23 @@ SCHEMAS = frozenset(
     }
 )
 
+FILE_PARAMETERS = frozenset({"template", "pgppub", "pgpprv", "attach", "config"})
+"""Parameters that Apprise opens as files."""
+
 NATIVE_SCHEMAS = frozenset({"http", "https"})
 """Schemes of native service URLs, accepted if Apprise recognizes the service."""
+
+
+def names_local_file(target: str) -> bool:
+    """Whether a target names a file, which Apprise would read and send."""
+    decoded = unquote(unquote(target))
+    if re.search(r"\bfile:", decoded, re.IGNORECASE):
+        return True
+    pairs = parse_qsl(target.partition("?")[2], keep_blank_values=True)
+    names = {name.strip().lower().lstrip(":+-") for name, _ in pairs}
+    paths = any(re.match(r"\s*(/|~|\.{1,2}/)", unquote(value)) for _, value in pairs)
+    return paths or not FILE_PARAMETERS.isdisjoint(names)
+
 
 PORTS = frozenset({25, 80, 443, 465, 587, 2525, 8008, 8080, 8443, 8448})
 """Ports of web, mail and Matrix."""

@@ -9,7 +9,7 @@ import logging
 from importlib import import_module
 from typing import Any
 
-from found_footy.notifications.apprise import NATIVE_SCHEMAS, SCHEMAS
+from found_footy.notifications.apprise import NATIVE_SCHEMAS, SCHEMAS, names_local_file
 from found_footy.runtime.sandbox_child import Reply, SandboxContext
 
 MAX_LOG_LINES = 5
@@ -34,6 +34,8 @@ def _send(request: dict[str, Any]) -> dict[str, Any]:
     schema = request["target"].partition("://")[0].lower()
     if schema not in SCHEMAS | NATIVE_SCHEMAS:
         return {"valid": False, "log": [f"{schema[:20]}:// is not an allowed service"]}
+    if names_local_file(request["target"]):
+        return {"valid": False, "log": ["a target cannot name local files"]}
     # Imported here, after the limits and the guard are in place.
     apprise: Any = import_module("apprise")
     last_lines = _LastLogLines()

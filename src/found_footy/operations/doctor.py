@@ -23,6 +23,7 @@ from found_footy.operations.check_store import PostgresServiceChecks, build_unex
 from found_footy.operations.models import CheckResult, ServiceCheck, UnexpectedAnswer
 from found_footy.operations.service_checks import Probe, build_checker, build_probes
 from found_footy.runtime import embedded_valkey as valkey
+from found_footy.runtime.confinement import Available, available
 from found_footy.runtime.data_folder import DataFolder, with_running_engines
 from found_footy.runtime.embedded_temporal import find_binary
 from found_footy.runtime.postgres_install import packaged_binaries
@@ -271,7 +272,7 @@ def _binaries(settings: Settings) -> Diagnosis:
 
 
 def _installation(settings: Settings) -> list[Diagnosis]:
-    findings = ytdlp_findings(ytdlp_state(), datetime.now(UTC).date())
+    findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), datetime.now(UTC).date())]
     if contact_missing(settings):
         said = "Wikimedia limits clients that do not say how to reach their operator"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
@@ -279,12 +280,28 @@ def _installation(settings: Settings) -> list[Diagnosis]:
     return [*findings, Diagnosis("Wikidata contact", "ok", "set")]
 
 
+def confinement_finding(kernel: Available) -> Diagnosis:
+    """What separates decoders, yt-dlp and Chromium from this user's files and processes."""
+    has = [f"Landlock {kernel.landlock}"] if kernel.landlock else []
+    has += ["seccomp"] if kernel.seccomp else []
+    has += [f"user {kernel.user}"] if kernel.user else []
+    lacking = ["Landlock"] if not kernel.landlock else []
+    lacking += ["seccomp"] if not kernel.seccomp else []
+    if not lacking:
+        return Diagnosis("confinement", "ok", ", ".join(has))
+    said = f"this kernel, or the container's profile, lacks {' and '.join(lacking)}"
+    advice = (
+        "A broken decoder could read what this user may read: run workers in a container, or on Linux 5.13 or newer."
+    )
+    return Diagnosis("confinement", "warning", said, advice)
+
+
 def ytdlp_findings(state: YtdlpState, today: date) -> list[Diagnosis]:
     """Check the age of yt-dlp, because sites change within weeks, and the JavaScript runtime that YouTube requires."""
     age = state.age(today)
     said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
     if age is not None and age > MAX_AGE:
-        release = Diagnosis("yt-dlp", "warning", said, f"Update it: `{RENEW}`, then restart the workers.")
+        release = Diagnosis("yt-dlp", "warning", said, f"Update it: {RENEW}, then restart the workers.")
     else:
         release = Diagnosis("yt-dlp", "ok", said)
     if state.js_runtimes and state.has_ejs:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from found_footy.config import Settings
 from found_footy.errors import FootyError
 from found_footy.operations.models import CheckKind, CheckResult, ServiceCheck
+from found_footy.runtime.browser_secret import browser_headers
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import Exchange, decisive, record_exchanges
 from found_footy.runtime.redaction import Redactor
@@ -191,7 +192,9 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
             )
         )
     if settings.browser_url is not None:
-        probes.append(Probe("browser", CheckKind.SERVICE, BrowserClient(settings.browser_url).check))
+        probes.append(
+            Probe("browser", CheckKind.SERVICE, BrowserClient(settings.browser_url, browser_headers(settings)).check)
+        )
     return probes
 
 

@@ -12,6 +12,9 @@ PORTS = frozenset({80, 443, 8080, 8443})
 MAX_ADDRESSES = 4
 """Maximum number of addresses per name to try, in order."""
 
+_NOBODYS = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
+"""Addresses of the documentation, which no machine has."""
+
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _UNICAST = IPv6Network("2000::/3")
@@ -21,6 +24,7 @@ _SPECIAL = tuple(
     for text in (
         "0.0.0.0/8",
         "100.64.0.0/10",
+        "168.63.129.16/32",  # metadata of Azure, the only cloud with a global address for it
         "192.0.0.0/24",
         "192.88.99.0/24",
         "224.0.0.0/4",
@@ -44,6 +48,22 @@ def is_public(address: str) -> bool:
     elif isinstance(ip, IPv6Address) and ip not in _UNICAST:
         return False
     return ip.is_global and not any(ip in network for network in _SPECIAL)
+
+
+def is_own(address: str) -> bool:
+    """Whether the address belongs to this machine, by binding to it. Such a service may trust its neighbours."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # Some machines may bind to any address; there, the question has no answer.
+    return _can_bind(family, address) and not _can_bind(family, _NOBODYS[family])
+
+
+def _can_bind(family: socket.AddressFamily, address: str) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def _embedded_ipv4(ip: IPv6Address) -> IPv4Address | None:
@@ -74,8 +94,11 @@ class AddressPolicy:
             return None
         if port not in self._ports:
             return f"port {port} is not allowed"
-        if not all(is_public(address) for address in addresses):
+        given = list(addresses)
+        if not all(is_public(address) for address in given):
             return "address is not public"
+        if any(is_own(address) for address in given):
+            return "address belongs to this machine"
         return None
 
 

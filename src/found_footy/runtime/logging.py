@@ -9,11 +9,13 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+MIN_SECRET_LENGTH = 6
+"""A shorter value would also match ordinary words."""
 _NOISE = {"temporal_workflow", "temporal_activity", "__temporal_openai_agents"}
 
 _KEY_NAMES = r"(?:x-apisports-key|api[_-]?(?:football[_-]?)?key|authorization|passwo?r?d)"
@@ -39,7 +41,18 @@ _COLOURS = {"DEBUG": "\x1b[2m", "INFO": "\x1b[32m", "WARNING": "\x1b[33m", "ERRO
 
 def hide_secrets(text: str) -> str:
     """Mask passwords in URLs, values of secret keys, tokens and signatures."""
-    return _SECRETS.sub(_masked, text)
+    return _SECRETS.sub(_masked, _values.sub("***", text))
+
+
+_values = re.compile(r"(?!)")
+"""Secrets of the settings, wherever they occur. None before `hide_values`."""
+
+
+def hide_values(values: Iterable[str]) -> None:
+    """Mask these texts in all further lines of this process."""
+    global _values
+    known = sorted((each for each in values if len(each) >= MIN_SECRET_LENGTH), key=len, reverse=True)
+    _values = re.compile("|".join(map(re.escape, known)) or r"(?!)")
 
 
 def _masked(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Runs one function in a forked process with limits on time, memory, files and network.
+"""Runs one function in a forked process, confined in time, memory, files, network, user and system calls.
 
 For untrusted files, and for libraries that cannot be cancelled or bring their own networking. The process gets none of
 our keys, proxies or programs, and it is killed with everything it started as soon as the caller stops waiting. Its
@@ -15,7 +15,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -34,6 +35,7 @@ START_SECONDS = 60.0
 MAX_ATTEMPTS = 3
 """If the fork server dies during a call, which is not the input's fault."""
 CLOSE_SECONDS = 5.0
+SIZE_CHECK_SECONDS = 0.25
 MAX_HEADER_BYTES = 65_536
 MAX_REPLY_BYTES = 256 * 1024 * 1024
 """About 30 frames of 1080p, or 9 of 2160p."""
@@ -60,6 +62,14 @@ class SandboxLimits:
     """Beyond what the program itself takes."""
     file_bytes: int = 1024 * 1024
     """Size of each file that it writes."""
+    total_bytes: int | None = None
+    """Of everything in the folders that it may write to."""
+    reads: tuple[Path, ...] = ()
+    """Files and folders that it may read, besides Python and the libraries."""
+    writes: tuple[Path, ...] = ()
+    """Existing files and folders that it may also write, besides `folder`."""
+    programs: tuple[Path, ...] = ()
+    """Programs that it may start; without any, it cannot start a process."""
     open_files: int = 64
     processors: int = field(default_factory=lambda: os.cpu_count() or 1)
     """CPU time is limited to `seconds` on each of them."""
@@ -75,6 +85,7 @@ class SandboxLimits:
 class SandboxEnd(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out of memory"
+    TOO_MANY_BYTES = "too many bytes"
     CPU_TIME = "CPU time"
     KILLED = "killed"
     CRASHED = "crashed"
@@ -165,7 +176,7 @@ class Sandbox:
         try:
             await _wait_until_started(call)
             async with asyncio.timeout(limits.seconds) as clock:
-                return await _receive_reply(call, progress)
+                return await _within_bytes(_receive_reply(call, progress), limits)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -249,6 +260,9 @@ def _request(target: str, arguments: Sequence[Any], limits: SandboxLimits, progr
         "limit_address_space": limits.limit_address_space,
         "file_bytes": limits.file_bytes,
         "open_files": limits.open_files,
+        "reads": [str(each) for each in limits.reads],
+        "writes": [str(each) for each in limits.writes],
+        "programs": [str(each) for each in limits.programs],
         "max_reply_bytes": MAX_REPLY_BYTES,
         "folder": str(limits.folder) if limits.folder is not None else None,
         "network": {"private_hosts": list(network.private_hosts), "ports": sorted(network.ports)} if network else None,
@@ -266,6 +280,34 @@ async def _wait_until_started(call: _Call) -> None:
         raise SandboxError(SandboxEnd.UNAVAILABLE, f"no process started within {START_SECONDS:g} s") from None
     if status != STARTED:
         raise _ForkServerDied
+
+
+async def _within_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: SandboxLimits) -> SandboxReply:
+    """Raises SandboxError as soon as the folders are larger than allowed: the kernel limits each file only."""
+    folders = [each for each in (limits.folder, *limits.writes) if each is not None and each.is_dir()]
+    if limits.total_bytes is None or not folders:
+        return await receiving
+    task = asyncio.create_task(receiving)
+    try:
+        while not (await asyncio.wait({task}, timeout=SIZE_CHECK_SECONDS))[0]:
+            if await asyncio.to_thread(_bytes_in, folders) > limits.total_bytes:
+                detail = f"more than {limits.total_bytes} bytes were written"
+                raise SandboxError(SandboxEnd.TOO_MANY_BYTES, detail)
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def _bytes_in(folders: Sequence[Path]) -> int:
+    """What the files occupy, so that holes do not count."""
+    size = 0
+    for folder in folders:
+        for path, _, names in os.walk(folder):
+            for name in names:
+                with suppress(OSError):  # deleted meanwhile
+                    size += os.lstat(os.path.join(path, name)).st_blocks * 512
+    return size
 
 
 async def _receive_reply(call: _Call, progress: Progress | None) -> SandboxReply:

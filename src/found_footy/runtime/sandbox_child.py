@@ -1,4 +1,4 @@
-"""One sandboxed process: isolates and limits itself, runs one function, sends its reply and exits."""
+"""One sandboxed process: isolates, limits and confines itself, runs one function, sends its reply and exits."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 from found_footy.errors import FootyError
 from found_footy.runtime.addresses import AddressPolicy
+from found_footy.runtime.confinement import Confinement, confine, threads_of, unprivileged_uid
 
 LENGTH = struct.Struct("!I")
 REPLY_FD = 3
@@ -30,6 +31,9 @@ REPLY_FD = 3
 OUT_OF_MEMORY = "out of memory"
 STDERR_FILE = "stderr"
 REPORT_SECONDS = 0.2
+DNS_PORT = 53
+MAX_THREADS = 256
+"""Of all programs that one process may start, together with it."""
 """Minimum time between two progress reports."""
 _PR_SET_PDEATHSIG = 1
 _NO_MEMORY = ("Insufficient memory", "bad_alloc", os.strerror(errno.ENOMEM), os.strerror(errno.EAGAIN))
@@ -64,6 +68,9 @@ def run(request: Mapping[str, Any], reply: int, parent: int) -> NoReturn:
             network = request["network"]
             guard = SocketGuard(AddressPolicy(network["private_hosts"], network["ports"]) if network else None)
             guard.install()
+            confine(_confinement(request), signal.SIGKILL)
+            if os.getppid() != parent:  # it may have ended while the death signal was not set
+                os._exit(1)
             # Vendor libraries are imported here, after the limits and the guard are in place.
             module, _, name = str(request["target"]).partition(":")
             target = getattr(import_module(module), name)
@@ -101,6 +108,18 @@ def _isolate(reply: int, parent: int, folder: str | None, environment: Mapping[s
         tempfile.tempdir = None
 
 
+def _confinement(request: Mapping[str, Any]) -> Confinement:
+    network, folder = request["network"], request["folder"]
+    private = {int(each.rpartition(":")[2]) for each in network["private_hosts"]} if network else set()
+    python = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    return Confinement(
+        reads=tuple(map(Path, (*python, *request["reads"]))),
+        writes=tuple(map(Path, (*request["writes"], *([folder] if folder is not None else [])))),
+        programs=tuple(map(Path, request["programs"])),
+        ports=frozenset({*network["ports"], *private, DNS_PORT}) if network else None,
+    )
+
+
 def _limit(request: Mapping[str, Any]) -> None:
     memory = request["memory_mb"] * 1024 * 1024
     if sys.platform == "linux":  # other systems refuse these limits or ignore them
@@ -113,6 +132,9 @@ def _limit(request: Mapping[str, Any]) -> None:
     _set_limit(resource.RLIMIT_FSIZE, request["file_bytes"])
     _set_limit(resource.RLIMIT_NOFILE, request["open_files"])
     _set_limit(resource.RLIMIT_CORE, 0)
+    if request["programs"]:  # others cannot start processes at all
+        # The kernel counts all threads of the user, so the limit is relative to those that run now.
+        _set_limit(resource.RLIMIT_NPROC, threads_of(unprivileged_uid()) + MAX_THREADS)
 
 
 def _set_limit(limit: int, soft: int, hard: int | None = None) -> None:

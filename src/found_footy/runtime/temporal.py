@@ -23,6 +23,7 @@ from temporalio.service import KeepAliveConfig, RPCError, RPCStatusCode
 from found_footy import errors
 from found_footy.config import Settings
 from found_footy.errors import EngineError, FootyError
+from found_footy.runtime.payload_codec import data_converter
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +52,15 @@ async def connect_temporal(
             if heartbeat_interval is None
             else Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat_interval),
             keep_alive_config=KEEPALIVE,
+            data_converter=data_converter(payload_keys(settings)),
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} is unreachable: {error}") from error
+
+
+def payload_keys(settings: Settings) -> list[str]:
+    keys = settings.temporal_payload_keys
+    return [each.strip() for each in keys.get_secret_value().split(",") if each.strip()] if keys else []
 
 
 CONNECT_RETRY_SECONDS = 60.0

@@ -28,7 +28,8 @@ COMPOSE = DEPLOY / "compose.yaml"
 IMAGE = "localhost/found-footy:test"
 BASE = "localhost/found-footy-base:bookworm"
 PROGRAMS = ("podman", "buildah", "mmdebstrap", "runc")
-LIMITS = ("--ulimit", "nofile=1024:1024")
+LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=2048:2048")
+"""Without both, runc may not set the limits that podman asks for by default."""
 BACKEND = ("hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers")
 
 
@@ -132,9 +133,8 @@ class Machine:
 
     def _options(self, more: Mapping[str, str]) -> Sequence[str]:
         variables = [f"--env={name}={value}" for name, value in {**self.environment, **more}.items()]
-        limits = (*LIMITS, "--ulimit", "nproc=4096:4096")
         hardened = ("--cap-drop=all", "--security-opt=no-new-privileges", "--no-healthcheck")
-        return ("--network=host", "--hostname", self.name, *limits, *hardened, *variables)
+        return ("--network=host", "--hostname", self.name, *LIMITS, *hardened, *variables)
 
     def kill(self) -> None:
         """As a power cut would."""

@@ -28,7 +28,7 @@ from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import Database
 from found_footy.version import COMMIT_LENGTH, VERSION
 from tests.conftest import SharedEngines
-from tests.deploy.containers import Machine, build_image, commit, podman, product_services
+from tests.deploy.containers import LIMITS, Machine, build_image, commit, podman, product_services
 from tests.support.scenarios import ONE_MATCH, rendered_clips
 from tests.support.seaweed import SeaweedServer
 
@@ -93,7 +93,7 @@ class Stack:
         services = product_services()
         prepared = self.front.run(*services["migrate"].command)
         for name, service in services.items():
-            if name.startswith("worker"):
+            if service.command[0] == "worker":
                 self.first.start(service)
                 self.second.start(service)
             elif name in ("web", "watchdog"):
@@ -140,7 +140,7 @@ async def until_settled(simulator: Simulator, store: FixtureStore, check: Callab
     documents: list[dict[str, Any]] = []
     async with asyncio.timeout(900):
         while not (simulator.state().settled and has_settled(simulator.truth, documents)):
-            await asyncio.sleep(1)
+            await asyncio.sleep(3)
             check()
             with suppress(StoreUnavailable):
                 documents = await store.fixtures()
@@ -228,7 +228,5 @@ def test_the_image_shows_version_and_commit_and_runs_without_root(image: str) ->
     assert labels["org.opencontainers.image.version"] == VERSION
     assert labels["org.opencontainers.image.revision"] == commit()
     assert config["User"] == "10001:10001"
-    shown = podman(
-        "run", "--rm", "--network=none", "--ulimit", "nofile=1024:1024", "--no-healthcheck", image, "--version"
-    )
+    shown = podman("run", "--rm", "--network=none", *LIMITS, "--no-healthcheck", image, "--version")
     assert shown == f"found-footy {VERSION} ({commit()[:COMMIT_LENGTH]})"

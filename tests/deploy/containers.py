@@ -30,7 +30,6 @@ BASE = "localhost/found-footy-base:bookworm"
 PROGRAMS = ("podman", "buildah", "mmdebstrap", "runc")
 LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=2048:2048")
 """Without both, runc may not set the limits that podman asks for by default."""
-BACKEND = ("hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers")
 
 
 def run(*command: str | Path, check: bool = True, **more: Any) -> str:
@@ -81,7 +80,8 @@ def _download_wheels(cache: Path) -> Path:
     pins = re.findall(
         r"^[\w.-]+==[^\n]*\\\n(?:    --hash=\S+(?: \\)?\n)+", (ROOT / "requirements-dev.lock").read_text(), re.M
     )
-    backend = [pin for pin in pins if pin.partition("==")[0] in BACKEND]
+    (names,) = re.findall(r"awk '/\^\(([\w|-]+)\)==/", (DEPLOY / "Dockerfile").read_text())
+    backend = [pin for pin in pins if pin.partition("==")[0] in names.split("|")]
     for name, text in (("runtime", runtime), ("backend", "".join(backend))):
         file = cache / f"{name}.txt"
         if not file.exists() or file.read_text() != text:

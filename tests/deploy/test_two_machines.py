@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ import pytest
 from temporalio.client import Client
 
 from footy_simulator.checks import check_clips, check_fixtures, has_settled
+from footy_simulator.football import match_timeline
 from footy_simulator.loader import load_scenario
+from footy_simulator.scenario import ScriptedMinute
 from footy_simulator.server import Simulator
 from found_footy.cli.demo import demo_settings
 from found_footy.config import environment_names, load_settings
@@ -27,6 +29,7 @@ from found_footy.runtime.system import environment_of
 from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import Database
 from found_footy.version import COMMIT_LENGTH, VERSION
+from tests.chaos.matchday import until_polled
 from tests.conftest import SharedEngines
 from tests.deploy.containers import LIMITS, Machine, build_image, commit, podman, product_services
 from tests.support.scenarios import ONE_MATCH, rendered_clips
@@ -189,14 +192,17 @@ async def check_pages(stack: Stack, documents: list[dict[str, Any]]) -> None:
         assert (film.status_code, len(film.content)) == (206, 100)
 
 
-async def play(engines: Mapping[str, str], disturb: Callable[[Stack], Awaitable[None]] | None = None) -> Stack:
+Disturbance = Callable[[Simulator, Stack], Coroutine[Any, Any, None]]
+
+
+async def play(engines: Mapping[str, str], disturb: Disturbance | None = None) -> Stack:
+    """Play the matchday; a disturbance kills the first machine."""
     async with matchday(engines) as (simulator, stack, store):
         left = stack.machines if disturb is None else (stack.second, stack.front)
-        disturbing = asyncio.create_task(disturb(stack)) if disturb else None
-        documents = await until_settled(simulator, store, lambda: stack.check_alive(*left))
-        if disturbing is not None:
+        async with asyncio.TaskGroup() as tasks:
+            disturbing = tasks.create_task(disturb(simulator, stack) if disturb else asyncio.sleep(0))
+            documents = await until_settled(simulator, store, lambda: stack.check_alive(*left))
             assert disturbing.done(), "the matchday was over before the machine was killed"
-            await disturbing
         check_outcome(simulator, documents)
         await check_pages(stack, documents)
         if disturb is None:
@@ -214,9 +220,14 @@ async def test_a_matchday_on_two_machines_ends_as_scripted(engines: Mapping[str,
 
 
 async def test_a_matchday_survives_the_loss_of_a_machine(engines: Mapping[str, str]) -> None:
-    async def kill_first(stack: Stack) -> None:
+    async def kill_first(simulator: Simulator, stack: Stack) -> None:
+        # The second goal, which VAR takes back, waits until polls go on.
+        (match,) = simulator.scenario.matches
+        simulator.hold_at(match_timeline(match).moment_of(ScriptedMinute(elapsed=3)))
         await until_staged(engines)
         await asyncio.to_thread(stack.first.kill)
+        await until_polled(simulator, times=3)
+        simulator.hold_at(None)
 
     stack = await play(engines, kill_first)
     assert not set(stack.first.containers) & stack.running()

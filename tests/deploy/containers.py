@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def podman(*arguments: str, check: bool = True) -> str:
     return run("podman", "--runtime", "runc", "--cgroup-manager=cgroupfs", "--log-level=fatal", *arguments, check=check)
 
 
+@cache
 def commit() -> str:
+    """Of the image, also if somebody commits during the tests."""
     return run("git", "-C", ROOT, "rev-parse", "HEAD")
 
 

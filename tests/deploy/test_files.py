@@ -47,7 +47,9 @@ def test_every_setting_exists() -> None:
     }
     assert unknown == set()
     services = deployed.compose()["services"].values()
-    variables = {name for each in services if each["image"].startswith("found-footy") for name in each["environment"]}
+    variables = {
+        name for each in services if each["image"].startswith("found-footy") for name in each["environment"]
+    } - {"VNC_PASSWORD"}
     secret = deployed.load_yaml(DEPLOY / "kubernetes" / "secret.example.yaml")
     assert (variables | set(secret["stringData"])) - SETTINGS == set()
 
@@ -59,14 +61,16 @@ def test_all_deployments_set_the_same_engines() -> None:
 
 def test_ports_are_those_of_the_program() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
-    assert re.findall(r"^EXPOSE (\d+)$", dockerfile, re.MULTILINE) == [str(WEB_PORT), str(BROWSER_PORT)]
+    assert re.findall(r"^EXPOSE ([\d ]+)$", dockerfile, re.MULTILINE) == [str(WEB_PORT), f"{BROWSER_PORT} 6080"]
     (web,) = deployed.pod_specs()["footy-web"]["containers"]
     assert [each["containerPort"] for each in web["ports"]] == [WEB_PORT]
     for proxy in ("nginx.conf", "Caddyfile"):
         assert f"127.0.0.1:{WEB_PORT}" in (DEPLOY / proxy).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("service", "port"), [("temporal-ui", 3200), ("s3", 3202), ("temporal", 7233)])
+@pytest.mark.parametrize(
+    ("service", "port"), [("temporal-ui", 3200), ("s3", 3202), ("browser-login", 3203), ("temporal", 7233)]
+)
 def test_ports_of_the_seeds_are_kept(service: str, port: int) -> None:
     (published,) = deployed.compose()["services"][service]["ports"]
     assert published.split(":")[1] == str(port)
@@ -141,7 +145,7 @@ def test_compose_pins_every_image() -> None:
 def test_variables_of_compose_are_in_the_example() -> None:
     text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
     example = (DEPLOY / "env.example").read_text(encoding="utf-8")
-    required = set(re.findall(r"\$\{(\w+):\?", text))
+    required = set(re.findall(r"\$\{(\w+_\w+):[?-]", text)) - {"IMAGE_TAG", "TEMPORAL_VERSION", "TEMPORAL_UI_VERSION"}
     assert required
     assert {name for name in required if not re.search(rf"^{name}=", example, re.MULTILINE)} == set()
 

@@ -56,6 +56,16 @@ def image() -> str:
     return build_image(CACHE)
 
 
+def test_the_image_shows_version_and_commit_and_runs_without_root(image: str) -> None:
+    (config,) = [each["Config"] for each in json.loads(podman("image", "inspect", image))]
+    labels = config["Labels"]
+    assert labels["org.opencontainers.image.version"] == VERSION
+    assert labels["org.opencontainers.image.revision"] == commit()
+    assert config["User"] == "10001:10001"
+    shown = podman("run", "--rm", "--network=none", *LIMITS, "--no-healthcheck", image, "--version")
+    assert shown == f"found-footy {VERSION} ({commit()[:COMMIT_LENGTH]})"
+
+
 @pytest.fixture
 def engines(
     empty_database: str, valkey_server: str, temporal_address: str, shared_engines: SharedEngines
@@ -231,13 +241,3 @@ async def test_a_matchday_survives_the_loss_of_a_machine(engines: Mapping[str, s
 
     stack = await play(engines, kill_first)
     assert not set(stack.first.containers) & stack.running()
-
-
-def test_the_image_shows_version_and_commit_and_runs_without_root(image: str) -> None:
-    (config,) = [each["Config"] for each in json.loads(podman("image", "inspect", image))]
-    labels = config["Labels"]
-    assert labels["org.opencontainers.image.version"] == VERSION
-    assert labels["org.opencontainers.image.revision"] == commit()
-    assert config["User"] == "10001:10001"
-    shown = podman("run", "--rm", "--network=none", *LIMITS, "--no-healthcheck", image, "--version")
-    assert shown == f"found-footy {VERSION} ({commit()[:COMMIT_LENGTH]})"

@@ -8,11 +8,11 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes: one more process than cores keeps the cores busy.
 PYTEST := $(BIN)/python -m pytest -n $$(($(CORES) + 1)) --dist loadscope --no-loadscope-reorder
 # What needs no engine, no browser, no other program, no video decoding and no whole system.
-FAST := not engines and not chromium and not processes and not media and not system and not chaos
+FAST := not engines and not chromium and not processes and not media and not system and not chaos and not deploy
 # Where it is set, every process compiles the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup setup-dev browser demo test test-fast chaos coverage lint types bench docs-check audit sbom lock update-ytdlp clean
+.PHONY: help setup setup-dev browser demo test test-fast chaos deploy-test coverage lint types bench docs-check audit sbom lock update-ytdlp clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ test-fast: setup-dev ## rules and contracts without engines (under a minute)
 
 chaos: setup-dev browser ## kill matrices, outages and many more generated examples
 	HYPOTHESIS_PROFILE=chaos $(BIN)/python -m pytest -n 0 -m "chaos or property" $(ARGS)
+
+deploy-test: setup-dev ## build the image and play a matchday on two machines (root, podman)
+	$(BIN)/python -m pytest -n 0 -m deploy tests/deploy $(ARGS)
 
 coverage: setup-dev browser ## lines that no test reaches, in htmlcov/
 	$(PYTEST) --cov --cov-report=html --cov-report=term:skip-covered $(ARGS)

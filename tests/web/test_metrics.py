@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -10,12 +11,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from found_footy.access.models import Role
 from found_footy.operations.findings import assess
-from found_footy.operations.models import CacheFacts, HealthLimits, MemoryUse
+from found_footy.operations.models import CacheFacts, HealthLimits, LeagueCoverage, MemoryUse
+from found_footy.operations.store import OperationsStore
 from found_footy.web.metrics import CombinedRegistry, WebMetrics, families
 from tests.conftest import WorldCopy
-from tests.support.operations import a_queue, a_record, cached, measured, paused, temporal
+from tests.support.operations import a_queue, a_record, cached, measured, paused, recorded, temporal
 from tests.support.web_access import bearer, make_token
-from tests.support.web_world import SALAH, served
+from tests.support.web_world import KICKOFF, SALAH, served
 from tests.web.test_operations import showing
 
 COUNTERS = {"footy_http_requests", "scraper_scrapes", "scraper_navigation_failures", "scraper_recycles"}
@@ -71,6 +73,28 @@ async def test_metrics_of_a_populated_system(site: httpx.AsyncClient) -> None:
     assert values(text, "footy_searches_last_day")[("failed", "x")] == 1
     assert values(text, "footy_poll_age_oldest_seconds")[()] > 3600
     assert values(text, "footy_news_lag") == {(): 0}
+
+
+async def test_coverage_and_the_wait_for_clips_are_measured(small_world: WorldCopy) -> None:
+    leagues = (
+        LeagueCoverage("La Liga", verified=3, unverified=1, none=2, seconds=(50.0, 100.0, 100.0, 4000.0)),
+        LeagueCoverage("Serie A", verified=0, unverified=0, none=1, seconds=()),
+    )
+    async with showing(measured(recorded=recorded(coverage=leagues)), small_world.settings) as web:
+        text = (await web.get("/metrics")).text
+    goals = values(text, "footy_coverage_goals")
+    assert (goals[("verified", "La Liga")], goals[("none", "La Liga")], goals[("none", "Serie A")]) == (3, 2, 1)
+    waits = values(text, "footy_goal_clip_seconds_bucket")
+    assert (waits[("60",)], waits[("120",)], waits[("1800",)], waits[("+Inf",)]) == (1, 3, 3, 4)
+
+
+async def test_coverage_counts_goals_of_the_last_week_whose_search_has_ended(small_world: WorldCopy) -> None:
+    operations = OperationsStore(small_world.store.database)
+    facts = await operations.facts(KICKOFF + timedelta(days=1))
+    counts = {each.league: (each.verified, each.unverified, each.none) for each in facts.coverage}
+    assert counts == {"Bundesliga": (0, 0, 1), "Premier League": (1, 0, 0)}
+    assert [len(each.seconds) for each in facts.coverage] == [0, 1]
+    assert (await operations.facts(KICKOFF + timedelta(days=9))).coverage == ()
 
 
 async def test_metrics_need_a_token_if_reading_does(small_world: WorldCopy) -> None:

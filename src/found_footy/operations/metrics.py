@@ -91,7 +91,7 @@ def _cached(cached: CacheFacts, measured: Measurement) -> Iterator[Metric]:
     fresh = sorted(ages(cached.heard, measured.at).values())
     family = HistogramMetricFamily("scraper_freshness_seconds", "Ages of what is known of each match, at this moment.")
     family.add_metric(
-        (), _buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)
+        (), cumulative_buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)
     )
     yield family
     if cached.memory is not None:
@@ -129,7 +129,7 @@ def _answers(answers: Mapping[str, AnswersCounted]) -> Iterator[Metric]:
     lost = CounterMetricFamily("scraper_navigation_failures", "Pages that could not be opened.", labels=("domain",))
     for feed, each in answers.items():
         if each.buckets:
-            seconds.add_metric((feed,), _buckets(each.buckets), each.seconds)
+            seconds.add_metric((feed,), cumulative_buckets(each.buckets), each.seconds)
         scrapes.add_metric((feed, "success"), each.ok)
         scrapes.add_metric((feed, "failure"), each.failed)
         lost.add_metric((feed,), each.navigation_failures)
@@ -147,7 +147,7 @@ def _browser(browser: BrowserSeen) -> Iterator[Metric]:
     yield recycles
 
 
-def _buckets(counts: Mapping[float, int]) -> list[tuple[str, float]]:
+def cumulative_buckets(counts: Mapping[float, int]) -> list[tuple[str, float]]:
     """Return cumulative buckets that always end with +Inf."""
     listed = [(_bound(bound), float(number)) for bound, number in sorted(counts.items())]
     if not listed or listed[-1][0] != "+Inf":

@@ -459,6 +459,18 @@ class Deliveries:
 
 
 @dataclass(frozen=True, slots=True)
+class LeagueCoverage:
+    """Goals of a league's last week whose search has ended, by their best clip."""
+
+    league: str
+    verified: int
+    unverified: int
+    none: int
+    seconds: tuple[float, ...]
+    """From the first report of each goal to its first published clip."""
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseFacts:
     """Facts from the database."""
 
@@ -488,6 +500,8 @@ class DatabaseFacts:
     library: tuple[LibraryStageUse, ...] = ()
     """Stages of the clip library, in their order."""
     storage: tuple[StorageUse, ...] = ()
+    coverage: tuple[LeagueCoverage, ...] = ()
+    """By league, of the last week."""
 
     @property
     def feed(self) -> FeedUse | None:

@@ -25,6 +25,7 @@ from found_footy.operations.models import (
     HealthState,
     HealthSummary,
     Hour,
+    LeagueCoverage,
     LibraryStageUse,
     LiveMatch,
     MatchFeed,
@@ -50,7 +51,7 @@ MAX_MATCHES = 200
 MAX_LISTED_GOALS = 200
 MAX_CONFLICTS = 100
 MAX_UNCERTAIN_PAIRINGS = 100
-HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
+HOUR, DAY, WEEK = timedelta(hours=1), timedelta(hours=24), timedelta(days=7)
 
 
 class OperationsStore:
@@ -79,6 +80,7 @@ class OperationsStore:
             checks = await fetch(connection, CHECK_SQL["checks"], {})
             library = await fetch(connection, SQL["library_stages"], {"stages": Jsonb(_library_stages())})
             storage = await fetch(connection, SQL["storage_usage"], {})
+            coverage = await fetch(connection, SQL["coverage"], {"since": now - WEEK})
             statuses = await fetch(connection, SQL["statuses"], {})
             (totals,) = await fetch(connection, SQL["totals"], {})
         in_work = goals[0]["in_work"] if goals else 0
@@ -95,6 +97,7 @@ class OperationsStore:
             checks=tuple(service_check(row) for row in checks),
             library=tuple(LibraryStageUse(**row) for row in library),
             storage=tuple(StorageUse(**(row | {"measured_at": row["measured_at"].astimezone(UTC)})) for row in storage),
+            coverage=tuple(LeagueCoverage(**(row | {"seconds": tuple(row["seconds"])})) for row in coverage),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),

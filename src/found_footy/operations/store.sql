@@ -201,6 +201,24 @@ from
 -- name: storage_usage
 select area, objects, bytes, measured_at from storage_usage order by area;
 
+-- name: coverage
+-- Per league: goals whose search has ended by their best clip, and the seconds from each goal to its first clip.
+select f.league_name as league,
+    count(*) filter (where v.verified) as verified,
+    count(*) filter (where v.kept and not v.verified) as unverified,
+    count(*) filter (where not v.kept) as none,
+    coalesce(array_agg(extract(epoch from v.first_at - e.first_seen)::double precision)
+        filter (where v.first_at is not null), '{}') as seconds
+from events e
+join fixtures f on f.id = e.fixture_id
+cross join lateral (
+    select count(*) filter (where state = 'kept') > 0 as kept,
+        count(*) filter (where state = 'kept' and status = 'verified') > 0 as verified,
+        min(published_at) as first_at
+    from videos where event_id = e.id) v
+where e.first_seen >= %(since)s and e.download_complete and e.removed_at is null
+group by f.league_name order by f.league_name;
+
 -- name: library_stages
 -- Backlog and totals of each stage of the clip library.
 select w.stage, count(*) filter (where i.state = w.takes) as waiting,

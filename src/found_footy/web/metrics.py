@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter as Counting
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,13 @@ from datetime import datetime
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
@@ -17,14 +24,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from found_footy.operations.metrics import feed_families
-from found_footy.operations.models import DatabaseFacts, HealthReport, LibraryStageUse, SystemGrade, TemporalState
+from found_footy.operations.metrics import cumulative_buckets, feed_families
+from found_footy.operations.models import (
+    DatabaseFacts,
+    HealthReport,
+    LeagueCoverage,
+    LibraryStageUse,
+    SystemGrade,
+    TemporalState,
+)
 from found_footy.web.services import ServicesDep
 
 router = APIRouter(tags=["health"])
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER_ROUTE = "other"
+CLIP_BUCKETS = (60.0, 120.0, 180.0, 300.0, 600.0, 900.0, 1800.0, math.inf)
 BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
@@ -160,6 +175,7 @@ def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | N
         yield _gauge(
             "footy_poll_age_latest_seconds", "Age of the last poll of the match polled most recently.", min(ages)
         )
+    yield from _coverage_metrics(recorded.coverage)
     searches = GaugeMetricFamily(
         "footy_searches_last_day", "Searches by source and result in the last 24 hours.", labels=("source", "result")
     )
@@ -180,6 +196,20 @@ def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | N
     yield _labelled_gauge("footy_storage_objects", "Objects by area at the last daily count.", "area", objects)
     yield from _library_metrics(recorded.library)
     yield _gauge("footy_subscriptions_paused", "Paused subscriptions.", sent.paused)
+
+
+def _coverage_metrics(leagues: Sequence[LeagueCoverage]) -> Iterator[Metric]:
+    goals = GaugeMetricFamily(
+        "footy_coverage_goals", "Searched goals of the last week by their best clip.", labels=("league", "best")
+    )
+    for each in leagues:
+        for best in ("verified", "unverified", "none"):
+            goals.add_metric((each.league, best), getattr(each, best))
+    seconds = [second for each in leagues for second in each.seconds]
+    waits = HistogramMetricFamily("footy_goal_clip_seconds", "From a goal to its first clip, in the last week.")
+    counts = {bound: sum(second <= bound for second in seconds) for bound in CLIP_BUCKETS}
+    waits.add_metric((), cumulative_buckets(counts), sum(seconds))
+    yield from (goals, waits)
 
 
 def _library_metrics(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:

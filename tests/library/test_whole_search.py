@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from found_footy.errors import (
     NotFound,
     SettingsError,
 )
+from found_footy.library import search as search_module
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.moments import SearchFilter, SearchResults, parse_query
 from found_footy.library.onnx_embedders import MobileNetEmbedder
@@ -142,6 +144,18 @@ async def test_a_text_search_returns_text_matches_whatever_error_the_model_has(
     found = await LibrarySearch(search_store._db, [Wordy(error=error)]).by_text(SearchFilter(parse_query("rain")))
     assert [each.clip.id for each in found.moments] == [named]
     assert found.incomplete_reason == f"image search failed: {error}"
+
+
+async def test_a_text_search_does_not_wait_for_a_model_that_hangs(
+    shelf: Shelf, search_store: LibrarySearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_module, "TEXT_SECONDS", 0.05)
+    model = Wordy()
+    monkeypatch.setattr(model, "embed_text", lambda words: asyncio.Event().wait())
+    (named,) = await shelf.put("rain")
+    found = await LibrarySearch(search_store._db, [model]).by_text(SearchFilter(parse_query("rain")))
+    assert [each.clip.id for each in found.moments] == [named]
+    assert found.incomplete_reason == "image search failed: wordy did not answer within 0.05 s"
 
 
 async def test_a_similarity_search_without_a_model_fails(search_store: LibrarySearch) -> None:

@@ -158,9 +158,14 @@ def test_values_of_a_hidden_match_are_hidden() -> None:
         ({"home": {"runs": 1}, "away": 2}, '{"home": {"runs": 1}, "away": 2}'),
         ("x" * 500, "x" * 119 + "…"),
         (12.5, "12.5"),
+        (["1-0 9' H. Kane", "2-0 27' H. Kane"], "1-0 9' H. Kane, 2-0 27' H. Kane"),
+        ("2026-11-19T06:26:00+01:00", "2026-11-19 05:26 UTC"),
+        ("2026-11-19T05:26:30+00:00", "2026-11-19 05:26:30 UTC"),
+        ("2026-11-19T99:99", "2026-11-19T99:99"),
+        ([], "[]"),
     ],
 )
-def test_feed_values_are_truncated(value: Any, said: str) -> None:
+def test_feed_values_are_short_texts(value: Any, said: str) -> None:
     assert format_value(value) == said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from io import StringIO
 
 import httpx
@@ -101,6 +102,23 @@ async def test_the_source_page_shows_its_tiles(library: Library) -> None:
     assert "secret" not in text  # of the address, which only editors see whole
     await log_in(library.web, library.token)
     assert "key=secret" in await page(library, f"/library/sources/{other}")
+
+
+async def test_the_progress_of_a_clip_is_shown_while_a_stage_works_on_it(library: Library) -> None:
+    store, review, later = library.services.library.store, library.services.library.review, NOW + timedelta(hours=1)
+    made = (await review.split(library.first.clips[1], 30, WHO)).made[0]
+    await review.settle_due_edits(later, 9)
+    assert await store.begin(stage_named("sprites"), made, later)
+    await store.save_clip_progress(made, 0.43, later)
+    told = StringIO()
+    Console(file=told, width=120).print(
+        source_view(await library.services.library.views.source(library.first.source_id))
+    )
+    sources = [
+        await page(library, path) for path in (f"/library/clips/{made}", f"/library/sources/{library.first.source_id}")
+    ]
+    for text in (told.getvalue(), *sources):
+        assert "being prepared for review, 43%" in text
 
 
 async def test_the_clip_page_shows_the_video_and_likely_copies(library: Library) -> None:

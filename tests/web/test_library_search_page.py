@@ -94,6 +94,12 @@ async def test_similar_clips_can_be_filtered_by_model_and_source(site: Site) -> 
     assert f'href="/search?kind=library&amp;source={source}"' in (await site.web.get(f"/library/sources/{source}")).text
 
 
+async def test_a_thumbnail_of_a_sprite_sheet_does_not_look_like_a_dialog(site: Site) -> None:
+    shown = await results(site, "kind=library&place=review")
+    assert 'class="shot from-sheet"' in shown
+    assert 'class="shot sheet"' not in shown
+
+
 async def _clips(site: Site, query: str) -> list[int]:
     return [int(each) for each in re.findall(r'data-clip="(\d+)"', await results(site, query))]
 

@@ -27,7 +27,7 @@ from found_footy.cli.common import (
 from found_footy.cli.match_view import printable
 from found_footy.config import Settings
 from found_footy.errors import BadRequest, FootyError, NotFound, ObjectStoreError
-from found_footy.library.models import ClipState, SourceState, state_label
+from found_footy.library.models import ClipState, SourceState, progress_label, state_label
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -407,7 +407,7 @@ def source_view(source: SourceDetail) -> RenderableType:
     for tile in source.tiles:
         line = Text(f"{tile.id:>8} frames {tile.first}–{tile.end - 1}  ")
         line.append(f"{tile.first / rate:.1f}–{tile.end / rate:.1f} s  ", "dim")
-        line.append(state_label(tile.state), STYLES.get(tile.state, ""))
+        line.append(progress_label(tile.state, tile.progress), STYLES.get(tile.state, ""))
         if tile.reviewed_by and tile.reviewed_at:
             line.append(f"  {printable(tile.reviewed_by)}, {_time(tile.reviewed_at)}", "dim")
         if tile.error:

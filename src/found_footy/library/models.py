@@ -118,6 +118,11 @@ def state_label(state: State) -> str:
     return (CLIP_STATES[state] if isinstance(state, ClipState) else SOURCE_STATES[state]).label
 
 
+def progress_label(state: State, progress: float | None) -> str:
+    """Label with the progress of the running stage, such as `being prepared for review, 43%`."""
+    return state_label(state) if progress is None else f"{state_label(state)}, {progress:.0%}"
+
+
 # --- Sources and clips.
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -50,6 +51,8 @@ MIN_INDEX_HITS = 20
 """If the index finds fewer although more match, all vectors are compared."""
 MAX_CONNECTED = 3000
 STATEMENT_TIMEOUT = "5s"
+TEXT_SECONDS = 5.0
+"""How long a search by words waits for a model. A server has longer to embed images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,12 @@ class LibrarySearch:
         if embedder is None or not chosen.text.words or len(hits) > MAX_CANDIDATES:
             return await self._results(hits, None)
         try:
-            vector = await embedder.embed_text(chosen.text.words)
-        except FootyError as error:
+            async with asyncio.timeout(TEXT_SECONDS):
+                vector = await embedder.embed_text(chosen.text.words)
+        except (FootyError, TimeoutError) as error:
             # Whatever is wrong with the model, the text matches are an answer.
-            return replace(await self._results(hits, None), incomplete_reason=f"image search failed: {error}")
+            reason = str(error) or f"{embedder.name} did not answer within {TEXT_SECONDS:g} s"
+            return replace(await self._results(hits, None), incomplete_reason=f"image search failed: {reason}")
         # The words describe the image here, not the facts; minutes and filters still apply.
         filters = replace(chosen, text=SearchText(minutes=chosen.text.minutes))
         seen = await self.nearest(embedder.name, embedder.version, vector, filters, MAX_CANDIDATES)

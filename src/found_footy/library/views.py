@@ -100,6 +100,7 @@ class Tile:
     reviewed_by: str | None
     reviewed_at: datetime | None
     settles_at: datetime | None
+    progress: float | None = field(metadata=_doc("Of the running stage, 0 to 1."))
     error: str | None
     sheet: Sheet | None
 
@@ -355,6 +356,7 @@ def _tile(row: Mapping[str, Any]) -> Tile:
         reviewed_by=row["reviewed_by"],
         reviewed_at=row["reviewed_at"],
         settles_at=row["settles_at"],
+        progress=row["progress"],
         error=row["error_kind"],
         sheet=_sheet(row),
     )

@@ -33,7 +33,7 @@ order by page.id desc;
 -- name: tiles
 -- Of one source, in order.
 select c.id, c.first_frame, c.end_frame, c.state, c.grouped_with, c.reviewed_by, c.reviewed_at, c.settles_at, c.error_kind,
-    s.file_md5, sheet.id as sheet_clip, sheet.first_frame as sheet_first, sheet.end_frame as sheet_end,
+    c.progress, s.file_md5, sheet.id as sheet_clip, sheet.first_frame as sheet_first, sheet.end_frame as sheet_end,
     sheet.sprite as sheet_sprite
 from library_clips c
 join library_sources s on s.id = c.source_id

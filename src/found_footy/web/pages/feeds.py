@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter
@@ -168,6 +169,7 @@ def _alt_text(spans: Sequence[HealthSpan]) -> str:
 
 
 MAX_VALUE_LENGTH = 120
+_ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 MAX_FACTS = 8
 ACTIONS = {
     RecoveryAction.BROWSER_RECYCLE: "browser restarted",
@@ -180,18 +182,31 @@ SIDES = (("home", "away"), ("team_a", "team_b"))
 
 
 def format_value(value: Any) -> str:
-    """`2–1` for a score; otherwise the value itself, as JSON if it is not a plain string."""
+    """`2–1` for a score, `2026-11-19 05:26 UTC` for a time, the items of a list of strings; otherwise JSON."""
     if isinstance(value, str):
-        return _short(value)
+        return _short(_format_time(value) or value)
     if value is None:
         return "nothing"
     if isinstance(value, list) and len(value) == 2 and all(type(each) is int for each in value):
         return f"{value[0]}–{value[1]}"
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return _short(", ".join(value))
     if isinstance(value, Mapping):
         for home, away in SIDES:
             if set(value) == {home, away} and not isinstance(value[home], Mapping | list):
                 return f"{format_value(value[home])}–{format_value(value[away])}"
     return _short(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _format_time(text: str) -> str | None:
+    """None if the text is not a time in ISO format."""
+    if not _ISO_TIME.match(text):
+        return None
+    try:
+        at = datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        return None
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at.second == 0 else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _short(text: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from found_footy import errors
 from found_footy.errors import FootyError
-from found_footy.library.models import FILES_DELETED, ClipState, Facts, SourceState, state_label
+from found_footy.library.models import FILES_DELETED, ClipState, Facts, SourceState, progress_label, state_label
 from found_footy.library.views import (
     ClipDetail,
     ClipSummary,
@@ -273,7 +273,7 @@ def library_clip_view(clip: ClipDetail, hides: Hides, actions: frozenset[str] = 
         id=clip.id,
         source=clip.source,
         title=spoiler_free_title(clip.facts) if hidden else clip.title or f"Clip {clip.id}",
-        label=state_label(state),
+        label=progress_label(state, clip.progress),
         state=str(state),
         tone=CLIP_TONES[state],
         is_processing=state in PROCESSING_STATES,
@@ -410,7 +410,7 @@ def _tile(tile: Tile, rate: float, frames: int) -> TileView:
     return TileView(
         id=tile.id,
         state=str(state),
-        label=state_label(state),
+        label=progress_label(state, tile.progress),
         tone=CLIP_TONES[state],
         position=format_timecode(starts),
         length=format_length((end - first) / rate),

@@ -20,6 +20,11 @@ export function clipsText({ clips }) {
   return clips.length === 1 ? `clip ${clips[0]}` : clips.length === 2 ? `clips ${clips[0]} and ${clips[1]}` : `${clips.length} clips`;
 }
 
+/** Title whose lines break neither inside a score or an over nor before a separator, as on the other pages. */
+export function unbroken(title) {
+  return title.replace(/(?<=\d)–(?=\d)/g, "\u2060–\u2060").replace(" ov ", "\u00a0ov ").replaceAll(" · ", "\u00a0· ");
+}
+
 export function secondsLeft(until, now) {
   return Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
 }

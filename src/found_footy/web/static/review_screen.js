@@ -1,6 +1,6 @@
 // Title, position, buttons and messages around the stage.
 
-import { clock, secondsLeft } from "./review_format.js";
+import { clock, secondsLeft, unbroken } from "./review_format.js";
 
 const TOAST_MS = 6000;
 
@@ -9,7 +9,7 @@ export const find = (name) => root.querySelector(`[data-${name}]`);
 export const buttons = new Map([...root.querySelectorAll("[data-shortcut]")].map((button) => [button.dataset.shortcut, button]));
 
 export function showPlace(shown, source, rate) {
-  find("title").textContent = (shown && source?.title) ?? "Review";
+  find("title").textContent = shown && source?.title ? unbroken(source.title) : "Review";
   find("place").textContent = shown
     ? `${shown.id > 0 ? `clip ${shown.id} · ` : ""}${clock(shown.first / rate)}–${clock(shown.end / rate)}`
     : "";

@@ -50,6 +50,7 @@ class FeedSystem:
         feeds: Mapping[str, ScriptedFeed],
         tracked: TrackedIds | None = None,
         follows: FollowBook | None = None,
+        rules: PollRules = ASKING,
     ) -> None:
         self.store, self.cache, self.objects = store, cache, objects
         self.feeds = dict(feeds)
@@ -61,7 +62,7 @@ class FeedSystem:
         recorder = MatchRecorder(RecordingStore(store.database), objects, {})
         self.registrar = MatchRegistrar(store, self.listings, self.memory, LIFECYCLE, tracked or TrackedIds(), follows)
         self.feed_activities = FeedActivities(
-            self.registry, self.listings, PollContext(store, self.memory, recorder, ASKING), self.registrar
+            self.registry, self.listings, PollContext(store, self.memory, recorder, rules), self.registrar
         )
         self.monitor = MonitorActivities(
             store,
@@ -71,7 +72,7 @@ class FeedSystem:
             RULES,
             LIFECYCLE,
             recorder,
-            fresh_for=ASKING.snapshot_ttl(FixtureStage.ACTIVE),
+            fresh_for=rules.snapshot_ttl(FixtureStage.ACTIVE),
             search_silence=timedelta(days=-9999),
         )
         self.ingest = IngestActivities(self.registry, self.registrar)

@@ -68,6 +68,7 @@ class WatchdogSystem:
     declared: Any = None
     intervals: dict[int, timedelta] = field(default_factory=dict)
     now: datetime = START
+    save_lag: timedelta = LAG
 
     def __post_init__(self) -> None:
         self.store = OperationsStore(self.database)
@@ -90,8 +91,7 @@ class WatchdogSystem:
         )
 
     def make_watchdog(self, leading: AdvisoryLock | None = None, interval: float = 0.01) -> Watchdog:
-        cache = CacheReader(self.cache, FeedCache(self.cache), self.copies)
-        probe = SystemProbe(self.store, cache=cache, declared=self.declared, save_lag=LAG)
+        probe = self.make_probe()
         recycles = BrowserRecycles(self.browser, self.store, self.recovering) if self.browser else None
         return Watchdog(
             self.store,
@@ -104,6 +104,10 @@ class WatchdogSystem:
             now=self.clock,
             recycles=recycles,
         )
+
+    def make_probe(self) -> SystemProbe:
+        cache = CacheReader(self.cache, FeedCache(self.cache), self.copies)
+        return SystemProbe(self.store, cache=cache, declared=self.declared, save_lag=self.save_lag, cached_seconds=0.0)
 
     def clock(self) -> datetime:
         return self.now

@@ -60,7 +60,7 @@ def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBAL
         enough = len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
         return None if enough else fractions[len(readings)]
     moments = [moment for reading in found if (moment := moment_of(reading)) is not None]
-    unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings)
+    unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings) or _is_lone(found)
     if unclear or not moments or max(moments) - min(moments) > max_drift:
         return FRACTIONS[2]
     speeds = clock_speeds(readings)
@@ -84,6 +84,10 @@ def _ball_with_score(reading: FrameReading) -> int | None:
 def _has_board(reading: FrameReading) -> bool:
     """Whether the clock belongs to a scoreboard: a bare one may be a time of day."""
     return reading.teams is not None or reading.score is not None
+
+
+def _is_lone(found: Sequence[FrameReading]) -> bool:
+    return len(found) == 1 and found[0].score is None and found[0].teams is None
 
 
 def is_screen(readings: Sequence[FrameReading]) -> bool | None:
@@ -342,11 +346,17 @@ def _is_certain(outside: Sequence[_FrameVerdict], expectation: Expectation) -> b
     in a single frame may also be a time of day.
     """
     minutes = [each.minute for each in outside if each.minute is not None]
-    if any(abs(one - other) <= MAX_CLOCK_DRIFT_MINUTES for one, other in combinations(minutes, 2)):
-        return True
+    if len(minutes) > 1:
+        return _agree(minutes)
     boards = [each.reading for each in outside if each.reading.score is not None]
     names = expectation.names
     return any(board.teams is not None and (names is None or fits_match(board.teams, names)) for board in boards)
+
+
+def _agree(minutes: Sequence[int]) -> bool:
+    """Whether no two clocks were read, or two that fit each other: otherwise the scoreboard is misread."""
+    pairs = list(combinations(minutes, 2))
+    return not pairs or any(abs(one - other) <= MAX_CLOCK_DRIFT_MINUTES for one, other in pairs)
 
 
 def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: int) -> _FrameVerdict:
@@ -432,7 +442,8 @@ def _contradiction(
         pairs = Counter(reading.teams for reading in lettered)
         twice = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
         clear = not any(may_be_misread(each.teams, names) for each in lettered if each.teams)
-        certain = twice and clear and not (clock_fits and fits and all(fits))
+        agree = _agree([minute for reading in readings if (minute := minute_of(reading)) is not None])
+        certain = twice and clear and agree and not (clock_fits and fits and all(fits))
         return _rejected_if(certain), VerificationReason.OTHER_TEAMS
     if fits and not any(fits):
         return _rejected_if(len(fits) > 1 and not clock_fits), VerificationReason.OTHER_SCORE
@@ -449,6 +460,9 @@ def _doubt(
     """Why a clip whose clock fits is not verified nevertheless."""
     if football is None or may_be_other_sport(readings):
         return VerificationReason.SPORT_UNCLEAR
+    found = [reading for reading in drop_stopped_clocks(readings) if clock_of(reading) is not None]
+    if _is_lone(found) and len(readings) > len(FRACTIONS):
+        return VerificationReason.NO_CLOCK
     speeds = clock_speeds(readings)
     runs_fast = len(speeds) > 1 and min(speeds) >= MIN_GAME_SPEED and max(speeds) <= MAX_SPEED_RATIO * min(speeds)
     game = runs_fast or any(reading.video_game for reading in readings)

@@ -206,7 +206,7 @@ class Day:
         )
         cache = CacheFacts(
             records=tuple(self.records.values()),
-            heard=self.updates,
+            last_updates=self.updates,
             intervals={match + 1: self.interval() for match in range(50)},
             summary=self.summary,
         )

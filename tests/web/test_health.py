@@ -146,7 +146,7 @@ class Asked:
 
     # --- Temporal and object store
 
-    async def look(self, now: datetime) -> TemporalState:
+    async def read(self, now: datetime) -> TemporalState:
         await self._answer("temporal")
         return temporal()
 
@@ -207,7 +207,7 @@ async def test_responding_engines_are_ok() -> None:
     ]
     assert found.health == replace(health(), spans=())
     assert (found.cached, found.declared) == (cached(), declared())
-    assert (found.news_read, found.listeners) == (900, 3)
+    assert (found.outbox_read, found.listeners) == (900, 3)
 
 
 @pytest.mark.parametrize(

@@ -393,9 +393,9 @@ def deliveries(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
         yield Finding("deliveries_late", SystemGrade.DEGRADED, what, sent.overdue_since, advice, "deliveries")
 
 
-def news(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
-    if measured.news_read is not None and recorded.news - measured.news_read > MAX_OUTBOX_LAG:
-        what = f"Live updates are {recorded.news - measured.news_read} messages behind"
+def outbox_lag(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
+    if measured.outbox_read is not None and recorded.outbox_position - measured.outbox_read > MAX_OUTBOX_LAG:
+        what = f"Live updates are {recorded.outbox_position - measured.outbox_read} messages behind"
         yield Finding(
             "news_behind", SystemGrade.DEGRADED, what, None, "Restart `footy web`; no message is lost.", "engines"
         )
@@ -566,7 +566,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
         found += doubts(measured.recorded)
         found += sources(measured.recorded)
         found += deliveries(measured.recorded, measured.at)
-        found += news(measured, measured.recorded)
+        found += outbox_lag(measured, measured.recorded)
     found += failures(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))
     return HealthReport(measured, limits, findings, feeds_grade(measured, limits), no_data(measured))

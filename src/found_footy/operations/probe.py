@@ -181,7 +181,7 @@ class SystemProbe:
             recorded=recorded,
             temporal=temporal,
             disk=disk,
-            news_read=self._live.position if self._live else None,
+            outbox_read=self._live.position if self._live else None,
             listeners=self._live.clients if self._live else 0,
             health=health,
             cached=cached,
@@ -214,7 +214,7 @@ class SystemProbe:
         if self._temporal is None:
             return None, EngineStatus("temporal", "off", "not configured")
         try:
-            return await self._temporal.look(now), EngineStatus("temporal", "ok")
+            return await self._temporal.read(now), EngineStatus("temporal", "ok")
         except EngineError as error:
             return None, _unavailable("temporal", error)
 
@@ -269,8 +269,8 @@ class SystemProbe:
         waiting = total(facts.queues.values())
         updated = [each.updated_at for each in facts.records if each.updated_at]
         return FeedMeasurement(
-            updates=persisted_updates(facts.heard, saved, self._save_lag),
-            unsaved=count_unsaved(facts.heard, saved, self._save_lag),
+            updates=persisted_updates(facts.last_updates, saved, self._save_lag),
+            unsaved=count_unsaved(facts.last_updates, saved, self._save_lag),
             last_success=max([*updated, *([answered] if answered else [])], default=None),
             queue={name: number for name, number in waiting.items() if name != "active"},
             active=waiting.get("active", 0),

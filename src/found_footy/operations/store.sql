@@ -1,19 +1,19 @@
 -- name: state
-select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, turn from health_state;
+select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, revision from health_state;
 
 -- name: summary
 select summary from health_state;
 
 -- name: lock_state
 -- The grade that is told of as the one before; whoever comes second waits here.
-select grade, turn from health_state for update;
+select grade, revision from health_state for update;
 
 -- name: save_state
 -- Nothing comes back where somebody else has saved since.
 insert into health_state
-    (grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, turn, summary)
+    (grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, revision, summary)
 values (%(grade)s, %(since)s, %(good_in_a_row)s, %(recovery_id)s, %(recovered_at)s, %(acting_until)s,
-    %(judged_at)s, %(resumed_at)s, %(turn)s, %(summary)s)
+    %(judged_at)s, %(resumed_at)s, %(revision)s, %(summary)s)
 on conflict (only_one) do update set
     grade = excluded.grade,
     since = excluded.since,
@@ -21,12 +21,12 @@ on conflict (only_one) do update set
     recovery_id = excluded.recovery_id,
     recovered_at = excluded.recovered_at,
     acting_until = excluded.acting_until,
-    turn = excluded.turn,
+    revision = excluded.revision,
     judged_at = excluded.judged_at,
     resumed_at = excluded.resumed_at,
     summary = excluded.summary
-where health_state.turn = excluded.turn - 1
-returning turn;
+where health_state.revision = excluded.revision - 1
+returning revision;
 
 -- name: add_sample
 with old as (delete from health_samples where at < %(before)s)
@@ -186,7 +186,7 @@ select
 from deliveries;
 
 -- name: totals
-select e.withdrawn, e.complete, v.verified, v.unverified, p.last as news
+select e.withdrawn, e.complete, v.verified, v.unverified, p.last as outbox_position
 from
     (select count(*) filter (where removed_at is not null) as withdrawn,
         count(*) filter (where removed_at is null and download_complete) as complete from events) as e,

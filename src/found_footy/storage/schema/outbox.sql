@@ -45,7 +45,7 @@ $$;
 
 create function notify_outbox() returns trigger language plpgsql as $$
 begin
-    perform pg_notify('news', '');
+    perform pg_notify('outbox', '');
     return null;
 end
 $$;

@@ -44,10 +44,10 @@ export function watchAges(root) {
     try {
       const response = await fetch(root.dataset.updates, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (!response.ok) return;
-      const { now: serverNow, heard } = await response.json();
+      const { now: serverNow, updates } = await response.json();
       clockOffset = serverNow - Date.now() / 1000;
       for (const each of document.querySelectorAll("[data-polled]")) {
-        const at = heard[each.dataset.fixture];
+        const at = updates[each.dataset.fixture];
         if (at > Number(each.dataset.polled)) each.dataset.polled = String(at);
       }
     } catch {

@@ -96,7 +96,7 @@ async def test_without_a_database_the_server_is_live_but_not_ready(
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url, timeout=30) as web:
         assert (await web.get("/health/live")).status_code == 200
         ready = await web.get("/health/ready")
-        assert (ready.status_code, ready.json()["problems"][0]) == (503, "the database does not answer")
+        assert (ready.status_code, ready.json()["problems"][0]) == (503, "the database does not respond")
         health = await web.get("/health")
         assert (health.status_code, health.json()["engines"]["database"]) == (503, "failed")
         page = await web.get("/operations", headers=PAGE | {"cookie": f"footy_session={cookie}"})

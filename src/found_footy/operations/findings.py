@@ -475,7 +475,7 @@ _GRADES = {
     HealthGrade.RECOVERING: (
         SystemGrade.DEGRADED,
         "health_recovering",
-        "The feeds were restarted and have not answered yet",
+        "The feeds were restarted and have not responded yet",
     ),
 }
 _ADVICE = {

@@ -155,7 +155,7 @@ class SystemProbe:
                 if missing:
                     problems.append(f"the database schema is missing {', '.join(missing)}")
         except (StoreUnavailable, TimeoutError):
-            problems.append("the database does not answer")
+            problems.append("the database does not respond")
         if self._live is not None and self._live.position is None:
             problems.append("live updates have not started")
         return problems
@@ -257,8 +257,8 @@ class SystemProbe:
                     raise CacheUnavailable("no cache is configured")
                 facts = await self._cache.facts()
         except (CacheUnavailable, TimeoutError) as error:
-            said = str(error) or f"no answer within {CACHE_TIMEOUT:g} s"
-            note = f"the cache does not answer, so the ages are those of the database ({shorten(said, 200)})"
+            said = str(error) or f"no response within {CACHE_TIMEOUT:g} s"
+            note = f"the cache does not respond, so ages come from the database ({shorten(said, 200)})"
             return FeedMeasurement(
                 saved,
                 max([*saved.values(), *([answered] if answered else [])], default=None),
@@ -360,4 +360,4 @@ def _unavailable(name: str, error: FootyError) -> EngineStatus:
 
 
 def _timed_out(name: str) -> EngineStatus:
-    return EngineStatus(name, "failed", f"no answer within {ENGINE_TIMEOUT:g} s")
+    return EngineStatus(name, "failed", f"no response within {ENGINE_TIMEOUT:g} s")

@@ -233,7 +233,7 @@ def test_only_pages_of_feeds_are_read(url: str, may: bool) -> None:
         ({"url": "https://evil.example/", "reader": "crex_match"}, "url: expected a page of crex.com"),
         ({"url": "https://crex.com/" + "x" * 1000, "reader": "crex_match"}, "url:"),
         ({"url": "https://crex.com/\n", "reader": "crex_match"}, "url:"),
-        ({"url": "https://crex.com/", "reader": "page"}, "reader: crex_list or crex_match"),
+        ({"url": "https://crex.com/", "reader": "page"}, "reader: expected crex_list or crex_match"),
         ({"url": "https://crex.com/", "reader": "crex_list", "until": "'); alert(1"}, "until:"),
         ({}, "url:"),
     ],

@@ -105,7 +105,7 @@ class WatchedMatches:
     async def until_assessed_again(self) -> None:
         before = await self.health.state()
         async with asyncio.timeout(90):
-            while before is None or (await self.health.state() or before).turn < before.turn + 3:
+            while before is None or (await self.health.state() or before).revision < before.revision + 3:
                 await asyncio.sleep(0.05)
 
     async def stop(self) -> None:

@@ -21,6 +21,7 @@ from found_footy.library.stages import (
 )
 from found_footy.operations.models import LibraryStageUse
 from found_footy.operations.store import OperationsStore
+from found_footy.text import MAX_ERROR_TEXT
 from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master, pending
 
 SETTLED = NOW + UNDO_FOR
@@ -86,7 +87,7 @@ async def test_a_failure_is_recorded_and_backs_off(bench: Bench, stage: LibraryS
     assert (found.state, found.error_kind, found.failures) == (stage.failed, "MediaBroken", 1)
     assert found.error is not None
     assert found.error.startswith("no picture x")
-    assert len(found.error) == 1000
+    assert len(found.error) == MAX_ERROR_TEXT
     assert found.retry_at == NOW + FIRST_RETRY_DELAY
     assert id_ not in await work(bench, stage.name)
     assert id_ in await work(bench, stage.name, NOW + FIRST_RETRY_DELAY)

@@ -240,7 +240,7 @@ def test_a_match_that_has_just_begun_is_not_a_stall_whenever_the_last_answer_was
 
 def test_the_first_judgement_begins_healthy() -> None:
     judgement = next_state(None, measured(GOOD), NOW, RULES)
-    assert (judgement.state.grade, judgement.state.since, judgement.state.turn) == (HEALTHY, NOW, 1)
+    assert (judgement.state.grade, judgement.state.since, judgement.state.revision) == (HEALTHY, NOW, 1)
 
 
 @pytest.mark.parametrize(

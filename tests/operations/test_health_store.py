@@ -25,7 +25,7 @@ from found_footy.operations.store import OperationsStore
 from found_footy.storage.postgres import AdvisoryLock, Database
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
-STATE = HealthState(HealthGrade.HEALTHY, NOW, judged_at=NOW, resumed_at=NOW, turn=1)
+STATE = HealthState(HealthGrade.HEALTHY, NOW, judged_at=NOW, resumed_at=NOW, revision=1)
 ENTRY = Recovery("r1", NOW, RecoveryAction.SOFT_RESTART, "no feed has answered", before={"grade": "failing"})
 
 
@@ -74,7 +74,7 @@ async def test_an_empty_database_knows_nothing(health: OperationsStore) -> None:
 
 
 async def test_a_state_comes_back_as_it_was_saved(health: OperationsStore) -> None:
-    state = HealthState(HealthGrade.RECOVERING, NOW, 1, "r1", NOW, NOW + timedelta(seconds=90), NOW, NOW, turn=1)
+    state = HealthState(HealthGrade.RECOVERING, NOW, 1, "r1", NOW, NOW + timedelta(seconds=90), NOW, NOW, revision=1)
     assert await health.save(state, summary(HealthGrade.RECOVERING), ENTRY)
     assert await health.state() == state
     assert await health.summary() == summary(HealthGrade.RECOVERING)
@@ -86,25 +86,28 @@ async def test_a_state_comes_back_as_it_was_saved(health: OperationsStore) -> No
 
 async def test_who_judged_by_an_older_state_writes_nothing(health: OperationsStore, database: Database) -> None:
     assert await health.save(STATE, summary())
-    assert await health.save(replace(STATE, turn=2), summary())
-    for turn in (1, 2, 4):
-        late = replace(STATE, grade=HealthGrade.FAILING, turn=turn, recovery_id="r1")
+    assert await health.save(replace(STATE, revision=2), summary())
+    for revision in (1, 2, 4):
+        late = replace(STATE, grade=HealthGrade.FAILING, revision=revision, recovery_id="r1")
         assert not await health.save(late, summary(HealthGrade.FAILING), ENTRY)
-    assert await health.state() == replace(STATE, turn=2)
+    assert await health.state() == replace(STATE, revision=2)
     assert (len(await health.samples(NOW)), list(await health.recoveries()), await told(database)) == (2, [], [])
 
 
 async def test_of_many_who_judge_at_once_one_writes(health: OperationsStore) -> None:
-    for turn in (1, 2):  # also the very first, where there is no row to lock
-        saves = [health.save(replace(STATE, turn=turn), summary(), replace(ENTRY, id=f"{turn}-{n}")) for n in range(5)]
+    for revision in (1, 2):  # also the very first, where there is no row to lock
+        saves = [
+            health.save(replace(STATE, revision=revision), summary(), replace(ENTRY, id=f"{revision}-{n}"))
+            for n in range(5)
+        ]
         assert sorted(await asyncio.gather(*saves)) == [False] * 4 + [True]
     assert (len(await health.samples(NOW)), len(await health.recoveries())) == (2, 2)
 
 
 async def test_each_change_of_grade_is_told_once(health: OperationsStore, database: Database) -> None:
     grades = (HealthGrade.HEALTHY, HealthGrade.DEGRADED, HealthGrade.DEGRADED, HealthGrade.FAILING)
-    for turn, grade in enumerate(grades, 1):
-        assert await health.save(replace(STATE, grade=grade, turn=turn), summary(grade))
+    for revision, grade in enumerate(grades, 1):
+        assert await health.save(replace(STATE, grade=grade, revision=revision), summary(grade))
     reasons = ["one match in twenty …"]
     assert await told(database) == [
         ("feeds.health", {"from": "healthy", "to": "degraded", "reasons": reasons}),
@@ -136,9 +139,9 @@ async def test_an_entry_that_is_whole_when_it_comes_is_told_once(health: Operati
 
 
 async def test_samples_are_kept_for_two_days(health: OperationsStore) -> None:
-    for turn, hours in enumerate((0, 24, 47.9, 48.1), 1):
+    for revision, hours in enumerate((0, 24, 47.9, 48.1), 1):
         at = NOW + timedelta(hours=hours)
-        await health.save(replace(STATE, turn=turn), summary(at=at))
+        await health.save(replace(STATE, revision=revision), summary(at=at))
     kept = await health.samples(NOW - timedelta(days=9))
     assert [(each.at - NOW) / timedelta(hours=1) for each in kept] == [24, 47.9, 48.1]
 

@@ -234,7 +234,7 @@ async def test_without_a_cache_it_is_judged_by_the_database(watched: WatchdogSys
     blind.leading = blind.watchdog._leading = watched.leading
     judgement = await blind.after(15)
     assert judgement.state.grade is HEALTHY
-    assert "the cache does not answer" in judgement.summary.reasons[0]
+    assert "the cache does not respond" in judgement.summary.reasons[0]
     async with watched.database.connection() as connection:
         await connection.execute("update fixtures set last_poll_at = %s", [START + timedelta(seconds=60)])
     assert (await blind.after(60)).summary.freshness.maximum == 15.0

@@ -49,9 +49,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def led(file: Path, tmp_path: Path) -> tuple[ScoreFeed, Callable[[float], None]]:
     """A feed, and how to move its recording to a poll."""
-    head = tmp_path / "playhead.json"
+    head = tmp_path / "replay_clock.json"
     timeline = timeline_of(PLAYED, max_repeats=4, speed=60)
-    feed = open_recording_feed("espn", path=file, plays="espn", playhead=head, now=lambda: NOW)
+    feed = open_recording_feed("espn", path=file, plays="espn", replay_clock=head, now=lambda: NOW)
     return feed, lambda poll: write_clock(head, timeline, NOW, at(poll))
 
 
@@ -93,7 +93,7 @@ async def test_kickoffs_are_shifted_and_constant(
 
 async def test_without_a_clock_file_the_feed_is_unavailable(file: Path, tmp_path: Path) -> None:
     head = tmp_path / "missing.json"
-    feed = open_recording_feed("espn", path=file, plays="espn", playhead=head)
+    feed = open_recording_feed("espn", path=file, plays="espn", replay_clock=head)
     with pytest.raises(FeedUnavailable, match="is not being played"):
         await feed.fixtures_by_ids([5000])
     for text in ("", "{", "[]", '{"polls": [[1]], "start": 1}'):

@@ -39,7 +39,7 @@ def unanswered(kind: str) -> GenericError:
         (answered(408, "RequestTimeout"), "HTTP 408"),
         (answered(409, "OperationAborted"), "HTTP 409"),
         (unanswered("Connect"), "cannot be reached"),
-        (unanswered("Timeout"), "did not answer in time"),
+        (unanswered("Timeout"), "did not respond in time"),
         (unanswered("Request"), "error sending request"),
         (GenericError("Generic S3 error: Got invalid list response: expected value"), "invalid list response"),
         (PreconditionError("Request precondition failure for path a: 412"), "replaced meanwhile"),

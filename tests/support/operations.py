@@ -135,7 +135,7 @@ def cached(**more: Any) -> CacheFacts:
     made = CacheFacts(
         records=(a_record(), a_record(7002, heard_seconds=9), a_record(407_001, "espn", 20)),
         queues={"api_football": {"live": 1, "imminent": 2, "completed": 0, "active": 1}, "espn": {"live": 2}},
-        heard={7001: ago(seconds=12), 7002: ago(seconds=9), 7003: ago(seconds=25)},
+        last_updates={7001: ago(seconds=12), 7002: ago(seconds=9), 7003: ago(seconds=25)},
         answers={"espn": AnswersCounted(95, 5, 0, 42.5, {0.5: 60, 1.0: 90, float("inf"): 100})},
         recent={"api_football": (40, 0), "espn": (38, 2)},
         summary=a_summary(),
@@ -270,7 +270,7 @@ def recorded(**more: Any) -> DatabaseFacts:
         deliveries=Deliveries(0, 42, 0, 1, None, None, 0),
         goals_by_status={"validating": 1, "watching": 1, "extracting": 1, "complete": 30, "withdrawn": 2},
         clips={"verified": 71, "unverified": 12},
-        news=900,
+        outbox_position=900,
     )  # fmt: skip
     return replace(made, **more)
 

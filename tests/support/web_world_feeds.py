@@ -136,11 +136,11 @@ async def populate_health(store: FixtureStore, now: datetime) -> None:
         healthy_at=now - timedelta(minutes=60),
     )
     await kept.add_recovery(entry)
-    for turn, minutes in enumerate(range(120, -1, -4), start=1):
+    for revision, minutes in enumerate(range(120, -1, -4), start=1):
         grade = HealthGrade.FAILING if 60 < minutes < 68 else HealthGrade.HEALTHY
         age = 140.0 if grade is HealthGrade.FAILING else 10.0 + minutes % 9
         at = now - timedelta(minutes=minutes)
         summary = HealthSummary(
             grade, now - timedelta(minutes=60), FreshnessStats(age / 2, age, age, 4), at, last_success=at
         )
-        assert await kept.save(HealthState(grade, at, turn=turn), summary)
+        assert await kept.save(HealthState(grade, at, revision=revision), summary)

@@ -105,7 +105,7 @@ async def test_without_a_database_the_server_is_live_but_not_ready(
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url, timeout=30) as web:
         assert (await web.get("/health/live")).status_code == 200
         ready = await web.get("/health/ready")
-        assert (ready.status_code, ready.json()["problems"][0]) == (503, "the database does not answer")
+        assert (ready.status_code, ready.json()["problems"][0]) == (503, "the database does not respond")
         health = await web.get("/health")
         assert (health.status_code, health.json()["engines"]["database"]) == (503, "failed")
         page = await web.get("/operations", headers=PAGE | {"cookie": f"footy_session={cookie}"})
@@ -155,7 +155,7 @@ class Asked:
 
     # --- Temporal and object store
 
-    async def look(self, now: datetime) -> TemporalState:
+    async def read(self, now: datetime) -> TemporalState:
         await self._answer("temporal")
         return temporal()
 
@@ -216,7 +216,7 @@ async def test_responding_engines_are_ok() -> None:
     ]
     assert found.health == replace(health(), spans=())
     assert (found.cached, found.declared) == (cached(), declared())
-    assert (found.news_read, found.listeners) == (900, 3)
+    assert (found.outbox_read, found.listeners) == (900, 3)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from found_footy.web.pages.match_format import (
     clock_text,
     freshness_of,
     match_phase,
-    short_duration,
     status_badge,
 )
 from found_footy.web.rendering import STATIC
@@ -110,14 +109,6 @@ def test_a_match_before_kickoff_is_not_stale() -> None:
 
 def test_an_update_from_the_future_is_fresh() -> None:
     assert freshness_of(a_match("active", "2H", -30), NOW, stale_seconds=45).age_seconds == 0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 days")],
-)
-def test_durations_are_rounded_down(seconds: int, said: str) -> None:
-    assert short_duration(timedelta(seconds=seconds)) == said
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,11 @@ async def test_a_match_without_feed_data_is_marked(
     assert '<p class="staleness" data-stale hidden></p>' in card(page, 7002)
     assert "feed error: no &lt;b&gt;such&lt;/b&gt; thing" in card(page, 7002)
     assert "data-stale" not in card(page, 7003)
-    heard = (await web.get("/fragments/heard/2026-08-22")).json()
-    assert heard["now"] == NOW.timestamp()
-    assert heard["now"] - heard["heard"]["7001"] == 240
-    assert set(heard["heard"]) == {"7001", "7002", "7005", "7007"}
-    assert (await web.get("/fragments/heard/2026-13-01")).status_code == 404
+    found = (await web.get("/fragments/updates/2026-08-22")).json()
+    assert found["now"] == NOW.timestamp()
+    assert found["now"] - found["updates"]["7001"] == 240
+    assert set(found["updates"]) == {"7001", "7002", "7005", "7007"}
+    assert (await web.get("/fragments/updates/2026-13-01")).status_code == 404
 
 
 async def test_a_cricket_card_shows_runs_overs_and_wickets(site: httpx.AsyncClient) -> None:

@@ -137,7 +137,7 @@ async def test_page_and_json_agree(small_world: WorldCopy) -> None:
 async def test_unavailable_engines_are_shown(small_world: WorldCopy) -> None:
     engines = (
         EngineStatus("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
-        EngineStatus("temporal", "failed", "EngineError", "no answer within 2 s"),
+        EngineStatus("temporal", "failed", "EngineError", "no response within 2 s"),
         EngineStatus("object store", "ok"),
     )
     away = measured(engines=engines, recorded=None, temporal=None)

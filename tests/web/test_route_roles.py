@@ -30,7 +30,7 @@ TABLE: dict[str, tuple[Role | None, Role | None]] = {
     "GET /": (ANYBODY, READER),
     "GET /day/{day}": (ANYBODY, READER),
     "GET /fragments/match/{fixture_id}": (ANYBODY, READER),
-    "GET /fragments/heard/{day}": (ANYBODY, READER),
+    "GET /fragments/updates/{day}": (ANYBODY, READER),
     "GET /g/{event_id}": (ANYBODY, READER),
     "GET /g/{event_id}/fragment": (ANYBODY, READER),
     "GET /search": (ANYBODY, READER),

@@ -132,7 +132,7 @@ async def test_a_dead_watchdog_is_never_healthy(small_world: WorldCopy) -> None:
 
 def test_stale_matches_are_counted() -> None:
     heard = {7001: ago(seconds=46), 7002: ago(seconds=44), 7003: ago(seconds=900)}
-    told = status_of(report(cached=cached(heard=heard)), RULES, details=False)
+    told = status_of(report(cached=cached(last_updates=heard)), RULES, details=False)
     assert told.stale_matches == 2
 
 

@@ -14,7 +14,7 @@ from sessions s join tokens t on t.id = s.token_id
 where s.hash = %(hash)s and s.expires_at > %(now)s;
 
 -- name: revoke
--- The moment of the first time stays. Its logins end with it.
+-- Keeps the time of the first revocation. Its sessions end too.
 with ended as (delete from sessions where token_id = %(id)s)
 update tokens set revoked_at = coalesce(revoked_at, %(now)s) where id = %(id)s
 returning id, name, role, hash, created_at, expires_at, revoked_at, last_used_at;
@@ -31,7 +31,7 @@ values (%(hash)s, %(token_id)s, %(now)s, %(expires_at)s);
 delete from sessions where hash = %(hash)s;
 
 -- name: note_failure
--- Beyond `most` nothing more is written, however often somebody tries.
+-- At most `most` rows are written per client.
 with old as (delete from login_failures where at <= %(since)s),
 known as (select count(*) as number, min(at) as oldest from login_failures where client = %(client)s and at > %(since)s),
 noted as (

@@ -94,4 +94,4 @@ class BrowserClient:
             return SourceChanged(f"{self._url} is not `footy browser`")
         if error.kind is HttpErrorKind.TOO_LARGE:
             return SourceChanged(str(error))
-        return SourceUnavailable(f"{self._url} does not answer ({error.detail}): is `footy browser` running?")
+        return SourceUnavailable(f"{self._url} does not respond ({error.detail}): is `footy browser` running?")

@@ -52,7 +52,7 @@ class BrowserPool:
         await self._proxy.start()
         async with self._lock:
             await self._usable_chromium()
-        self._maintenance = asyncio.create_task(self._maintain(), name="upkeep of Chromium")
+        self._maintenance = asyncio.create_task(self._maintain(), name="maintenance of Chromium")
 
     @asynccontextmanager
     async def page(self) -> AsyncIterator[Page]:

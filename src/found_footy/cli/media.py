@@ -218,9 +218,9 @@ class Hashed:
 @media.command()
 def probe(file: File, as_json: AsJson = False) -> None:
     """Show size, duration, frame rate and codec of a video."""
-    from found_footy.media.probe import probe as look
+    from found_footy.media.probe import probe as probe_file
 
-    info = asdict(look(file))
+    info = asdict(probe_file(file))
     if as_json:
         print_json(info)
         return

@@ -93,7 +93,7 @@ class DidDocuments:
         try:
             document = json.loads(body)
         except (ValueError, RecursionError):
-            raise DownloadUnavailable(f"{redact_url(url)} did not answer with JSON") from None
+            raise DownloadUnavailable(f"{redact_url(url)} did not return JSON") from None
         endpoint = pds_endpoint(document, link.did)
         if endpoint is None:
             raise CandidateRejected(

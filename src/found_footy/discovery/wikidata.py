@@ -295,8 +295,8 @@ def own_names(entity: Entity) -> list[TeamName]:
 def _squad(entity: Entity) -> Squad:
     """Derive the squad from label or class: women's association football club, reserve team."""
     labels = [name.text for name in entity.names if name.kind is NameKind.LABEL and name.language in _EVERYBODYS]
-    told = [squad_of(text) for text in (*labels, *sorted(entity.types))]
-    return next((squad for squad in told if squad is not Squad.FIRST), Squad.FIRST)
+    squads = [squad_of(text) for text in (*labels, *sorted(entity.types))]
+    return next((squad for squad in squads if squad is not Squad.FIRST), Squad.FIRST)
 
 
 def likeness(team: str, entity: Entity) -> Likeness:

@@ -104,7 +104,7 @@ def _browser_error(error: HttpError) -> FeedError:
         return FeedUnavailable(f"the browser service did not read the page: {error.detail}")
     if error.kind is HttpErrorKind.TOO_LARGE:
         return FeedMalformed(f"browser service: {error.detail}")
-    return BrowserAway(f"the browser service does not answer ({error.detail}): is `footy browser` running?")
+    return BrowserAway(f"the browser service does not respond ({error.detail}): is `footy browser` running?")
 
 
 def _service_error(answer: Any, status: int) -> FeedError | NotFound:

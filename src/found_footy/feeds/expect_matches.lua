@@ -1,4 +1,4 @@
--- Sets the matches of the index: others leave it, and a new one starts at the given time.
+-- Replaces the matches of the index: others are removed, and a new one starts at the given time.
 -- KEYS: freshness_index, poll_intervals
 -- ARGV: id, expected since, seconds between its polls or an empty string, id, …
 local expected = {}

@@ -13,8 +13,7 @@ from enum import StrEnum
 
 from found_footy.errors import CacheUnavailable, FeedBusy, FeedUnavailable, FootyError
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPosition, MatchPriority, MonitoringState
-
-MAX_ERROR_LENGTH = 300
+from found_footy.text import shorten
 
 
 class MonitoringEvent(StrEnum):
@@ -89,7 +88,7 @@ def after_failure(
     record: MatchMonitoringRecord, error: FootyError, now: datetime, rules: MonitoringRules
 ) -> MatchMonitoringRecord:
     """Record a failed request. Failures are kept across a pause: the first one after it pauses again."""
-    text = f"{error.kind}: {error}"[:MAX_ERROR_LENGTH]
+    text = shorten(f"{error.kind}: {error}")
     if not is_the_feeds_fault(error):
         return replace(record, error=text)
     failed = replace(

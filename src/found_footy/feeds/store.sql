@@ -1,5 +1,5 @@
 -- name: lock
--- One at a time: two that pair the same match side by side would found it twice.
+-- One registration at a time: two concurrent ones could create a fixture twice.
 select pg_advisory_xact_lock(hashtext('found-footy pairing'));
 
 -- name: known

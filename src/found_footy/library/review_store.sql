@@ -116,7 +116,7 @@ on conflict (one, other) do update set same = excluded.same, said_by = excluded.
 delete from library_verdicts where one = %(one)s and other = %(other)s returning one;
 
 -- name: copy_verdicts
--- A merged clip inherits the verdicts of its parts, and clips with a moved cut those of their predecessors (`is_whole`). Of
+-- A merged clip inherits the verdicts on its parts, and clips with a moved cut those of their predecessors (`is_whole`). Of
 -- a split clip only `not the same` holds for both halves. Parts with different verdicts pass on none.
 insert into library_verdicts (one, other, same, said_by, said_at)
 select least(created, v.beside), greatest(created, v.beside), bool_and(v.same), max(v.said_by), max(v.said_at)

@@ -54,12 +54,12 @@ from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import Keyframe, MasterVideo, SpriteSheet
 from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries, storable
+from found_footy.text import MAX_ERROR_TEXT
 
 SQL = load_queries(__package__, "store")
 
 MAX_FRAMES = 16_777_215
 """Maximum frames of a master: more than 70 hours at 60 frames per second. Upper bound of the overlap constraint."""
-MAX_ERROR_LENGTH = 1000
 KEYS_PER_FETCH = 1000
 MAX_EXPIRED = 500
 """Sources that one clean-up deletes."""
@@ -191,7 +191,7 @@ class LibraryStore:
             failures = count_failure(row["failures"] if row["stage"] == stage.name else 0, outage)
             delay = retry_delay(failures, retryable)
             reason: dict[str, Any] = {
-                "error": storable(error, MAX_ERROR_LENGTH),
+                "error": storable(error, MAX_ERROR_TEXT),
                 "kind": kind,
                 "retry_at": delay and now + delay,
             }
@@ -419,7 +419,7 @@ class LibraryStore:
 
     async def mark_not_deleted(self, keys: Sequence[str], error: FootyError) -> None:
         if keys:
-            message = storable(f"{error.kind}: {error}", MAX_ERROR_LENGTH)
+            message = storable(f"{error.kind}: {error}", MAX_ERROR_TEXT)
             await self._db.fetch(SQL["mark_not_deleted"], keys=list(keys), error=message)
 
     async def expected_keys(self) -> AsyncGenerator[str, None]:

@@ -274,7 +274,7 @@ cross join lateral (
     order by s.id limit %(limit)s) as i;
 
 -- name: pending_clips
--- The same for clips. No stage takes a clip whose last action can still be undone; one that is no tile any more is only
+-- The same for clips. No stage takes a clip whose last action can still be undone; one that was split or merged is only
 -- cleaned up. Two stages work in the state `embedding`: a clip of neither belongs to the one that has `takes`.
 select w.stage, w.lane, i.id, i.seconds
 from jsonb_to_recordset(%(stages)s) as w (

@@ -205,7 +205,7 @@ class NotificationStore:
             # LISTEN delivers nothing inside a transaction.
             await connection.commit()
             await connection.set_autocommit(True)
-            await connection.execute("listen news")
+            await connection.execute("listen outbox")
 
             async def wait(seconds: float) -> None:
                 async for _ in connection.notifies(timeout=max(0.0, seconds), stop_after=1):
@@ -215,7 +215,7 @@ class NotificationStore:
                 yield wait
             finally:
                 if not connection.closed:
-                    await connection.execute("unlisten news")
+                    await connection.execute("unlisten outbox")
                     await connection.set_autocommit(False)
 
     # --- Sending.

@@ -83,7 +83,7 @@ where id = %(id)s;
 
 -- name: wake
 -- Wakes the fan-out.
-select pg_notify('news', '');
+select pg_notify('outbox', '');
 
 -- name: lock_fanned_out
 select position from outbox_fanned_out for update;

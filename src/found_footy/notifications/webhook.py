@@ -30,7 +30,7 @@ from found_footy.text import clean_text
 
 MAX_RESPONSE_BYTES = 4096
 """Bytes read from a response; only its status counts."""
-MAX_ERROR_LENGTH = 120
+MAX_EXCERPT_LENGTH = 120
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -115,4 +115,4 @@ async def _reason(response: HttpStream) -> str:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("text/plain", "application/json", "application/problem+json"):
         return ""
-    return clean_text(await response.text(MAX_RESPONSE_BYTES), MAX_ERROR_LENGTH)
+    return clean_text(await response.text(MAX_RESPONSE_BYTES), MAX_EXCERPT_LENGTH)

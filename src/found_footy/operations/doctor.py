@@ -322,7 +322,7 @@ async def _bounded(what: str, check: Callable[[], Awaitable[str]], advice: str) 
     except FootyError as error:
         return Diagnosis(what, "failed", f"{error.kind}: {error}", advice)
     except TimeoutError:
-        return Diagnosis(what, "failed", f"no answer within {ENGINE_SECONDS:g} s", advice)
+        return Diagnosis(what, "failed", f"no response within {ENGINE_SECONDS:g} s", advice)
 
 
 async def _postgres(settings: Settings) -> Diagnosis:

@@ -281,7 +281,7 @@ def next_state(
         acting_until=before.acting_until if grade is HealthGrade.RECOVERING else None,
         judged_at=now,
         resumed_at=now if resumed else before.resumed_at,
-        turn=before.turn + 1,
+        revision=before.revision + 1,
     )
     answers = measured.ok + measured.failed
     summary = HealthSummary(
@@ -476,7 +476,7 @@ def begun(
         recovery_id=entry.id,
         recovered_at=now,
         acting_until=now + LONGEST,
-        turn=judgement.state.turn + 1,
+        revision=judgement.state.revision + 1,
     )
     return state, replace(judgement.summary, grade=state.grade, since=state.since, generated_at=now), entry
 
@@ -491,7 +491,7 @@ def enter_recovering(state: HealthState, recovery_id: str, now: datetime) -> Hea
         recovery_id=recovery_id,
         recovered_at=now,
         acting_until=now + LONGEST,
-        turn=state.turn + 1,
+        revision=state.revision + 1,
     )
 
 

@@ -424,9 +424,9 @@ def deliveries(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
         yield Finding("deliveries_late", SystemGrade.DEGRADED, what, sent.overdue_since, advice, "deliveries")
 
 
-def news(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
-    if measured.news_read is not None and recorded.news - measured.news_read > MAX_OUTBOX_LAG:
-        what = f"Live updates are {recorded.news - measured.news_read} messages behind"
+def outbox_lag(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
+    if measured.outbox_read is not None and recorded.outbox_position - measured.outbox_read > MAX_OUTBOX_LAG:
+        what = f"Live updates are {recorded.outbox_position - measured.outbox_read} messages behind"
         yield Finding(
             "news_behind", SystemGrade.DEGRADED, what, None, "Restart `footy web`; no message is lost.", "engines"
         )
@@ -515,7 +515,7 @@ _GRADES = {
     HealthGrade.RECOVERING: (
         SystemGrade.DEGRADED,
         "health_recovering",
-        "The feeds were restarted and have not answered yet",
+        "The feeds were restarted and have not responded yet",
     ),
 }
 _ADVICE = {
@@ -607,7 +607,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
         found += doubts(measured.recorded)
         found += sources(measured.recorded)
         found += deliveries(measured.recorded, measured.at)
-        found += news(measured, measured.recorded)
+        found += outbox_lag(measured, measured.recorded)
     found += failures(measured)
     found += stuck_workflows(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))

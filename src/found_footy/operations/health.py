@@ -108,7 +108,7 @@ def stale_matches(report: HealthReport) -> tuple[StaleMatch, ...]:
     if recorded is None:
         return ()
     saved = {match.fixture_id: match.since for match in recorded.matches}
-    updates = persisted_updates(cached.heard, saved, report.limits.save_lag) if cached else saved
+    updates = persisted_updates(cached.last_updates, saved, report.limits.save_lag) if cached else saved
     titles = {match.fixture_id: f"{match.home} – {match.away}" for match in recorded.matches}
     intervals = cached.intervals if cached else {}
     old = stale(updates, report.at, report.limits.stale.total_seconds(), intervals, report.limits.poll)[:MAX_STALE]
@@ -126,7 +126,7 @@ def queue_depth(queues: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 def notes(report: HealthReport) -> tuple[str, ...]:
     """Return notes on unreachable engines that make the report incomplete."""
     return tuple(
-        f"the {engine.name} does not answer: {engine.detail or engine.said}"
+        f"the {engine.name} does not respond: {engine.detail or engine.said}"
         for engine in report.measured.engines
         if engine.state == "failed" and engine.name in ("database", "cache")
     )

@@ -88,7 +88,7 @@ def _cached(cached: CacheFacts, measured: Measurement) -> Iterator[Metric]:
     yield GaugeMetricFamily("footy_paused_matches", "Matches at feeds that are not asked for now.", value=paused)
     depth = {name: float(number) for name, number in queue_depth(cached.queues).items()}
     yield _labelled("scraper_queue_depth", "Requests to the feeds that wait.", "priority", depth)
-    fresh = sorted(ages(cached.heard, measured.at).values())
+    fresh = sorted(ages(cached.last_updates, measured.at).values())
     family = HistogramMetricFamily("scraper_freshness_seconds", "Ages of what is known of each match, at this moment.")
     family.add_metric(
         (), cumulative_buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)

@@ -72,7 +72,7 @@ class HealthState:
     """Time of the last check."""
     resumed_at: datetime | None = None
     """When checks started or resumed after a gap, in which polling may have been stopped too."""
-    turn: int = 0
+    revision: int = 0
     """Version for optimistic locking: a save based on an older state is refused."""
 
 
@@ -271,7 +271,7 @@ class CacheFacts:
     records: tuple[MatchMonitoringRecord, ...] = ()
     queues: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Per feed: waiting requests by priority, and `active`."""
-    heard: Mapping[int, datetime] = field(default_factory=dict)
+    last_updates: Mapping[int, datetime] = field(default_factory=dict)
     """Last response for each live match."""
     intervals: Mapping[int, timedelta] = field(default_factory=dict)
     """Planned poll interval by match, where it is known."""
@@ -485,7 +485,7 @@ class DatabaseFacts:
     goals_by_status: Mapping[str, int]
     clips: Mapping[str, int]
     """Published clips: verified, unverified."""
-    news: int
+    outbox_position: int
     """Last position of the outbox."""
     matches_total: int = 0
     """Including live matches that are not listed."""
@@ -605,7 +605,7 @@ class Measurement:
     """None if the database is unavailable."""
     temporal: TemporalState | None
     disk: Disk | None = None
-    news_read: int | None = None
+    outbox_read: int | None = None
     """Outbox position that live updates have reached."""
     listeners: int = 0
     health: HealthKnown | None = None

@@ -162,7 +162,7 @@ class SystemProbe:
                 if missing:
                     problems.append(f"the database schema is missing {', '.join(missing)}")
         except (StoreUnavailable, TimeoutError):
-            problems.append("the database does not answer")
+            problems.append("the database does not respond")
         if self._live is not None and self._live.position is None:
             problems.append("live updates have not started")
         return problems
@@ -189,7 +189,7 @@ class SystemProbe:
             temporal=temporal,
             disk=disk,
             volumes=volumes,
-            news_read=self._live.position if self._live else None,
+            outbox_read=self._live.position if self._live else None,
             listeners=self._live.clients if self._live else 0,
             health=health,
             cached=cached,
@@ -222,7 +222,7 @@ class SystemProbe:
         if self._temporal is None:
             return None, EngineStatus("temporal", "off", "not configured")
         try:
-            return await self._temporal.look(now), EngineStatus("temporal", "ok")
+            return await self._temporal.read(now), EngineStatus("temporal", "ok")
         except EngineError as error:
             return None, _unavailable("temporal", error)
 
@@ -265,8 +265,8 @@ class SystemProbe:
                     raise CacheUnavailable("no cache is configured")
                 facts = await self._cache.facts()
         except (CacheUnavailable, TimeoutError) as error:
-            said = str(error) or f"no answer within {CACHE_TIMEOUT:g} s"
-            note = f"the cache does not answer, so the ages are those of the database ({shorten(said, 200)})"
+            said = str(error) or f"no response within {CACHE_TIMEOUT:g} s"
+            note = f"the cache does not respond, so ages come from the database ({shorten(said, 200)})"
             return FeedMeasurement(
                 saved,
                 max([*saved.values(), *([answered] if answered else [])], default=None),
@@ -277,8 +277,8 @@ class SystemProbe:
         waiting = total(facts.queues.values())
         updated = [each.updated_at for each in facts.records if each.updated_at]
         return FeedMeasurement(
-            updates=persisted_updates(facts.heard, saved, self._save_lag),
-            unsaved=count_unsaved(facts.heard, saved, self._save_lag),
+            updates=persisted_updates(facts.last_updates, saved, self._save_lag),
+            unsaved=count_unsaved(facts.last_updates, saved, self._save_lag),
             last_success=max([*updated, *([answered] if answered else [])], default=None),
             queue={name: number for name, number in waiting.items() if name != "active"},
             active=waiting.get("active", 0),
@@ -368,4 +368,4 @@ def _unavailable(name: str, error: FootyError) -> EngineStatus:
 
 
 def _timed_out(name: str) -> EngineStatus:
-    return EngineStatus(name, "failed", f"no answer within {ENGINE_TIMEOUT:g} s")
+    return EngineStatus(name, "failed", f"no response within {ENGINE_TIMEOUT:g} s")

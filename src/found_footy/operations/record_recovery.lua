@@ -1,4 +1,4 @@
--- The newest entries of the audit log. One that is there already, begun and now ended, is written anew in its place.
+-- The newest entries of the audit log. An entry that exists already, now ended, is replaced in place.
 -- KEYS: audit_log    ARGV: the entry in JSON, its id, how many are kept
 for place, text in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   local readable, entry = pcall(cjson.decode, text)

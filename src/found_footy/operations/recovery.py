@@ -207,7 +207,7 @@ class RecoveryService:
             state, summary = await self._store.state(), await self._store.summary()
             if state is None or summary is None or state.recovery_id != entry.id:
                 return False
-            if await self._store.save(replace(state, acting_until=None, turn=state.turn + 1), summary, entry):
+            if await self._store.save(replace(state, acting_until=None, revision=state.revision + 1), summary, entry):
                 return True
         return False
 
@@ -317,11 +317,11 @@ class BrowserRecycles:
             # The browser's outage is not recorded here: feeds that need it fail themselves.
             log.debug(str(error), extra={"action": "browser_unreachable"})
             return
-        told = {entry.id: entry for entry in entries(facts)}
-        for entry_id in told.keys() - self._noted:
+        reported = {entry.id: entry for entry in entries(facts)}
+        for entry_id in reported.keys() - self._noted:
             if await self._store.recovery(entry_id) is None:
-                await self._recovering.note(told[entry_id])
-        self._noted = set(told)
+                await self._recovering.note(reported[entry_id])
+        self._noted = set(reported)
 
 
 def entries(facts: Mapping[str, Any]) -> Iterator[Recovery]:

@@ -106,7 +106,7 @@ class OperationsStore:
                 "withdrawn": totals["withdrawn"],
             },
             clips={"verified": totals["verified"], "unverified": totals["unverified"]},
-            news=totals["news"],
+            outbox_position=totals["outbox_position"],
             lacking=missing,
         )
 
@@ -119,7 +119,7 @@ class OperationsStore:
     async def save(self, state: HealthState, summary: HealthSummary, recovery: Recovery | None = None) -> bool:
         async with self._db.connection() as connection:
             before = await fetch(connection, SQL["lock_state"], {})
-            if before and before[0]["turn"] != state.turn - 1:
+            if before and before[0]["revision"] != state.revision - 1:
                 return False
             if recovery is not None:  # before the state, which refers to it
                 await _write(connection, recovery)

@@ -3,21 +3,21 @@
 select count(*) as number from events where monitor_complete and not download_complete and removed_at is null;
 
 -- name: state
-select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, turn from health_state;
+select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, revision from health_state;
 
 -- name: summary
 select summary from health_state;
 
 -- name: lock_state
--- The grade that is told of as the one before; whoever comes second waits here.
-select grade, turn from health_state for update;
+-- The previous grade. A concurrent save waits here.
+select grade, revision from health_state for update;
 
 -- name: save_state
--- Nothing comes back where somebody else has saved since.
+-- Returns nothing if another watchdog has saved since.
 insert into health_state
-    (grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, turn, summary)
+    (grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, judged_at, resumed_at, revision, summary)
 values (%(grade)s, %(since)s, %(good_in_a_row)s, %(recovery_id)s, %(recovered_at)s, %(acting_until)s,
-    %(judged_at)s, %(resumed_at)s, %(turn)s, %(summary)s)
+    %(judged_at)s, %(resumed_at)s, %(revision)s, %(summary)s)
 on conflict (only_one) do update set
     grade = excluded.grade,
     since = excluded.since,
@@ -25,12 +25,12 @@ on conflict (only_one) do update set
     recovery_id = excluded.recovery_id,
     recovered_at = excluded.recovered_at,
     acting_until = excluded.acting_until,
-    turn = excluded.turn,
+    revision = excluded.revision,
     judged_at = excluded.judged_at,
     resumed_at = excluded.resumed_at,
     summary = excluded.summary
-where health_state.turn = excluded.turn - 1
-returning turn;
+where health_state.revision = excluded.revision - 1
+returning revision;
 
 -- name: add_sample
 with old as (delete from health_samples where at < %(before)s)
@@ -86,14 +86,14 @@ order by coalesce(f.last_poll_at, f.activated_at), f.id limit %(limit)s;
 select feed, asked_at, answered_at, error, quota from feed_states order by feed;
 
 -- name: disputes
--- What feeds disagreed on since then, the latest first.
+-- Conflicts between feeds since then, latest first.
 select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.said, c.chosen, c.first_at, c.last_at, c.polls
 from contradictions c join fixtures f on f.id = c.fixture_id
 where c.last_at >= %(since)s
 order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;
 
 -- name: doubts
--- Pairings that wait for a person, of matches that are still to be followed.
+-- Pairings that await an operator's decision, without past matches.
 select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
     d.last_seen, f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
 from doubtful_pairings d join fixtures f on f.id = d.fixture_id
@@ -101,7 +101,7 @@ where d.same is null and d.kickoff >= %(since)s
 order by d.kickoff, d.feed, d.feed_id, d.fixture_id limit %(limit)s;
 
 -- name: goals
--- Goals on their way, those that were quiet the longest first.
+-- Unfinished goals, those without activity for the longest time first.
 with in_work as (
     select e.* from events e
     where e.stable_at is not null and e.removed_at is null and not e.download_complete
@@ -132,7 +132,7 @@ left join lateral (
 order by coalesce(e.searched_at, e.stable_at, e.first_seen), e.id;
 
 -- name: statuses
--- Of the goals on their way; there are never many of them.
+-- Of unfinished goals, which are few.
 select event_status(e) as status, count(*) as number from events e
 where e.stable_at is not null and e.removed_at is null and not e.download_complete
 group by 1
@@ -157,7 +157,7 @@ from (
 group by source order by source;
 
 -- name: hours
--- From the beginning of an hour, 24 of them.
+-- 24 hours, from the start of an hour.
 with spans as (
     select generate_series(
         %(since)s::timestamptz, %(since)s::timestamptz + interval '23 hours', interval '1 hour') as at),
@@ -178,7 +178,7 @@ from spans left join searched using (at) left join rejected using (at)
 order by spans.at;
 
 -- name: deliveries
--- Whatever is still open, and what became of the rest.
+-- Open deliveries, and counts of the others.
 select
     count(*) filter (where state in ('pending', 'sending')) as waiting,
     count(*) filter (where state = 'delivered') as delivered,
@@ -190,7 +190,7 @@ select
 from deliveries;
 
 -- name: totals
-select e.withdrawn, e.complete, v.verified, v.unverified, p.last as news
+select e.withdrawn, e.complete, v.verified, v.unverified, p.last as outbox_position
 from
     (select count(*) filter (where removed_at is not null) as withdrawn,
         count(*) filter (where removed_at is null and download_complete) as complete from events) as e,

@@ -35,7 +35,7 @@ class TemporalStatus:
         self._workflows = tuple(workflows)
         self._seconds = seconds
 
-    async def look(self, now: datetime) -> TemporalState:
+    async def read(self, now: datetime) -> TemporalState:
         """Return the status. Raises EngineError."""
         try:
             async with asyncio.timeout(self._seconds):

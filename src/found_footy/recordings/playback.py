@@ -273,8 +273,8 @@ def load_recording(path: Path) -> Recording:
 
 
 def recording_feed(feed: str, metadata: Mapping[str, Any], now: Callable[[], datetime]) -> RecordingFeed:
-    """Build the feed from its declaration: `path`, and optionally `feed`, `speed`, `playhead`. Raises SettingsError."""
-    path, playhead, speed = metadata.get("path"), metadata.get("playhead"), metadata.get("speed", 60.0)
+    """Build the feed from its declaration. Optional: `feed`, `speed`, `replay_clock`. Raises SettingsError."""
+    path, replay_clock, speed = metadata.get("path"), metadata.get("replay_clock"), metadata.get("speed", 60.0)
     if not isinstance(path, str) or not path:
         raise SettingsError(f"{feed}: metadata.path: invalid value {path!r}: expected the path of a recording")
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= 3600:
@@ -286,7 +286,7 @@ def recording_feed(feed: str, metadata: Mapping[str, Any], now: Callable[[], dat
             path=Path(path),
             plays=None if plays is None else str(plays),
             speed=float(speed),
-            playhead=None if playhead is None else Path(str(playhead)),
+            replay_clock=None if replay_clock is None else Path(str(replay_clock)),
             now=now,
         )
     except RecordingBroken as error:
@@ -299,12 +299,12 @@ def open_recording_feed(
     path: Path,
     plays: str | None = None,
     speed: float = 60.0,
-    playhead: Path | None = None,
+    replay_clock: Path | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> RecordingFeed:
     """Open a feed that plays feed `plays` of the recording; optional if the recording has a single feed.
 
-    With a playhead, a runner controls the time; without one, playback starts now at `speed`.
+    With a replay clock, a runner controls the time; without one, playback starts now at `speed`.
     """
     recording = load_recording(path)
     recorded = sorted({answer.feed for answer in recording.answers})
@@ -315,8 +315,8 @@ def open_recording_feed(
     played = plays or recorded[0]
     if played not in recorded:
         raise SettingsError(f"{feed}: metadata.feed: invalid value {played!r}: the recording has {', '.join(recorded)}")
-    if playhead is not None:
-        return RecordingFeed(feed, FeedPlayback(played, recording.answers), PlaybackClock(playhead).read, now)
+    if replay_clock is not None:
+        return RecordingFeed(feed, FeedPlayback(played, recording.answers), PlaybackClock(replay_clock).read, now)
     steady = SteadyClock(recording.answers[0].at[0], now(), speed, now)
     return RecordingFeed(feed, FeedPlayback(played, recording.answers), lambda: steady, now)
 

@@ -105,7 +105,7 @@ def _seeded_aliases(recording: Recording, now: datetime) -> Iterator[SeededAlias
 
 
 NAMESPACE = "replay"
-RECORDING, REPLAY_CLOCK, SOURCES = "recording.jsonl.gz", "playhead.json", "sources.yaml"
+RECORDING, REPLAY_CLOCK, SOURCES = "recording.jsonl.gz", "replay_clock.json", "sources.yaml"
 
 COUNTED = (
     "debounce_polls",
@@ -196,7 +196,7 @@ def write_sources(folder: Path, recording: Recording) -> None:
             "metadata": {
                 "path": str(folder / RECORDING),
                 "feed": feed.id,
-                "playhead": str(folder / REPLAY_CLOCK),
+                "replay_clock": str(folder / REPLAY_CLOCK),
             },
         }
         for feed in feeds_of(recording)

@@ -47,7 +47,7 @@ class OutboxReader:
         self._listening: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._listening = asyncio.create_task(self._listen(), name="listening for news")
+        self._listening = asyncio.create_task(self._listen(), name="listening for outbox events")
         return self
 
     async def __aexit__(
@@ -109,7 +109,7 @@ class OutboxReader:
         while True:
             try:
                 async with await connect(self._url, autocommit=True, answer_seconds=ANSWER_SECONDS) as connection:
-                    await connection.execute("listen news")
+                    await connection.execute("listen outbox")
                     pause = INITIAL_BACKOFF
                     self._bell.set()  # messages may have arrived while not listening
                     while True:
@@ -134,18 +134,18 @@ def _item(row: DictRow) -> OutboxMessage:
 Row = dict[str, Any]
 
 
-def news_row(news: OutboxEvent) -> Row:
+def outbox_row(event: OutboxEvent) -> Row:
     return {
-        "topic": news.topic,
-        "fixture_id": news.fixture_id,
-        "event_id": news.event_id,
-        "payload": news.payload,
+        "topic": event.topic,
+        "fixture_id": event.fixture_id,
+        "event_id": event.event_id,
+        "payload": event.payload,
     }
 
 
 # --- Writing, in the transaction of the change.
 
 
-async def append_outbox(connection: Connection, news: Sequence[OutboxEvent]) -> None:
-    if news:
-        await fetch(connection, SQL["add"], {"rows": Jsonb([news_row(each) for each in news])})
+async def append_outbox(connection: Connection, events: Sequence[OutboxEvent]) -> None:
+    if events:
+        await fetch(connection, SQL["add"], {"rows": Jsonb([outbox_row(each) for each in events])})

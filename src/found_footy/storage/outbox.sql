@@ -4,16 +4,16 @@ select r.topic, r.fixture_id, r.event_id, r.payload
 from jsonb_to_recordset(%(rows)s) as r (topic text, fixture_id bigint, event_id text, payload jsonb);
 
 -- name: delete_older_than
--- With what became of the messages; one that is being sent ends first.
+-- With their deliveries; one that is being sent finishes first.
 with old as (delete from deliveries where created_at < %(before)s and state <> 'sending')
 delete from outbox where at < %(before)s;
 
 -- name: place
--- Gives a position to whatever has none yet; returns the last one.
+-- Assigns positions to rows without one; returns the last.
 select assign_outbox_positions() as last;
 
 -- name: oldest
--- The first position that is still kept; what came before it is past retention.
+-- The first position within retention.
 select min(position) as position from outbox;
 
 -- name: since

@@ -65,7 +65,7 @@ def _describe(failure: Exception, secrets: tuple[str, ...]) -> str:
         case AuthenticationError() | AuthorizationError() | NoPermissionError():
             return "rejects the user or the password"
         case TimeoutError():
-            return "did not answer in time"
+            return "no response in time"
         case ConnectionError() | OSError():
             if _NO_PASSWORD in str(failure):
                 return "requires a password"

@@ -151,16 +151,16 @@ def families(report: HealthReport) -> Iterator[Metric]:
     if measured.disk is not None:
         yield _gauge("footy_disk_free_bytes", "Free space on the disk of the data folder.", measured.disk.free)
     if measured.recorded is not None:
-        yield from _database_metrics(measured.recorded, measured.at, measured.news_read)
+        yield from _database_metrics(measured.recorded, measured.at, measured.outbox_read)
     if measured.temporal is not None:
         yield from _temporal_metrics(measured.temporal)
     yield from feed_families(report)
 
 
-def _database_metrics(recorded: DatabaseFacts, now: datetime, news_read: int | None) -> Iterator[Metric]:
-    yield _gauge("footy_news_position", "Last position in the outbox.", recorded.news)
-    if news_read is not None:
-        lag = max(0, recorded.news - news_read)
+def _database_metrics(recorded: DatabaseFacts, now: datetime, outbox_read: int | None) -> Iterator[Metric]:
+    yield _gauge("footy_news_position", "Last position in the outbox.", recorded.outbox_position)
+    if outbox_read is not None:
+        lag = max(0, recorded.outbox_position - outbox_read)
         yield _gauge("footy_news_lag", "Outbox messages that the event stream has not read yet.", lag)
     yield _labelled_gauge("footy_goals", "Goals by status.", "status", recorded.goals_by_status)
     yield _labelled_gauge("footy_clips", "Published clips.", "proof", recorded.clips)

@@ -114,7 +114,7 @@ def _s3_no_answer(failure: Exception, doing: str, place: S3Place) -> ObjectStore
     if not isinstance(failure, BaseError):
         return ObjectStoreError(f"{doing}: {_short(text, place.secrets)}")
     if re.search(r"kind: Timeout|TimedOut|timed out|deadline has elapsed", text):
-        return ObjectStoreUnavailable(f"{doing}: {place.server} did not answer in time")
+        return ObjectStoreUnavailable(f"{doing}: {place.server} did not respond in time")
     if re.search(r"kind: Connect\b", text):
         return ObjectStoreUnavailable(f"{doing}: {place.server} cannot be reached")
     return ObjectStoreUnavailable(f"{doing}: {_short(text, place.secrets)}")

@@ -14,7 +14,7 @@ create table recoveries (
 );
 create index recoveries_by_time on recoveries (at desc);
 
--- One row. `turn` counts the saves, so that a watchdog cannot overwrite the state that another one has saved since.
+-- One row. `revision` counts the saves, so that a watchdog cannot overwrite a newer state of another one.
 create table health_state (
     only_one boolean primary key default true check (only_one),
     grade text not null check (grade in ('healthy', 'degraded', 'failing', 'recovering')),
@@ -25,7 +25,7 @@ create table health_state (
     acting_until timestamptz,
     judged_at timestamptz not null,
     resumed_at timestamptz,
-    turn bigint not null,
+    revision bigint not null,
     summary jsonb not null
 );
 

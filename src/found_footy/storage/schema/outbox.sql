@@ -1,4 +1,4 @@
--- Every change that somebody may subscribe to, written in the transaction of the change itself.
+-- Every change that can be subscribed to, written in the transaction of the change itself.
 --
 -- Ids are assigned before commit, so a reader that remembers an id can miss a transaction that commits later with a
 -- smaller one. Positions are assigned afterwards, to committed rows, by one reader at a time.
@@ -30,7 +30,7 @@ begin
     if not exists (select from outbox where position is null) then
         return (select last from outbox_last_position);
     end if;
-    -- Whoever comes second waits here, and the statement after it sees what the first one has committed.
+    -- A concurrent call waits here; its next statement sees what the first one has committed.
     select last into place from outbox_last_position for update;
     with placed as (
         update outbox o set position = place + waiting.number
@@ -45,7 +45,7 @@ $$;
 
 create function notify_outbox() returns trigger language plpgsql as $$
 begin
-    perform pg_notify('news', '');
+    perform pg_notify('outbox', '');
     return null;
 end
 $$;

@@ -198,7 +198,7 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
         freshness=_ages(freshness_of(measured, summary)),
         stale_matches=len(
             stale(
-                cached.heard,
+                cached.last_updates,
                 measured.at,
                 rules.stale_seconds,
                 cached.intervals,
@@ -224,7 +224,7 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
 def freshness_of(measured: Measurement, last_check: HealthSummary | None) -> FreshnessStats | None:
     """Current freshness; the last judgement if the cache is unavailable."""
     if measured.cached is not None:
-        return stats(ages(measured.cached.heard, measured.at).values())
+        return stats(ages(measured.cached.last_updates, measured.at).values())
     return last_check.freshness if last_check else None
 
 

@@ -217,7 +217,7 @@ class OperationsRecorded(OperationsModel):
     deliveries: OperationsDeliveries
     goals_by_status: dict[str, int]
     clips: dict[str, int]
-    news: int
+    news: int = Field(validation_alias="outbox_position", description="Last position in the outbox.")
 
 
 class OperationsWorker(OperationsModel):
@@ -284,7 +284,7 @@ async def operations(request: Request, response: Response, services: ServicesDep
         engines=[OperationsEngine.model_validate(each) for each in measured.engines],
         poll_limit_seconds=poll_limit(measured, report.limits).total_seconds(),
         listeners=measured.listeners,
-        news_read=measured.news_read,
+        news_read=measured.outbox_read,
         recorded=OperationsRecorded.model_validate(measured.recorded) if measured.recorded else None,
         temporal=OperationsTemporal.model_validate(measured.temporal) if measured.temporal else None,
         feeds=status_of(report, services.rules, details=can_see_internals(request)),

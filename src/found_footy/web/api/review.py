@@ -22,6 +22,7 @@ from found_footy.library.review import (
     LikelyDuplicate,
     Reviewer,
 )
+from found_footy.text import MAX_ERROR_TEXT
 from found_footy.web.api.parameters import MAX_BIGINT
 from found_footy.web.errors import error_responses
 from found_footy.web.rendering import no_store, text
@@ -220,9 +221,6 @@ def _moment(value: Any) -> str:
 # --- Clips and actions as documents of the page and the API.
 
 
-MAX_ERROR_LENGTH = 300
-
-
 def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], who: Reviewer) -> ReviewClip:
     """Document of a clip. `others` are its neighbours and the clips it was made from."""
     return ReviewClip(
@@ -239,7 +237,7 @@ def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], who: Reviewe
         settles_at=clip.settles_at if clip.settles_at is not None and clip.settles_at > who.now else None,
         reviewed_by=clip.reviewed_by,
         reviewed_at=clip.reviewed_at,
-        error=text(clip.error, MAX_ERROR_LENGTH) if clip.error else None,
+        error=text(clip.error, MAX_ERROR_TEXT) if clip.error else None,
     )
 
 

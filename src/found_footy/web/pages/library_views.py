@@ -8,7 +8,15 @@ from datetime import datetime
 
 from found_footy import errors
 from found_footy.errors import FootyError
-from found_footy.library.models import FILES_DELETED, ClipState, Facts, SourceState, progress_label, state_label
+from found_footy.library.models import (
+    ARCHIVED,
+    FILES_DELETED,
+    ClipState,
+    Facts,
+    SourceState,
+    progress_label,
+    state_label,
+)
 from found_footy.library.views import (
     ClipDetail,
     ClipSummary,
@@ -92,7 +100,7 @@ CLIP_GROUPS: tuple[ClipGroup, ...] = (
     ClipGroup("library", "in the library", "ok", (_C.EMBEDDED,)),
     ClipGroup("skipped", "skipped", "quiet", (_C.REVIEW_SKIPPED,)),
     ClipGroup("failed", "failed", "failed", (_C.SPRITE_FAILED, _C.KEYFRAME_FAILED, _C.EMBEDDING_FAILED)),
-    ClipGroup("archived", "archived", "quiet", (_C.REVIEW_ARCHIVED, _C.CLEANING, _C.ARCHIVED, _C.CLEANING_FAILED)),
+    ClipGroup("archived", "archived", "quiet", tuple(sorted(ARCHIVED))),
 )
 """Each clip state is in exactly one of them."""
 

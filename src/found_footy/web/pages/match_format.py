@@ -10,6 +10,7 @@ from enum import StrEnum
 from found_footy.fixtures.documents import InningsScore
 from found_footy.fixtures.models import PHASES, Innings, MatchMinute, Phase, Sport, WicketKind
 from found_footy.fixtures.read_models import PolledFixture
+from found_footy.text import format_duration
 
 ALL_OUT = 10
 OVERS_BY_FORMAT = {"t10": 10, "hundred": 20, "t20": 20, "odi": 50, "list a": 50, "one-day": 50, "one day": 50}
@@ -203,16 +204,6 @@ def minute_text(elapsed: int, extra: int | None, sport: str = Sport.FOOTBALL) ->
     return str(MatchMinute(elapsed, extra, 1 if sport == Sport.CRICKET else None))
 
 
-def short_duration(span: timedelta) -> str:
-    """Duration as text, rounded down."""
-    seconds = int(span.total_seconds())
-    if seconds < 120:
-        return f"{seconds} s"
-    if seconds < 2 * 3600:
-        return f"{seconds // 60} min"
-    return f"{seconds // 3600} h" if seconds < 48 * 3600 else f"{seconds // 86400} days"
-
-
 @dataclass(frozen=True, slots=True)
 class StatusBadge:
     state: str
@@ -259,7 +250,7 @@ class DataFreshness:
         if not self.stale or self.age_seconds is None:
             return ""
         return (
-            f"stale · {short_duration(timedelta(seconds=self.age_seconds))}" if self.updated_at else "no feed data yet"
+            f"stale · {format_duration(timedelta(seconds=self.age_seconds))}" if self.updated_at else "no feed data yet"
         )
 
     @property

@@ -373,7 +373,7 @@ async def card(request: Request, services: ServicesDep, fixture_id: str) -> HTML
     return HTMLResponse(card_html(match), headers=PRIVATE)
 
 
-@router.get("/fragments/heard/{day}")
+@router.get("/fragments/updates/{day}")
 async def updates(request: Request, services: ServicesDep, day: str) -> Response:
     """Last update of each live match, for `staleness.js`. One query per second for all clients."""
     chosen_day, now = parse_day(day), services.now()
@@ -381,9 +381,9 @@ async def updates(request: Request, services: ServicesDep, day: str) -> Response
     async def build() -> Body:
         times = await services.matchday.update_times(chosen_day, MAX_MATCHES)
         updates = {match: int(at.timestamp()) for match, at in times.items()}
-        return Body(json.dumps({"now": now.timestamp(), "heard": updates}).encode())
+        return Body(json.dumps({"now": now.timestamp(), "updates": updates}).encode())
 
-    key = ("heard", chosen_day, int(now.timestamp()))
+    key = ("updates", chosen_day, int(now.timestamp()))
     cached = await services.cache.get(key, build)
     return Response(cached.body, media_type="application/json", headers={"Cache-Control": "no-store"})
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from found_footy.access.models import Role
-from found_footy.library.models import ClipState
+from found_footy.library.models import ARCHIVED, ClipState
 from found_footy.library.review import MAX_CLIPS_PER_ACTION, Reviewer
 from found_footy.web.api import review as review_api
 from found_footy.web.api.parameters import MAX_BIGINT
@@ -82,7 +82,7 @@ STATE_GROUPS: Sequence[tuple[str, tuple[ClipState, ...]]] = (
     ("skipped", (_C.REVIEW_SKIPPED,)),
     ("approved", (_C.REVIEW_APPROVED, _C.KEYFRAMING, _C.KEYFRAMED, _C.EMBEDDING)),
     ("in the library", (_C.EMBEDDED,)),
-    ("archived", (_C.REVIEW_ARCHIVED, _C.CLEANING, _C.ARCHIVED, _C.CLEANING_FAILED)),
+    ("archived", tuple(sorted(ARCHIVED))),
     ("failed", (_C.SPRITE_FAILED, _C.KEYFRAME_FAILED, _C.EMBEDDING_FAILED)),
 )
 """Each state belongs to one of them."""

@@ -34,7 +34,7 @@ export function watchAges(root) {
     const stale = age > limit;
     element.toggleAttribute("data-is-stale", stale);
     label.hidden = !stale;
-    const text = stale ? `stale · ${shortDuration(age)}` : "";
+    const text = stale ? `stale · ${formatDuration(age)}` : "";
     if (label.textContent !== text) label.textContent = text;
   }
 
@@ -44,10 +44,10 @@ export function watchAges(root) {
     try {
       const response = await fetch(root.dataset.updates, { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (!response.ok) return;
-      const { now: serverNow, heard } = await response.json();
+      const { now: serverNow, updates } = await response.json();
       clockOffset = serverNow - Date.now() / 1000;
       for (const each of document.querySelectorAll("[data-polled]")) {
-        const at = heard[each.dataset.fixture];
+        const at = updates[each.dataset.fixture];
         if (at > Number(each.dataset.polled)) each.dataset.polled = String(at);
       }
     } catch {
@@ -63,10 +63,12 @@ export function watchAges(root) {
   return { update: (element) => { element.dataset.polled = String(Math.round(now())); } };
 }
 
-// As `short_duration` in match_format.py.
-export function shortDuration(seconds) {
-  const whole = Math.floor(seconds);
-  if (whole < 120) return `${whole} s`;
-  if (whole < 2 * 3600) return `${Math.floor(whole / 60)} min`;
-  return whole < 48 * 3600 ? `${Math.floor(whole / 3600)} h` : `${Math.floor(whole / 86400)} days`;
+// As `format_duration` in text.py.
+export function formatDuration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 100) return `${whole} s`;
+  const minutes = Math.round(whole / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes >= 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
+  return minutes % 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.floor(minutes / 60)} h`;
 }

@@ -27,10 +27,10 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-async def until(look: TemporalStatus, name: str, number: int) -> TemporalState:
+async def until(status: TemporalStatus, name: str, number: int) -> TemporalState:
     """Temporal counts workflows a little after they are started."""
     for _ in range(100):
-        state = await look.look(now())
+        state = await status.read(now())
         if state.running[name] == number:
             return state
         await asyncio.sleep(0.1)
@@ -39,12 +39,12 @@ async def until(look: TemporalStatus, name: str, number: int) -> TemporalState:
 
 async def test_waiting_work_is_seen_and_the_worker_that_takes_it(temporal: Client) -> None:
     queue = f"look-{uuid.uuid4()}"
-    look = TemporalStatus(temporal, queue, ["WaitingWorkflow", "OtherWorkflow"], seconds=10)
+    status = TemporalStatus(temporal, queue, ["WaitingWorkflow", "OtherWorkflow"], seconds=10)
     handle = await temporal.start_workflow(WaitingWorkflow.run, id=queue, task_queue=queue)
-    state = await until(look, "WaitingWorkflow", 1)
+    state = await until(status, "WaitingWorkflow", 1)
     assert state.running["OtherWorkflow"] == 0
     for _ in range(100):
-        by_kind = {each.kind: each for each in (await look.look(now())).queues}
+        by_kind = {each.kind: each for each in (await status.read(now())).queues}
         if by_kind["workflow"].backlog:  # counted a moment later than it is listed
             break
         await asyncio.sleep(0.1)
@@ -53,7 +53,7 @@ async def test_waiting_work_is_seen_and_the_worker_that_takes_it(temporal: Clien
     async with Worker(temporal, task_queue=queue, workflows=[WaitingWorkflow], identity="a worker"):
         await handle.describe()
         for _ in range(100):
-            workflows = (await look.look(now())).queues[0]
+            workflows = (await status.read(now())).queues[0]
             if workflows.workers and not workflows.backlog:
                 break
             await asyncio.sleep(0.1)
@@ -68,9 +68,9 @@ async def test_schedules_are_told_with_their_pause(temporal: Client) -> None:
     spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(hours=1))])
     handle = await temporal.create_schedule(name, Schedule(action=action, spec=spec))
     await handle.pause(note="for the night")
-    look = TemporalStatus(temporal, name, [], seconds=10)
+    status = TemporalStatus(temporal, name, [], seconds=10)
     for _ in range(100):
-        found = {schedule.id: schedule for schedule in (await look.look(now())).schedules}
+        found = {schedule.id: schedule for schedule in (await status.read(now())).schedules}
         if name in found and found[name].paused:
             break
         await asyncio.sleep(0.1)
@@ -81,7 +81,7 @@ async def test_schedules_are_told_with_their_pause(temporal: Client) -> None:
 async def test_a_temporal_that_is_away_is_told_in_bounded_time() -> None:
     client = await Client.connect("127.0.0.1:9", lazy=True)
     with pytest.raises(EngineError):
-        await TemporalStatus(client, "queue", ["SearchWorkflow"], seconds=1).look(now())
+        await TemporalStatus(client, "queue", ["SearchWorkflow"], seconds=1).read(now())
 
 
 @workflow.defn(name="CanaryWorkflow")
@@ -94,8 +94,8 @@ class HangingWorkflow:
 async def test_a_workflow_that_runs_longer_than_its_type_should_is_stuck(temporal: Client) -> None:
     name = f"stuck-{uuid.uuid4()}"
     handle = await temporal.start_workflow(HangingWorkflow.run, id=name, task_queue=name)
-    look = TemporalStatus(temporal, name, ["CanaryWorkflow"], seconds=10)
-    assert name not in {each.id for each in (await until(look, "CanaryWorkflow", 1)).stuck}
-    later = await look.look(now() + timedelta(hours=1))
+    status = TemporalStatus(temporal, name, ["CanaryWorkflow"], seconds=10)
+    assert name not in {each.id for each in (await until(status, "CanaryWorkflow", 1)).stuck}
+    later = await status.read(now() + timedelta(hours=1))
     assert [(each.id, each.type) for each in later.stuck if each.id == name] == [(name, "CanaryWorkflow")]
     await handle.terminate()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -22,6 +25,8 @@ log = logging.getLogger(__name__)
 
 KEEPALIVE = KeepAliveConfig(interval_millis=15_000, timeout_millis=10_000)
 """A silent server is given up after 25 seconds."""
+VERSION_MARK = "found-footy/"
+"""Precedes the version in the identity of a worker."""
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
@@ -39,6 +44,7 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False) -> Client:
             api_key=key.get_secret_value() if key else None,
             tls=key is not None,
             lazy=lazy,
+            identity=f"{os.getpid()}@{socket.gethostname()} {VERSION_MARK}{version('found-footy')}",
             keep_alive_config=KEEPALIVE,
         )
     except (RPCError, RuntimeError, OSError) as error:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from found_footy.config import Settings
@@ -28,7 +29,7 @@ from found_footy.runtime.schedules import (
 from found_footy.storage.objects.store import folder_of
 from found_footy.storage.postgres import AdvisoryLock, Database, open_database
 from found_footy.storage.redis import RedisCache
-from found_footy.storage.stores import build_objects
+from found_footy.storage.stores import build_objects, open_files
 from found_footy.storage.volumes import MEGABYTE, remove_abandoned_folders, temporary_folder
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from found_footy.clips.takedown import TakedownService
     from found_footy.feeds.cache import MonitoringRecords
     from found_footy.fixtures.models import IngestResult
+    from found_footy.operations.backup import BackupService
     from found_footy.operations.health import HealthService
     from found_footy.operations.housekeeping import Housekeeper
     from found_footy.operations.models import Disk, Volume
@@ -335,6 +337,28 @@ def build_housekeeper(settings: Settings, database: Database, objects: ThreadedO
         library_bytes=None if gigabytes is None else round(gigabytes * 1e9),
     )
     return Housekeeper(database, objects, rules, LibraryStore(database).expire, utc_now)
+
+
+@asynccontextmanager
+async def open_backups(settings: Settings, url: str | None = None) -> AsyncIterator[BackupService]:
+    """Open the service behind `footy backup`. `url` overrides the setting; a plain path is a folder."""
+    from found_footy.config import ENV_FILE
+    from found_footy.errors import SettingsError
+    from found_footy.operations.backup import BackupRepository, BackupService
+
+    place = url or settings.backup_url
+    if place is None:
+        raise SettingsError("FOOTY_BACKUP_URL is not set: name a folder or a bucket such as s3://bucket/prefix")
+    if settings.database_url is None:
+        raise SettingsError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
+    if "://" not in place:
+        place = (await asyncio.to_thread(Path(place).absolute)).as_uri()
+    async with (
+        aclosing(build_objects(settings)) as objects,
+        aclosing(open_files(settings, place)) as files,
+    ):
+        kept = [Path(ENV_FILE), settings.feeds_file]
+        yield BackupService(settings.database_url.get_secret_value(), objects, BackupRepository(files), kept)
 
 
 @asynccontextmanager

@@ -349,6 +349,14 @@ class Settings(FeedSettings, LibrarySettings):
     library_gb: float | None = Field(
         None, gt=0, le=1_000_000, description="Size above which the oldest of those are deleted; unset: no limit."
     )
+    backup_url: str | None = Field(
+        None,
+        min_length=1,
+        description="Folder or s3://bucket/prefix to which `footy up` backs up daily.",
+    )
+    backup_days: int = Field(7, ge=0, le=3650, description="Days of which the newest backup is kept.")
+    backup_weeks: int = Field(4, ge=0, le=520, description="Weeks of which the newest backup is kept.")
+    backup_months: int = Field(6, ge=0, le=120, description="Months of which the newest backup is kept.")
     free_space_mb: int = Field(
         500, ge=0, le=10_000_000, description="Free space below which a volume accepts no further work; 0: no limit."
     )

@@ -13,6 +13,7 @@ FootyError
 │   └── CacheFull            Redis rejects writes: its memory is used up
 ├── PermitTimeout            all permits of a shared limit stayed in use (retryable)
 ├── StoreRejected            the database rejected a value that an adapter should have rejected
+├── BackupBroken             a backup is incomplete or damaged
 ├── RecordingBroken          a recording cannot be read, or contains nothing that can be replayed
 ├── ProgramFault             internal error while processing one fixture
 ├── OrderRefused             a workflow or activity was started with arguments outside of its limits
@@ -171,6 +172,12 @@ class PermitTimeout(FootyError):
 
 class StoreRejected(FootyError):
     """The database rejected a value that an adapter should have rejected."""
+
+
+class BackupBroken(FootyError):
+    """A backup is incomplete or damaged."""
+
+    hint = "Use another backup: `footy backup list` shows them, `footy backup verify` checks one."
 
 
 class RecordingBroken(FootyError):

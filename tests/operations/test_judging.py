@@ -22,6 +22,7 @@ from found_footy.operations.models import (
     StuckWorkflow,
     SystemGrade,
     TemporalState,
+    Worker,
 )
 from found_footy.text import format_duration
 from tests.support.operations import (
@@ -75,6 +76,11 @@ NO_BROWSER = (
 )
 
 
+def queue_of_versions(*versions: str) -> Queue:
+    workers = tuple(Worker(f"1@desk found-footy/{version}", ago(seconds=5)) for version in versions)
+    return Queue("workflow", workers, 0, timedelta(0))
+
+
 def judged(grade: HealthGrade, judged_seconds: float = 6, **more: Any) -> Measurement:
     summary = a_summary(grade, judged_seconds, reasons=("no answer of any feed for 95 s",))
     return measured(health=health(summary=summary), cached=cached(summary=None), **more)
@@ -110,6 +116,11 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(temporal=temporal(schedules=(INGEST,))), "schedule_missing", "failed"),
         (measured(temporal=temporal(schedules=(INGEST, PAUSED))), "polls_paused", "failed"),
         (measured(temporal=temporal(failed=2)), "workflows_failed", "degraded"),
+        (
+            measured(temporal=temporal(queues=(queue_of_versions("1.0", "1.1"),))),
+            "worker_versions",
+            "degraded",
+        ),
         (
             measured(temporal=temporal(stuck=(StuckWorkflow("search-1", "SearchWorkflow", ago(hours=5)),))),
             "workflow_stuck",

@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from found_footy.cli.backup import backup, restore
 from found_footy.cli.browser import browser
 from found_footy.cli.common import err, out
 from found_footy.cli.doctor import doctor
@@ -94,9 +95,10 @@ for command in (
     *(ingest, fixtures, fixture, goal, clips),
     *(submit, search),
     *(replay, demo, simulate),
+    restore,
 ):
     app.command()(command)
-for group in (feeds, follow, library, media, record, browser, takedown, token):
+for group in (backup, feeds, follow, library, media, record, browser, takedown, token):
     app.add_typer(group)
 
 

@@ -91,7 +91,18 @@ def workers(measured: Measurement) -> Iterator[Finding]:
     else:
         yield from _unserved_kinds(temporal, unserved)
         yield from _backlog(measured.at, temporal, unserved)
+    yield from _versions(measured.at, temporal)
     yield from _schedules(temporal)
+
+
+def _versions(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
+    """Workers of two versions are normal during an upgrade, and a forgotten machine otherwise."""
+    seen = [worker for queue in temporal.queues for worker in queue.workers if at - worker.seen_at <= WORKER_TIMEOUT]
+    versions = sorted({worker.version for worker in seen if worker.version is not None})
+    if len(versions) > 1:
+        what = f"Workers run different versions: {', '.join(versions)}"
+        advice = "Upgrade the others, and restart them."
+        yield Finding("worker_versions", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
 def _unserved_kinds(temporal: TemporalState, unserved: Mapping[str, datetime | None]) -> Iterator[Finding]:

@@ -512,7 +512,13 @@ class DatabaseFacts:
 @dataclass(frozen=True, slots=True)
 class Worker:
     identity: str
+    """Such as `4711@desk found-footy/1.2.0`."""
     seen_at: datetime
+
+    @property
+    def version(self) -> str | None:
+        """None for a worker that does not tell it."""
+        return self.identity.partition("found-footy/")[2] or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,9 @@ async def run_system(
                 await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
             await supervisor.start_workers([WorkerSpec("web", [FOOTY, "web"], environment_of(settings))])
             await supervisor.start_workers([WorkerSpec("watchdog", [FOOTY, "watchdog"], environment_of(settings))])
+            if settings.backup_url is not None:
+                command = [FOOTY, "backup", "run"]
+                await supervisor.start_workers([WorkerSpec("backup", command, environment_of(settings))])
             yield RunningSystem(settings, client, supervisor, is_new)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from datetime import UTC, datetime, timedelta
 
 from google.protobuf.duration_pb2 import Duration
@@ -24,11 +26,14 @@ from found_footy import errors
 from found_footy.config import Settings
 from found_footy.errors import EngineError, FootyError
 from found_footy.runtime.payload_codec import data_converter
+from found_footy.version import VERSION
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE = KeepAliveConfig(interval_millis=15_000, timeout_millis=10_000)
 """A silent server is given up after 25 seconds."""
+VERSION_MARK = "found-footy/"
+"""Precedes the version in the identity of a worker."""
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
@@ -51,6 +56,7 @@ async def connect_temporal(
             runtime=None
             if heartbeat_interval is None
             else Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat_interval),
+            identity=f"{os.getpid()}@{socket.gethostname()} {VERSION_MARK}{VERSION}",
             keep_alive_config=KEEPALIVE,
             data_converter=data_converter(payload_keys(settings)),
         )

@@ -15,9 +15,14 @@ def objects_folder(settings: Settings) -> Path:
 
 
 def build_objects(settings: Settings) -> ThreadedObjectStore:
+    return open_files(settings, settings.object_store_url or objects_folder(settings).as_uri())
+
+
+def open_files(settings: Settings, url: str) -> ThreadedObjectStore:
+    """A folder or bucket by URL, with the keys of the settings."""
     access, secret = settings.s3_access_key, settings.s3_secret_key
     return open_object_store(
-        settings.object_store_url or objects_folder(settings).as_uri(),
+        url,
         endpoint=settings.s3_endpoint,
         region=settings.s3_region,
         access_key=access.get_secret_value() if access else None,

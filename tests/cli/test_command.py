@@ -255,7 +255,7 @@ def test_settings_are_read_from_the_env_file(footy: Footy, tmp_path: Path) -> No
     assert "FOOTY_POL_SECONDS is not a setting; did you mean FOOTY_POLL_SECONDS?" in ended.words
 
 
-OF_THIS_MACHINE = {"yt-dlp", "JavaScript runtime"}
+OF_THIS_MACHINE = {"confinement", "yt-dlp", "JavaScript runtime"}
 """They depend on the day and on what is installed."""
 MARKS = {"ok": "✓", "unknown": "?", "off": "–", "warning": "!", "failed": "✗"}
 ASKED = ("feed espn", "team names", "source fxtwitter", "source reddit")

@@ -228,7 +228,7 @@ async def test_wrong_addresses_of_engines_are_corrected(
 def test_an_old_yt_dlp_is_a_warning_until_it_is_updated(version: str, state: str) -> None:
     finding, _ = ytdlp_findings(YtdlpState(version, (), (), True, False), date(2026, 11, 18))
     assert finding.state == state
-    assert ("-m pip install -U yt-dlp" in finding.advice) is (state == "warning")
+    assert ("make update-ytdlp" in finding.advice) is (state == "warning")
 
 
 @pytest.mark.parametrize(

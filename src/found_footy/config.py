@@ -358,7 +358,7 @@ class Settings(FeedSettings, LibrarySettings):
     backup_weeks: int = Field(4, ge=0, le=520, description="Weeks of which the newest backup is kept.")
     backup_months: int = Field(6, ge=0, le=120, description="Months of which the newest backup is kept.")
     free_space_mb: int = Field(
-        500, ge=0, le=10_000_000, description="Free space below which a volume accepts no further work; 0: no limit."
+        500, ge=0, le=900_000, description="Free space below which a volume accepts no further work; 0: no limit."
     )
     debounce_polls: int = Field(3, ge=1, le=20, description="Consecutive polls after which a goal is stable.")
     drop_polls: int = Field(3, ge=1, le=20, description="Consecutive polls without a goal after which it is withdrawn.")

@@ -71,6 +71,7 @@ def test_the_command_list_is_complete() -> None:
         "migrate",
         "recycle",
         "replay",
+        "restore",
         "scaler",
         "search",
         "simulate",
@@ -137,12 +138,14 @@ def test_help_lists_every_command_despite_invalid_settings(footy: Footy) -> None
     assert (ended.code, ended.err) == (0, "")
     assert re.findall(r"^│ (\w+) ", ended.out, re.MULTILINE) == [
         *(each.callback.__name__ for each in app.registered_commands if each.callback),
+        "backup",
         "feeds",
         "follow",
         "library",
         "media",
         "record",
         "browser",
+        "takedown",
         "token",
     ]
 

@@ -117,7 +117,8 @@ class Stack:
         return set(podman("ps", "--format={{.Names}}").split())
 
     def check_alive(self, *machines: Machine) -> None:
-        dead = [name for machine in machines for name in machine.containers if name not in self.running()]
+        running = self.running()
+        dead = [name for machine in machines for name in machine.containers if name not in running]
         assert not dead, "\n".join(podman("logs", "--tail=60", name, check=False) for name in dead)
 
 
@@ -146,7 +147,7 @@ async def matchday(engines: Mapping[str, str]) -> AsyncIterator[tuple[Simulator,
         finally:
             await database.close()
             for machine in stack.machines:
-                machine.remove()
+                await asyncio.to_thread(machine.remove)
 
 
 async def until_settled(simulator: Simulator, store: FixtureStore, check: Callable[[], None]) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ async def until_settled(simulator: Simulator, store: FixtureStore, check: Callab
     async with asyncio.timeout(900):
         while not (simulator.state().settled and has_settled(simulator.truth, documents)):
             await asyncio.sleep(3)
-            check()
+            await asyncio.to_thread(check)  # the simulator runs in this loop
             with suppress(StoreUnavailable):
                 documents = await store.fixtures()
     return documents
@@ -218,7 +219,7 @@ async def play(engines: Mapping[str, str], disturb: Disturbance | None = None) -
         if disturb is None:
             assert {stack.first.name, stack.second.name} <= await machines_at_work(engines)
         for machine in left:
-            assert set(machine.stop().values()) == {0}
+            assert set((await asyncio.to_thread(machine.stop)).values()) == {0}
             for container in machine.inspect():
                 assert container["Mounts"] == []
                 assert container["Config"]["User"] == "10001:10001"

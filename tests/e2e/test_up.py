@@ -29,6 +29,7 @@ async def simulator() -> AsyncIterator[Simulator]:
 @pytest.fixture
 async def installation(tmp_path: Path, simulator: Simulator) -> AsyncIterator[Installation]:
     settings = {"FOOTY_PROFILE": "demo", "FOOTY_WORKERS": "1", "FOOTY_WEB_PORT": "0"}
+    settings |= {"FOOTY_SCALER": "true", "FOOTY_SCALE_SECONDS": "1", "FOOTY_WORKERS_MOST": "2"}
     installation = Installation(tmp_path, settings | simulator_environment(simulator))
     yield installation
     await installation.destroy()
@@ -50,6 +51,7 @@ async def test_a_matchday_survives_a_kill_of_footy_up(installation: Installation
     assert (result.code, result.error()["class"]) == (4, "EngineError")
 
     up = await installation.up()
+    await wait_until(lambda: is_running(installation, "worker-1", "worker-2", "library-1"))  # the scaler's minimum
     await until_fixtures(installation, lambda documents: sum(len(each["events"]) for each in documents) >= 2)
 
     result = await installation.run("up")
@@ -70,6 +72,11 @@ async def test_a_matchday_survives_a_kill_of_footy_up(installation: Installation
 
     assert await up.stop() == 0
     await installation.until_no_process_is_left()
+
+
+async def is_running(installation: Installation, *names: str) -> bool:
+    runtime = installation.data.read_runtime()
+    return runtime is not None and set(names) <= set(runtime.pids)
 
 
 async def check_commands(installation: Installation, documents: list[dict[str, Any]]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import SecretStr
+
 from found_footy.errors import SourceChanged, SourceError, SourceUnavailable
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 from found_footy.text import shorten
@@ -14,13 +16,27 @@ RECYCLE_SECONDS = 60.0
 """Time for running tasks to finish and a browser to start."""
 MAX_BYTES = 256 * 1024
 MAX_REASON_LENGTH = 200
+SECRET_HEADER = "x-footy-secret"
+
+
+def secret_headers(secret: SecretStr | None) -> dict[str, str]:
+    """Headers of every request to the browser service."""
+    return {} if secret is None else {SECRET_HEADER: secret.get_secret_value()}
 
 
 class BrowserClient:
     """Health of the browser service, and the command to restart its browser."""
 
-    def __init__(self, url: str, *, facts_seconds: float = FACTS_SECONDS, recycle_seconds: float = RECYCLE_SECONDS):
+    def __init__(
+        self,
+        url: str,
+        secret: SecretStr | None = None,
+        *,
+        facts_seconds: float = FACTS_SECONDS,
+        recycle_seconds: float = RECYCLE_SECONDS,
+    ) -> None:
         self._url = url.rstrip("/")
+        self._headers = secret_headers(secret)
         self._facts_seconds = facts_seconds
         self._recycle_seconds = recycle_seconds
 
@@ -28,9 +44,13 @@ class BrowserClient:
         """Return the facts, also of an unhealthy service, which sends them with status 503."""
         health = await self.request("GET", "/health", self._facts_seconds)
         browser = health.get("browser")
+        error = health.get("error")
+        if isinstance(error, dict) and error.get("class") == "NotAllowed":
+            raise SourceUnavailable(f"`footy browser` at {self._url} refuses our FOOTY_BROWSER_SECRET")
         if not isinstance(browser, dict):
             raise SourceChanged(f"what answers at {self._url} is not `footy browser`")
-        return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
+        message, canary = str(health.get("message", ""))[:300], health.get("canary")
+        return {**browser, "healthy": health.get("healthy") is True, "message": message, "canary": canary}
 
     async def check(self) -> str:
         facts = await self.facts()
@@ -64,7 +84,11 @@ class BrowserClient:
         """Return the JSON of a response with any status: an unhealthy service sends its facts with an error status."""
         # A new connection per call, because the service may have been restarted.
         client = HttpClient(
-            HttpLimits(seconds, max_bytes=MAX_BYTES), base_url=self._url, translate=self._translate, use_proxy=False
+            HttpLimits(seconds, max_bytes=MAX_BYTES),
+            base_url=self._url,
+            headers=self._headers,
+            translate=self._translate,
+            use_proxy=False,
         )
         try:
             document = (await client.request(method, path, json=body)).json()

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from found_footy.browser.chromium import Chromium, lock_profile, start_chromium
+from found_footy.browser.cookies import back_up_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.x_search import READ_PAGE, parse_x_page
 from found_footy.errors import SettingsError, SourceUnavailable
@@ -52,7 +53,10 @@ async def log_in(
                 raise SourceUnavailable(f"{options.x_url} does not answer") from error
             if opened is not None:
                 await opened(page)
-            return await _until_logged_in(chromium)
+            if not await _until_logged_in(chromium):
+                return False
+            await back_up_cookies(chromium.context, options.x_url, options.folder)
+            return True
         finally:
             await chromium.close()
 

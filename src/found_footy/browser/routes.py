@@ -1,19 +1,25 @@
-"""HTTP API: `/search` and `/canary` for X, `/page` for feeds, `/health`, `/recycle` and `/reset` for operators."""
+"""HTTP API: `/search` and `/canary` for X, `/page` for feeds, `/health`; commands: `/recycle`, `/reset`, `/scale`."""
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from found_footy.browser.client import SECRET_HEADER
+from found_footy.browser.group import MAX_BROWSERS
 from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
 from found_footy.browser.x_search import XSearchRequest, parse_time
 from found_footy.errors import (
@@ -53,6 +59,7 @@ MAX_QUERY_LENGTH = 512
 """X's own limit."""
 MAX_POSTS = 200
 DEFAULT_POSTS = 50
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 MAX_URL_LENGTH = 1000
 MAX_BODY_BYTES = 4096
 MAX_REASON_LENGTH = 200
@@ -86,8 +93,16 @@ def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> Pag
     return PageReadRequest(url, reader, until)
 
 
-async def parse_command(request: Request) -> tuple[str, bool]:
-    """Parse the reason, and whether the watchdog sends the command.
+@dataclass(frozen=True, slots=True)
+class BrowserCommand:
+    reason: str
+    is_recovery: bool = False
+    """Whether the watchdog sends it."""
+    browsers: int | None = None
+
+
+async def parse_command(request: Request) -> BrowserCommand:
+    """Parse the body of a command.
 
     Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight.
     """
@@ -101,11 +116,14 @@ async def parse_command(request: Request) -> tuple[str, bool]:
     try:
         document = json.loads(body)
         reason, recovery = document.get("reason", ""), document.get("recovery", False)
+        browsers = document.get("browsers")
     except (ValueError, AttributeError, RecursionError):
         raise InvalidBrowserRequest('the body: JSON is allowed, such as {"reason": "feeds are stale"}') from None
     if not isinstance(reason, str) or not reason.isprintable() or len(reason) > MAX_REASON_LENGTH:
         raise InvalidBrowserRequest(f"reason: a printable text of up to {MAX_REASON_LENGTH} characters is allowed")
-    return reason or "on request", recovery is True
+    if browsers is not None and (type(browsers) is not int or not 1 <= browsers <= MAX_BROWSERS):
+        raise InvalidBrowserRequest(f"browsers: a whole number from 1 to {MAX_BROWSERS} is allowed")
+    return BrowserCommand(reason or "on request", recovery is True, browsers)
 
 
 def browser_app(service: BrowserService) -> Starlette:
@@ -127,12 +145,17 @@ def browser_app(service: BrowserService) -> Starlette:
         return _json({"data": await service.read(order)})
 
     async def recycle(request: Request) -> Response:
-        reason, is_recovery = await parse_command(request)
-        return _json(await service.recycle(reason, is_recovery=is_recovery))
+        command = await parse_command(request)
+        return _json(await service.recycle(command.reason, is_recovery=command.is_recovery))
 
     async def reset(request: Request) -> Response:
-        reason, _ = await parse_command(request)
-        return _json(await service.reset_contexts(reason))
+        return _json(await service.reset_contexts((await parse_command(request)).reason))
+
+    async def scale(request: Request) -> Response:
+        browsers = (await parse_command(request)).browsers
+        if browsers is None:
+            raise InvalidBrowserRequest('the body: a number is required, such as {"browsers": 2}')
+        return _json(await service.scale(browsers))
 
     return Starlette(
         routes=[
@@ -142,11 +165,34 @@ def browser_app(service: BrowserService) -> Starlette:
             Route("/health", health),
             Route("/recycle", recycle, methods=["POST"]),
             Route("/reset", reset, methods=["POST"]),
+            Route("/scale", scale, methods=["POST"]),
         ],
-        # A web page can send requests to loopback under its own host name (DNS rebinding).
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+        middleware=[_guard(service.options.secret)],
         exception_handlers={FootyError: _error_response, InvalidBrowserRequest: _bad_request},
     )
+
+
+def _guard(secret: str | None) -> Middleware:
+    if secret is not None:
+        return Middleware(SecretMiddleware, secret=secret)
+    # A web page can send requests to loopback under its own host name (DNS rebinding).
+    return Middleware(TrustedHostMiddleware, allowed_hosts=list(LOCAL_HOSTS))
+
+
+class SecretMiddleware:
+    """Refuses every request without the secret."""
+
+    def __init__(self, app: ASGIApp, secret: str) -> None:
+        self._app = app
+        self._secret = secret.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope).get(SECRET_HEADER, "").encode()
+        if hmac.compare_digest(given, self._secret):
+            await self._app(scope, receive, send)
+        else:
+            refused = _error("NotAllowed", f"the header {SECRET_HEADER} has to be FOOTY_BROWSER_SECRET", "", 403)
+            await refused(scope, receive, send)
 
 
 async def _error_response(_: Request, error: Exception) -> Response:

@@ -16,7 +16,7 @@ from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, out, print
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
-from found_footy.runtime.data_folder import with_running_engines
+from found_footy.runtime.data_folder import with_running_browser, with_running_engines
 from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
@@ -42,13 +42,19 @@ def browser_options(settings: Settings) -> BrowserOptions:
     return BrowserOptions(
         x_url=settings.x_url,
         profile=settings.data_dir.absolute() / "browser" / "profile",
+        host=settings.browser_host,
         port=settings.browser_port,
+        secret=settings.browser_secret.get_secret_value() if settings.browser_secret else None,
+        at_once=settings.browser_searches_at_once,
+        pages_at_once=settings.browser_pages_at_once,
+        browsers=settings.browsers,
         executable=settings.browser_path,
         headless=choose_headless(settings.browser_headless, settings.browser_path, display=has_display()),
         hours=settings.browser_hours,
         searches=settings.browser_searches,
         processes=settings.browser_processes,
         fresh_seconds=settings.browser_fresh_seconds,
+        canary_every_seconds=settings.browser_canary_seconds,
         # Below the client's timeout, so that the client receives the reason.
         search_seconds=settings.source_timeout_seconds * 0.9,
         page_hosts=page_hosts(settings),
@@ -106,7 +112,7 @@ def default(context: typer.Context) -> None:
 
 @browser.command()
 def run() -> None:
-    """Run the service on loopback until Ctrl-C."""
+    """Run the service until Ctrl-C."""
     from found_footy.browser.service import BrowserService
 
     settings = load_settings()
@@ -155,7 +161,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check the health of the running service."""
-    settings = load_settings()
+    settings = with_running_browser(load_settings())
     configure("pretty", "ERROR")
     seconds = settings.source_timeout_seconds + ANSWER_SECONDS
     health = _ask(settings, "/health", ANSWER_SECONDS)
@@ -200,4 +206,4 @@ def _ask(settings: Settings, path: str, seconds: float) -> dict[str, Any]:
     """Return the service's response with any status: an unhealthy service includes its state."""
     from found_footy.browser.client import BrowserClient
 
-    return asyncio.run(BrowserClient(_url(settings)).request("GET", path, seconds))
+    return asyncio.run(BrowserClient(_url(settings), settings.browser_secret).request("GET", path, seconds))

@@ -49,7 +49,10 @@ def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[S
                     FxTwitter(settings.fxtwitter_url, settings.x_url, timeout=timeout, limits=limits, now=utc_now)
                 )
             case "x":
-                built.append(XSource(settings.browser_url or "", settings.x_url, timeout=timeout, now=utc_now))
+                url = settings.browser_url or ""
+                built.append(
+                    XSource(url, settings.x_url, timeout=timeout, browser_secret=settings.browser_secret, now=utc_now)
+                )
             case "bluesky":
                 handle, password = settings.bluesky_handle or "", settings.bluesky_password or SecretStr("")
                 secret = password.get_secret_value()

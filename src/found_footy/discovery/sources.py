@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
@@ -44,10 +44,13 @@ _UNUSABLE = frozenset(
 )
 
 
-def source_client(base_url: str, timeout: float) -> HttpClient:
+def source_client(base_url: str, timeout: float, headers: Mapping[str, str] | None = None) -> HttpClient:
     """Return an HTTP client whose errors are SourceErrors."""
     return HttpClient(
-        HttpLimits(timeout), base_url=base_url, headers={"accept": "application/json"}, translate=_translate
+        HttpLimits(timeout),
+        base_url=base_url,
+        headers={"accept": "application/json", **(headers or {})},
+        translate=_translate,
     )
 
 

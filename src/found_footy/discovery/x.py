@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import SecretStr
+
+from found_footy.browser.client import secret_headers
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.sources import (
@@ -78,9 +81,10 @@ class XSource:
         x_url: str,
         *,
         timeout: float,
+        browser_secret: SecretStr | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._http = source_client(browser_url, timeout)
+        self._http = source_client(browser_url, timeout, secret_headers(browser_secret))
         self._x_url = x_url.rstrip("/")
         self._now = now
 

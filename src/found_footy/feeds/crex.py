@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from pydantic import SecretStr
+
+from found_footy.browser.client import secret_headers
 from found_footy.errors import (
     BrowserAway,
     FeedBlocked,
@@ -76,11 +79,12 @@ _CLASSES: dict[str, type[FeedError | NotFound]] = {
 class BrowserPageClient:
     """Client of `footy browser`."""
 
-    def __init__(self, browser_url: str, timeout: float) -> None:
+    def __init__(self, browser_url: str, timeout: float, secret: SecretStr | None = None) -> None:
         self._timeout = timeout + GRACE_SECONDS
         self._client = HttpClient(
             HttpLimits(self._timeout, max_bytes=MAX_BYTES),
             base_url=browser_url,
+            headers=secret_headers(secret),
             translate=_browser_error,
             use_proxy=False,
         )
@@ -249,12 +253,13 @@ class Crex:
         budget: float = BUDGET_SECONDS,
         http_first: bool = True,
         http_timeout: float = HTTP_SECONDS,
+        browser_secret: SecretStr | None = None,
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._http = FeedClient(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, permit=permit, now=now)
         self._http_from = 0.0 if http_first else math.inf
         """Monotonic time before which pages are read with the browser."""
-        self._pages = BrowserPageClient(browser_url, timeout) if browser_url else None
+        self._pages = BrowserPageClient(browser_url, timeout, browser_secret) if browser_url else None
         self._now = now
         self._permit = permit
         self._retry = retry or RetryRules()

@@ -339,6 +339,7 @@ def build_feed(
             return Crex(
                 options.get("base_url", CREX_URL),
                 settings.browser_url,
+                browser_secret=settings.browser_secret,
                 timeout=settings.scrape_seconds,
                 now=utc_now,
                 retry=retry,

@@ -189,7 +189,9 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
             )
         )
     if settings.browser_url is not None:
-        probes.append(Probe("browser", CheckKind.SERVICE, BrowserClient(settings.browser_url).check))
+        probes.append(
+            Probe("browser", CheckKind.SERVICE, BrowserClient(settings.browser_url, settings.browser_secret).check)
+        )
     return probes
 
 

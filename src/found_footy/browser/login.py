@@ -32,8 +32,8 @@ def has_display(environment: Mapping[str, str] = os.environ, platform: str = sys
 def require_display() -> None:
     if not has_display():
         raise SettingsError(
-            "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set): log in on a machine "
-            "with a desktop and copy the folder `browser/profile` of its data folder, or use `ssh -X`"
+            "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set): use `ssh -X`, or log "
+            "in on a machine with a desktop and copy `browser/cookies.json` of its data folder"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, out, print
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
-from found_footy.runtime.data_folder import with_running_browser, with_running_engines
+from found_footy.runtime.data_folder import DataFolder, with_running_browser, with_running_engines
 from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
@@ -132,20 +132,33 @@ def run() -> None:
 
 
 @browser.command()
-def login() -> None:
-    """Open a browser window to log in to X, in the service's profile."""
-    from found_footy.browser.login import log_in, require_display
+def login(
+    host: Annotated[str, typer.Option(help="Address of the login page on a machine without a display.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 selects a free one.")] = 6080,
+) -> None:
+    """Open a browser window to log in to X, in the service's profile; without a display, in a web page."""
+    from found_footy.browser.chromium import find_chromium
+    from found_footy.browser.login import has_display, log_in
+    from found_footy.browser.remote_login import remote_display, require_remote_display
 
     settings = load_settings()
     configure("pretty", "WARNING")
-    require_display()
+    remote = not has_display()
+    if remote:
+        require_remote_display()
+    find_chromium(settings.browser_path, window=True)
 
     async def opened(_: object) -> None:
         err.print("Log in to X in the window. It closes by itself after the login; close it to cancel.")
 
     async def body() -> bool:
-        if not await log_in(browser_options(settings), opened=opened):
-            return False
+        async with AsyncExitStack() as stack:
+            if remote:
+                page = await stack.enter_async_context(remote_display(DataFolder(settings.data_dir), host, port))
+                err.print(f"The window is at {page}", soft_wrap=True)
+                err.print("From another machine, forward the port first: ssh -L PORT:127.0.0.1:PORT SERVER")
+            if not await log_in(browser_options(settings), opened=opened):
+                return False
         async with open_x_limits(settings) as limits:
             await limits.clear_cooldown()
         return True

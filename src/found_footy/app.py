@@ -809,6 +809,24 @@ async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -
 # --- The whole system.
 
 
+def can_search_x(settings: Settings) -> bool:
+    """Whether `footy up` starts the browser service: nobody else runs it, Chromium is present, and a login exists."""
+    if settings.browser_url is not None or "x" not in settings.sources:
+        return False
+    from found_footy.browser.chromium import find_chromium
+    from found_footy.browser.cookies import has_login
+    from found_footy.errors import SettingsError
+
+    if not has_login(settings.data_dir.absolute() / "browser"):
+        return False
+    try:
+        find_chromium(settings.browser_path)
+    except SettingsError as error:
+        log.warning("X is not searched with its login: %s", error, extra={"action": "no_chromium"})
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Running:
     settings: Settings
@@ -826,6 +844,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
     from found_footy.runtime.system import run_system
 
     await check_feeds(settings)  # report a missing key before anything starts
+    browser = browser or can_search_x(settings)
     async with run_system(settings, prepare_temporal, browser=browser) as system:
         first_ingest = await start_first_ingest(system.client, system.settings) if system.is_new else None
         async with AsyncExitStack() as stack:

@@ -144,7 +144,7 @@ async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_servi
 async def test_a_reset_closes_pages_and_contexts_and_keeps_the_browser(open_service: Opens, x: SimulatedX) -> None:
     async with open_service() as search:
         assert (await search.page(match_page(x))).status_code == 200
-        chromium = search.service._pool._current()
+        chromium = search.browser._current()
         assert chromium is not None
         await chromium.context.new_page()
         await (await chromium.browser.new_context()).new_page()

@@ -407,12 +407,12 @@ async def work(
 
     Raises SchemaTooNew or SchemaOutdated when the schema changes.
     """
-    from found_footy.runtime.temporal import connect_with_retry
-    from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers, tune_garbage_collection
+    from found_footy.runtime.temporal import connect_with_retry, worker_runtime
+    from found_footy.runtime.worker import MAX_DRAIN, run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
     await asyncio.to_thread(remove_abandoned_folders)
-    client = await connect_with_retry(settings, HEARTBEAT_INTERVAL)
+    client = await connect_with_retry(settings, worker_runtime())
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         tune_garbage_collection()

@@ -431,12 +431,12 @@ async def work(
 
     Raises SchemaTooNew or SchemaOutdated when the schema changes.
     """
-    from found_footy.runtime.temporal import connect_with_retry
-    from found_footy.runtime.worker import HEARTBEAT_INTERVAL, MAX_DRAIN, run_workers, tune_garbage_collection
+    from found_footy.runtime.temporal import connect_with_retry, worker_runtime
+    from found_footy.runtime.worker import MAX_DRAIN, run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
     await asyncio.to_thread(remove_abandoned_folders)
-    client = await connect_with_retry(settings, HEARTBEAT_INTERVAL)
+    client = await connect_with_retry(settings, worker_runtime())
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         tune_garbage_collection()
@@ -833,6 +833,24 @@ async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -
 # --- The whole system.
 
 
+def can_search_x(settings: Settings) -> bool:
+    """Whether `footy up` starts the browser service: nobody else runs it, Chromium is present, and a login exists."""
+    if settings.browser_url is not None or "x" not in settings.sources:
+        return False
+    from found_footy.browser.chromium import find_chromium
+    from found_footy.browser.cookies import has_login
+    from found_footy.errors import SettingsError
+
+    if not has_login(settings.data_dir.absolute() / "browser"):
+        return False
+    try:
+        find_chromium(settings.browser_path)
+    except SettingsError as error:
+        log.warning("X is not searched with its login: %s", error, extra={"action": "no_chromium"})
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Running:
     settings: Settings
@@ -850,6 +868,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
     from found_footy.runtime.system import run_system
 
     await check_feeds(settings)  # report a missing key before anything starts
+    browser = browser or can_search_x(settings)
     async with run_system(settings, prepare_temporal, browser=browser) as system:
         first_ingest = await start_first_ingest(system.client, system.settings) if system.is_new else None
         async with AsyncExitStack() as stack:

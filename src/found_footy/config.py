@@ -492,13 +492,22 @@ class Settings(FeedSettings, LibrarySettings):
     s3_access_key: Key | None = Field(None, description="Access key of the bucket.")
     s3_secret_key: Key | None = Field(None, description="Secret key of the bucket.")
 
+    browsers: int = Field(1, ge=1, le=8, description="Browsers that `footy browser` starts; they share the login.")
     browser_secret: Key | None = Field(
         None,
         description="Secret between `footy browser` and its clients; if unset, one in the data folder.",
     )
-    browser_port: int = Field(
-        8888, ge=0, le=65535, description="Loopback port of `footy browser`; 0 selects a free one."
+    browser_host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="Address that `footy browser` binds to; any but loopback needs FOOTY_BROWSER_SECRET.",
     )
+    browser_port: int = Field(8888, ge=0, le=65535, description="Port of `footy browser`; 0 selects a free one.")
+    browser_canary_seconds: float = Field(
+        3600, ge=60, le=86_400, description="Time between two test searches of X, which tell when its page changes."
+    )
+    browser_searches_at_once: int = Field(2, ge=1, le=20, description="Searches of X that a browser runs at once.")
+    browser_pages_at_once: int = Field(4, ge=1, le=40, description="Pages of feeds that a browser reads at once.")
     browser_path: Path | None = Field(None, description="Path of Chromium; if unset, it is searched for.")
     browser_headless: AutoBool = Field(
         None, description="Whether `footy browser` runs headless; `auto`: only without a display."

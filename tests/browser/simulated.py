@@ -19,6 +19,7 @@ from footy_simulator.posts import Platform, SocialPost
 from footy_simulator.x import XSiteState
 from found_footy.browser.chromium import Process, process_table
 from found_footy.browser.models import BrowserOptions
+from found_footy.browser.pool import BrowserPool
 from found_footy.browser.service import BrowserService
 from found_footy.fixtures.models import Side
 
@@ -68,6 +69,11 @@ class Searched:
 
     async def page(self, url: str, reader: str = "crex_match", **params: str) -> httpx.Response:
         return await self.client.get("/page", params={"url": url, "reader": reader, **params})
+
+    @property
+    def browser(self) -> BrowserPool:
+        """The first one of the service."""
+        return self.service._pool._members[0]
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = self.service.health()["browser"]

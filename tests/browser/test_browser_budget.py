@@ -268,5 +268,5 @@ async def test_a_search_scrolls_within_the_budget_and_hides_that_it_is_driven(
         refused = await search()
         assert (refused.status_code, refused.json()["error"]["class"]) == (429, "SourceRateLimited")
         assert "FOOTY_X_CALLS" in refused.json()["error"]["message"]
-        async with search.service._pool.page() as page:
+        async with search.browser.page() as page:
             assert await page.evaluate("navigator.webdriver") is False

@@ -73,14 +73,14 @@ async def heavy_site() -> AsyncIterator[HeavySite]:
 async def test_a_page_for_searches_fetches_none_also_when_it_is_used_again(search: Searched) -> None:
     async with heavy_site() as site:
         for _ in range(2):
-            async with search.service._pool.page() as page:
+            async with search.browser.page() as page:
                 assert await site.shown_by(page, HARMLESS) == HARMLESS
 
 
 async def test_a_page_of_a_feed_fetches_none_but_lists_of_films(open_service: Opens) -> None:
     async with heavy_site() as site:
         host = site.url.removeprefix("http://").rstrip("/")
-        async with open_service(private_hosts=(host,)) as search, search.service._pool.isolated_page() as page:
+        async with open_service(private_hosts=(host,)) as search, search.browser.isolated_page() as page:
             wanted = HARMLESS | {"/list.m3u8", "/piece.m4s"}
             assert await site.shown_by(page, wanted) == wanted
 

@@ -99,7 +99,7 @@ async def test_a_search_under_way_does_not_hold_up_the_end(open_service: Opens, 
         await search.service.__aexit__(None, None, None)
         assert (await under_way).status_code == 503
         with pytest.raises(SourceUnavailable, match="stopping"):
-            await search.service._pool.start()
+            await search.browser.start()
     assert alive(processes) == []
 
 

@@ -141,20 +141,20 @@ async def test_a_hostile_page_opens_no_window_saves_no_file_and_reaches_no_priva
 
 @browser
 async def test_nothing_of_one_page_is_left_for_the_next(search: Searched, x: SimulatedX) -> None:
-    async with search.service._pool.isolated_page() as page:
+    async with search.browser.isolated_page() as page:
         await page.goto(x.url + LIST)
         await page.evaluate("() => { localStorage.setItem('t_9_name', 'left'); document.cookie = 'left=1'; }")
-    async with search.service._pool.isolated_page() as page:
+    async with search.browser.isolated_page() as page:
         await page.goto(x.url + LIST)
         assert await page.evaluate("() => [localStorage.getItem('t_9_name'), document.cookie]") == [None, ""]
 
 
 @browser
 async def test_a_page_without_login_does_not_see_the_login_to_x(search: Searched, x: SimulatedX) -> None:
-    async with search.service._pool.page() as page:
+    async with search.browser.page() as page:
         await page.goto(x.url + LIST)
         await page.evaluate("() => { document.cookie = 'auth_token=secret'; }")
-    async with search.service._pool.isolated_page() as page:
+    async with search.browser.isolated_page() as page:
         await page.goto(x.url + LIST)
         assert await page.evaluate("() => document.cookie") == ""
 

@@ -40,7 +40,7 @@ POST = FoundPost("1981398750557065646", "goalsdaily", "Goal", AT, 34.0)
 
 
 async def read(search: Searched, html: str) -> XPage:
-    async with search.service._pool.page() as page:
+    async with search.browser.page() as page:
         await page.set_content(html)
         return parse_x_page(await page.evaluate(READ_PAGE, 100))
 

@@ -128,7 +128,7 @@ async def test_a_browser_that_died_is_back_before_anybody_asks(open_service: Ope
 @browser
 async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_service: Opens, x: SimulatedX) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
-        chromium = search.service._pool._current()
+        chromium = search.browser._current()
         assert chromium is not None
         chromium.opening += 1  # nobody closes them before both are there
         await chromium.context.new_page()
@@ -144,7 +144,7 @@ async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_servi
 async def test_a_reset_closes_pages_and_contexts_and_keeps_the_browser(open_service: Opens, x: SimulatedX) -> None:
     async with open_service() as search:
         assert (await search.page(match_page(x))).status_code == 200
-        chromium = search.service._pool._current()
+        chromium = search.browser._current()
         assert chromium is not None
         await chromium.context.new_page()
         await (await chromium.browser.new_context()).new_page()
@@ -164,7 +164,7 @@ async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_s
         leaked = await asyncio.create_subprocess_exec(
             "sleep", "600", env={**os.environ, name: value}, start_new_session=True
         )
-        search.service._pool._process_trees.append(ProcessTree(leaked.pid, mark))
+        search.browser._process_trees.append(ProcessTree(leaked.pid, mark))
         assert await leaked.wait() == -signal.SIGKILL
         while not search.facts()["leaked_ended"]:
             await asyncio.sleep(0.02)

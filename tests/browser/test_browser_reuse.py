@@ -21,7 +21,7 @@ EVENTS = ("request", "response", "requestfinished", "requestfailed", "crash", "c
 
 
 def chromium(search: Searched) -> Chromium:
-    current = search.service._pool._current()
+    current = search.browser._current()
     assert current is not None
     return current
 

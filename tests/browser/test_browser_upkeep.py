@@ -24,7 +24,7 @@ async def test_upkeep_goes_on_after_whatever_fails(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, duty: str
 ) -> None:
     async with open_service(upkeep_seconds=0.05) as search:
-        pool = search.service._pool
+        pool = search.browser
         done: list[str] = []
 
         async def fails() -> None:
@@ -53,7 +53,7 @@ async def test_a_profile_that_cannot_be_used_for_a_while_is_used_again(
         profile = search.service.options.profile
         aside = profile.with_name("aside")
         with caplog.at_level(logging.WARNING):
-            async with search.service._pool._lock:  # so that it is not renewed before its profile is away
+            async with search.browser._lock:  # so that it is not renewed before its profile is away
                 kill(chromium_of(search.service))
                 profile.rename(aside)
                 profile.write_bytes(b"no folder")

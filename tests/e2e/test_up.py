@@ -29,6 +29,7 @@ async def simulator() -> AsyncIterator[Simulator]:
 @pytest.fixture
 async def installation(tmp_path: Path, simulator: Simulator) -> AsyncIterator[Installation]:
     settings = {"FOOTY_PROFILE": "demo", "FOOTY_WORKERS": "1", "FOOTY_WEB_PORT": "0"}
+    settings |= {"FOOTY_SCALER": "true", "FOOTY_SCALE_SECONDS": "1", "FOOTY_WORKERS_MOST": "2"}
     installation = Installation(tmp_path, settings | simulator_environment(simulator))
     yield installation
     await installation.destroy()
@@ -50,6 +51,7 @@ async def test_a_matchday_survives_a_kill_of_footy_up(installation: Installation
     assert (result.code, result.error()["class"]) == (4, "EngineError")
 
     up = await installation.up()
+    await wait_until(lambda: is_running(installation, "worker-1", "worker-2", "library-1"))  # the scaler's minimum
     await until_fixtures(installation, lambda documents: sum(len(each["events"]) for each in documents) >= 2)
 
     result = await installation.run("up")
@@ -72,6 +74,11 @@ async def test_a_matchday_survives_a_kill_of_footy_up(installation: Installation
     await installation.until_no_process_is_left()
 
 
+async def is_running(installation: Installation, *names: str) -> bool:
+    runtime = installation.data.read_runtime()
+    return runtime is not None and set(names) <= set(runtime.pids)
+
+
 async def check_commands(installation: Installation, documents: list[dict[str, Any]]) -> None:
     """Commands that ask a running installation."""
     findings = await installation.passing_diagnosis()
@@ -92,7 +99,7 @@ async def check_commands(installation: Installation, documents: list[dict[str, A
     event = documents[0]["events"][0]
     assert (await installation.json("goal", event["_event_id"]))["_event_id"] == event["_event_id"]
     fixture = await installation.json("fixture", str(documents[0]["_id"]))
-    assert {**fixture, "last_poll_at": None} == {**documents[0], "last_poll_at": None}
+    assert {**fixture, "last_poll_at": None} == {**documents[0], "last_poll_at": None}, "it may be polled meanwhile"
     ingested = await installation.json("ingest", "--fixture", str(documents[0]["_id"]))
     assert ingested["fixtures"]["added"] == 0
     assert len(await installation.json("ingest")) >= 4  # three days, and what was deleted

@@ -12,15 +12,19 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
 from found_footy.operations.scaler import LIVE, InstanceCount, LoadProbe, LocalInstances, ScaledPool, Scaler
 from found_footy.operations.scaling import ScalingPolicy
 from found_footy.operations.temporal_status import TemporalStatus
+from found_footy.runtime import worker as worker_module
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.supervisor import ChildState, Supervisor, WorkerSpec
+from found_footy.runtime.worker import MAX_DRAIN, activity_worker, pipeline_worker, run_workers
 from tests.operations.draining_worker import BlockedWorkflow
 from tests.support.processes import wait_until
+from tests.support.workers import sandbox
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -114,6 +118,48 @@ async def test_no_activity_is_interrupted_in_a_burst_followed_by_calm(workshop: 
     await handles[kept].result()
     await wait_until(lambda: scaled(InstanceCount(1)))
     assert {attempt for _, attempt in workshop.begun().values()} == {1}
+
+
+async def test_a_stop_does_not_wait_for_what_a_drain_waits_for(
+    temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The activity fails as retryable, so that another worker takes it."""
+    monkeypatch.setattr(worker_module, "GRACEFUL_SHUTDOWN", timedelta(milliseconds=100))
+    queue, begun = f"test-{uuid4()}", asyncio.Event()
+
+    @activity.defn(name="block")
+    async def endless(_: int) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    workers = [
+        pipeline_worker(temporal, queue, [BlockedWorkflow], [], workflow_runner=sandbox()),
+        activity_worker(temporal, f"{queue}-media", [endless], max_concurrent=1, graceful_shutdown=MAX_DRAIN),
+    ]
+    stop, drain = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(run_workers(workers, stop, forever(), drain))
+    handle = await temporal.start_workflow(BlockedWorkflow.run, 1, id=queue, task_queue=queue)
+    await begun.wait()
+    drain.set()
+    await asyncio.sleep(0)
+    assert not running.done()
+    stop.set()
+    await asyncio.wait_for(running, 60)
+
+    # Nobody completes the workflow task of the failed activity, so only the event before it is recorded.
+    history = await handle.fetch_history()
+    failures = [
+        each.activity_task_failed_event_attributes.failure
+        for each in history.events
+        if each.HasField("activity_task_failed_event_attributes")
+    ]
+    assert [failure.application_failure_info.type for failure in failures] == ["WorkerStopping"]
+    assert not failures[0].application_failure_info.non_retryable
+    await handle.terminate()
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
 
 
 @pytest.mark.chaos

@@ -11,6 +11,7 @@ import pytest
 from found_footy.feeds.models import Quota
 from found_footy.operations.findings import assess, poll_limit
 from found_footy.operations.models import (
+    BrowserSeen,
     Deliveries,
     Disk,
     EngineStatus,
@@ -139,6 +140,8 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(cached=cached(records=(a_record(), paused()))), "feed_paused", "degraded"),
         (measured(cached=None, engines=NO_CACHE), "engine_cache", "failed"),
         (measured(browser=None, engines=NO_BROWSER), "engine_browser", "degraded"),
+        (measured(browser=BrowserSeen(canary_error="SourceChanged")), "x_changed", "degraded"),
+        (measured(browser=BrowserSeen(canary_error="SourceLoggedOut")), "x_canary", "degraded"),
         (judged(HealthGrade.FAILING), "health_failing", "failed"),
         (judged(HealthGrade.DEGRADED), "health_degraded", "degraded"),
         (judged(HealthGrade.RECOVERING), "health_recovering", "degraded"),

@@ -171,7 +171,8 @@ async def test_the_browser_tells_its_facts_also_when_it_is_not_well() -> None:
     health = {"healthy": False, "message": "60 processes", "browser": {"processes": 60, "recycles": []}}
     async with browser(health, status=503) as control:
         facts = await control.facts()
-    assert facts == {"processes": 60, "recycles": [], "healthy": False, "message": "60 processes"}
+    expected = {"processes": 60, "recycles": [], "healthy": False, "message": "60 processes", "canary": None}
+    assert facts == expected
 
 
 async def test_the_browser_is_started_anew_and_says_what_was_before_and_after() -> None:

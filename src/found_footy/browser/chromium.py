@@ -24,6 +24,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, Route, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from found_footy.browser.cookies import restore_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.errors import AlreadyRunning, SettingsError, SourceUnavailable
 from found_footy.runtime import confinement
@@ -560,6 +561,8 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
             raise SourceUnavailable(f"{executable} could not start: {first_line(error)}") from error
         except TimeoutError:
             raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
+        with suppress(PlaywrightError):  # a browser that is dying; its next use tells
+            await restore_cookies(context, options.x_url, options.folder, replace=not options.owns_login)
         stack.pop_all()
     spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
     chromium = Chromium(driver, context, tree, datetime.now(UTC), spares=spares)

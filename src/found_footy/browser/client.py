@@ -28,8 +28,8 @@ class BrowserClient:
         recycle_seconds: float = RECYCLE_SECONDS,
     ) -> None:
         """`headers` contain the service's secret."""
-        self._headers = headers
         self._url = url.rstrip("/")
+        self._headers = headers
         self._facts_seconds = facts_seconds
         self._recycle_seconds = recycle_seconds
 
@@ -41,7 +41,8 @@ class BrowserClient:
             raise SourceUnavailable(f"`footy browser` at {self._url} has another FOOTY_BROWSER_SECRET")
         if not isinstance(browser, dict):
             raise SourceChanged(f"the server at {self._url} is not `footy browser`")
-        return {**browser, "healthy": health.get("healthy") is True, "message": str(health.get("message", ""))[:300]}
+        message, canary = str(health.get("message", ""))[:300], health.get("canary")
+        return {**browser, "healthy": health.get("healthy") is True, "message": message, "canary": canary}
 
     async def check(self) -> str:
         facts = await self.facts()

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from found_footy.browser.chromium import Chromium, lock_profile, start_chromium
+from found_footy.browser.cookies import back_up_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.x_search import READ_PAGE, parse_x_page
 from found_footy.errors import SettingsError, SourceUnavailable
@@ -31,8 +32,8 @@ def has_display(environment: Mapping[str, str] = os.environ, platform: str = sys
 def require_display() -> None:
     if not has_display():
         raise SettingsError(
-            "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set): log in on a machine "
-            "with a desktop and copy the folder `browser/profile` of its data folder, or use `ssh -X`"
+            "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set): use `ssh -X`, or log "
+            "in on a machine with a desktop and copy `browser/cookies.json` of its data folder"
         )
 
 
@@ -52,7 +53,10 @@ async def log_in(
                 raise SourceUnavailable(f"{options.x_url} does not respond") from error
             if opened is not None:
                 await opened(page)
-            return await _until_logged_in(chromium)
+            if not await _until_logged_in(chromium):
+                return False
+            await back_up_cookies(chromium.context, options.x_url, options.folder)
+            return True
         finally:
             await chromium.close()
 

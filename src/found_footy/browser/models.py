@@ -14,8 +14,12 @@ class BrowserOptions:
     """Folder of Chromium's profile with the login. Only one Chromium may use it at a time."""
     secret: str = ""
     """What clients must send. Without one, only `/health` answers, and says no more than whether it is healthy."""
+    host: str = "127.0.0.1"
     port: int = 8888
-    """Port on loopback; 0 picks a free one."""
+    """0 picks a free one."""
+    browsers: int = 1
+    owns_login: bool = True
+    """False for a further browser, which takes the cookies of the first at each start."""
     executable: Path | None = None
     """Path of Chromium; searched for if None."""
     headless: bool = True
@@ -70,6 +74,9 @@ class BrowserOptions:
     canary_seconds: float = 300
     """How long a successful canary result is cached."""
     canary_failure_seconds: float = 30
+    canary_every_seconds: float | None = None
+    """Interval of the canary that runs by itself, once there is a login; None for never."""
+    canary_first_seconds: float = 30
 
     @property
     def sign_seconds(self) -> float:
@@ -80,6 +87,11 @@ class BrowserOptions:
     def scroll_seconds(self) -> float:
         """Time after which the posts found so far are returned."""
         return self.search_seconds * 0.75
+
+    @property
+    def folder(self) -> Path:
+        """`browser` of the data folder."""
+        return self.profile.parent
 
     @property
     def changed_pages(self) -> Path:

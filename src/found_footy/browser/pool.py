@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from found_footy.browser.chromium import Chromium, Process, ProcessTree, start_chromium
+from found_footy.browser.cookies import back_up_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.proxy import EgressProxy
 from found_footy.browser.recycling import (
@@ -46,6 +47,7 @@ class BrowserPool:
         self._stopping = False
         self._proxy = EgressProxy(AddressPolicy(options.private_hosts))
         self._maintenance: asyncio.Task[None] | None = None
+        self._login_confirmed = False
 
     async def start(self) -> None:
         """Start the browser, so that a broken one is noticed before the first search."""
@@ -85,6 +87,16 @@ class BrowserPool:
             yield chromium
         finally:
             chromium.leave()
+
+    def confirm_login(self) -> None:
+        """The cookies are those of a login; the next maintenance backs them up."""
+        self._login_confirmed = True
+
+    async def until_idle(self) -> None:
+        """Wait for the running tasks, which are bounded in time."""
+        current = self._current()
+        if current is not None:
+            await current.idle.wait()
 
     async def reset_contexts(self) -> int:
         """Close the pages and isolated contexts of the running browser; return how many pages."""
@@ -173,7 +185,7 @@ class BrowserPool:
         """Run maintenance in the background, so that a browser that died while idle is replaced."""
         while True:
             await asyncio.sleep(self._options.upkeep_seconds)
-            for duty in (self._stop_leaked, self._close_spare_pages, self._recycle_if_needed):
+            for duty in (self._stop_leaked, self._close_spare_pages, self.back_up_login, self._recycle_if_needed):
                 try:
                     await duty()
                 except (SourceUnavailable, SettingsError, PlaywrightError) as error:
@@ -181,6 +193,12 @@ class BrowserPool:
                 except Exception:
                     # The failure may be temporary, and only this loop kills leaked processes.
                     log.exception("browser maintenance failed", extra={"action": "browser_maintenance_failed"})
+
+    async def back_up_login(self) -> None:
+        current = self._current()
+        if self._login_confirmed and current is not None and not current.gone:
+            self._login_confirmed = False
+            await back_up_cookies(current.context, self._options.x_url, self._options.folder)
 
     async def _close_spare_pages(self) -> None:
         current = self._current()
@@ -262,8 +280,9 @@ def usage_of(chromium: Chromium) -> BrowserUsage:
 class AdmissionQueue:
     def __init__(self, at_once: int, waiting: int) -> None:
         self._free = asyncio.Semaphore(at_once)
-        self._most = at_once + waiting
+        self._most_waiting = waiting
         self._at_once = at_once
+        self._removals: set[asyncio.Task[bool]] = set()
         self.inside = 0
         """Running and waiting tasks."""
 
@@ -277,7 +296,17 @@ class AdmissionQueue:
 
     @property
     def full(self) -> bool:
-        return self.inside >= self._most
+        return self.inside >= self._at_once + self._most_waiting
+
+    def resize(self, at_once: int) -> None:
+        """Running tasks finish, also if there are more than `at_once` now."""
+        for _ in range(at_once - self._at_once):
+            self._free.release()
+        for _ in range(self._at_once - at_once):
+            removal = asyncio.create_task(self._free.acquire(), name="remove a permit")
+            self._removals.add(removal)
+            removal.add_done_callback(self._removals.discard)
+        self._at_once = at_once
 
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""HTTP API: `/search` and `/canary` for X, `/page` for feeds, `/health`, `/recycle` and `/reset` for operators."""
+"""HTTP API: `/search` and `/canary` for X, `/page` for feeds, `/health`; commands: `/recycle`, `/reset`, `/scale`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hmac
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -16,6 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from found_footy.browser.group import MAX_BROWSERS
+from found_footy.browser.models import BrowserOptions
 from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
 from found_footy.browser.x_search import XSearchRequest, parse_time
 from found_footy.errors import (
@@ -33,6 +36,7 @@ from found_footy.errors import (
     SourceRateLimited,
     SourceUnavailable,
 )
+from found_footy.runtime.addresses import is_loopback
 from found_footy.runtime.browser_secret import HEADER
 
 if TYPE_CHECKING:
@@ -56,6 +60,7 @@ MAX_QUERY_LENGTH = 512
 """X's own limit."""
 MAX_POSTS = 200
 DEFAULT_POSTS = 50
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 MAX_URL_LENGTH = 1000
 MAX_BODY_BYTES = 4096
 MAX_REASON_LENGTH = 200
@@ -90,8 +95,16 @@ def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> Pag
     return PageReadRequest(url, reader, until)
 
 
-async def parse_command(request: Request) -> tuple[str, bool]:
-    """Parse the reason, and whether the watchdog sends the command.
+@dataclass(frozen=True, slots=True)
+class BrowserCommand:
+    reason: str
+    is_recovery: bool = False
+    """Whether the watchdog sends it."""
+    browsers: int | None = None
+
+
+async def parse_command(request: Request) -> BrowserCommand:
+    """Parse the body of a command.
 
     Only JSON is accepted: a web page can post forms to loopback, but JSON requires a preflight.
     """
@@ -105,11 +118,14 @@ async def parse_command(request: Request) -> tuple[str, bool]:
     try:
         document = json.loads(body)
         reason, recovery = document.get("reason", ""), document.get("recovery", False)
+        browsers = document.get("browsers")
     except (ValueError, AttributeError, RecursionError):
         raise InvalidBrowserRequest('body: expected JSON, such as {"reason": "feeds are stale"}') from None
     if not isinstance(reason, str) or not reason.isprintable() or len(reason) > MAX_REASON_LENGTH:
         raise InvalidBrowserRequest(f"reason: expected up to {MAX_REASON_LENGTH} printable characters")
-    return reason or "on request", recovery is True
+    if browsers is not None and (type(browsers) is not int or not 1 <= browsers <= MAX_BROWSERS):
+        raise InvalidBrowserRequest(f"browsers: expected a whole number from 1 to {MAX_BROWSERS}")
+    return BrowserCommand(reason or "on request", recovery is True, browsers)
 
 
 class SecretMiddleware:
@@ -156,12 +172,17 @@ def browser_app(service: BrowserService) -> Starlette:
         return _json({"data": await service.read(order)})
 
     async def recycle(request: Request) -> Response:
-        reason, is_recovery = await parse_command(request)
-        return _json(await service.recycle(reason, is_recovery=is_recovery))
+        command = await parse_command(request)
+        return _json(await service.recycle(command.reason, is_recovery=command.is_recovery))
 
     async def reset(request: Request) -> Response:
-        reason, _ = await parse_command(request)
-        return _json(await service.reset_contexts(reason))
+        return _json(await service.reset_contexts((await parse_command(request)).reason))
+
+    async def scale(request: Request) -> Response:
+        browsers = (await parse_command(request)).browsers
+        if browsers is None:
+            raise InvalidBrowserRequest('body: expected a number, such as {"browsers": 2}')
+        return _json(await service.scale(browsers))
 
     return Starlette(
         routes=[
@@ -171,14 +192,19 @@ def browser_app(service: BrowserService) -> Starlette:
             Route("/health", health),
             Route("/recycle", recycle, methods=["POST"]),
             Route("/reset", reset, methods=["POST"]),
+            Route("/scale", scale, methods=["POST"]),
         ],
-        # A web page can send requests to loopback under its own host name (DNS rebinding).
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
-            Middleware(SecretMiddleware, secret=service.options.secret),
-        ],
+        middleware=_guards(service.options),
         exception_handlers={FootyError: _error_response, InvalidBrowserRequest: _bad_request},
     )
+
+
+def _guards(options: BrowserOptions) -> list[Middleware]:
+    guards = [Middleware(SecretMiddleware, secret=options.secret)]
+    if is_loopback(options.host):
+        # A web page can send requests to loopback under its own host name (DNS rebinding).
+        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, options.host]))
+    return guards
 
 
 async def _error_response(_: Request, error: Exception) -> Response:

@@ -15,9 +15,11 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from found_footy.browser.chromium import Process, find_chromium, first_line, lock_profile
+from found_footy.browser.cookies import has_login
+from found_footy.browser.group import BrowserGroup
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.page_reader import PageReadRequest, read_page
-from found_footy.browser.pool import AdmissionQueue, BrowserPool
+from found_footy.browser.pool import AdmissionQueue
 from found_footy.browser.recycling import BrowserFacts, RecycleReason
 from found_footy.browser.routes import browser_app
 from found_footy.browser.x_search import FoundPost, XSearchRequest, search_page
@@ -81,6 +83,24 @@ class Canary:
         return {"word": word, "posts": len(posts), "newest": posts[0].posted_at, "asked_at": self._asked_at}
 
 
+@dataclass(frozen=True, slots=True)
+class CanaryState:
+    """Last result of the canary that runs by itself, and since when it has been the same."""
+
+    at: datetime
+    since: datetime
+    error_class: str = ""
+    message: str = ""
+
+    def after(self, at: datetime, error: SourceError | None) -> CanaryState:
+        kind = "" if error is None else error.kind
+        since = self.since if kind == self.error_class else at
+        return CanaryState(at, since, kind, "" if error is None else str(error))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"at": self.at, "since": self.since, "class": self.error_class, "message": self.message}
+
+
 # --- Health, judged by results and leftover processes.
 
 
@@ -127,7 +147,7 @@ class RequestStats:
 
 
 def problems(
-    counters: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime
+    counters: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime, browsers: int = 1
 ) -> list[str]:
     """Return why the service is unhealthy; empty if it is healthy."""
     found = []
@@ -140,9 +160,9 @@ def problems(
             silence = now - stats.waiting_since
             if silence > timedelta(seconds=options.stale_seconds):
                 found.append(f"none of the {stats.what} has succeeded for {silence.total_seconds():.0f} s")
-    left = browser.processes + browser.zombies
-    if left > options.processes:
-        found.append(f"{left} processes, {browser.zombies} of them zombies (limit: {options.processes})")
+    left, limit = browser.processes + browser.zombies, options.processes * browsers
+    if left > limit:
+        found.append(f"{left} processes, {browser.zombies} of them zombies (limit: {limit})")
     return found
 
 
@@ -159,20 +179,22 @@ def utc_now() -> datetime:
 
 
 class BrowserService:
-    """Serves on loopback while its `async with` block is open."""
+    """Serves while its `async with` block is open."""
 
     def __init__(self, options: BrowserOptions, *, limits: SourceLimits | None = None, now: Now = utc_now) -> None:
         """`limits` holds the account's budget of search calls; None means no limit."""
         self.options = options
         self._limits = limits
         self._now = now
-        self._pool = BrowserPool(options)
-        self._queue = AdmissionQueue(options.at_once, options.waiting)
-        self._page_queue = AdmissionQueue(options.pages_at_once, options.pages_waiting)
+        self._pool = BrowserGroup(options)
+        self._queue = AdmissionQueue(options.at_once * options.browsers, options.waiting)
+        self._page_queue = AdmissionQueue(options.pages_at_once * options.browsers, options.pages_waiting)
         self._stats = RequestStats()
         self._page_stats = RequestStats("readings of pages")
         self.canary = Canary(self.search, options, now)
-        self._server = HttpServer(browser_app(self), options.port, name="the browser service")
+        self._canary_state: CanaryState | None = None
+        self._canary_task: asyncio.Task[None] | None = None
+        self._server = HttpServer(browser_app(self), options.port, host=options.host, name="the browser service")
         self._lock = ExitStack()
         self._fresh: dict[XSearchRequest, tuple[float, list[FoundPost]]] = {}
         self._running: dict[XSearchRequest, asyncio.Task[list[FoundPost]]] = {}
@@ -188,6 +210,8 @@ class BrowserService:
             # Bind the port first, because it fails cheaply; early requests wait for the browser.
             await self._server.start()
             await self._pool.start()
+            if self.options.canary_every_seconds is not None:
+                self._canary_task = asyncio.create_task(self._run_canary(self.options.canary_every_seconds))
         except BaseException:
             await self._close()
             raise
@@ -199,6 +223,9 @@ class BrowserService:
         await self._close()
 
     async def _close(self) -> None:
+        if self._canary_task is not None:
+            self._canary_task.cancel()
+            await asyncio.wait({self._canary_task})
         # Running searches lose their browser and fail at once, so the server can stop.
         try:
             await self._pool.stop()
@@ -209,6 +236,27 @@ class BrowserService:
     async def wait(self) -> None:
         """Wait until the server stops by itself, which happens only on an error."""
         await self._server.wait()
+
+    async def _run_canary(self, every_seconds: float) -> None:
+        await asyncio.sleep(min(self.options.canary_first_seconds, every_seconds))
+        while True:
+            # A browser that only reads pages of feeds has no login, and needs none.
+            if has_login(self.options.folder):
+                await self._note_canary()
+            await asyncio.sleep(every_seconds)
+
+    async def _note_canary(self) -> None:
+        error: SourceError | None = None
+        try:
+            await self.canary.check()
+        except SourceRateLimited:
+            return  # it says nothing about the page
+        except SourceError as failure:
+            error = failure
+            log.warning("the canary of X failed: %s", error, extra={"action": "canary_failed", "error": error.kind})
+        now = self._now()
+        before = self._canary_state or CanaryState(now, now)
+        self._canary_state = before.after(now, error)
 
     async def search(self, order: XSearchRequest) -> list[FoundPost]:
         """Return posts with a video, newest first. Raises a SourceError. Equal searches share one result while it is
@@ -253,6 +301,7 @@ class BrowserService:
             spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
             if failure is None:
                 self._stats.record_success(self._now())
+                self._pool.confirm_login()
                 log.info("searched X", extra={**spent, "posts": len(posts)})
             else:
                 self._stats.record_failure(failure, self._now())
@@ -358,6 +407,17 @@ class BrowserService:
         log.warning("closed %d pages: %s", closed, why, extra={"action": "context_pool_reset", "closed": closed})
         return {"closed": closed}
 
+    async def scale(self, browsers: int) -> dict[str, Any]:
+        """Set the number of browsers. Raises SourceUnavailable if one does not start."""
+        try:
+            await self._pool.scale(browsers)
+        except SettingsError as error:
+            raise SourceUnavailable(str(error)) from error
+        finally:
+            self._queue.resize(self.options.at_once * len(self._pool))
+            self._page_queue.resize(self.options.pages_at_once * len(self._pool))
+        return {"browsers": len(self._pool)}
+
     async def recycle(self, why: str, *, is_recovery: bool = False) -> dict[str, Any]:
         """Recycle the browser. Raises SourceUnavailable if no new one starts."""
         before = self._pool.facts()
@@ -375,7 +435,7 @@ class BrowserService:
     def health(self) -> dict[str, Any]:
         """Return facts in memory, without touching a page."""
         now, searches, readings, facts = self._now(), self._stats, self._page_stats, self._pool.facts()
-        found = problems((searches, readings), facts, self.options, now)
+        found = problems((searches, readings), facts, self.options, now, len(self._pool))
         counted = [f"{each.answered} of {each.asked} {each.what} answered" for each in (searches, readings)]
         last = max((searches, readings), key=lambda each: each.last_error or datetime.min.replace(tzinfo=UTC))
         successes = [each.last_success for each in (searches, readings) if each.last_success is not None]
@@ -383,9 +443,10 @@ class BrowserService:
             "healthy": not found,
             "message": "; ".join(found or counted),
             "problems": found,
-            "browser": facts.to_json(),
+            "browser": {"browsers": len(self._pool), **facts.to_json()},
             "searches": searches.to_json(self._queue.running, self._queue.waiting),
             "readings": readings.to_json(self._page_queue.running, self._page_queue.waiting),
+            "canary": self._canary_state.to_json() if self._canary_state else None,
             "last_success": max(successes, default=None),
             "last_error": {"at": last.last_error, "class": last.last_error_class} if last.last_error else None,
         }

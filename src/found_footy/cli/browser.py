@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +16,9 @@ from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, log_start,
 from found_footy.cli.common import run as run_command
 from found_footy.config import Settings, load_settings
 from found_footy.errors import EngineError, SettingsError, SourceLoggedOut
+from found_footy.runtime.addresses import is_loopback
 from found_footy.runtime.browser_secret import browser_headers, browser_secret
-from found_footy.runtime.data_folder import with_running_engines
+from found_footy.runtime.data_folder import DataFolder, with_running_browser, with_running_engines
 from found_footy.runtime.logging import configure, hide_values
 from found_footy.secrets import secret_values
 
@@ -37,21 +38,31 @@ browser = typer.Typer(
 
 
 def browser_options(settings: Settings) -> BrowserOptions:
+    """Raises SettingsError without a secret for other machines: their clients cannot read the data folder."""
     from found_footy.browser.chromium import choose_headless
     from found_footy.browser.login import has_display
     from found_footy.browser.models import BrowserOptions
 
+    if settings.browser_secret is None and not is_loopback(settings.browser_host):
+        raise SettingsError(
+            f"FOOTY_BROWSER_HOST is {settings.browser_host}: set FOOTY_BROWSER_SECRET, here and for all workers"
+        )
     return BrowserOptions(
         x_url=settings.x_url,
         secret=browser_secret(settings),
         profile=settings.data_dir.absolute() / "browser" / "profile",
+        host=settings.browser_host,
         port=settings.browser_port,
+        at_once=settings.browser_searches_at_once,
+        pages_at_once=settings.browser_pages_at_once,
+        browsers=settings.browsers,
         executable=settings.browser_path,
         headless=choose_headless(settings.browser_headless, settings.browser_path, display=has_display()),
         hours=settings.browser_hours,
         searches=settings.browser_searches,
         processes=settings.browser_processes,
         fresh_seconds=settings.browser_fresh_seconds,
+        canary_every_seconds=settings.browser_canary_seconds,
         # Below the client's timeout, so that the client receives the reason.
         search_seconds=settings.source_timeout_seconds * 0.9,
         page_hosts=page_hosts(settings),
@@ -109,7 +120,7 @@ def default(context: typer.Context) -> None:
 
 @browser.command()
 def run() -> None:
-    """Run the service on loopback until Ctrl-C."""
+    """Run the service until Ctrl-C."""
     from found_footy.browser.service import BrowserService
 
     settings = load_settings()
@@ -131,20 +142,33 @@ def run() -> None:
 
 
 @browser.command()
-def login() -> None:
-    """Open a browser window to log in to X, in the service's profile."""
-    from found_footy.browser.login import log_in, require_display
+def login(
+    host: Annotated[str, typer.Option(help="Address of the login page on a machine without a display.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 selects a free one.")] = 6080,
+) -> None:
+    """Open a browser window to log in to X, in the service's profile; without a display, in a web page."""
+    from found_footy.browser.chromium import find_chromium
+    from found_footy.browser.login import has_display, log_in
+    from found_footy.browser.remote_login import remote_display, require_remote_display
 
     settings = load_settings()
     configure("pretty", "WARNING")
-    require_display()
+    remote = not has_display()
+    if remote:
+        require_remote_display()
+    find_chromium(settings.browser_path, window=True)
 
     async def opened(_: object) -> None:
         err.print("Log in to X in the window. It closes by itself after the login; close it to cancel.")
 
     async def body() -> bool:
-        if not await log_in(browser_options(settings), opened=opened):
-            return False
+        async with AsyncExitStack() as stack:
+            if remote:
+                page = await stack.enter_async_context(remote_display(DataFolder(settings.data_dir), host, port))
+                err.print(f"The window is at {page}", soft_wrap=True)
+                err.print("From another machine, forward the port first: ssh -L PORT:127.0.0.1:PORT SERVER")
+            if not await log_in(browser_options(settings), opened=opened):
+                return False
         async with open_x_limits(settings) as limits:
             await limits.clear_cooldown()
         return True
@@ -160,7 +184,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check the health of the running service."""
-    settings = load_settings()
+    settings = with_running_browser(load_settings())
     configure("pretty", "ERROR")
     seconds = settings.source_timeout_seconds + ANSWER_SECONDS
     health = _ask(settings, "/health", ANSWER_SECONDS)

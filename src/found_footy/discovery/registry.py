@@ -97,7 +97,9 @@ def _reddit_keys(settings: Settings) -> RedditKeys | None:
 def sources_off(settings: Settings) -> dict[str, str]:
     """Return the configured sources that lack a setting, each with that setting."""
     lacking = {
-        "x": "BROWSER_URL, the address of `footy browser`" if settings.browser_url is None else "",
+        "x": "a login (`footy browser login`), or BROWSER_URL, the address of `footy browser`"
+        if settings.browser_url is None
+        else "",
         "bluesky": ""
         if settings.bluesky_handle and settings.bluesky_password
         else "FOOTY_BLUESKY_HANDLE and FOOTY_BLUESKY_PASSWORD",

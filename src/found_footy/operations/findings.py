@@ -411,6 +411,18 @@ def sources(recorded: DatabaseFacts) -> Iterator[Finding]:
         yield Finding("source", grade, what, each.failing_since, source_advice(each.error_kind), "sources")
 
 
+def browser_findings(measured: Measurement) -> Iterator[Finding]:
+    seen = measured.browser
+    if seen is None or not seen.canary_error:
+        return
+    said = f": {seen.canary_message}" if seen.canary_message else ""
+    if seen.canary_error == "SourceChanged":
+        kind, what = "x_changed", f"X has changed its page{said}"
+    else:
+        kind, what = "x_canary", f"The test search of X fails with {seen.canary_error}{said}"
+    yield Finding(kind, SystemGrade.DEGRADED, what, seen.canary_since, source_advice(seen.canary_error), "sources")
+
+
 def source_advice(error_kind: str | None) -> str:
     return {
         "SourceLoggedOut": "Log in again: `footy browser login` for X, a new app password for Bluesky.",
@@ -619,6 +631,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
         found += sources(measured.recorded)
         found += deliveries(measured.recorded, measured.at)
         found += outbox_lag(measured, measured.recorded)
+    found += browser_findings(measured)
     found += failures(measured)
     found += stuck_workflows(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))

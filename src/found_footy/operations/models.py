@@ -297,6 +297,10 @@ class BrowserSeen:
     uptime_seconds: float = 0.0
     recycles: Mapping[str, int] = field(default_factory=dict)
     """Count by reason."""
+    canary_error: str = ""
+    """Class of the error of its last test search of X; empty if it succeeded, and without one."""
+    canary_message: str = ""
+    canary_since: datetime | None = None
 
 
 # --- Findings: one per cause, with advice.

@@ -46,7 +46,7 @@ from found_footy.operations.models import (
     Volume,
 )
 from found_footy.storage.objects.backend import ObjectStore
-from found_footy.text import shorten
+from found_footy.text import clean_text, shorten
 
 if TYPE_CHECKING:
     from found_footy.browser.client import BrowserClient
@@ -333,6 +333,8 @@ def _span(samples: Sequence[HealthSample]) -> HealthSpan:
 def browser_seen(facts: Mapping[str, Any]) -> BrowserSeen:
     """Parse the service's facts; missing values and non-numbers become 0."""
     recycles = facts.get("recycles_total", {})
+    canary = facts.get("canary")
+    canary = canary if isinstance(canary, Mapping) else {}
     return BrowserSeen(
         processes=int(_number(facts.get("processes"))),
         contexts=int(_number(facts.get("contexts"))),
@@ -341,7 +343,18 @@ def browser_seen(facts: Mapping[str, Any]) -> BrowserSeen:
         recycles={str(reason)[:40]: int(_number(number)) for reason, number in sorted(recycles.items())[:20]}
         if isinstance(recycles, Mapping)
         else {},
+        canary_error=clean_text(str(canary.get("class") or ""), 40),
+        canary_message=clean_text(str(canary.get("message") or ""), 300),
+        canary_since=_moment(canary.get("since")),
     )
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return at if at.tzinfo else None
 
 
 def _number(value: Any) -> float:

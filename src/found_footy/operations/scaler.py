@@ -316,6 +316,9 @@ class Scaler:
                 await self.round()
             except FootyError as error:
                 log.warning("cannot measure the load: %s", error, extra={"action": "scaler_blind"})
+            except Exception:
+                # Nobody would start workers any more.
+                log.exception("a round of the scaler failed", extra={"action": "scaler_failed"})
             await asyncio.sleep(self._interval.total_seconds())
 
     async def round(self, *, act: bool = True) -> list[PoolReport]:

@@ -37,6 +37,15 @@ _SPECIAL = tuple(
 """Special-purpose networks that `ipaddress` reports as global in some Python versions."""
 
 
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def is_public(address: str) -> bool:
     """Whether the address is globally routable. An IPv4 address embedded in IPv6 is checked itself."""
     try:

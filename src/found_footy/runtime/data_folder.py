@@ -201,4 +201,13 @@ def with_running_engines(settings: Settings) -> Settings:
         found["temporal_address"] = running.temporal_address
     if not settings.redis_url and running.redis_url:
         found["redis_url"] = SecretStr(running.redis_url)
-    return settings.model_copy(update=found)
+    return with_running_browser(settings.model_copy(update=found))
+
+
+def with_running_browser(settings: Settings) -> Settings:
+    """Fill in the address of the browser service that `footy up` runs on the same data folder, if any."""
+    running = DataFolder(settings.data_dir).read_runtime()
+    if settings.browser_url is not None or running is None:
+        return settings
+    url = running.environment.get("BROWSER_URL")
+    return settings.model_copy(update={"browser_url": url}) if url else settings

@@ -19,7 +19,7 @@ from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
-from found_footy.runtime.engine import Engine, free_port
+from found_footy.runtime.engine import Engine, free_port, is_free
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.queues import LIVE_KINDS, WorkKind, listed
 from found_footy.runtime.supervisor import Supervisor, WorkerSpec
@@ -48,6 +48,14 @@ def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
     )
 
 
+def with_browser(settings: Settings) -> Settings:
+    """Return settings with a free port for the browser service that `footy up` starts."""
+    port = settings.browser_port
+    if port == 0 or not is_free(port):
+        port = free_port()
+    return settings.model_copy(update={"browser_port": port, "browser_url": f"http://127.0.0.1:{port}"})
+
+
 def pages_url(settings: Settings) -> str:
     """Return the URL of the pages on this machine."""
     return HttpServer.address(settings.web_host, settings.web_port)
@@ -73,6 +81,8 @@ async def run_system(
     service if `browser`.
     """
     settings = with_web_port(settings)
+    if browser and settings.browser_url is None:
+        settings = with_browser(settings)
     folder = DataFolder(settings.data_dir)
     with folder.lock():
         engines: list[Engine] = []
@@ -89,6 +99,9 @@ async def run_system(
             engines.append(EmbeddedValkey(folder))
         else:
             elsewhere["REDIS_URL"] = settings.redis_url.get_secret_value()
+        if browser and settings.browser_url is not None:
+            # For commands such as `footy browser check`, which read it from the runtime file.
+            elsewhere["BROWSER_URL"] = settings.browser_url
         async with Supervisor(folder, engines, elsewhere) as supervisor:
             await supervisor.start_engines()
             found = supervisor.environment

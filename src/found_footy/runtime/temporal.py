@@ -37,10 +37,8 @@ VERSION_MARK = "found-footy/"
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
-async def connect_temporal(
-    settings: Settings, *, lazy: bool = False, heartbeat_interval: timedelta | None = None
-) -> Client:
-    """A lazy client connects on first use. Workers of the client report their slots at each interval."""
+async def connect_temporal(settings: Settings, *, lazy: bool = False, runtime: Runtime | None = None) -> Client:
+    """A lazy client connects on first use."""
     if settings.temporal_address is None:
         raise EngineError(
             "TEMPORAL_ADDRESS is not set. Start `footy up`, or point TEMPORAL_ADDRESS at a Temporal server."
@@ -53,9 +51,7 @@ async def connect_temporal(
             api_key=key.get_secret_value() if key else None,
             tls=key is not None,
             lazy=lazy,
-            runtime=None
-            if heartbeat_interval is None
-            else Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat_interval),
+            runtime=runtime,
             identity=f"{os.getpid()}@{socket.gethostname()} {VERSION_MARK}{VERSION}",
             keep_alive_config=KEEPALIVE,
             data_converter=data_converter(payload_keys(settings)),
@@ -70,14 +66,21 @@ def payload_keys(settings: Settings) -> list[str]:
 
 
 CONNECT_RETRY_SECONDS = 60.0
+HEARTBEAT_INTERVAL = timedelta(seconds=5)
+"""How often a worker process reports its slots and its machine to Temporal, for the scaler."""
 
 
-async def connect_with_retry(settings: Settings, heartbeat_interval: timedelta | None = None) -> Client:
+def worker_runtime() -> Runtime:
+    """The runtime of a process with workers. It owns threads, so there is one per process."""
+    return Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=HEARTBEAT_INTERVAL)
+
+
+async def connect_with_retry(settings: Settings, runtime: Runtime | None = None) -> Client:
     """Retry for a minute while Temporal is starting or restarting. Raises EngineError."""
     deadline = asyncio.get_running_loop().time() + CONNECT_RETRY_SECONDS
     while True:
         try:
-            return await connect_temporal(settings, heartbeat_interval=heartbeat_interval)
+            return await connect_temporal(settings, runtime=runtime)
         except EngineError as error:
             if asyncio.get_running_loop().time() > deadline:
                 raise

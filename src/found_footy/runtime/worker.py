@@ -32,8 +32,6 @@ GRACEFUL_SHUTDOWN = timedelta(seconds=10)
 """Activities that run longer than this after a shutdown are cancelled and retried by another worker."""
 MAX_DRAIN = timedelta(days=7)
 """Longer than any activity."""
-HEARTBEAT_INTERVAL = timedelta(seconds=5)
-"""How often a worker process reports its slots and its machine to Temporal, for the scaler."""
 
 
 class ActivityBoundary(Interceptor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import Request
 
 from found_footy.errors import BadRequest
+from found_footy.runtime.addresses import is_loopback
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_FORM_BYTES = 64 * 1024
@@ -30,15 +30,6 @@ def is_same_origin(headers: Mapping[str, str], public_url: str | None) -> bool:
         own_hosts.add(urlsplit(public_url).netloc.lower())
     scheme, _, host = origin.lower().partition("://")
     return scheme in ("http", "https") and host in own_hosts
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def host_name(header: str) -> str | None:

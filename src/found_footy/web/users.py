@@ -15,7 +15,8 @@ from starlette.requests import HTTPConnection, Request
 from found_footy.access.models import Role
 from found_footy.errors import NotAllowed, NotLoggedIn
 from found_footy.library.review import Reviewer
-from found_footy.web.requests import SAFE_METHODS, is_loopback, read_form
+from found_footy.runtime.addresses import is_loopback
+from found_footy.web.requests import SAFE_METHODS, read_form
 from found_footy.web.services import WebRules, WebServices, get_services
 from found_footy.web.visitors import is_local
 

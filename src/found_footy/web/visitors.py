@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from found_footy.access.models import client_key
 from found_footy.errors import StreamFull, TooManyRequests
-from found_footy.web.requests import is_loopback
+from found_footy.runtime.addresses import is_loopback
 
 log = logging.getLogger(__name__)
 

@@ -80,12 +80,8 @@ def _download_wheels(cache: Path) -> Path:
     wheels.mkdir(parents=True, exist_ok=True)
     # The image may have another patch release of Python than this environment: no condition on it.
     runtime = re.sub(r" ; python_full_version < '3\.11\.\d+'", "", (ROOT / "requirements.lock").read_text())
-    pins = re.findall(
-        r"^[\w.-]+==[^\n]*\\\n(?:    --hash=\S+(?: \\)?\n)+", (ROOT / "requirements-dev.lock").read_text(), re.M
-    )
-    (names,) = re.findall(r"awk '/\^\(([\w|-]+)\)==/", (DEPLOY / "Dockerfile").read_text())
-    backend = [pin for pin in pins if pin.partition("==")[0] in names.split("|")]
-    for name, text in (("runtime", runtime), ("backend", "".join(backend))):
+    backend = (ROOT / "requirements-build.lock").read_text()
+    for name, text in (("runtime", runtime), ("backend", backend)):
         file = cache / f"{name}.txt"
         if not file.exists() or file.read_text() != text:
             file.with_suffix(".part").write_text(text)

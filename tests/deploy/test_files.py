@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from found_footy.config import Settings, environment_names
+from found_footy.library.stages import Lane
+from found_footy.runtime.queues import ALL_KINDS, WorkKind, parse_kinds, queue_name
 from found_footy.web.app import create_routes
 from tests.deploy import deployed
 from tests.deploy.deployed import DEPLOY, KUBERNETES
@@ -55,7 +57,10 @@ def test_every_setting_exists() -> None:
 
 
 def test_all_deployments_set_the_same_engines() -> None:
-    compose = set(deployed.compose()["services"]["web"]["environment"]) - {"FOOTY_TEMPORAL_UI_URL"}
+    compose = set(deployed.compose()["services"]["web"]["environment"]) - {
+        "FOOTY_TEMPORAL_UI_URL",
+        "FOOTY_ALLOWED_HOSTS",
+    }
     assert compose == set(deployed.load_yaml(DEPLOY / "kubernetes" / "secret.example.yaml")["stringData"])
 
 
@@ -103,8 +108,9 @@ def test_the_image_is_built_from_the_lock_file_and_runs_without_root() -> None:
 # --- compose
 
 SERVICE_KEYS = {
-    *("image", "build", "env_file", "environment", "depends_on", "restart", "stop_grace_period", "cap_drop"),
-    *("security_opt", "healthcheck", "command", "entrypoint", "ports", "deploy", "profiles", "shm_size", "volumes"),
+    *("image", "build", "env_file", "environment", "depends_on", "restart", "stop_signal", "stop_grace_period"),
+    *("cap_drop", "security_opt", "healthcheck", "command", "user", "entrypoint", "ports", "deploy", "profiles"),
+    *("shm_size", "volumes"),
 }
 CONDITIONS = {"service_started", "service_healthy", "service_completed_successfully"}
 
@@ -125,7 +131,7 @@ def test_compose_has_only_known_keys_and_existing_references() -> None:
             source = volume.split(":")[0]
             if source.startswith("./") and not (DEPLOY / source).exists():
                 wrong.append(f"{name} mounts {source}")
-            elif not source.startswith("./") and source not in document["volumes"]:
+            elif not source.startswith(("./", "/var/run/")) and source not in document["volumes"]:
                 wrong.append(f"{name} uses the volume {source}")
     assert wrong == []
 
@@ -153,7 +159,8 @@ def test_variables_of_compose_are_in_the_example() -> None:
 def test_compose_runs_every_part_of_the_system() -> None:
     services = set(deployed.compose()["services"])
     engines = {"temporal", "temporal-ui", "postgres", "valkey", "s3"}
-    assert engines | {"web", "watchdog", "browser", "prometheus", "alertmanager", "grafana", "migrate"} <= services
+    monitoring = {"prometheus", "alertmanager", "grafana"}
+    assert engines | monitoring | {"migrate", "web", "worker", "library", "watchdog", "browser", "scaler"} <= services
 
 
 # --- Kubernetes
@@ -217,19 +224,48 @@ def pod_labels(deployment: dict[str, Any]) -> dict[str, str]:
 
 
 def test_keda_counts_the_queues_that_workers_serve() -> None:
-    scaled = [each for each in deployed.manifests() if each["kind"] == "ScaledObject"]
     settings = settings_of_kubernetes()
-    assert scaled
-    for each in scaled:
-        spec = each["spec"]
-        assert spec["maxReplicaCount"] == 8
+    scaled = {
+        each["spec"]["scaleTargetRef"]["name"]: each["spec"]
+        for each in deployed.manifests()
+        if each["kind"] == "ScaledObject"
+    }
+    served = {name: queues_served(spec, settings) for name, spec in deployed.pod_specs().items() if "worker" in name}
+    counted = {name: {each["metadata"]["taskQueue"] for each in spec["triggers"]} for name, spec in scaled.items()}
+    assert counted == served
+    for spec in scaled.values():
         for trigger in spec["triggers"]:
             fields = trigger["metadata"]
             assert (trigger["type"], set(fields) - TRIGGER_FIELDS) == ("temporal", set())
             assert all(isinstance(value, str) for value in fields.values())
             assert set(fields["queueTypes"].split(",")) <= {"workflow", "activity"}
             assert fields["namespace"] == settings["FOOTY_TEMPORAL_NAMESPACE"]
-            assert fields["taskQueue"].startswith(settings["FOOTY_TASK_QUEUE"])
+
+
+def queues_served(spec: dict[str, Any], settings: dict[str, str]) -> set[str]:
+    (container,) = spec["containers"]
+    base = settings["FOOTY_TASK_QUEUE"]
+    found = set()
+    for kind in parse_kinds(container["args"][2]):
+        lanes = [lane.queue_suffix for lane in Lane] if kind is WorkKind.LIBRARY else [""]
+        found |= {queue_name(base, kind) + lane for lane in lanes}
+    return found
+
+
+def test_every_kind_of_work_is_served() -> None:
+    commands_of_compose = [service.get("command", ()) for service in deployed.compose()["services"].values()]
+    for services in (
+        [command for command in commands_of_compose if "--queues" in command],
+        [spec["containers"][0]["args"] for name, spec in deployed.pod_specs().items() if "worker" in name],
+    ):
+        assert sorted(kind for command in services for kind in parse_kinds(command[2])) == sorted(ALL_KINDS)
+
+
+def test_workers_of_compose_drain_when_they_are_stopped() -> None:
+    services = deployed.compose()["services"]
+    (named,) = re.findall(r"FOOTY_COMPOSE_SERVICES: (\S+)", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    for name in named.split(","):
+        assert (services[name]["stop_signal"], services[name]["restart"]) == ("SIGUSR1", "on-failure")
 
 
 # --- systemd
@@ -245,7 +281,7 @@ def test_units_refer_to_each_other_and_stop_gently() -> None:
                 assert [each for each in ours if re.sub(r"@\d+", "@", each) not in units] == [], name
         if name.endswith(".service") and sections["Service"]["Type"] == ["exec"]:
             (timeout,) = sections["Service"]["TimeoutStopSec"]
-            assert int(timeout) >= 45, name
+            assert timeout == "6h" or int(timeout) >= 45, name
 
 
 def test_units_run_without_privileges() -> None:

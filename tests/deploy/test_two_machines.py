@@ -83,6 +83,7 @@ def engines(
         "FOOTY_S3_ACCESS_KEY": s3.access_key,
         "FOOTY_S3_SECRET_KEY": s3.secret_key,
         "FOOTY_TEMPORAL_UI_URL": "http://127.0.0.1:3200",
+        "FOOTY_ALLOWED_HOSTS": "web",
     }
 
 

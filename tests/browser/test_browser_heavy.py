@@ -116,4 +116,4 @@ class Older:
 
 async def test_a_browser_that_cannot_block_films_is_used_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
     await block_videos(cast(Page, SimpleNamespace(context=Older())))
-    assert "films are not blocked: Invalid parameters" in caplog.text
+    assert "videos are not blocked: Invalid parameters" in caplog.text

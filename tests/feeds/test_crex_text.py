@@ -224,7 +224,7 @@ def test_a_team_is_found_by_either_name_and_never_guessed() -> None:
     assert NAMES.team("IND", "x") == NAMES.team("india", "x") == Team(24, "India", "IND")
     assert NAMES.team("India A", "x").id == id_of("O1")
     for shown in ("", "Indi", "Australia"):
-        with pytest.raises(FeedSchemaError, match="whose id"):
+        with pytest.raises(FeedSchemaError, match="expected a team with an id"):
             NAMES.team(shown, "teams")
 
 

@@ -299,7 +299,7 @@ def test_the_watchdog_checks_until_stopped(environment: dict[str, str], engines:
                 os.kill(process.pid, signal.SIGKILL)
         assert process.stderr is not None
         actions = [json.loads(line)["action"] for line in process.stderr]
-    assert (actions[0], actions[-1]) == ("watchdog_ready", "watchdog_stopped")
+    assert (actions[:2], actions[-1]) == (["starting", "watchdog_ready"], "watchdog_stopped")
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

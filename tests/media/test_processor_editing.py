@@ -111,7 +111,7 @@ async def test_the_bounds_of_a_film_hold(tmp_path: Path) -> None:
     film = write_film(tmp_path / "film.mp4", numbered(100))
     for bounds, words in (
         ({"max_video_seconds": 60.0, "max_video_bytes": 1000}, "exceed the maximum of 1000"),
-        ({"max_video_seconds": 3.0, "max_video_bytes": 10**9}, "more than 3 s|than the 3 s"),
+        ({"max_video_seconds": 3.0, "max_video_bytes": 10**9}, "exceed the limit of 3 s"),
     ):
         narrow = MediaProcessor(MEMORY_MB, 60, **bounds)  # type: ignore[arg-type]
         with pytest.raises(MediaTooLarge, match=words):

@@ -150,7 +150,7 @@ async def test_a_lost_password_is_said_plainly(shared_folder: DataFolder, shared
             await shared_postgres.start()
         assert shared_postgres.pid is None
         password_file.unlink()
-        with pytest.raises(EngineError, match=r"password .* is lost"):
+        with pytest.raises(EngineError, match=r"password .* is missing"):
             await shared_postgres.start()
     finally:
         password_file.write_text(password)

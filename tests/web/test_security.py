@@ -73,6 +73,9 @@ async def test_an_unknown_host_header_is_refused(site: httpx.AsyncClient, host: 
 
 
 class _BrokenLinks(LinkStore):
+    def __init__(self) -> None:
+        pass
+
     async def video(self, video_id: str) -> NoReturn:
         raise StoreUnavailable("PostgreSQL at db.internal:5432 refused the connection of 10.0.0.7")
 
@@ -81,7 +84,7 @@ class _BrokenLinks(LinkStore):
 async def test_error_bodies_shown_to_the_public_contain_no_internal_address(
     server: tuple[str, WebServices], accept: str
 ) -> None:
-    broken = create_app(replace(server[1], links=_BrokenLinks(server[1].goals.database)))
+    broken = create_app(replace(server[1], links=_BrokenLinks()))
     async with HttpServer(broken) as running, httpx.AsyncClient(base_url=running.url) as web:
         local = await web.get("/v/0123456789abcdef", headers={"accept": accept})
         public = await web.get("/v/0123456789abcdef", headers={"accept": accept, "x-forwarded-for": "203.0.113.5"})

@@ -39,7 +39,10 @@ _WORDS: tuple[tuple[str, RejectionReason | None], ...] = (
         RejectionReason.GONE,
     ),
     (r"shows several videos", RejectionReason.NOT_A_VIDEO),
-    (r"no (?:video|media)\b.*(?:found|in this)|no video was found|there.s no video", RejectionReason.NOT_A_VIDEO),
+    (
+        r"no (?:video|media)\b.*(?:found|in this)|contains no video|lacks a video|there.s no video",
+        RejectionReason.NOT_A_VIDEO,
+    ),
     (r"unsupported url|no suitable|drm|live stream|format is not available|scheme|ffmpeg", RejectionReason.UNSUPPORTED),
 )
 _TABLE = tuple((re.compile(words, re.IGNORECASE), reason) for words, reason in _WORDS)

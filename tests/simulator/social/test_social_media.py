@@ -156,7 +156,7 @@ async def test_a_folder_that_cannot_be_written_is_told_to_whoever_asks(tmp_path:
     blocked.write_text("not a folder")
     files = RenderPool(blocked, [COPY])
     files.start()
-    with pytest.raises(EngineError, match="could not render"):
+    with pytest.raises(EngineError, match="could not be rendered"):
         await files.path_of(COPY.file_name)
     await files.stop()
 

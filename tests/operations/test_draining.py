@@ -98,7 +98,10 @@ async def test_no_activity_is_interrupted_in_a_burst_followed_by_calm(workshop: 
         return await workshop.place.count() == count
 
     await wait_until(lambda: scaled(InstanceCount(2)))
-    await wait_until(lambda: holds(len(workshop.running()) == 2))
+    try:
+        await wait_until(lambda: holds(len(workshop.running()) == 2))
+    except TimeoutError:
+        raise AssertionError(f"{workshop.begun()} {workshop.supervisor.status()}") from None
     newest = workshop.pid("worker-2")
     assert newest is not None
     kept = workshop.running()[newest]

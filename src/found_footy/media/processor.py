@@ -138,13 +138,15 @@ class MediaProcessor:
         """Encode a part of a clip for `join_pieces`."""
         with _removed_on_failure(to):
             arguments = (str(to), first, end)
-            await self._run("encode_piece", path, *arguments, file_bytes=self._max_video_bytes, progress=progress)
+            await self._run(
+                "encode_piece", path, *arguments, file_bytes=self._max_video_bytes, progress=progress, writes=to
+            )
 
     async def join_pieces(self, path: Path, pieces: Sequence[Path], first: int, end: int, to: Path) -> None:
         """Write a clip of the master at `path` from its consecutive pieces."""
         with _removed_on_failure(to):
             arguments = ([str(piece) for piece in pieces], str(to), first, end)
-            await self._run("join_pieces", path, *arguments, file_bytes=self._max_video_bytes)
+            await self._run("join_pieces", path, *arguments, file_bytes=self._max_video_bytes, reads=pieces, writes=to)
 
     async def make_sprite_sheet(
         self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None
@@ -187,10 +189,14 @@ class MediaProcessor:
         *arguments: Any,
         file_bytes: int = FILE_BYTES,
         progress: Progress | None = None,
+        reads: Sequence[Path] = (),
         writes: Path | None = None,
     ) -> SandboxReply:
-        """`writes` is a folder, or a file that is created here: the process cannot create one beside others."""
-        limits = replace(self._limits, file_bytes=file_bytes, reads=(path,))
+        """`reads` are further files that the process may read.
+
+        `writes` is a folder, or a file that is created here: the process cannot create one beside others.
+        """
+        limits = replace(self._limits, file_bytes=file_bytes, reads=(path, *reads))
         if writes is not None:
             if not await asyncio.to_thread(writes.is_dir):
                 await asyncio.to_thread(_create, writes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import NoReturn
@@ -70,6 +71,16 @@ def test_no_csp_allows_inline_script() -> None:
 )
 async def test_an_unknown_host_header_is_refused(site: httpx.AsyncClient, host: str, status: int) -> None:
     assert (await site.get("/login", headers={"host": host})).status_code == status
+
+
+@pytest.mark.parametrize("second", ["elsewhere.example", None])
+async def test_of_two_host_headers_none_counts(site: httpx.AsyncClient, second: str | None) -> None:
+    own = site.base_url.netloc.decode()
+    for pair in ([own, second or own], [second or own, own]):
+        reader, writer = await asyncio.open_connection(site.base_url.host, site.base_url.port)
+        writer.write(f"GET /login HTTP/1.1\r\nHost: {pair[0]}\r\nHost: {pair[1]}\r\n\r\n".encode())
+        assert (await reader.readline()).split()[1] == b"400"
+        writer.close()
 
 
 class _BrokenLinks(LinkStore):

@@ -62,9 +62,28 @@ def test_only_trusted_proxies_name_the_visitor(peer: str, headers: list[tuple[by
     assert ProxyTrust(["10.0.0.0/8"]).visitor(peer, headers) == visitor
 
 
-async def test_a_proxied_visitor_is_never_taken_for_a_local_one(web: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize(
+    ("headers", "version", "local"),
+    [
+        ([(b"host", b"127.0.0.1:8000"), (b"connection", b"keep-alive")], "1.1", True),
+        ([(b"host", b"[::1]:8000")], "2", True),
+        ([(b"host", b"127.0.0.1:8000")], "1.0", False),  # nginx by default
+        ([(b"host", b"localhost:8000"), (b"connection", b"Close")], "1.1", False),  # nginx with proxy_http_version 1.1
+        ([(b"host", b"footy.example.org")], "1.1", False),  # HAProxy
+    ],
+)
+def test_a_proxy_without_forwarding_headers_is_recognised(
+    headers: list[tuple[bytes, bytes]], version: str, local: bool
+) -> None:
+    assert ProxyTrust().visitor("127.0.0.1", headers, version) == Visitor("127.0.0.1", is_local=local)
+
+
+@pytest.mark.parametrize("headers", [{"x-forwarded-for": "127.0.0.1"}, {"connection": "close"}])
+async def test_a_proxied_visitor_is_never_taken_for_a_local_one(
+    web: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
     local = (await web.get("/health")).json()
-    proxied = (await web.get("/health", headers={"x-forwarded-for": "127.0.0.1"})).json()
+    proxied = (await web.get("/health", headers=headers)).json()
     assert local["engines"]
     assert not proxied.get("engines")
 

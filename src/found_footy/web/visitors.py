@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from found_footy.access.models import client_key
 from found_footy.errors import StreamFull, TooManyRequests
 from found_footy.runtime.addresses import is_loopback
+from found_footy.web.requests import host_name
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ LOCAL_KEY = "found_footy.local"
 FORWARDING = frozenset(
     {b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip", b"forwarded", b"via"}
 )
-"""A proxy adds at least one of these; a browser adds none."""
+"""Most proxies add at least one of these; a browser adds none."""
 MAX_HOPS = 20
 PROTO = b"x-forwarded-proto"
 RETRY_SECONDS = 5
@@ -55,11 +56,12 @@ class ProxyTrust:
             parsed = parsed.ipv4_mapped
         return any(parsed in network for network in self._networks)
 
-    def visitor(self, peer: str | None, headers: Headers) -> Visitor:
+    def visitor(self, peer: str | None, headers: Headers, http_version: str = "1.1") -> Visitor:
         """The rightmost forwarded address that is no trusted proxy: everything left of it may be invented."""
+        headers = list(headers)
         named = [(name, value) for name, value in headers if name in FORWARDING]
         if not named:
-            return Visitor(peer, is_local=peer is not None and is_loopback(peer))
+            return Visitor(peer, peer is not None and is_loopback(peer) and _is_direct(headers, http_version))
         if not self.covers(peer):
             return Visitor(peer)
         hops = b",".join(value for name, value in named if name == b"x-forwarded-for").decode("latin-1").split(",")
@@ -72,6 +74,16 @@ class ProxyTrust:
             if not self.covers(address):
                 return Visitor(address, scheme=scheme)
         return Visitor(_without_port(hops[0].strip()) or peer, scheme=scheme)
+
+
+def _is_direct(headers: Headers, http_version: str) -> bool:
+    """False for what proxies without forwarding headers send: HTTP/1.0 or `Connection: close` (nginx), or the name that
+    the visitor asked for (HAProxy).
+    """
+    named = dict(headers)
+    host = host_name(named[b"host"].decode("latin-1")) if b"host" in named else "localhost"
+    closes = b"close" in named.get(b"connection", b"").lower()
+    return http_version != "1.0" and not closes and host is not None and is_loopback(host)
 
 
 def _without_port(text: str) -> str | None:
@@ -97,7 +109,7 @@ class VisitorMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             peer = scope["client"][0] if scope.get("client") else None
-            visitor = self._trust.visitor(peer, scope["headers"])
+            visitor = self._trust.visitor(peer, scope["headers"], scope["http_version"])
             if visitor.address != peer:
                 scope["client"] = (visitor.address, 0) if visitor.address is not None else None
             elif not visitor.is_local and peer is not None and is_loopback(peer):

@@ -1,6 +1,8 @@
-"""A worker process that runs one activity at a time: `python -m tests.operations.draining_worker ADDRESS QUEUE FOLDER`.
+"""A worker process that runs one activity at a time.
 
-An activity writes `begun-N` with pid and attempt, and ends when the file `end-N` exists.
+`python -m tests.operations.draining_worker ADDRESS NAMESPACE QUEUE FOLDER`
+
+An activity writes `begun-N` with pid and attempt, prints `begun N`, and ends when the file `end-N` exists.
 """
 
 from __future__ import annotations
@@ -36,10 +38,11 @@ class BlockedWorkflow:
         await workflow.execute_activity(block, number, **BLOCK.options())
 
 
-async def main(address: str, queue: str, folder: Path) -> None:
+async def main(address: str, namespace: str, queue: str, folder: Path) -> None:
     @activity.defn(name="block")
     async def work(number: int) -> None:
         (folder / f"begun-{number}").write_text(f"{os.getpid()} {activity.info().attempt}")
+        print(f"begun {number}", flush=True)  # noqa: T201
         while not (folder / f"end-{number}").exists():
             await asyncio.sleep(0.05)
 
@@ -47,7 +50,7 @@ async def main(address: str, queue: str, folder: Path) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, drain.set)
     runtime = Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=timedelta(seconds=1))
-    client = await Client.connect(address, runtime=runtime)
+    client = await Client.connect(address, namespace=namespace, runtime=runtime)
     media = queue_name(queue, WorkKind.MEDIA)
     workers = [
         pipeline_worker(client, queue, [BlockedWorkflow], [], graceful_shutdown=MAX_DRAIN),
@@ -57,4 +60,4 @@ async def main(address: str, queue: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
+    asyncio.run(main(*sys.argv[1:4], Path(sys.argv[4])))

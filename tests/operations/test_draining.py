@@ -74,7 +74,8 @@ async def workshop(temporal: Client, tmp_path: Path) -> AsyncIterator[Workshop]:
     queue, folder = f"test-{uuid4()}", tmp_path / "work"
     folder.mkdir()
     address = temporal.service_client.config.target_host
-    command = [sys.executable, "-m", "tests.operations.draining_worker", address, queue, str(folder)]
+    arguments = [address, temporal.namespace, queue, str(folder)]
+    command = [sys.executable, "-m", "tests.operations.draining_worker", *arguments]
     data = DataFolder(tmp_path / "data")
 
     async def no_goals() -> int:

@@ -197,38 +197,47 @@ async def is_empty(supervisor: Supervisor) -> bool:
 
 
 class Docker:
-    """Answers as `docker compose` does, with containers that exist as names."""
+    """Answers as `docker compose` and podman-compose do, with containers that exist as names."""
 
-    def __init__(self, command: str = "docker", array: bool = False) -> None:
-        self.command = command
-        self.array = array
+    def __init__(self, engine: str = "docker") -> None:
+        self.engine = engine
         self.running = ["footy-worker-1", "footy-worker-2"]
         self.signals: list[tuple[str, str]] = []
 
     async def __call__(self, command: Sequence[str]) -> str:
-        assert command[0].startswith(self.command)
+        assert command[0] in (self.engine, "/opt/bin/podman-compose")
         if "ps" in command:
-            rows = [{"Name": name, "State": "running"} for name in [*self.running, "footy-worker-99"]]
-            rows[-1]["State"] = "exited"
-            return json.dumps(rows) if self.array else "\n".join(map(json.dumps, rows))
+            assert command[-1] == "json", "podman-compose refuses the name of a service"
+            names = [(name, "worker", "running") for name in self.running]
+            names += [("footy-worker-99", "worker", "exited"), ("footy-web-1", "web", "running")]
+            return self.rows(names)
         if "up" in command:
             service, _, number = command[command.index("--scale") + 1].partition("=")
             assert command[-1] == service == "worker"
             self.running = [f"footy-worker-{each}" for each in range(1, int(number) + 1)]
         if "kill" in command:
+            assert command[0] == self.engine
             self.signals.append((command[command.index("--signal") + 1], command[-1]))
         return ""
 
+    def rows(self, names: Sequence[tuple[str, str, str]]) -> str:
+        if self.engine == "docker":
+            return "\n".join(json.dumps({"Name": n, "Service": s, "State": state}) for n, s, state in names)
+        return json.dumps(
+            [{"Names": [n], "Labels": {"com.docker.compose.service": s}, "State": state} for n, s, state in names]
+        )
+
 
 @pytest.mark.parametrize(
-    ("compose", "docker"),
+    ("compose", "engine"),
     [
-        ("docker compose -p footy", Docker()),
-        ("podman compose", Docker("podman", array=True)),
-        ("podman-compose", Docker("podman", array=True)),
+        ("docker compose -p footy", "docker"),
+        ("podman compose", "podman"),
+        ("/opt/bin/podman-compose -p footy", "podman"),
     ],
 )
-async def test_containers_are_started_by_scale_and_drained_by_signal(compose: str, docker: Docker) -> None:
+async def test_containers_are_started_by_scale_and_drained_by_signal(compose: str, engine: str) -> None:
+    docker = Docker(engine)
     place = ComposeInstances(compose, "worker", docker)
     assert await place.count() == InstanceCount(2)
     await place.scale_to(4)

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 
 from temporalio.api.enums.v1 import WorkerStatus
@@ -121,6 +122,8 @@ class ComposeInstances:
     def __init__(self, command: str, service: str, run: Run | None = None) -> None:
         self._compose = tuple(shlex.split(command))
         self._service = service
+        program = self._compose[0]
+        self._engine = Path(program).name.removesuffix("-compose") if program.endswith("-compose") else program
         self._run = run or _run
         self._drained: set[str] = set()
 
@@ -138,13 +141,15 @@ class ComposeInstances:
             options = ("--detach", "--no-deps", "--no-recreate", "--scale", scale)
             await self._run([*self._compose, "up", *options, self._service])
         for name in taking[target:]:
-            await self._run([self._compose[0].removesuffix("-compose"), "kill", "--signal", "SIGUSR1", name])
+            await self._run([self._engine, "kill", "--signal", "SIGUSR1", name])
             self._drained.add(name)
 
     async def _containers(self) -> list[str]:
         """Names of the running containers, in the order of their numbers."""
-        text = await self._run([*self._compose, "ps", "--format", "json", self._service])
-        names = [_name(each) for each in _json_rows(text) if str(each.get("State", "running")).lower() == "running"]
+        # podman-compose lists the whole project, and takes no name of a service.
+        rows = _json_rows(await self._run([*self._compose, "ps", "--format", "json"]))
+        running = [row for row in rows if str(row.get("State", "running")).lower() == "running"]
+        names = [_name(row) for row in running if _service(row) == self._service]
         return sorted(names, key=lambda name: (len(name), name))
 
 
@@ -162,6 +167,13 @@ def _name(row: Mapping[str, object]) -> str:
     """Docker gives a name, Podman a list."""
     names = row.get("Names")
     return str(row.get("Name") or (names[0] if isinstance(names, list) and names else ""))
+
+
+def _service(row: Mapping[str, object]) -> str:
+    """Docker gives a name, Podman a label."""
+    labels = row.get("Labels")
+    label = labels.get("com.docker.compose.service") if isinstance(labels, dict) else None
+    return str(row.get("Service") or label or "")
 
 
 async def _run(command: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from found_footy.config import Settings, environment_names
 from found_footy.library.stages import Lane
+from found_footy.runtime.embedded_valkey import EVICTION_POLICY
 from found_footy.runtime.queues import ALL_KINDS, WorkKind, parse_kinds, queue_name
 from found_footy.web.app import create_routes
 from tests.deploy import deployed
@@ -146,6 +147,13 @@ def test_compose_pins_every_image() -> None:
     images = [service["image"] for service in deployed.compose()["services"].values()]
     foreign = [image for image in images if not image.startswith("found-footy")]
     assert [image for image in foreign if not re.search(r":(v?\d|0|\$\{\w+:-\d)", image)] == []
+
+
+def test_the_cache_of_compose_is_bounded_and_evicts_what_can_be_rebuilt() -> None:
+    command = deployed.compose()["services"]["valkey"]["command"]
+    options = dict(zip(command[1::2], command[2::2], strict=True))
+    assert options["--maxmemory"] == "512mb"
+    assert options["--maxmemory-policy"] == EVICTION_POLICY
 
 
 def test_variables_of_compose_are_in_the_example() -> None:

@@ -31,6 +31,10 @@ _MEMORY_SHARE = 4
 _MIN_MEMORY, _MAX_MEMORY = 256 << 20, 2 << 30
 """The memory limit is a quarter of the machine's, within these bounds."""
 _APPEND_FOLDER = "appendonlydir"
+EVICTION_POLICY = "volatile-lru"
+"""A full cache loses what was not used for longest and expires anyway, such as old snapshots. Rate limits and leases are
+in constant use. Counters, switches and indexes never expire and stay.
+"""
 _SETTINGS = {
     "bind": HOST,
     "protected-mode": "yes",
@@ -43,9 +47,7 @@ _SETTINGS = {
     "save": '""',
     "auto-aof-rewrite-percentage": "100",
     "auto-aof-rewrite-min-size": "16mb",
-    # A full cache loses what was not used for longest and expires anyway, such as old snapshots. Rate limits and leases
-    # are in constant use. Counters, switches and indexes never expire and stay.
-    "maxmemory-policy": "volatile-lru",
+    "maxmemory-policy": EVICTION_POLICY,
     "maxmemory-samples": "10",
     "maxclients": "512",
 }

@@ -32,8 +32,8 @@ _MIN_MEMORY, _MAX_MEMORY = 256 << 20, 2 << 30
 """The memory limit is a quarter of the machine's, within these bounds."""
 _APPEND_FOLDER = "appendonlydir"
 EVICTION_POLICY = "volatile-lru"
-"""A full cache loses what was not used for longest and expires anyway, such as old snapshots. Rate limits and leases are
-in constant use. Counters, switches and indexes never expire and stay.
+"""A full cache loses what was not used for longest and expires anyway, such as old snapshots. Rate limits and leases
+are in constant use. Counters, switches and indexes never expire and stay.
 """
 _SETTINGS = {
     "bind": HOST,

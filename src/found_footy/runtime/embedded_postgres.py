@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
 import shutil
@@ -18,9 +17,9 @@ from psycopg import sql
 
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder, write_private
-from found_footy.runtime.engine import HOST, StickyPort
+from found_footy.runtime.engine import HOST, EmbeddedEngine
 from found_footy.runtime.postgres_install import Placement, all_homes, inside_home, place
-from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers, stop_stranger
+from found_footy.runtime.process import Command, ManagedProcess, stop_stranger
 from found_footy.runtime.process_identity import command_line, identify
 
 SUPERUSER = "footy"
@@ -112,8 +111,6 @@ def remove_home(home: Path) -> None:
 # --- The server.
 
 
-logger = logging.getLogger(__name__)
-
 DATABASE = "footy"
 
 # Crash recovery after many writes is the slowest start.
@@ -135,25 +132,19 @@ _SETTINGS = {
 }
 
 
-class EmbeddedPostgres:
-    """PostgreSQL 18 with pgvector. This process must hold the lock of the folder."""
+class EmbeddedPostgres(EmbeddedEngine):
+    """PostgreSQL 18 with pgvector."""
 
     name = "postgres"
+    title = "PostgreSQL"
 
     def __init__(
         self, folder: DataFolder, port: int | None = None, settings: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        self._folder = folder
+        super().__init__(folder, inside_home(folder), port, _STOP_PLAN)
         self._settings = {**_SETTINGS, **settings}
-        self._process = ManagedProcess(self.name, folder, _STOP_PLAN)
-        self._port = StickyPort(port, inside_home(folder) / "port")
-        self._password_file = inside_home(folder) / "password"
+        self._password_file = self._home / "password"
         self._password = ""
-
-    @property
-    def pid(self) -> int | None:
-        """Pid of the postmaster, None if it is not running."""
-        return self._process.pid
 
     @property
     def url(self) -> str:
@@ -164,51 +155,17 @@ class EmbeddedPostgres:
         """Return the settings for clients."""
         return {"DATABASE_URL": self.url}
 
-    def ports(self) -> Mapping[str, int]:
-        """Return the port by name."""
-        return {self.name: self._port.number}
-
-    async def start(self) -> None:
-        """Start the server, create cluster and database if missing, and return when a query succeeds."""
-        self._folder.require_lock()
-        self._process.require_stopped()
-        began = time.monotonic()
-        await stop_leftovers(self._folder, self.name)
+    async def _start(self) -> Path:
+        """Create cluster and database if missing, and return when a query succeeds."""
         placement = await asyncio.to_thread(place, self._folder)
         await stop_postmaster(placement.data)
         await self._prepare_cluster(placement)
-        try:
-            await self._start_server(placement)
-            await self._prepare_database()
-        except BaseException:  # cancelled, too: a failed start leaves nothing running
-            await self.stop()
-            raise
-        logger.info(
-            "PostgreSQL listens on port %d",
-            self._port.number,
-            extra={
-                "action": "engine_started",
-                "child": self.name,
-                "pid": self.pid,
-                "port": self._port.number,
-                "data": str(placement.data),
-                "seconds": round(time.monotonic() - began, 3),
-            },
-        )
+        await self._start_server(placement)
+        await self._prepare_database()
+        return placement.data
 
-    async def wait(self) -> int:
-        """Wait for the server to exit and return its exit code."""
-        return await self._process.wait()
-
-    async def stop(self) -> None:
-        """Stop with a fast shutdown: connections are closed and data is written."""
-        await self._process.stop()
-
-    async def destroy(self) -> None:
-        """Stop the server and remove its data from all possible locations."""
-        self._folder.require_lock()
-        await self.stop()
-        await stop_leftovers(self._folder, self.name)
+    async def _remove_data(self) -> None:
+        """Remove it from all possible locations."""
         for home in all_homes(self._folder):
             for data in home.glob("*/postmaster.pid"):
                 await stop_postmaster(data.parent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import shutil
 import signal
@@ -17,10 +16,8 @@ from temporalio.service import RPCError
 
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder
-from found_footy.runtime.engine import HOST, StickyPort, require_free
-from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
-
-logger = logging.getLogger(__name__)
+from found_footy.runtime.engine import HOST, EmbeddedEngine, require_free
+from found_footy.runtime.process import Command
 
 NAMESPACE = "default"
 SEARCH_ATTRIBUTE = "EventId"
@@ -40,22 +37,13 @@ _DYNAMIC_CONFIG = (
 )
 
 
-class EmbeddedTemporal:
-    """A Temporal server on loopback. This process must hold the lock of the folder."""
-
+class EmbeddedTemporal(EmbeddedEngine):
     name = "temporal"
+    title = "Temporal"
 
     def __init__(self, folder: DataFolder, port: int | None = None, ui_port: int | None = None) -> None:
-        self._folder = folder
-        self._home = folder.path / "temporal"
-        self._process = ManagedProcess(self.name, folder, _STOP_PLAN)
-        self._port = StickyPort(port, self._home / "port")
+        super().__init__(folder, folder.path / "temporal", port, _STOP_PLAN)
         self._ui_port = ui_port
-
-    @property
-    def pid(self) -> int | None:
-        """Pid of the server, None if it is not running."""
-        return self._process.pid
 
     @property
     def address(self) -> str:
@@ -74,50 +62,12 @@ class EmbeddedTemporal:
     def ports(self) -> Mapping[str, int]:
         """Return the port, and that of the web UI if enabled, by name."""
         pages = {} if self._ui_port is None else {f"{self.name}-ui": self._ui_port}
-        return {self.name: self._port.number, **pages}
+        return {**super().ports(), **pages}
 
-    async def start(self) -> None:
-        """Start the server and return when the namespace and the search attribute are ready."""
-        self._folder.require_lock()
-        self._process.require_stopped()
+    async def _start(self) -> Path:
+        """Return when the namespace and the search attribute are ready."""
         binary = find_binary()
         self._home.mkdir(mode=0o700, exist_ok=True)
-        began = time.monotonic()
-        await stop_leftovers(self._folder, self.name)
-        try:
-            await self._start_server(binary)
-        except BaseException:  # cancelled, too: a failed start leaves nothing running
-            await self.stop()
-            raise
-        logger.info(
-            "Temporal listens on port %d",
-            self._port.number,
-            extra={
-                "action": "engine_started",
-                "child": self.name,
-                "pid": self.pid,
-                "port": self._port.number,
-                "seconds": round(time.monotonic() - began, 3),
-            },
-        )
-
-    async def wait(self) -> int:
-        """Wait for the server to exit and return its exit code."""
-        return await self._process.wait()
-
-    async def stop(self) -> None:
-        """Stop the server, which takes about 1.5 s."""
-        await self._process.stop()
-
-    async def destroy(self) -> None:
-        """Stop the server and remove its data."""
-        self._folder.require_lock()
-        await self.stop()
-        await stop_leftovers(self._folder, self.name)
-        if self._home.exists():
-            await asyncio.to_thread(shutil.rmtree, self._home)
-
-    async def _start_server(self, binary: Path) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             port = self._port.choose()
@@ -127,7 +77,7 @@ class EmbeddedTemporal:
             self._process.start(Command(self._argv(binary, port), {"PATH": os.defpath, "HOME": str(self._home)}))
             if await self._answers(port, deadline):
                 self._port.keep(port)
-                return
+                return self._home
             said = self._process.log_tail()
             # The server also takes random ports, and may lose a race for any of them.
             if time.monotonic() > deadline or "address already in use" not in said:

@@ -20,8 +20,8 @@ from redis.exceptions import AuthenticationError, RedisError
 
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder, write_private
-from found_footy.runtime.engine import HOST, StickyPort
-from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
+from found_footy.runtime.engine import HOST, EmbeddedEngine
+from found_footy.runtime.process import Command
 
 logger = logging.getLogger(__name__)
 
@@ -54,24 +54,15 @@ _SETTINGS = {
 _UNREADABLE = ("Bad file format", "Unexpected end of file", "AOF fmt error", "Bad append only file format")
 
 
-class EmbeddedValkey:
-    """A Valkey server. This process must hold the lock of the folder."""
-
+class EmbeddedValkey(EmbeddedEngine):
     name = "valkey"
+    title = "Valkey"
 
     def __init__(self, folder: DataFolder, port: int | None = None, *, max_memory: int | None = None) -> None:
+        super().__init__(folder, folder.path / "valkey", port)
         self._max_memory = max_memory or memory_limit(_physical_memory())
-        self._folder = folder
-        self._home = folder.path / "valkey"
-        self._process = ManagedProcess(self.name, folder)
-        self._port = StickyPort(port, self._home / "port")
         self._password_file = self._home / "password"
         self._password = ""
-
-    @property
-    def pid(self) -> int | None:
-        """Pid of the server, None if it is not running."""
-        return self._process.pid
 
     @property
     def url(self) -> str:
@@ -82,58 +73,10 @@ class EmbeddedValkey:
         """Return the settings for clients."""
         return {"REDIS_URL": self.url}
 
-    def ports(self) -> Mapping[str, int]:
-        """Return the port by name."""
-        return {self.name: self._port.number}
-
-    async def start(self) -> None:
-        """Start the server and return when it has loaded its data and responds."""
-        self._folder.require_lock()
-        self._process.require_stopped()
+    async def _start(self) -> Path:
+        """Return when the data is loaded and the server responds."""
         binary = find_binary()
-        began = time.monotonic()
-        await stop_leftovers(self._folder, self.name)
         self._prepare_home()
-        try:
-            await self._start_server(binary)
-        except BaseException:  # cancelled, too: a failed start leaves nothing running
-            await self.stop()
-            raise
-        logger.info(
-            "Valkey listens on port %d",
-            self._port.number,
-            extra={
-                "action": "engine_started",
-                "child": self.name,
-                "pid": self.pid,
-                "port": self._port.number,
-                "seconds": round(time.monotonic() - began, 3),
-            },
-        )
-
-    async def wait(self) -> int:
-        """Wait for the server to exit and return its exit code."""
-        return await self._process.wait()
-
-    async def stop(self) -> None:
-        """Stop the server after all writes have reached the disk."""
-        await self._process.stop()
-
-    async def destroy(self) -> None:
-        """Stop the server and remove its data."""
-        self._folder.require_lock()
-        await self.stop()
-        await stop_leftovers(self._folder, self.name)
-        if self._home.exists():
-            await asyncio.to_thread(shutil.rmtree, self._home)
-
-    def _prepare_home(self) -> None:
-        self._home.mkdir(mode=0o700, exist_ok=True)
-        if not self._password_file.exists():
-            write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
-        self._password = self._password_file.read_text().strip()
-
-    async def _start_server(self, binary: Path) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             port = self._port.choose()
@@ -143,11 +86,17 @@ class EmbeddedValkey:
             self._process.start(Command([binary, configuration], {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}))
             if await self._answers(port, deadline):
                 self._port.keep(port)
-                return
+                return self._home
             said = self._process.log_tail()
             port_was_taken = "Address already in use" in said
             if time.monotonic() > deadline or not (port_was_taken or self._put_aside_unreadable(said)):
                 raise EngineError(f"Valkey exited during startup (exit {self._process.returncode}):\n{said}")
+
+    def _prepare_home(self) -> None:
+        self._home.mkdir(mode=0o700, exist_ok=True)
+        if not self._password_file.exists():
+            write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
+        self._password = self._password_file.read_text().strip()
 
     async def _answers(self, port: int, deadline: float) -> bool:
         """Return True when the server is ready, False if it exits first."""

@@ -1,15 +1,23 @@
-"""Interfaces of supervised processes and engines, and their ports."""
+"""Interfaces of supervised processes and engines, what the embedded engines share, and their ports."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import random
+import shutil
 import socket
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from found_footy.errors import EngineError
-from found_footy.runtime.data_folder import write_private
+from found_footy.runtime.data_folder import DataFolder, write_private
+from found_footy.runtime.process import TERMINATE, ManagedProcess, StopPlan, stop_leftovers
+
+logger = logging.getLogger(__name__)
 
 
 class Supervised(Protocol):
@@ -115,3 +123,81 @@ class StickyPort:
             return int(self._memory.read_text())
         except (FileNotFoundError, ValueError):
             return None
+
+
+# --- Embedded engines.
+
+
+class EmbeddedEngine(ABC):
+    """A server on loopback whose program comes from a package. This process must hold the lock of the folder."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """Name in messages."""
+
+    def __init__(self, folder: DataFolder, home: Path, port: int | None, stop_plan: StopPlan = TERMINATE) -> None:
+        self._folder = folder
+        self._home = home
+        self._process = ManagedProcess(self.name, folder, stop_plan)
+        self._port = StickyPort(port, home / "port")
+
+    @property
+    def pid(self) -> int | None:
+        """Pid of the server, None if it is not running."""
+        return self._process.pid
+
+    @abstractmethod
+    def environment(self) -> Mapping[str, str]:
+        """Return the settings for clients. Available after the first start."""
+
+    def ports(self) -> Mapping[str, int]:
+        """Return the port by name."""
+        return {self.name: self._port.number}
+
+    async def start(self) -> None:
+        """Start the server and return when it responds."""
+        self._folder.require_lock()
+        self._process.require_stopped()
+        began = time.monotonic()
+        await stop_leftovers(self._folder, self.name)
+        try:
+            data = await self._start()
+        except BaseException:  # cancelled, too: a failed start leaves nothing running
+            await self.stop()
+            raise
+        logger.info(
+            "%s listens on port %d",
+            self.title,
+            self._port.number,
+            extra={
+                "action": "engine_started",
+                "child": self.name,
+                "pid": self.pid,
+                "port": self._port.number,
+                "data": str(data),
+                "seconds": round(time.monotonic() - began, 3),
+            },
+        )
+
+    @abstractmethod
+    async def _start(self) -> Path:
+        """Start the server on the sticky port; return the folder of its data when it responds."""
+
+    async def wait(self) -> int:
+        """Wait for the server to exit and return its exit code."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Stop the server after its data has reached the disk."""
+        await self._process.stop()
+
+    async def destroy(self) -> None:
+        """Stop the server and remove its data."""
+        self._folder.require_lock()
+        await self.stop()
+        await stop_leftovers(self._folder, self.name)
+        await self._remove_data()
+
+    async def _remove_data(self) -> None:
+        if self._home.exists():
+            await asyncio.to_thread(shutil.rmtree, self._home)

@@ -82,6 +82,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar
 
+from found_footy.text import shorten
+
 
 class FootyError(Exception):
     """Base class of all errors. Never raised itself."""
@@ -530,5 +532,4 @@ class PageDataUnknown(FeedSchemaError):
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shorten(repr(value), 80)

@@ -117,7 +117,6 @@ async def test_words_find_images_if_a_model_supports_text(
     for clip, vector in ((seen, (1, 0.1)), (dry, (0.1, 1))):
         await vectors.save(clip, model.name, model.version, pointing(*vector, dimensions=8))
     search = LibrarySearch(search_store._db, [MobileNetEmbedder(), model])
-    assert search.can_describe
     found = await search.by_text(SearchFilter(parse_query("rain")))
     assert [each.clip.id for each in found.moments] == [named, seen, dry]
     assert [each.similarity is None for each in found.moments] == [True, False, False]

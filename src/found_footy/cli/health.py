@@ -29,7 +29,7 @@ from found_footy.cli.common import (
 )
 from found_footy.cli.match_view import printable
 from found_footy.config import Settings
-from found_footy.text import format_duration
+from found_footy.text import format_duration, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -258,5 +258,4 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _short(text: Any) -> str:
-    shown = printable(str(text))
-    return shown if len(shown) <= MAX_TEXT else shown[: MAX_TEXT - 1] + "…"
+    return shorten(printable(str(text)), MAX_TEXT)

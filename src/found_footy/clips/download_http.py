@@ -87,7 +87,7 @@ class DownloadLimits:
     private_hosts: Collection[str] = ()
     """host:port pairs allowed at private addresses, such as a simulator."""
     impersonate: bool = False
-    """Whether yt-dlp may use curl-cffi, whose connections the address guard does not see. See `ytdlp_child.py`."""
+    """Whether yt-dlp may use curl-cffi, whose connections the address guard does not see. See `ytdlp_process.py`."""
 
 
 @dataclass(slots=True)

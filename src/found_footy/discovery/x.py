@@ -23,7 +23,7 @@ from found_footy.discovery.sources import (
 )
 from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.http import HttpResponse
-from found_footy.text import clean_text
+from found_footy.text import MAX_ERROR_TEXT, clean_text
 
 EPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
 """Time of id 0: 1288834974657 ms after the Unix epoch."""
@@ -163,7 +163,7 @@ def _raise_for_error(answer: HttpResponse) -> None:
         except SourceChanged:
             error = None
         named = _CLASSES.get(optional_text(error, "class"))
-        message = clean_text(optional_text(error, "message"), 300)
+        message = clean_text(optional_text(error, "message"), MAX_ERROR_TEXT)
         if optional_text(error, "class") == "NotAllowed":
             raise SourceUnavailable(f"{message}: set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients")
         if named is not None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as states
 
 from found_footy.errors import EmbeddingError, SettingsError
+from found_footy.text import shorten
 
 Pixels = NDArray[np.uint8]
 Vectors = NDArray[np.float32]
@@ -291,7 +292,7 @@ class ClipEmbedder:
         try:
             return Tokenizer.from_buffer(_existing(self._tokenizer_file).read_bytes())
         except ValueError as error:
-            raise SettingsError(f"invalid tokenizer {self._tokenizer_file.name}: {str(error)[:200]}") from None
+            raise SettingsError(f"invalid tokenizer {self._tokenizer_file.name}: {shorten(str(error))}") from None
 
     async def embed_images(self, bgr: Sequence[Pixels]) -> Vectors:
         return await asyncio.to_thread(self._embed, list(bgr))

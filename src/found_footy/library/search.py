@@ -84,11 +84,6 @@ class LibrarySearch:
         """Names of the enabled models; similarity searches use the first one by default."""
         return tuple(each.name for each in self._embedders)
 
-    @property
-    def can_describe(self) -> bool:
-        """Whether words also match image content."""
-        return any(each.supports_text for each in self._embedders)
-
     async def by_text(self, chosen: SearchFilter, *, images: bool = True) -> SearchResults:
         """Search by facts and, if a model supports text, by image content."""
         hits = await self.matching(chosen, MAX_CANDIDATES + 1)

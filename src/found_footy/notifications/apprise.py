@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote
 from found_footy.errors import BadRequest, DeliveryUnavailable
 from found_footy.notifications.models import DeliveryOutcome, OutgoingMessage, SendResult, outcome_of_status
 from found_footy.runtime.sandbox import NetworkAccess, Sandbox, SandboxEnd, SandboxError, SandboxLimits, stderr_tail
-from found_footy.text import clean_text
+from found_footy.text import MAX_ERROR_TEXT, clean_text
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,6 @@ MEMORY_MB = 1024
 OPEN_FILES = 256
 MAX_BYTES = 16 * 1024 * 1024
 """Of its temporary files."""
-MAX_ERROR_LENGTH = 200
 MIN_SECRET_LENGTH = 4
 
 _STATUS = re.compile(r"\berror=(\d{3})\b")
@@ -116,7 +115,7 @@ def redact_secrets(text: str, target: str) -> str:
     pieces = [target, *re.split(r"[/?&=:@,%+]+", target.partition("://")[2])]
     for piece in sorted({each for each in pieces if len(each) >= MIN_SECRET_LENGTH}, key=len, reverse=True):
         text = text.replace(piece, "…")
-    return clean_text(text, MAX_ERROR_LENGTH)
+    return clean_text(text, MAX_ERROR_TEXT)
 
 
 # --- Allowed Apprise services. Standard library only: the sandboxed process imports this too.

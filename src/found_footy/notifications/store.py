@@ -40,6 +40,7 @@ from found_footy.notifications.models import (
 )
 from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
+from found_footy.text import shorten
 
 SQL = load_queries(__package__, "store")
 
@@ -148,7 +149,6 @@ MAX_PARALLEL_PER_SUBSCRIPTION = 4
 """Limit that keeps a slow receiver from occupying all workers."""
 MAX_MATCHES_PER_TRANSACTION = 5000
 """Pairs of outbox message and subscription; more would hold the transaction's lock for too long."""
-MAX_ERROR_LENGTH = 500
 
 
 class NotificationStore:
@@ -253,17 +253,17 @@ class NotificationStore:
                 await fetch(connection, SQL["wake"], {})
 
     async def fail(self, delivery_id: int, kind: str, message: str, *, possibly_delivered: bool) -> None:
-        failed = {"kind": kind, "message": message[:MAX_ERROR_LENGTH], "possibly_delivered": possibly_delivered}
+        failed = {"kind": kind, "message": shorten(message), "possibly_delivered": possibly_delivered}
         await self._db.fetch(SQL["fail"], id=delivery_id, reclaim=RECLAIM_SECONDS, **failed)
 
     async def mark_dead(self, delivery_id: int, kind: str, message: str) -> None:
         async with self._db.connection() as connection:
-            reason = {"kind": kind, "message": message[:MAX_ERROR_LENGTH]}
+            reason = {"kind": kind, "message": shorten(message)}
             if await fetch(connection, SQL["mark_dead"], {"id": delivery_id, **reason}):
                 await fetch(connection, SQL["wake"], {})
 
     async def pause(self, subscription_id: int, reason: str) -> None:
-        await self._db.fetch(SQL["pause"], id=subscription_id, reason=reason[:MAX_ERROR_LENGTH])
+        await self._db.fetch(SQL["pause"], id=subscription_id, reason=shorten(reason))
 
     # --- Subscriptions.
 

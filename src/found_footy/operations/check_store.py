@@ -20,13 +20,13 @@ from found_footy.runtime.redaction import Redactor
 from found_footy.secrets import build_redactor
 from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Database, fetch, load_queries
+from found_footy.text import shorten
 
 SQL = load_queries(__package__, "check_store")
 
 KEPT_PER_NAME = 5
 KEPT_EVERY = timedelta(minutes=10)
 MAX_KEPT = 200
-MAX_MESSAGE = 1000
 MAX_REQUEST = 2000
 
 
@@ -89,7 +89,7 @@ class PostgresUnexpectedAnswers:
             "name": name[:100],
             "at": at,
             "error_class": error.kind,
-            "message": clean(str(error))[:MAX_MESSAGE],
+            "message": shorten(clean(str(error))),
             "request": clean(exchange.asked)[:MAX_REQUEST],
             "status": exchange.status,
             "headers": Jsonb({key: clean(value) for key, value in (exchange.headers or {}).items()}),

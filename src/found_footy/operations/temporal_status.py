@@ -16,6 +16,7 @@ from temporalio.service import RPCError
 from found_footy.errors import EngineError
 from found_footy.operations.models import Queue, ScheduleState, StuckWorkflow, TemporalState, Worker
 from found_footy.runtime.workflow_limits import WORKFLOW_LIMITS, WorkflowLimit
+from found_footy.text import shorten
 
 SECONDS = 2.0
 MOST_SCHEDULES = 20
@@ -43,7 +44,7 @@ class TemporalStatus:
         except TimeoutError:
             raise EngineError(f"no response within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
-            raise EngineError(str(error)[:300]) from error
+            raise EngineError(shorten(str(error))) from error
 
     async def _look(self, now: datetime) -> TemporalState:
         queues, running, failed, schedules, stuck = await asyncio.gather(

@@ -33,13 +33,13 @@ from found_footy.recordings.models import (
 )
 from found_footy.recordings.store import RecordingStore
 from found_footy.storage.objects.backend import ObjectStore
+from found_footy.text import shorten
 
 log = logging.getLogger(__name__)
 
 MAX_SEALED = 5
 RETRY_DELAY = timedelta(minutes=5)
 CONTENT_TYPE = "application/gzip"
-MAX_MESSAGE_LENGTH = 1000
 
 
 class MatchRecorder:
@@ -155,7 +155,7 @@ def _error_checksum(error: FootyError) -> str:
 
 
 def _recorded_error(error: FootyError | None) -> RecordedError | None:
-    return None if error is None else RecordedError(error.kind, str(error)[:MAX_MESSAGE_LENGTH])
+    return None if error is None else RecordedError(error.kind, shorten(str(error)))
 
 
 def _not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:

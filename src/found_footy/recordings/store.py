@@ -27,14 +27,14 @@ from found_footy.recordings.models import (
     RecordingSummary,
     SnapshotToRecord,
 )
-from found_footy.storage.postgres import Database, fetch, load_queries
+from found_footy.storage.postgres import Database, fetch, load_queries, storable
+from found_footy.text import MAX_ERROR_TEXT
 
 SQL = load_queries(__package__, "store")
 
 log = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
-MAX_MESSAGE_LENGTH = 1000
 
 
 class RecordingStore:
@@ -55,7 +55,7 @@ class RecordingStore:
                 "checksum": answer.checksum,
                 "body": None if answer.body is None else base64.b64encode(answer.body).decode(),
                 "error_kind": answer.error.kind if answer.error else None,
-                "error_message": _storable(str(answer.error)) if answer.error else None,
+                "error_message": storable(str(answer.error), MAX_ERROR_TEXT) if answer.error else None,
             }
             for answer in answers
         ]
@@ -183,8 +183,3 @@ _UNREADABLE = (zlib.error, ValueError, FeedSchemaError, UnknownStatus)
 def _skip_row(error: Exception, **about: object) -> None:
     """Log an unreadable row, perhaps of another version: it must not fail the whole recording."""
     log.error(f"skipped a row of a recording: {error}", extra={"action": "recording_incomplete", **about})
-
-
-def _storable(message: str) -> str:
-    """Return a message that can be stored; it may quote untrusted input."""
-    return message[:MAX_MESSAGE_LENGTH].replace("\x00", "").encode(errors="replace").decode()

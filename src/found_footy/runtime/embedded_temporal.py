@@ -50,11 +50,6 @@ class EmbeddedTemporal(EmbeddedEngine):
         """Address for clients as host:port. Available after the first start."""
         return f"{HOST}:{self._port.number}"
 
-    @property
-    def ui_url(self) -> str | None:
-        """URL of the web UI, if enabled."""
-        return None if self._ui_port is None else f"http://{HOST}:{self._ui_port}"
-
     def environment(self) -> Mapping[str, str]:
         """Return the settings for clients."""
         return {"TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": NAMESPACE}

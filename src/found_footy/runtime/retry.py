@@ -20,10 +20,6 @@ class TaskState(StrEnum):
     FAILED = "failed"
     ABANDONED = "abandoned"
 
-    @property
-    def is_final(self) -> bool:
-        return self in (TaskState.SUCCESS, TaskState.ABANDONED)
-
 
 class TaskEvent(StrEnum):
     TAKEN = "taken"

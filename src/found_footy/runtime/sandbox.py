@@ -25,7 +25,7 @@ from typing import Any
 from found_footy.runtime.addresses import PORTS
 from found_footy.runtime.fork_server import STARTED, STATUS
 from found_footy.runtime.sandbox_child import LENGTH, OUT_OF_MEMORY, STDERR_FILE
-from found_footy.text import clean_text
+from found_footy.text import MAX_ERROR_TEXT, clean_text
 
 log = logging.getLogger(__name__)
 
@@ -341,7 +341,7 @@ def _raised(header: Mapping[str, Any]) -> SandboxError | None:
         return None
     if header["error"] == OUT_OF_MEMORY:
         return SandboxError(SandboxEnd.OUT_OF_MEMORY, OUT_OF_MEMORY)
-    name, text = clean_text(str(header["error"]), 60), clean_text(str(header.get("text", "")), 400)
+    name, text = clean_text(str(header["error"]), 60), clean_text(str(header.get("text", "")), MAX_ERROR_TEXT)
     if "trace" in header:
         log.error(
             "%s in the sandbox: %s", name, text, extra={"action": "sandbox_raised", "trace": str(header["trace"])}

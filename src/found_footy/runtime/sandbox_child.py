@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from found_footy.errors import FootyError
 from found_footy.runtime.addresses import AddressPolicy
 from found_footy.runtime.confinement import Confinement, confine, threads_of, unprivileged_uid
+from found_footy.text import shorten
 
 LENGTH = struct.Struct("!I")
 REPLY_FD = 3
@@ -193,9 +194,9 @@ def _describe(error: BaseException) -> dict[str, str]:
     if isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY):
         return {"error": OUT_OF_MEMORY}
     if isinstance(error, FootyError):
-        return {"error": error.kind, "text": str(error)[:1000]}
+        return {"error": error.kind, "text": shorten(str(error))}
     last = "".join(traceback.format_tb(error.__traceback__, -3))
-    return {"error": type(error).__name__, "text": str(error)[:300], "trace": last[-2000:]}
+    return {"error": type(error).__name__, "text": shorten(str(error)), "trace": last[-2000:]}
 
 
 class SocketGuard:

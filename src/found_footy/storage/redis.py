@@ -29,8 +29,8 @@ from redis.exceptions import (
 )
 
 from found_footy.errors import CacheFull, CacheUnavailable, SettingsError
+from found_footy.text import MAX_ERROR_TEXT
 
-_CHARACTERS = 200
 _NO_PASSWORD = "NOAUTH"
 
 
@@ -83,7 +83,7 @@ def _describe(failure: Exception, secrets: tuple[str, ...]) -> str:
 def _short(text: str, secrets: tuple[str, ...]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
-    return " ".join(text.split())[:_CHARACTERS]
+    return " ".join(text.split())[:MAX_ERROR_TEXT]
 
 
 PREFIX = "footy:"

@@ -79,7 +79,6 @@ SOURCE_GROUPS: Mapping[str, tuple[SourceState, ...]] = {
     "failed": (_S.DOWNLOAD_FAILED, _S.SPLICING_FAILED),
 }
 """Filter groups."""
-GROUP_NAMES = {"working": "Processing", "ready": "Ready", "failed": "Failed"}
 KIND_NAMES = {"goal": "Goal", "url": "URL", "file": "File"}
 
 

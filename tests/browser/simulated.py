@@ -17,11 +17,11 @@ from footy_simulator.crex import CrexMode, CrexSiteState, path_of
 from footy_simulator.cricket import CricketInnings, CricketPlayer, CricketSide, CricketState, CricketWicket
 from footy_simulator.posts import Platform, SocialPost
 from footy_simulator.x import XSiteState
-from found_footy.browser.chromium import Process, process_table
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.pool import BrowserPool
 from found_footy.browser.service import BrowserService
 from found_footy.fixtures.models import Side
+from found_footy.runtime.process_table import Process, process_table
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SECRET = "secret-of-the-browser-service"

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from footy_simulator.x import XMode
-from found_footy.browser.chromium import Process, members_of, process_table
 from found_footy.cli.browser import CREX_HOSTS, page_hosts
 from found_footy.config import PREFIX, Settings, environment_names
+from found_footy.runtime.process_table import Process, members_of, process_table
 from tests.browser.simulated import SECRET, Searched, SimulatedX, alive
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from footy_simulator.x import XMode
-from found_footy.browser.chromium import children_of, process_table
 from found_footy.browser.service import BrowserService
 from found_footy.errors import AlreadyRunning, EngineError, SettingsError, SourceUnavailable
+from found_footy.runtime.process_table import children_of, process_table
 from tests.browser.conftest import Opens
 from tests.browser.simulated import Searched, SimulatedX, alive, chromium_of, kill
 

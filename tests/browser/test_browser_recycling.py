@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from footy_simulator.crex import CrexMode
-from found_footy.browser.chromium import ProcessTree, children_of, process_table
+from found_footy.browser.chromium import ProcessTree
 from found_footy.browser.recycling import MAX_RECYCLES, Recycle, RecycleLog, RecycleReason
+from found_footy.runtime.process_table import children_of, process_table
 from tests.browser.conftest import Opens
 from tests.browser.simulated import Searched, SimulatedX, alive, chromium_of, kill, match_page
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from found_footy.browser import chromium
-from found_footy.browser.chromium import Process, children_of, process_table
 from found_footy.errors import SourceUnavailable
+from found_footy.runtime.process_table import Process, children_of, process_table
 from tests.browser.conftest import Opens
 from tests.browser.simulated import chromium_of, kill
 

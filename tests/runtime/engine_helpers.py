@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 import psycopg
 
 from found_footy.runtime.data_folder import DataFolder
-from found_footy.runtime.process_identity import identify
+from found_footy.runtime.process_table import identify
 
 
 async def query(url: str, statement: LiteralString) -> list[tuple[Any, ...]]:

@@ -22,7 +22,7 @@ from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder, with_running_engines
 from found_footy.runtime.embedded_valkey import EmbeddedValkey, find_binary, memory_limit
 from found_footy.runtime.engine import free_port
-from found_footy.runtime.process_identity import command_line
+from found_footy.runtime.process_table import command_line
 from found_footy.runtime.supervisor import Supervisor
 from tests.runtime.engine_helpers import eventually, exists, listener
 

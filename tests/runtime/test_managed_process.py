@@ -15,7 +15,7 @@ import pytest
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
-from found_footy.runtime.process_identity import identify
+from found_footy.runtime.process_table import identify
 from tests.runtime.engine_helpers import eventually, exists
 
 _STUBBORN = (

@@ -14,7 +14,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from found_footy.browser.models import BrowserOptions
 from found_footy.errors import AlreadyRunning, SettingsError, SourceUnavailable
 from found_footy.runtime import confinement
 from found_footy.runtime.confinement import landlock_version
+from found_footy.runtime.process_table import Process, children_of, members_of, process_table, with_mark
 
 log = logging.getLogger(__name__)
 
@@ -82,92 +83,6 @@ def lock_profile(profile: Path) -> Iterator[None]:
 
 
 # --- Process tracking, so that no process of a browser is left behind.
-
-
-PROC = Path("/proc")
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    pid: int
-    parent: int
-    group: int
-    ended: bool
-    """A zombie that its parent has not reaped."""
-    memory: int = 0
-    """Resident set size in bytes, including shared pages."""
-
-
-def process_table() -> dict[int, Process]:
-    found = _read_proc(PROC) if PROC.joinpath("self/stat").exists() else _read_ps()
-    return {process.pid: process for process in found}
-
-
-def _read_proc(folder: Path) -> list[Process]:
-    found = []
-    for entry in os.listdir(folder):
-        if entry.isdigit():
-            # A process may end at any moment.
-            with suppress(FileNotFoundError, ProcessLookupError):
-                found.append(parse_stat(folder.joinpath(entry, "stat").read_text("utf-8", "replace")))
-    return found
-
-
-def parse_stat(text: str) -> Process:
-    """Parse a line of /proc/PID/stat. The program name may contain spaces and brackets, so fields start after the last
-    one.
-    """
-    start, _, rest = text.rpartition(")")
-    fields = rest.split()
-    return Process(
-        pid=int(start.split("(", 1)[0]),
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        ended=fields[0] in "ZX",
-        memory=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
-    )
-
-
-def _read_ps() -> list[Process]:
-    command = ["ps", "-axo", "pid=,ppid=,pgid=,stat=,rss="]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    return [parse_ps_line(line) for line in answer.stdout.splitlines() if line.strip()]
-
-
-def parse_ps_line(line: str) -> Process:
-    pid, parent, group, state, kilobytes = line.split()
-    return Process(int(pid), int(parent), int(group), state.startswith("Z"), int(kilobytes) * 1024)
-
-
-def with_mark(mark: str, table: Mapping[int, Process]) -> set[int]:
-    """Return the processes with `mark` in their environment, as far as it is readable."""
-    wanted, found = mark.encode(), set()
-    for pid in table:
-        # The process has ended, belongs to another user, or is not readable.
-        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
-            if wanted in PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0"):
-                found.add(pid)
-    return found
-
-
-def children_of(pid: int, table: Mapping[int, Process]) -> set[int]:
-    return {process.pid for process in table.values() if process.parent == pid}
-
-
-def members_of(roots: Iterable[int], groups: Iterable[int], table: Mapping[int, Process]) -> set[int]:
-    """Return the roots, the members of the groups, and all their descendants."""
-    known = set(groups)
-    wanted = [*roots, *(process.pid for process in table.values() if process.group in known)]
-    offspring: dict[int, list[int]] = {}
-    for process in table.values():
-        offspring.setdefault(process.parent, []).append(process.pid)
-    found: set[int] = set()
-    while wanted:
-        pid = wanted.pop()
-        if pid not in found:
-            found.add(pid)
-            wanted += offspring.get(pid, [])
-    return found
 
 
 class ProcessTree:

@@ -11,11 +11,11 @@ from datetime import datetime
 
 from playwright.async_api import Page
 
-from found_footy.browser.chromium import Process
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.pool import BrowserPool
 from found_footy.browser.recycling import BrowserFacts, Recycle, RecycleReason
 from found_footy.errors import FootyError
+from found_footy.runtime.process_table import Process
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from found_footy.browser.chromium import Chromium, Process, ProcessTree, start_chromium
+from found_footy.browser.chromium import Chromium, ProcessTree, start_chromium
 from found_footy.browser.cookies import back_up_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.proxy import EgressProxy
@@ -27,6 +27,7 @@ from found_footy.browser.recycling import (
 )
 from found_footy.errors import SettingsError, SourceUnavailable
 from found_footy.runtime.addresses import AddressPolicy
+from found_footy.runtime.process_table import Process
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from found_footy.browser.chromium import Process, find_chromium, first_line, lock_profile
+from found_footy.browser.chromium import find_chromium, first_line, lock_profile
 from found_footy.browser.cookies import has_login
 from found_footy.browser.group import BrowserGroup
 from found_footy.browser.models import BrowserOptions
@@ -37,6 +37,7 @@ from found_footy.errors import (
     SourceUnavailable,
 )
 from found_footy.runtime.http_server import HttpServer
+from found_footy.runtime.process_table import Process
 from found_footy.storage.limits import Cooldown, SourceLimits
 
 Search = Callable[[XSearchRequest], Awaitable[list[FoundPost]]]

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from found_footy.config import Settings
 from found_footy.errors import AlreadyRunning, EngineError
-from found_footy.runtime.process_identity import ProcessIdentity, is_running, this_process
+from found_footy.runtime.process_table import ProcessIdentity, is_running, this_process
 
 # `read_runtime` takes the lock briefly to see whether it is free. An owner that finds it taken retries for this long
 # before it reports another owner.

@@ -20,7 +20,7 @@ from found_footy.runtime.data_folder import DataFolder, write_private
 from found_footy.runtime.engine import HOST, EmbeddedEngine
 from found_footy.runtime.postgres_install import Placement, all_homes, inside_home, place
 from found_footy.runtime.process import Command, ManagedProcess, stop_stranger
-from found_footy.runtime.process_identity import command_line, identify
+from found_footy.runtime.process_table import command_line, identify
 
 SUPERUSER = "footy"
 

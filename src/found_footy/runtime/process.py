@@ -20,7 +20,7 @@ from pathlib import Path
 from found_footy.errors import EngineError
 from found_footy.runtime.accounts import Account
 from found_footy.runtime.data_folder import DataFolder, write_private
-from found_footy.runtime.process_identity import ProcessIdentity, identify, is_running
+from found_footy.runtime.process_table import ProcessIdentity, identify, is_running
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.engine import Engine, Supervised
 from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
-from found_footy.runtime.process_identity import ProcessIdentity, identify, is_running
+from found_footy.runtime.process_table import ProcessIdentity, identify, is_running
 
 PREFIX = "worker-"
 GRACE_SECONDS = 20.0

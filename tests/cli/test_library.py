@@ -19,7 +19,7 @@ from found_footy.storage.objects.store import ThreadedObjectStore, open_object_s
 from found_footy.storage.postgres import Database
 from tests.cli.conftest import Footy
 from tests.support.library_rows import pending
-from tests.support.library_world import Filmed, film
+from tests.support.library_world import CutSource, film
 
 T = TypeVar("T")
 
@@ -142,7 +142,9 @@ def test_removing_a_source_needs_confirmation(footy: Footy, engines: dict[str, s
 
 def test_scrub_compares_rows_and_objects(footy: Footy, engines: dict[str, str], tmp_path: Path) -> None:
     assert "nothing to delete" in footy("library", "leftovers", **engines).out
-    filmed: Filmed = inside(engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=datetime.now(UTC)))
+    filmed: CutSource = inside(
+        engines, lambda library, objects: film(library, objects, (0.6, 0.4), now=datetime.now(UTC))
+    )
     (tmp_path / "stray").write_bytes(b"nobody knows me")
 
     async def disturb(library: LibraryStore, objects: ThreadedObjectStore) -> list[str]:

@@ -16,33 +16,33 @@ from found_footy.library.moments import ClipResult, MomentResult
 from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import Database
 from tests.cli.conftest import Footy
-from tests.library.drawn import compressed, drawn, mirrored
-from tests.library.shelf import GOAL, Shelf
+from tests.library.clip_rows import GOAL, ClipRows
+from tests.library.scene_pictures import compressed, draw_scene, mirrored
 from tests.media.made_clips import write
-from tests.support.library_search import jpeg, shelve
+from tests.support.library_search import add_clips, jpeg
 
 
 @dataclass(frozen=True)
-class Shelved:
+class SearchableLibrary:
     url: str
     salah: list[int]
     nunez: list[int]
 
 
 @pytest.fixture
-def shelved(database_url: str, tmp_path: Path) -> Shelved:
-    async def fill() -> Shelved:
+def searchable(database_url: str, tmp_path: Path) -> SearchableLibrary:
+    async def fill() -> SearchableLibrary:
         database = Database(database_url)
         await database.open()
         objects = open_object_store(
             (tmp_path / "objects").as_uri(), endpoint=None, region="", access_key=None, secret_key=None
         )
         try:
-            salah = await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores")
+            salah = await add_clips(database, objects, [draw_scene(1), draw_scene(2)], "Salah scores")
             facts = {**GOAL, "player": "Darwin Núñez", "kind": "Penalty", "score": "1–0"}
-            nunez = await shelve(database, objects, [mirrored(drawn(1))], "Núñez scores", facts)
-            await Shelf(database).pair(salah[0], nunez[0])
-            return Shelved(database_url, salah, nunez)
+            nunez = await add_clips(database, objects, [mirrored(draw_scene(1))], "Núñez scores", facts)
+            await ClipRows(database).pair(salah[0], nunez[0])
+            return SearchableLibrary(database_url, salah, nunez)
         finally:
             await objects.aclose()
             await database.close()
@@ -50,32 +50,34 @@ def shelved(database_url: str, tmp_path: Path) -> Shelved:
     return asyncio.run(fill())
 
 
-def test_a_text_search_prints_one_line_per_moment(footy: Footy, shelved: Shelved) -> None:
-    done = footy("search", "nun", "penalty", DATABASE_URL=shelved.url)
+def test_a_text_search_prints_one_line_per_moment(footy: Footy, searchable: SearchableLibrary) -> None:
+    done = footy("search", "nun", "penalty", DATABASE_URL=searchable.url)
     assert done.code == 0, done.err
     assert "90+3' " in done.out
-    assert f"copies: {shelved.nunez[0]}" in done.out or f"copies: {shelved.salah[0]}" in done.out
+    assert f"copies: {searchable.nunez[0]}" in done.out or f"copies: {searchable.salah[0]}" in done.out
 
 
-def test_json_output_equals_the_api_document(footy: Footy, shelved: Shelved) -> None:
-    done = footy("search", "salah", "--verified", "--json", DATABASE_URL=shelved.url)
+def test_json_output_equals_the_api_document(footy: Footy, searchable: SearchableLibrary) -> None:
+    done = footy("search", "salah", "--verified", "--json", DATABASE_URL=searchable.url)
     found = json.loads(done.out)
-    assert {each["clip"]["id"] for each in found["items"]} <= {*shelved.salah, *shelved.nunez}
+    assert {each["clip"]["id"] for each in found["items"]} <= {*searchable.salah, *searchable.nunez}
     assert (found["total"], found["next"], found["model"]) == (2, None, None)
 
 
-def test_similarity_search_takes_a_clip_an_image_or_a_video(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
-    (tmp_path / "shot.jpg").write_bytes(jpeg(compressed(drawn(2))))
-    write(tmp_path / "film.mp4", [drawn(2)] * 10, 25.0)
-    for like, expected in ((str(shelved.salah[0]), shelved.nunez[0]), ("shot.jpg", shelved.salah[1]),
-                           ("film.mp4", shelved.salah[1])):  # fmt: skip
-        done = footy("search", "--like", like, "--json", DATABASE_URL=shelved.url)
+def test_similarity_search_takes_a_clip_an_image_or_a_video(
+    footy: Footy, searchable: SearchableLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "shot.jpg").write_bytes(jpeg(compressed(draw_scene(2))))
+    write(tmp_path / "film.mp4", [draw_scene(2)] * 10, 25.0)
+    for like, expected in ((str(searchable.salah[0]), searchable.nunez[0]), ("shot.jpg", searchable.salah[1]),
+                           ("film.mp4", searchable.salah[1])):  # fmt: skip
+        done = footy("search", "--like", like, "--json", DATABASE_URL=searchable.url)
         assert done.code == 0, done.err
         assert json.loads(done.out)["items"][0]["clip"]["id"] == expected
 
 
-def test_an_empty_result_is_not_an_error(footy: Footy, shelved: Shelved) -> None:
-    done = footy("search", "nobody", DATABASE_URL=shelved.url)
+def test_an_empty_result_is_not_an_error(footy: Footy, searchable: SearchableLibrary) -> None:
+    done = footy("search", "nobody", DATABASE_URL=searchable.url)
     assert (done.code, done.out.strip()) == (0, "nothing found")
 
 
@@ -89,16 +91,16 @@ def test_an_empty_result_is_not_an_error(footy: Footy, shelved: Shelved) -> None
     ],
 )
 def test_invalid_search_arguments_are_rejected(
-    footy: Footy, shelved: Shelved, arguments: tuple[str, ...], code: int, words: str
+    footy: Footy, searchable: SearchableLibrary, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    done = footy("search", *arguments, DATABASE_URL=shelved.url)
+    done = footy("search", *arguments, DATABASE_URL=searchable.url)
     assert done.code == code
     assert words in done.words
 
 
-def test_a_file_that_is_not_an_image_is_rejected(footy: Footy, shelved: Shelved, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_image_is_rejected(footy: Footy, searchable: SearchableLibrary, tmp_path: Path) -> None:
     (tmp_path / "notes.jpg").write_text("no picture")
-    done = footy("search", "--like", "notes.jpg", "--json", DATABASE_URL=shelved.url)
+    done = footy("search", "--like", "notes.jpg", "--json", DATABASE_URL=searchable.url)
     assert done.code == 1
     assert done.error()["class"] == "NotAVideo"
 

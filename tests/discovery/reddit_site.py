@@ -19,10 +19,10 @@ from found_footy.discovery.reddit import ALL_ACCESS, Reddit
 from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
 from found_footy.storage.limits import SourceLimits
 from tests.discovery.serving import serving
-from tests.discovery.source_sites import NOW, Said, posted
+from tests.discovery.source_sites import NOW, ScriptedPost, posted
 
 KEYS = RedditKeys(CLIENT_ID, CLIENT_SECRET)
-GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
+GOAL = ScriptedPost("Liverpool [2] - 1 Manchester City - M. Salah 67'")
 
 
 @dataclass
@@ -66,7 +66,7 @@ def _at(ago: float) -> datetime:
 
 
 @asynccontextmanager
-async def reddit_site(said: Sequence[Said] = (GOAL,), **service: Any) -> AsyncIterator[Site]:
+async def reddit_site(said: Sequence[ScriptedPost] = (GOAL,), **service: Any) -> AsyncIterator[Site]:
     site = Site("", posted("reddit", said))
 
     def routes(url: str) -> list[Route]:

@@ -10,19 +10,19 @@ from footy_simulator.bluesky import post_view
 from footy_simulator.fxtwitter import status_of
 from footy_simulator.posts import SocialPost
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
-from tests.discovery.source_sites import HANDLE, Said, browser_post, posted
+from tests.discovery.source_sites import HANDLE, ScriptedPost, browser_post, posted
 
 SESSION = {"accessJwt": "an.access.token", "refreshJwt": "a.refresh.token", "handle": HANDLE, "did": "did:plc:x"}
 REDDIT_TOKEN = {"access_token": "an.app.token", "token_type": "bearer", "expires_in": 86400, "scope": "*"}
-SALAH = Said("GOAL! Salah for Liverpool against Manchester City")
+SALAH = ScriptedPost("GOAL! Salah for Liverpool against Manchester City")
 
 
-def entry(place: str, said: Said = SALAH) -> Any:
+def entry(place: str, said: ScriptedPost = SALAH) -> Any:
     """One post as the place's answer lists it."""
     return entries(place, [said])[0]
 
 
-def entries(place: str, said: Sequence[Said]) -> list[Any]:
+def entries(place: str, said: Sequence[ScriptedPost]) -> list[Any]:
     if place == "bluesky":
         return [post_view(post, "http://127.0.0.1") for post in posted("bluesky", said)]
     if place == "reddit":

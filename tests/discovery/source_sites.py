@@ -43,7 +43,7 @@ NO_MATCHES = Scenario(title="No matches")
 
 
 @dataclass(frozen=True)
-class Said:
+class ScriptedPost:
     text: str
     ago: float = 60
     """Seconds."""
@@ -83,7 +83,7 @@ def source_at(place: str, url: str, *, timeout: float = 5, extra_hosts: Sequence
 
 
 @asynccontextmanager
-async def place(name: str, folder: Path, said: Sequence[Said]) -> AsyncIterator[SocialSource]:
+async def place(name: str, folder: Path, said: Sequence[ScriptedPost]) -> AsyncIterator[SocialSource]:
     """A place in which this was said, open to a source."""
     async with AsyncExitStack() as stack:
         if name == "folder":
@@ -106,7 +106,7 @@ def drop(folder: Path, name: str, at: datetime, content: bytes = b"video") -> Pa
     return path
 
 
-def posted(platform: Platform, said: Sequence[Said]) -> list[SocialPost]:
+def posted(platform: Platform, said: Sequence[ScriptedPost]) -> list[SocialPost]:
     newest = sorted(said, key=lambda each: each.ago)
     return [
         SocialPost(
@@ -122,7 +122,7 @@ def posted(platform: Platform, said: Sequence[Said]) -> list[SocialPost]:
     ]
 
 
-def _routes(name: str, said: Sequence[Said], url: str) -> list[Route]:
+def _routes(name: str, said: Sequence[ScriptedPost], url: str) -> list[Route]:
     def visible(platform: Platform) -> Sequence[SocialPost]:
         return posted(platform, said)
 

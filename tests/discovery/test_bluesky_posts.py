@@ -17,7 +17,7 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged
 from tests.discovery.shared import recorded
 from tests.discovery.social_answers import entry, spoilt
-from tests.discovery.source_sites import NOW, QUERY, Said
+from tests.discovery.source_sites import NOW, QUERY, ScriptedPost
 
 ALL = SearchQuery((), ())
 
@@ -27,7 +27,7 @@ def read(*views: Any, query: SearchQuery = ALL) -> list[Post]:
 
 
 def test_a_post_leads_to_its_page_and_to_its_video() -> None:
-    (post,) = read(entry("bluesky", Said("Salah for Liverpool", ago=60)))
+    (post,) = read(entry("bluesky", ScriptedPost("Salah for Liverpool", ago=60)))
     did, cid = did_of("goalsdaily"), cid_of("/media/bluesky-0.mp4")
     assert post == Post(
         source="bluesky",

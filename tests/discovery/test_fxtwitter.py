@@ -31,7 +31,7 @@ from found_footy.storage.redis import RedisCache
 from tests.discovery.serving import serving
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
 from tests.discovery.social_answers import SALAH, answer, answering, entry, spoilt
-from tests.discovery.source_sites import NO_MATCHES, NOW, QUERY, SINCE, Said, posted, snowflake
+from tests.discovery.source_sites import NO_MATCHES, NOW, QUERY, SINCE, ScriptedPost, posted, snowflake
 
 POST = entry("fxtwitter")
 EMPTY = {"code": 404, "results": [], "cursor": {"top": None, "bottom": None}}
@@ -300,7 +300,7 @@ async def test_limits_hold_within_one_process_while_redis_is_away() -> None:
 
 
 @asynccontextmanager
-async def simulated(state: Literal["ok", "down", "empty"], said: Sequence[Said]) -> AsyncIterator[FxTwitter]:
+async def simulated(state: Literal["ok", "down", "empty"], said: Sequence[ScriptedPost]) -> AsyncIterator[FxTwitter]:
     def routes(url: str) -> list[Route]:
         feed = PostTimeline(NO_MATCHES, lambda: None)
         service = FxTwitterService(state=state)

@@ -11,9 +11,9 @@ from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery, wicket_query
 from found_footy.discovery.reddit import media_of, title_matches
 from tests.discovery.social_answers import answer, answering, entry, spoilt
-from tests.discovery.source_sites import NOW, QUERY, SINCE, Said, source_at
+from tests.discovery.source_sites import NOW, QUERY, SINCE, ScriptedPost, source_at
 
-GOAL = Said("Liverpool [2] - 1 Manchester City - M. Salah 67'")
+GOAL = ScriptedPost("Liverpool [2] - 1 Manchester City - M. Salah 67'")
 POST = entry("reddit", GOAL)
 
 
@@ -48,7 +48,7 @@ async def test_the_newest_posts_of_the_subreddit_are_asked_for_by_a_program_that
 
 
 async def test_wickets_are_looked_for_in_the_subreddit_of_cricket() -> None:
-    said = Said("Wicket: Virat Kohli c Head b Zampa 44 (31) | India 98/2 (11.2 ov) vs Australia")
+    said = ScriptedPost("Wicket: Virat Kohli c Head b Zampa 44 (31) | India 98/2 (11.2 ov) vs Australia")
     query = wicket_query("Virat Kohli", "Adam Zampa", ("India", "IND"), ("Australia", "AUS"))
     async with answering("reddit", answer("reddit", [POST, entry("reddit", said)])) as server:
         source = source_at("reddit", server.url)

@@ -39,7 +39,7 @@ from found_footy.runtime.http_exchanges import record_exchanges
 from found_footy.storage.limits import LocalSourceLimits
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.shared import RawServer, Reply, json_reply
-from tests.discovery.source_sites import NOW, QUERY, SINCE, Said
+from tests.discovery.source_sites import NOW, QUERY, SINCE, ScriptedPost
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ async def reddit_at() -> AsyncIterator[Callable[..., Reddit]]:
 
 WAYS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
 LABELS = {"oauth": "API", "fragment": "page fragment", "atom": "Atom feed"}
-OTHERS = Said("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)
+OTHERS = ScriptedPost("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_each_way_gives_the_same_post(way: RedditAccess) -> None:
     title = 'Liverpool [2] - 1 Manchester City - M. Salah 67\' "great goal" <b> & more > ü'
-    async with reddit_site([Said(title), OTHERS]) as site:
+    async with reddit_site([ScriptedPost(title), OTHERS]) as site:
         source = site.source([way], keys=KEYS)
         (post,) = await source.search(QUERY, SINCE)
     assert (post.source, post.id, post.author, post.duration) == ("reddit", "p1", "goalsdaily", None)
@@ -281,7 +281,7 @@ async def test_both_sports_share_one_atom_request() -> None:
     # `r/a+b` combines subreddits [jacobhl3ca/nospoilerscores].
     cricket = SearchQuery(("Kohli",), ("India",), sport=Sport.CRICKET)
     limits = LocalSourceLimits()
-    async with reddit_site([GOAL, Said("India: Kohli b Zampa", ago=10)], atom_per_window=2) as site:
+    async with reddit_site([GOAL, ScriptedPost("India: Kohli b Zampa", ago=10)], atom_per_window=2) as site:
         source = site.source(["atom"], limits=limits)
         assert len(await source.search(QUERY, SINCE)) == 1
         with pytest.raises(SourceRateLimited, match=r"next request in \d\d s"):

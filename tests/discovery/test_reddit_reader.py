@@ -22,7 +22,7 @@ from found_footy.storage.limits import LocalSourceLimits, RedisSourceLimits
 from found_footy.storage.redis import RedisCache
 from tests.discovery.reddit_site import GOAL, KEYS, reddit_site
 from tests.discovery.shared import RawServer, Reply
-from tests.discovery.source_sites import NOW, QUERY, SINCE, Said
+from tests.discovery.source_sites import NOW, QUERY, SINCE, ScriptedPost
 
 WAYS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
 WORKERS, SEARCHES = 4, 10
@@ -187,7 +187,9 @@ async def test_while_redis_is_away_each_worker_reads_for_itself_and_keeps_to_the
 @pytest.mark.parametrize("way", WAYS)
 async def test_links_in_the_comments_of_a_matching_post_are_candidates(way: RedditAccess) -> None:
     cache = LocalSourceLimits()
-    async with reddit_site([GOAL, Said("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)], atom_per_window=3) as site:
+    async with reddit_site(
+        [GOAL, ScriptedPost("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)], atom_per_window=3
+    ) as site:
         mirror = site.comment_on(1)
         site.comment_on(0)
         source = site.source([way], keys=KEYS, limits=cache)

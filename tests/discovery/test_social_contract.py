@@ -13,16 +13,16 @@ from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, Sour
 from found_footy.runtime.engine import free_port
 from tests.discovery.shared import Reply, json_reply
 from tests.discovery.social_answers import answer, answering, entries, entry
-from tests.discovery.source_sites import NOW, OVER_HTTP, PLACES, PLATFORMS, QUERY, SINCE, Said, place, source_at
+from tests.discovery.source_sites import NOW, OVER_HTTP, PLACES, PLATFORMS, QUERY, SINCE, ScriptedPost, place, source_at
 
 GOAL = "Liverpool [2] - 1 Manchester City - M. Salah 67'"
 SAID = [
-    Said(GOAL, ago=100),
-    Said("Mohamed Salah scores for LFC!!", ago=20),
-    Said("salah and LIVERPOOL again", ago=60),
-    Said("Salah without the other word", ago=30),
-    Said("Liverpool without the other word", ago=30),
-    Said("Haaland for Manchester City", ago=30),
+    ScriptedPost(GOAL, ago=100),
+    ScriptedPost("Mohamed Salah scores for LFC!!", ago=20),
+    ScriptedPost("salah and LIVERPOOL again", ago=60),
+    ScriptedPost("Salah without the other word", ago=30),
+    ScriptedPost("Liverpool without the other word", ago=30),
+    ScriptedPost("Haaland for Manchester City", ago=30),
 ]
 
 
@@ -54,7 +54,7 @@ async def test_a_post_has_the_same_id_in_every_search(name: str, tmp_path: Path)
     ("ago", "found"), [(0.0, 0), (1.5, 1), (179.0, 1), (181.0, 0), (86_400.0, 0)], ids=lambda value: str(value)
 )
 async def test_posts_older_than_asked_for_are_left_out(name: str, tmp_path: Path, ago: float, found: int) -> None:
-    async with place(name, tmp_path, [Said(GOAL, ago)]) as source:
+    async with place(name, tmp_path, [ScriptedPost(GOAL, ago)]) as source:
         # Only a file can be so new that it may not be complete.
         expected = 1 if ago == 0 and name != "folder" else found
         assert len(await source.search(QUERY, SINCE)) == expected
@@ -69,7 +69,7 @@ async def test_without_a_known_scorer_the_team_is_enough(name: str, tmp_path: Pa
 @pytest.mark.parametrize("name", PLACES)
 async def test_texts_are_cleaned(name: str, tmp_path: Path) -> None:
     text = "\u202eSalah\u2067 <b>Liverpool<script>alert(1)<script>\x07\x1b[31m\n" + "long " * 20
-    async with place(name, tmp_path, [Said(text)]) as source:
+    async with place(name, tmp_path, [ScriptedPost(text)]) as source:
         (post,) = await source.search(QUERY, SINCE)
     assert "Salah <b>Liverpool<script>alert(1)<script> [31m long long" in post.text
     assert post.text.isprintable()
@@ -169,7 +169,7 @@ async def test_one_bad_post_does_not_cost_the_others(name: str, bad: object, cap
 
 @pytest.mark.parametrize("name", OVER_HTTP)
 async def test_of_ten_thousand_posts_the_first_are_looked_at(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    listed = entries(name, [Said(f"Salah Liverpool {number}", ago=number / 100) for number in range(10_000)])
+    listed = entries(name, [ScriptedPost(f"Salah Liverpool {number}", ago=number / 100) for number in range(10_000)])
     async with answering(name, answer(name, listed)) as server:
         source = source_at(name, server.url, timeout=60)
         found = await source.search(SearchQuery(("Salah",), ("Liverpool",)), SINCE)

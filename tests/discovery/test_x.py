@@ -14,7 +14,7 @@ from found_footy.discovery.x import fault_of, made_at
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from tests.discovery.shared import RawServer, Reply, json_reply, recorded
 from tests.discovery.social_answers import SALAH, answer, answering, entry, spoilt
-from tests.discovery.source_sites import NOW, QUERY, SINCE, Said, snowflake, source_at
+from tests.discovery.source_sites import NOW, QUERY, SINCE, ScriptedPost, snowflake, source_at
 
 POST = entry("x")
 GOOD = snowflake(NOW)
@@ -232,5 +232,5 @@ async def test_a_check_that_does_not_say_what_it_found_proves_nothing() -> None:
 
 
 async def test_a_post_shown_as_of_the_future_is_not_younger_than_now() -> None:
-    (post,) = await found(entry("x", Said(SALAH.text, ago=-60)))
+    (post,) = await found(entry("x", ScriptedPost(SALAH.text, ago=-60)))
     assert post.posted_at == NOW

@@ -17,7 +17,7 @@ from tests.feeds.raw_server import RawServer, Reply, json_reply
 SLOW = RetryRules(base_seconds=30)
 
 
-class Turns:
+class OneAtATime:
     """Lets one request through at a time, and remembers how many there were."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Turns:
 
 
 async def test_each_request_waits_for_its_turn_redirects_as_well() -> None:
-    turns = Turns()
+    turns = OneAtATime()
 
     async with RawServer.in_turn([Reply(status=302, headers={"location": "/there"}), json_reply({})]) as server:
         http = FeedClient(server.url, 5, permit=turns)
@@ -57,7 +57,7 @@ async def test_no_turn_no_request() -> None:
 
 
 async def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
-    turns = Turns()
+    turns = OneAtATime()
     async with RawServer(json_reply({})) as server, turns():
         http = FeedClient(server.url, 5, permit=turns)
         with pytest.raises(FeedBusy, match="no permit before the deadline"):

@@ -21,7 +21,7 @@ DAY = timedelta(hours=24) // POLL
 NIGHT = timedelta(hours=15) // POLL
 
 
-class Life(FeedSystem):
+class MonitoredMatch(FeedSystem):
     async def record(self) -> MatchMonitoringRecord:
         return (await self.memory.records.load(["test_5000"]))["test_5000"]
 
@@ -32,19 +32,19 @@ class Life(FeedSystem):
 
 
 @pytest.fixture
-async def life(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> Life:
+async def life(store: FixtureStore, cache: RedisCache, objects: ObjectStore) -> MonitoredMatch:
     await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
-    return Life(store, cache, objects, {"test": ScriptedFeed(match())})
+    return MonitoredMatch(store, cache, objects, {"test": ScriptedFeed(match())})
 
 
-async def test_found_and_followed(life: Life) -> None:
+async def test_found_and_followed(life: MonitoredMatch) -> None:
     life.feed.down = FeedUnavailable("not yet")
     assert await life.lives_on() is MonitoringState.DISCOVERED
     life.feed.down = None
     assert await life.lives_on() is MonitoringState.ACTIVE
 
 
-async def test_paused_after_five_failures_and_followed_again_after_the_cool_down(life: Life) -> None:
+async def test_paused_after_five_failures_and_followed_again_after_the_cool_down(life: MonitoredMatch) -> None:
     await life.lives_on()
     life.feed.down = FeedUnavailable("gone")
     lives = [await life.lives_on() for _ in range(5)]
@@ -57,7 +57,7 @@ async def test_paused_after_five_failures_and_followed_again_after_the_cool_down
     assert await life.lives_on(4) is MonitoringState.ACTIVE
 
 
-async def test_a_match_that_is_over_is_polled_for_corrections_and_archived_after_a_day(life: Life) -> None:
+async def test_a_match_that_is_over_is_polled_for_corrections_and_archived_after_a_day(life: MonitoredMatch) -> None:
     for _ in range(3):
         await life.poll(match(status="FT"))
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.COMPLETED
@@ -75,7 +75,7 @@ async def test_a_match_that_is_over_is_polled_for_corrections_and_archived_after
 async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_same(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
-    life = Life(store, cache, objects, {"other": ScriptedFeed(match()), "test": ScriptedFeed(match())})
+    life = MonitoredMatch(store, cache, objects, {"other": ScriptedFeed(match()), "test": ScriptedFeed(match())})
     await follow_matches(store, [(match(), FixtureStage.ACTIVE)], START)
     async with store.database.connection() as connection:
         await connection.execute(
@@ -93,14 +93,14 @@ async def test_a_match_that_ends_while_its_feed_is_paused_is_completed_all_the_s
 
 
 @pytest.mark.parametrize("status", ["HT", "BT", "SUSP", "INNBRK", "DRINKS", "LUNCH", "TEA", "RAIN", "STUMPS"])
-async def test_a_break_is_not_the_end(life: Life, status: str) -> None:
+async def test_a_break_is_not_the_end(life: MonitoredMatch, status: str) -> None:
     for _ in range(5):
         await life.poll(match(status=status))
     assert (await life.record()).state is MonitoringState.ACTIVE
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.ACTIVE
 
 
-async def test_stumps_last_over_night_and_the_match_goes_on(life: Life) -> None:
+async def test_stumps_last_over_night_and_the_match_goes_on(life: MonitoredMatch) -> None:
     await life.poll(match(status="STUMPS"))
     for _ in range(3):
         life.number += NIGHT // 3
@@ -109,18 +109,18 @@ async def test_stumps_last_over_night_and_the_match_goes_on(life: Life) -> None:
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.ACTIVE
 
 
-async def test_a_feed_that_never_answers_pauses_before_anything_was_heard(life: Life) -> None:
+async def test_a_feed_that_never_answers_pauses_before_anything_was_heard(life: MonitoredMatch) -> None:
     life.feed.down = FeedUnavailable("not yet")
     assert [await life.lives_on() for _ in range(5)] == [MonitoringState.DISCOVERED] * 4 + [MonitoringState.PAUSED]
     assert (await life.record()).updated_at is None
 
 
-async def test_a_match_that_is_found_when_it_is_over_was_never_active(life: Life) -> None:
+async def test_a_match_that_is_found_when_it_is_over_was_never_active(life: MonitoredMatch) -> None:
     life.feed.serve(match(status="FT"))
     assert await life.lives_on() is MonitoringState.COMPLETED
 
 
-async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: Life) -> None:
+async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: MonitoredMatch) -> None:
     assert await life.lives_on() is MonitoringState.ACTIVE
     life.feed.serve(match(status="FT"))
     assert await life.lives_on() is MonitoringState.COMPLETED
@@ -128,7 +128,7 @@ async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: Li
     assert await life.lives_on() is MonitoringState.ACTIVE
 
 
-async def test_a_match_that_is_played_on_after_a_day_comes_back_from_the_archive(life: Life) -> None:
+async def test_a_match_that_is_played_on_after_a_day_comes_back_from_the_archive(life: MonitoredMatch) -> None:
     """Its goal is still searched for, so it was never closed, and its feed is asked all the time."""
     for _ in range(3):
         await life.poll(match("23 home 7", status="FT"))

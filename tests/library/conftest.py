@@ -8,21 +8,21 @@ from found_footy.fixtures.store import FixtureStore
 from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.search import LibrarySearch
 from found_footy.storage.postgres import Database
-from tests.library.shelf import Shelf
-from tests.support.library_rows import Bench
+from tests.library.clip_rows import ClipRows
+from tests.support.library_rows import LibraryStores
 
 
 @pytest.fixture
-async def bench(database_url: str) -> AsyncIterator[Bench]:
+async def stores(database_url: str) -> AsyncIterator[LibraryStores]:
     database = Database(database_url)
     await database.open()
-    yield Bench(database)
+    yield LibraryStores(database)
     await database.close()
 
 
 @pytest.fixture
-def shelf(store: FixtureStore) -> Shelf:
-    return Shelf(store.database)
+def clip_rows(store: FixtureStore) -> ClipRows:
+    return ClipRows(store.database)
 
 
 @pytest.fixture

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.support.library_rows import NOW, Bench
+from tests.support.library_rows import NOW, LibraryStores
 
 GOAL = "7001_40_306_Goal_1"
 VIDEO = "a" * 32
 
 
 async def add_goal(
-    bench: Bench, videos: Mapping[str, str] | None = None, *, sport: str = "football", also: str = "seq = 1"
+    stores: LibraryStores, videos: Mapping[str, str] | None = None, *, sport: str = "football", also: str = "seq = 1"
 ) -> None:
     """A penalty in the last minute whose search has ended; `also` is set on the event after that."""
-    async with bench.database.connection() as connection:
+    async with stores.database.connection() as connection:
         await connection.execute(
             "insert into fixtures (id, feed, sport, stage, status, kickoff, league_id, league_name, home_id, home_name,"
             " away_id, away_name, added_at, activated_at)"

@@ -33,7 +33,7 @@ async def stored(objects: ThreadedObjectStore) -> ThreadedObjectStore:
     return objects
 
 
-class Counting:
+class CountingObjects:
     def __init__(self, objects: ThreadedObjectStore) -> None:
         self._objects = objects
         self.got: list[str] = []
@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Path:
 
 
 async def test_a_master_is_downloaded_once_for_concurrent_users(stored: ThreadedObjectStore, place: Path) -> None:
-    counting = Counting(stored)
+    counting = CountingObjects(stored)
     disk = MasterCache(counting, place, max_idle=1)  # type: ignore[arg-type]
 
     async def look(id_: int) -> bytes:
@@ -120,7 +120,7 @@ def test_errors_contain_no_local_paths() -> None:
     assert without_path(error) == "the file: it is cut off"
 
 
-class Notes:
+class ProgressStore:
     def __init__(self) -> None:
         self.shares: list[float] = []
         self.away = True
@@ -133,7 +133,7 @@ class Notes:
 
 
 async def test_progress_is_saved_again_after_a_store_failure() -> None:
-    notes = Notes()
+    notes = ProgressStore()
     async with report_progress(notes.save_progress, 1, lambda: NOW, every=0.001) as note:
         note.part(0.5, 1.0)(0.5)
         while not notes.shares:

@@ -13,7 +13,7 @@ from found_footy.library.models import clip_file_key, master_key, sprite_key, up
 from found_footy.library.scrub import ScrubReport, is_abandoned, merge_sorted, scrub
 from found_footy.library.store import LibraryStore
 from found_footy.storage.objects.store import ThreadedObjectStore
-from tests.support.library_world import Filmed, film, put
+from tests.support.library_world import CutSource, film, put
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -24,7 +24,7 @@ async def library(store: FixtureStore) -> LibraryStore:
 
 
 @pytest.fixture
-async def filmed(library: LibraryStore, objects: ThreadedObjectStore) -> Filmed:
+async def filmed(library: LibraryStore, objects: ThreadedObjectStore) -> CutSource:
     made = await film(library, objects, (0.4, 0.4))
     # The source was an upload, of which the test's world has no object.
     await library.mark_deleted(await library.pending_deletions(10))
@@ -64,7 +64,9 @@ def test_recent_objects_are_not_abandoned(key: str, age: timedelta, abandoned: b
     assert is_abandoned(key, now - age, now) is abandoned
 
 
-async def test_a_library_in_order_is_clean(library: LibraryStore, objects: ThreadedObjectStore, filmed: Filmed) -> None:
+async def test_a_library_in_order_is_clean(
+    library: LibraryStore, objects: ThreadedObjectStore, filmed: CutSource
+) -> None:
     assert await scrub(library, objects, later(), delete=True) == ScrubReport(5, 5, 0, 0, 0, 0)
 
 
@@ -72,7 +74,7 @@ async def test_a_library_in_order_is_clean(library: LibraryStore, objects: Threa
 async def test_missing_and_unknown_objects_are_found_and_only_abandoned_ones_deleted(
     library: LibraryStore,
     objects: ThreadedObjectStore,
-    filmed: Filmed,
+    filmed: CutSource,
     monkeypatch: pytest.MonkeyPatch,
     piece: int,
 ) -> None:
@@ -100,7 +102,7 @@ async def test_missing_and_unknown_objects_are_found_and_only_abandoned_ones_del
 
 
 async def test_queued_objects_are_neither_missing_nor_unknown(
-    library: LibraryStore, objects: ThreadedObjectStore, filmed: Filmed, tmp_path: Path
+    library: LibraryStore, objects: ThreadedObjectStore, filmed: CutSource, tmp_path: Path
 ) -> None:
     await library.release_files(filmed.clips[0])
     seen = await scrub(library, objects, later(), delete=True)

@@ -33,7 +33,7 @@ from found_footy.library.stages import FIRST_RETRY_DELAY, STAGES, FindWorkInput,
 from found_footy.library.submissions import default_title
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.library.goals import GOAL, VIDEO, add_goal
-from tests.support.library_rows import Bench
+from tests.support.library_rows import LibraryStores
 from tests.support.library_system import FRAMES, KEYFRAMES, SCENES, LibrarySystem, film_bytes, library_system
 
 pytestmark = pytest.mark.timeout(300)
@@ -256,7 +256,7 @@ async def test_an_archived_clip_loses_its_files_and_stays_a_tile(system: Library
 
 async def test_archiving_keeps_the_goals_own_file(system: LibrarySystem, store: FixtureStore) -> None:
     """A video of one scene: its clip has no file of its own, and what it shows would stay for ever."""
-    await add_goal(Bench(store.database))
+    await add_goal(LibraryStores(store.database))
     published = clip_key(7001, GOAL, VIDEO)
     await system.put(published, film_bytes(scenes=1))
     assert await system.store.import_published_clips(system.clock(), 9) == 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from found_footy.errors import EmbeddingError, SettingsError
 from found_footy.library import onnx_embedders as mobilenet
 from found_footy.library.onnx_embedders import DIMENSIONS, MobileNetEmbedder
-from tests.library.drawn import Picture, compressed, cropped, drawn, mirrored, same
+from tests.library.scene_pictures import Picture, compressed, cropped, draw_scene, mirrored, same
 
 SCENES = 24
 
@@ -25,7 +25,7 @@ def model() -> MobileNetEmbedder:
 
 @pytest.fixture(scope="module")
 def pictures() -> list[Picture]:
-    return [drawn(number) for number in range(SCENES)]
+    return [draw_scene(number) for number in range(SCENES)]
 
 
 @pytest.fixture(scope="module")

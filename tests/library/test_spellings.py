@@ -7,7 +7,7 @@ import pytest
 from found_footy.fixtures.store import FixtureStore
 from found_footy.library.moments import SearchFilter, parse_query
 from found_footy.library.search import LibrarySearch
-from tests.library.shelf import GOAL, Shelf
+from tests.library.clip_rows import GOAL, ClipRows
 
 CASES = [
     # (as it is known, as it is asked for, whether it is found)
@@ -59,8 +59,8 @@ async def test_a_name_is_found_in_each_of_its_spellings(
             assert row["it"] is is_found, question
 
 
-async def test_spellings_combine_with_words_and_filters(shelf: Shelf, search_store: LibrarySearch) -> None:
-    (clip,) = await shelf.put("a film", {**GOAL, "player": "Thomas Müller", "home": "Bayern München"})
+async def test_spellings_combine_with_words_and_filters(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
+    (clip,) = await clip_rows.add("a film", {**GOAL, "player": "Thomas Müller", "home": "Bayern München"})
     for wanted in (
         SearchFilter(parse_query("mueller muenchen")),
         SearchFilter(player="mueller"),
@@ -69,6 +69,6 @@ async def test_spellings_combine_with_words_and_filters(shelf: Shelf, search_sto
         assert [hit.clip_id for hit in await search_store.matching(wanted, 9)] == [clip]
 
 
-async def test_a_film_is_found_by_its_submitted_team(shelf: Shelf, search_store: LibrarySearch) -> None:
-    (clip,) = await shelf.put("a film", {"team": "Liverpool"})
+async def test_a_film_is_found_by_its_submitted_team(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
+    (clip,) = await clip_rows.add("a film", {"team": "Liverpool"})
     assert [hit.clip_id for hit in await search_store.matching(SearchFilter(team="liverpool"), 9)] == [clip]

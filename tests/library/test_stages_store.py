@@ -22,7 +22,7 @@ from found_footy.library.stages import (
 from found_footy.operations.models import LibraryStageUse
 from found_footy.operations.store import OperationsStore
 from found_footy.text import MAX_ERROR_TEXT
-from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, Bench, master, pending
+from tests.support.library_rows import ANNA, DETECTOR, NOW, UNDO_FOR, LibraryStores, master, pending
 
 SETTLED = NOW + UNDO_FOR
 MODELS = {"mobilenet_v3_small": "1"}
@@ -32,9 +32,9 @@ ALL_STATES = [
 ]
 
 
-async def put_in(bench: Bench, item: ItemKind, state: str) -> int:
+async def put_in(stores: LibraryStores, item: ItemKind, state: str) -> int:
     """An item in this state, however it came there."""
-    async with bench.database.connection() as connection:
+    async with stores.database.connection() as connection:
         source = await connection.execute(
             "insert into library_sources (kind, state, title, url, frames, rate_num, rate_den, width, height, audio,"
             " file_size, file_md5) values ('url', %s, 'film', 'x', 100, 25, 1, 320, 180, true, 1, 'x') returning id",
@@ -49,132 +49,138 @@ async def put_in(bench: Bench, item: ItemKind, state: str) -> int:
     return source_id if item is ItemKind.SOURCE else clip_id
 
 
-async def work(bench: Bench, stage: str, now: datetime = NOW, models: dict[str, str] | None = None) -> list[int]:
-    return await pending(bench.library, stage, MODELS if models is None else models, now)
+async def work(
+    stores: LibraryStores, stage: str, now: datetime = NOW, models: dict[str, str] | None = None
+) -> list[int]:
+    return await pending(stores.library, stage, MODELS if models is None else models, now)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-async def test_a_stage_takes_its_states_and_no_other(bench: Bench, stage: LibraryStage) -> None:
+async def test_a_stage_takes_its_states_and_no_other(stores: LibraryStores, stage: LibraryStage) -> None:
     for item, state in ALL_STATES:
         if item is not stage.item:
             continue
-        id_ = await put_in(bench, item, state)
+        id_ = await put_in(stores, item, state)
         may = state in (stage.takes, stage.working, stage.failed)
 
-        assert await bench.library.begin(stage, id_, NOW) is may, state
+        assert await stores.library.begin(stage, id_, NOW) is may, state
 
-        found = await (bench.library.source(id_) if item is ItemKind.SOURCE else bench.library.clip(id_))
+        found = await (stores.library.source(id_) if item is ItemKind.SOURCE else stores.library.clip(id_))
         assert found.state == (stage.working if may else state)
         if not may:
-            assert not await bench.library.finish(stage, id_, NOW)
-            await bench.library.fail(stage, id_, "late", "MediaBroken", True, NOW)
+            assert not await stores.library.finish(stage, id_, NOW)
+            await stores.library.fail(stage, id_, "late", "MediaBroken", True, NOW)
         else:
-            assert await bench.library.finish(stage, id_, NOW)
-            assert not await bench.library.finish(stage, id_, NOW), "a second time"
-        after = await (bench.library.source(id_) if item is ItemKind.SOURCE else bench.library.clip(id_))
+            assert await stores.library.finish(stage, id_, NOW)
+            assert not await stores.library.finish(stage, id_, NOW), "a second time"
+        after = await (stores.library.source(id_) if item is ItemKind.SOURCE else stores.library.clip(id_))
         assert after.state == (stage.done if may else state)
         assert after.error is None
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-async def test_a_failure_is_recorded_and_backs_off(bench: Bench, stage: LibraryStage) -> None:
-    id_ = await put_in(bench, stage.item, stage.takes)
-    assert await bench.library.begin(stage, id_, NOW)
-    await bench.library.fail(stage, id_, "no\x00 picture " + "x" * 5000, "MediaBroken", True, NOW)
-    await bench.library.fail(stage, id_, "told twice", "MediaBroken", True, NOW)
+async def test_a_failure_is_recorded_and_backs_off(stores: LibraryStores, stage: LibraryStage) -> None:
+    id_ = await put_in(stores, stage.item, stage.takes)
+    assert await stores.library.begin(stage, id_, NOW)
+    await stores.library.fail(stage, id_, "no\x00 picture " + "x" * 5000, "MediaBroken", True, NOW)
+    await stores.library.fail(stage, id_, "told twice", "MediaBroken", True, NOW)
 
-    found = await (bench.library.source(id_) if stage.item is ItemKind.SOURCE else bench.library.clip(id_))
+    found = await (stores.library.source(id_) if stage.item is ItemKind.SOURCE else stores.library.clip(id_))
     assert (found.state, found.error_kind, found.failures) == (stage.failed, "MediaBroken", 1)
     assert found.error is not None
     assert found.error.startswith("no picture x")
     assert len(found.error) == MAX_ERROR_TEXT
     assert found.retry_at == NOW + FIRST_RETRY_DELAY
-    assert id_ not in await work(bench, stage.name)
-    assert id_ in await work(bench, stage.name, NOW + FIRST_RETRY_DELAY)
+    assert id_ not in await work(stores, stage.name)
+    assert id_ in await work(stores, stage.name, NOW + FIRST_RETRY_DELAY)
     others = [each for each in STAGES if each is not stage and each.failed is stage.failed]
     for other in others:
-        assert id_ not in await work(bench, other.name, NOW + FIRST_RETRY_DELAY), "it is the other stage's to try again"
-        assert not await bench.library.begin(other, id_, NOW + FIRST_RETRY_DELAY)
+        assert id_ not in await work(stores, other.name, NOW + FIRST_RETRY_DELAY), (
+            "it is the other stage's to try again"
+        )
+        assert not await stores.library.begin(other, id_, NOW + FIRST_RETRY_DELAY)
 
 
 @pytest.mark.parametrize("retryable", [True, False])
-async def test_an_item_that_fails_while_the_stage_works_for_others_is_parked(bench: Bench, retryable: bool) -> None:
+async def test_an_item_that_fails_while_the_stage_works_for_others_is_parked(
+    stores: LibraryStores, retryable: bool
+) -> None:
     stage = stage_named("sprites")
-    clip, *others = await bench.cut(frames=400, cuts=range(40, 400, 40))
+    clip, *others = await stores.cut(frames=400, cuts=range(40, 400, 40))
     for number in range(MAX_STAGE_FAILURES if retryable else 1):
         now = NOW + timedelta(hours=number)
-        assert await bench.library.begin(stage, clip.id, now)
-        await bench.library.fail(stage, clip.id, "broken", "MediaBroken", retryable, now)
-        await bench.prepare(others[number], now + timedelta(minutes=1))
-    assert clip.id not in await work(bench, "sprites", NOW + timedelta(days=9))
+        assert await stores.library.begin(stage, clip.id, now)
+        await stores.library.fail(stage, clip.id, "broken", "MediaBroken", retryable, now)
+        await stores.prepare(others[number], now + timedelta(minutes=1))
+    assert clip.id not in await work(stores, "sprites", NOW + timedelta(days=9))
 
-    await bench.library.retry(None, clip.id, NOW)
+    await stores.library.retry(None, clip.id, NOW)
 
-    assert clip.id in await work(bench, "sprites")
-    found = await bench.library.clip(clip.id)
+    assert clip.id in await work(stores, "sprites")
+    found = await stores.library.clip(clip.id)
     assert (found.failures, found.error, found.state) == (0, "broken", ClipState.SPRITE_FAILED)
-    await bench.prepare(clip)
-    found = await bench.library.clip(clip.id)
+    await stores.prepare(clip)
+    found = await stores.library.clip(clip.id)
     assert (found.failures, found.error, found.error_kind, found.retry_at) == (0, None, None, None)
 
 
-async def test_an_outage_parks_nothing_and_its_items_are_retried_once_it_is_over(bench: Bench) -> None:
+async def test_an_outage_parks_nothing_and_its_items_are_retried_once_it_is_over(stores: LibraryStores) -> None:
     stage = stage_named("sprites")
-    one, two, three = await bench.cut()
+    one, two, three = await stores.cut()
     now = NOW
     for number in range(12):
         now = NOW + timedelta(hours=number)
         for clip in (one, two):
-            assert await bench.library.begin(stage, clip.id, now)
-            await bench.library.fail(stage, clip.id, "no connection", "ObjectStoreUnavailable", True, now)
+            assert await stores.library.begin(stage, clip.id, now)
+            await stores.library.fail(stage, clip.id, "no connection", "ObjectStoreUnavailable", True, now)
     soon = now + FIRST_RETRY_DELAY
-    assert await work(bench, "sprites", soon) == [three.id], "both back off"
-    await bench.prepare(three, now + timedelta(minutes=1))
-    assert await work(bench, "sprites", soon - timedelta(seconds=1)) == []
-    assert await work(bench, "sprites", soon) == [one.id, two.id], "the stage works again"
+    assert await work(stores, "sprites", soon) == [three.id], "both back off"
+    await stores.prepare(three, now + timedelta(minutes=1))
+    assert await work(stores, "sprites", soon - timedelta(seconds=1)) == []
+    assert await work(stores, "sprites", soon) == [one.id, two.id], "the stage works again"
 
 
 @pytest.mark.parametrize(("stage", "expected"), [(None, 2), ("sprites", 1), ("splice", 0)])
-async def test_all_failed_items_are_retried_at_once(bench: Bench, stage: str | None, expected: int) -> None:
-    (clip,) = await bench.cut(cuts=())
-    source_id = await bench.new_source("other")
+async def test_all_failed_items_are_retried_at_once(stores: LibraryStores, stage: str | None, expected: int) -> None:
+    (clip,) = await stores.cut(cuts=())
+    source_id = await stores.new_source("other")
     for name, id_ in (("sprites", clip.id), ("download", source_id)):
-        assert await bench.library.begin(stage_named(name), id_, NOW)
-        await bench.library.fail(stage_named(name), id_, "broken", "MediaBroken", False, NOW)
-    assert await bench.library.retry_failed(NOW, stage) == expected
-    assert len(await work(bench, "sprites")) + len(await work(bench, "download")) == expected
+        assert await stores.library.begin(stage_named(name), id_, NOW)
+        await stores.library.fail(stage_named(name), id_, "broken", "MediaBroken", False, NOW)
+    assert await stores.library.retry_failed(NOW, stage) == expected
+    assert len(await work(stores, "sprites")) + len(await work(stores, "download")) == expected
     with pytest.raises(BadRequest, match="choose from download, splice"):
-        await bench.library.retry_failed(NOW, "unknown")
+        await stores.library.retry_failed(NOW, "unknown")
 
 
-async def test_pending_work_carries_the_length_of_the_video(bench: Bench) -> None:
-    clips = await bench.cut()
-    source_id = await bench.new_source("other")
-    found = {(each.stage, each.item): each.seconds for each in await bench.library.pending_work(MODELS, NOW, 9)}
+async def test_pending_work_carries_the_length_of_the_video(stores: LibraryStores) -> None:
+    clips = await stores.cut()
+    source_id = await stores.new_source("other")
+    found = {(each.stage, each.item): each.seconds for each in await stores.library.pending_work(MODELS, NOW, 9)}
     lengths = {("sprites", clip.id): clip.frames / 25 for clip in clips}
     assert found == {**lengths, ("download", source_id): 0.0}
 
 
-async def test_progress_of_a_clip_is_published_while_its_stage_runs(bench: Bench) -> None:
-    clip, *_ = await bench.cut()
-    await bench.library.save_clip_progress(clip.id, 0.3, NOW)  # the stage has not begun
-    async with bench.stage("sprites", clip.id):
-        await bench.library.save_clip_progress(clip.id, 0.4, NOW)
-        assert (await bench.rows("library_clips"))[0]["progress"] == pytest.approx(0.4)
-    assert (await bench.rows("library_clips"))[0]["progress"] is None
-    assert [each.get("progress") for each in await bench.news("library.clip")] == [None, 0.4, None]
+async def test_progress_of_a_clip_is_published_while_its_stage_runs(stores: LibraryStores) -> None:
+    clip, *_ = await stores.cut()
+    await stores.library.save_clip_progress(clip.id, 0.3, NOW)  # the stage has not begun
+    async with stores.stage("sprites", clip.id):
+        await stores.library.save_clip_progress(clip.id, 0.4, NOW)
+        assert (await stores.rows("library_clips"))[0]["progress"] == pytest.approx(0.4)
+    assert (await stores.rows("library_clips"))[0]["progress"] is None
+    assert [each.get("progress") for each in await stores.news("library.clip")] == [None, 0.4, None]
 
 
-async def test_durations_failures_and_backlog_of_stages_are_measured(bench: Bench) -> None:
-    one, two, three = await bench.cut()
+async def test_durations_failures_and_backlog_of_stages_are_measured(stores: LibraryStores) -> None:
+    one, two, three = await stores.cut()
     sprites = stage_named("sprites")
     for seconds, clip in ((4, one), (8, two)):
-        assert await bench.library.begin(sprites, clip.id, NOW)
-        assert await bench.library.finish(sprites, clip.id, NOW + timedelta(seconds=seconds))
-    assert await bench.library.begin(sprites, three.id, NOW)
-    await bench.library.fail(sprites, three.id, "broken", "MediaBroken", False, NOW)
-    await bench.new_source("other")
-    facts = await OperationsStore(bench.database).facts(NOW)
+        assert await stores.library.begin(sprites, clip.id, NOW)
+        assert await stores.library.finish(sprites, clip.id, NOW + timedelta(seconds=seconds))
+    assert await stores.library.begin(sprites, three.id, NOW)
+    await stores.library.fail(sprites, three.id, "broken", "MediaBroken", False, NOW)
+    await stores.new_source("other")
+    facts = await OperationsStore(stores.database).facts(NOW)
     stages = {each.stage: each for each in facts.library}
     assert list(stages) == [each.name for each in STAGES]
     assert stages["sprites"] == LibraryStageUse("sprites", 0, 0, 0, parked=1, done=2, failed=1, seconds=12.0)
@@ -182,94 +188,94 @@ async def test_durations_failures_and_backlog_of_stages_are_measured(bench: Benc
     assert (stages["download"].waiting, stages["keyframes"].mean_seconds) == (1, None)
 
 
-async def test_failures_of_one_stage_are_not_counted_for_the_next(bench: Bench) -> None:
-    source_id = await bench.new_source()
+async def test_failures_of_one_stage_are_not_counted_for_the_next(stores: LibraryStores) -> None:
+    source_id = await stores.new_source()
     download, splice = stage_named("download"), stage_named("splice")
     for _ in range(2):
-        await bench.library.begin(download, source_id, NOW)
-        await bench.library.fail(download, source_id, "away", "DownloadUnavailable", True, NOW)
-    await bench.run("download", source_id)
-    await bench.library.begin(splice, source_id, NOW)
-    await bench.library.fail(splice, source_id, "broken", "MediaBroken", True, NOW)
-    assert (await bench.library.source(source_id)).failures == 1
+        await stores.library.begin(download, source_id, NOW)
+        await stores.library.fail(download, source_id, "away", "DownloadUnavailable", True, NOW)
+    await stores.run("download", source_id)
+    await stores.library.begin(splice, source_id, NOW)
+    await stores.library.fail(splice, source_id, "broken", "MediaBroken", True, NOW)
+    assert (await stores.library.source(source_id)).failures == 1
 
 
-async def test_an_item_that_could_not_begin_fails_too(bench: Bench) -> None:
-    (clip,) = await bench.cut(cuts=())
-    await bench.library.fail(stage_named("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
-    assert (await bench.library.clip(clip.id)).state is ClipState.SPRITE_FAILED
+async def test_an_item_that_could_not_begin_fails_too(stores: LibraryStores) -> None:
+    (clip,) = await stores.cut(cuts=())
+    await stores.library.fail(stage_named("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
+    assert (await stores.library.clip(clip.id)).state is ClipState.SPRITE_FAILED
 
 
-async def test_only_failed_items_can_be_retried(bench: Bench) -> None:
+async def test_only_failed_items_can_be_retried(stores: LibraryStores) -> None:
     for item, state in ALL_STATES:
-        id_ = await put_in(bench, item, state)
+        id_ = await put_in(stores, item, state)
         source_id, clip_id = (id_, None) if item is ItemKind.SOURCE else (None, id_)
         if any(stage.item is item and stage.failed == state for stage in STAGES):
-            await bench.library.retry(source_id, clip_id, NOW)
+            await stores.library.retry(source_id, clip_id, NOW)
         else:
             with pytest.raises(EditRefused, match=f"{item} {id_} has not failed"):
-                await bench.library.retry(source_id, clip_id, NOW)
+                await stores.library.retry(source_id, clip_id, NOW)
 
 
-async def test_retry_needs_one_existing_item(bench: Bench) -> None:
+async def test_retry_needs_one_existing_item(stores: LibraryStores) -> None:
     for source_id, clip_id in ((4711, None), (None, 4711)):
         with pytest.raises(NotFound, match="4711"):
-            await bench.library.retry(source_id, clip_id, NOW)
+            await stores.library.retry(source_id, clip_id, NOW)
     for both in (None, 1):
         with pytest.raises(BadRequest):
-            await bench.library.retry(both, both, NOW)
+            await stores.library.retry(both, both, NOW)
 
 
-async def test_no_stage_takes_a_clip_within_its_undo_window(bench: Bench) -> None:
-    one, two, three = await bench.ready()
-    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
-    await bench.review.decide(ActionKind.ARCHIVE, [two.id], ANNA)
-    split = await bench.review.split(three.id, 80, ANNA)
+async def test_no_stage_takes_a_clip_within_its_undo_window(stores: LibraryStores) -> None:
+    one, two, three = await stores.ready()
+    await stores.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await stores.review.decide(ActionKind.ARCHIVE, [two.id], ANNA)
+    split = await stores.review.split(three.id, 80, ANNA)
     soon = SETTLED - timedelta(microseconds=1)
 
     for stage in STAGES:
-        assert await work(bench, stage.name, soon) == []
-    assert not await bench.library.begin(stage_named("keyframes"), one.id, soon)
-    assert await work(bench, "keyframes", SETTLED) == [one.id]
-    assert await work(bench, "clean-up", SETTLED) == [two.id]
-    assert await work(bench, "sprites", SETTLED) == [], "it is not settled"
-    await bench.review.settle_edit(split.id, SETTLED)
-    assert await work(bench, "sprites", SETTLED) == list(split.made)
-    assert await work(bench, "clean-up", SETTLED) == [two.id, three.id]
+        assert await work(stores, stage.name, soon) == []
+    assert not await stores.library.begin(stage_named("keyframes"), one.id, soon)
+    assert await work(stores, "keyframes", SETTLED) == [one.id]
+    assert await work(stores, "clean-up", SETTLED) == [two.id]
+    assert await work(stores, "sprites", SETTLED) == [], "it is not settled"
+    await stores.review.settle_edit(split.id, SETTLED)
+    assert await work(stores, "sprites", SETTLED) == list(split.made)
+    assert await work(stores, "clean-up", SETTLED) == [two.id, three.id]
 
 
-async def test_a_clip_that_was_split_while_approved_gets_no_keyframes(bench: Bench) -> None:
-    one, *_ = await bench.ready()
-    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
-    await bench.review.split(one.id, 10, ANNA)
+async def test_a_clip_that_was_split_while_approved_gets_no_keyframes(stores: LibraryStores) -> None:
+    one, *_ = await stores.ready()
+    await stores.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await stores.review.split(one.id, 10, ANNA)
     # Its time is over, and nobody has settled the edit yet.
-    assert await work(bench, "keyframes", SETTLED) == []
-    assert not await bench.library.begin(stage_named("keyframes"), one.id, SETTLED)
+    assert await work(stores, "keyframes", SETTLED) == []
+    assert not await stores.library.begin(stage_named("keyframes"), one.id, SETTLED)
 
 
-async def test_pending_work_is_limited_and_oldest_first(bench: Bench) -> None:
-    clips = await bench.cut(cuts=range(10, 100, 10))
-    found = await pending(bench.library, "sprites", {}, NOW, 3)
+async def test_pending_work_is_limited_and_oldest_first(stores: LibraryStores) -> None:
+    clips = await stores.cut(cuts=range(10, 100, 10))
+    found = await pending(stores.library, "sprites", {}, NOW, 3)
     assert found == [clip.id for clip in clips[:3]]
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-async def test_goals_and_submissions_use_separate_lanes(bench: Bench, stage: LibraryStage) -> None:
-    film, goal, again = [await put_in(bench, stage.item, stage.takes) for _ in range(3)]
+async def test_goals_and_submissions_use_separate_lanes(stores: LibraryStores, stage: LibraryStage) -> None:
+    film, goal, again = [await put_in(stores, stage.item, stage.takes) for _ in range(3)]
     clips = "select source_id from library_clips where id = any(%(goals)s)"
     of_goals = clips if stage.item is ItemKind.CLIP else "select unnest(%(goals)s)"
-    async with bench.database.connection() as connection:
+    async with stores.database.connection() as connection:
         await connection.execute(
             "update library_sources set kind = 'goal', event_id = id::text, video_md5 = 'x'"
             f" where id in ({of_goals})".encode(),
             {"goals": [goal, again]},
         )
         await connection.execute("insert into library_embeddings (clip_id) select id from library_clips")
-    assert await bench.library.begin(stage, again, NOW), "who died at it left it so"
+    assert await stores.library.begin(stage, again, NOW), "who died at it left it so"
 
-    found = {lane: await pending(bench.library, stage.name, MODELS, NOW, lane=lane) for lane in Lane}
+    found = {lane: await pending(stores.library, stage.name, MODELS, NOW, lane=lane) for lane in Lane}
     assert found == {Lane.GOALS: [goal, again], Lane.FILMS: [film]}
-    assert await pending(bench.library, stage.name, MODELS, NOW) == [film, goal, again]
+    assert await pending(stores.library, stage.name, MODELS, NOW) == [film, goal, again]
 
 
 @pytest.mark.parametrize(
@@ -284,67 +290,67 @@ async def test_goals_and_submissions_use_separate_lanes(bench: Bench, stage: Lib
     ],
 )
 async def test_a_clip_is_embedded_again_for_another_model_or_version(
-    bench: Bench, models: dict[str, str], lacks: bool
+    stores: LibraryStores, models: dict[str, str], lacks: bool
 ) -> None:
-    one, two, _ = await bench.ready()
+    one, two, _ = await stores.ready()
     for clip in (one, two):
-        await bench.review.decide(ActionKind.APPROVE, [clip.id], ANNA)
-        await bench.run("keyframes", clip.id, SETTLED)
-    assert await work(bench, "re-embedding", SETTLED, models) == [], "it was never embedded"
-    await bench.run("embeddings", one.id, SETTLED)
-    async with bench.database.connection() as connection:
+        await stores.review.decide(ActionKind.APPROVE, [clip.id], ANNA)
+        await stores.run("keyframes", clip.id, SETTLED)
+    assert await work(stores, "re-embedding", SETTLED, models) == [], "it was never embedded"
+    await stores.run("embeddings", one.id, SETTLED)
+    async with stores.database.connection() as connection:
         await connection.execute("update library_embeddings set mobilenet_v3_small_version = '1'")
 
-    assert await work(bench, "re-embedding", SETTLED, models) == ([one.id] if lacks else [])
-    assert await work(bench, "embeddings", SETTLED, models) == [two.id]
+    assert await work(stores, "re-embedding", SETTLED, models) == ([one.id] if lacks else [])
+    assert await work(stores, "embeddings", SETTLED, models) == [two.id]
 
 
-async def test_stages_with_one_working_state_are_distinguished(bench: Bench) -> None:
-    one, *_ = await bench.ready()
-    await bench.review.decide(ActionKind.APPROVE, [one.id], ANNA)
-    await bench.run("keyframes", one.id, SETTLED)
-    await bench.run("embeddings", one.id, SETTLED)
-    assert await work(bench, "re-embedding", SETTLED) == [one.id], "no model was switched on"
-    assert await bench.library.begin(stage_named("re-embedding"), one.id, SETTLED)
+async def test_stages_with_one_working_state_are_distinguished(stores: LibraryStores) -> None:
+    one, *_ = await stores.ready()
+    await stores.review.decide(ActionKind.APPROVE, [one.id], ANNA)
+    await stores.run("keyframes", one.id, SETTLED)
+    await stores.run("embeddings", one.id, SETTLED)
+    assert await work(stores, "re-embedding", SETTLED) == [one.id], "no model was switched on"
+    assert await stores.library.begin(stage_named("re-embedding"), one.id, SETTLED)
 
-    assert await work(bench, "embeddings", SETTLED) == []
-    assert not await bench.library.begin(stage_named("embeddings"), one.id, SETTLED)
-    assert not await bench.library.finish(stage_named("embeddings"), one.id, SETTLED)
+    assert await work(stores, "embeddings", SETTLED) == []
+    assert not await stores.library.begin(stage_named("embeddings"), one.id, SETTLED)
+    assert not await stores.library.finish(stage_named("embeddings"), one.id, SETTLED)
     # Whoever was at it may be gone: it is taken again, whatever vectors there are.
-    assert await work(bench, "re-embedding", SETTLED, {}) == [one.id]
-    assert await bench.library.finish(stage_named("re-embedding"), one.id, SETTLED)
+    assert await work(stores, "re-embedding", SETTLED, {}) == [one.id]
+    assert await stores.library.finish(stage_named("re-embedding"), one.id, SETTLED)
 
 
-async def test_invalid_model_names_are_rejected(bench: Bench) -> None:
+async def test_invalid_model_names_are_rejected(stores: LibraryStores) -> None:
     with pytest.raises(BadRequest, match="invalid model name"):
-        await work(bench, "re-embedding", NOW, {'x" or true --': "1"})
+        await work(stores, "re-embedding", NOW, {'x" or true --': "1"})
 
 
-async def test_each_state_change_is_published(bench: Bench) -> None:
-    source_id = await bench.new_source()
-    async with bench.stage("download", source_id):
-        await bench.library.save_master(source_id, master())
-    async with bench.stage("splice", source_id):
-        await bench.library.save_scenes(source_id, "film", DETECTOR, [])
-    (clip,) = await bench.library.clips_of(source_id)
-    await bench.prepare(clip)
-    await bench.library.save_progress(source_id, 0.5, NOW)  # nobody is at it any more
-    states = [news["state"] for news in await bench.news("library.source")]
+async def test_each_state_change_is_published(stores: LibraryStores) -> None:
+    source_id = await stores.new_source()
+    async with stores.stage("download", source_id):
+        await stores.library.save_master(source_id, master())
+    async with stores.stage("splice", source_id):
+        await stores.library.save_scenes(source_id, "film", DETECTOR, [])
+    (clip,) = await stores.library.clips_of(source_id)
+    await stores.prepare(clip)
+    await stores.library.save_progress(source_id, 0.5, NOW)  # nobody is at it any more
+    states = [news["state"] for news in await stores.news("library.source")]
     assert states == ["new", "downloading", "downloaded", "splicing", "spliced"]
-    assert await bench.news("library.clip") == [
+    assert await stores.news("library.clip") == [
         {"clip": clip.id, "source": clip.source_id, "state": state, "live": True}
         for state in ("generating_sprite", "pending_review")
     ]
 
 
-async def test_a_repeated_begin_is_published_once(bench: Bench) -> None:
-    source_id = await bench.new_source()
+async def test_a_repeated_begin_is_published_once(stores: LibraryStores) -> None:
+    source_id = await stores.new_source()
     for _ in range(3):
-        assert await bench.library.begin(stage_named("download"), source_id, NOW)
-    assert [news["state"] for news in await bench.news("library.source")] == ["new", "downloading"]
+        assert await stores.library.begin(stage_named("download"), source_id, NOW)
+    assert [news["state"] for news in await stores.news("library.source")] == ["new", "downloading"]
 
 
-async def test_the_schema_rejects_unknown_states(bench: Bench) -> None:
+async def test_the_schema_rejects_unknown_states(stores: LibraryStores) -> None:
     for item in ItemKind:
         with pytest.raises(psycopg.IntegrityError):
-            await put_in(bench, item, "lost")
+            await put_in(stores, item, "lost")

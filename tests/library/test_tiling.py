@@ -68,7 +68,7 @@ def test_tiling_errors_are_located(clips: list[LibraryClip], fault: str | None) 
     assert tiling_error(10, clips) == fault
 
 
-class Cutting(RuleBasedStateMachine):
+class TilingMachine(RuleBasedStateMachine):
     """The rows of one source, changed as a store changes them."""
 
     actions = Bundle("actions")
@@ -213,5 +213,5 @@ class Cutting(RuleBasedStateMachine):
             assert tiling_error(self.frames, list(self.clips.values())) is None
 
 
-TestCutting = Cutting.TestCase
+TestCutting = TilingMachine.TestCase
 TestCutting.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 
 from found_footy.errors import MediaTooLarge
 from found_footy.library.models import LibraryClip
-from tests.support.library_rows import DETECTOR, Bench, master
+from tests.support.library_rows import DETECTOR, LibraryStores, master
 
 
 def lay(*tiles: tuple[int, int], live: bool = True) -> str:
@@ -51,16 +51,16 @@ DROP = "delete from library_clips where source_id = %(source)s and first_frame =
                       " select max(id), 0, 100, 'spliced' from library_sources"], id="a source without a film"),
     ],
 )  # fmt: skip
-async def test_the_schema_rejects_gaps_and_overlaps(bench: Bench, statements: Sequence[str]) -> None:
-    clips = await bench.cut()
-    await bench.new_source("without a film")
-    before = await bench.rows("library_clips")
+async def test_the_schema_rejects_gaps_and_overlaps(stores: LibraryStores, statements: Sequence[str]) -> None:
+    clips = await stores.cut()
+    await stores.new_source("without a film")
+    before = await stores.rows("library_clips")
 
     with pytest.raises(psycopg.IntegrityError):
-        await _write(bench, clips, statements)
+        await _write(stores, clips, statements)
 
-    assert await bench.rows("library_clips") == before
-    assert await bench.tiles(clips[0].source_id) == [(0, 40), (40, 70), (70, 100)]
+    assert await stores.rows("library_clips") == before
+    assert await stores.tiles(clips[0].source_id) == [(0, 40), (40, 70), (70, 100)]
 
 
 @pytest.mark.parametrize(
@@ -80,25 +80,25 @@ async def test_the_schema_rejects_gaps_and_overlaps(bench: Bench, statements: Se
     ],
 )  # fmt: skip
 async def test_the_schema_accepts_another_tiling(
-    bench: Bench, statements: Sequence[str], tiles: Sequence[tuple[int, int]]
+    stores: LibraryStores, statements: Sequence[str], tiles: Sequence[tuple[int, int]]
 ) -> None:
-    clips = await bench.cut()
-    await bench.cut(name="beside it")
-    await _write(bench, clips, statements)
-    assert await bench.tiles(clips[0].source_id) == tiles
+    clips = await stores.cut()
+    await stores.cut(name="beside it")
+    await _write(stores, clips, statements)
+    assert await stores.tiles(clips[0].source_id) == tiles
 
 
-async def test_deleting_a_source_deletes_its_clips(bench: Bench) -> None:
-    clips = await bench.cut()
-    await _write(bench, clips, ["delete from library_sources where id = %(source)s"])
-    assert await bench.library.clips_of(clips[0].source_id) == []
+async def test_deleting_a_source_deletes_its_clips(stores: LibraryStores) -> None:
+    clips = await stores.cut()
+    await _write(stores, clips, ["delete from library_sources where id = %(source)s"])
+    assert await stores.library.clips_of(clips[0].source_id) == []
 
 
-async def test_a_clip_stays_with_its_source(bench: Bench) -> None:
-    one = await bench.cut(cuts=())
-    await bench.cut(cuts=(), name="other")
+async def test_a_clip_stays_with_its_source(stores: LibraryStores) -> None:
+    one = await stores.cut(cuts=())
+    await stores.cut(cuts=(), name="other")
     with pytest.raises(psycopg.IntegrityError, match=r"another source|do_not_overlap"):
-        await _write(bench, one, ["update library_clips set source_id = %(source)s"])
+        await _write(stores, one, ["update library_clips set source_id = %(source)s"])
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ async def test_a_clip_stays_with_its_source(bench: Bench) -> None:
     ],
 )
 async def test_of_two_transactions_at_once_one_is_refused(
-    bench: Bench, mine: Sequence[str], theirs: Sequence[str]
+    stores: LibraryStores, mine: Sequence[str], theirs: Sequence[str]
 ) -> None:
-    clips = await bench.cut()
+    clips = await stores.cut()
     meet = asyncio.Barrier(2)
 
     async def edit(statements: Sequence[str]) -> None:
-        await _write(bench, clips, statements, meet)
+        await _write(stores, clips, statements, meet)
 
     results = await asyncio.gather(edit(mine), edit(theirs), return_exceptions=True)
 
@@ -125,28 +125,28 @@ async def test_of_two_transactions_at_once_one_is_refused(
     assert len(refused) == 1
     # A deadlock that the database has to break is an answer, too.
     assert isinstance(refused[0], psycopg.Error) or "deadlock" in str(refused[0])
-    await bench.tiles(clips[0].source_id)
+    await stores.tiles(clips[0].source_id)
 
 
-async def test_a_long_film_is_tiled_at_once(bench: Bench) -> None:
+async def test_a_long_film_is_tiled_at_once(stores: LibraryStores) -> None:
     """Four hours with a cut in every fourth second."""
-    clips = await bench.cut(frames=360_000, cuts=range(100, 360_000, 100))
+    clips = await stores.cut(frames=360_000, cuts=range(100, 360_000, 100))
     assert len(clips) == 3_600
-    assert len(await bench.tiles(clips[0].source_id)) == 3_600
+    assert len(await stores.tiles(clips[0].source_id)) == 3_600
 
 
-async def test_a_film_with_too_many_frames_is_rejected(bench: Bench) -> None:
-    source_id = await bench.new_source()
+async def test_a_film_with_too_many_frames_is_rejected(stores: LibraryStores) -> None:
+    source_id = await stores.new_source()
     with pytest.raises(MediaTooLarge, match="16777216 frames; the maximum is 16777215"):
-        await bench.library.save_master(source_id, master(2**24))
-    await bench.library.save_master(source_id, master(2**24 - 1))
-    assert await bench.library.save_scenes(source_id, "long", DETECTOR, []) == 1
+        await stores.library.save_master(source_id, master(2**24))
+    await stores.library.save_master(source_id, master(2**24 - 1))
+    assert await stores.library.save_scenes(source_id, "long", DETECTOR, []) == 1
 
 
 async def _write(
-    bench: Bench, clips: Sequence[LibraryClip], statements: Sequence[str], meet: asyncio.Barrier | None = None
+    stores: LibraryStores, clips: Sequence[LibraryClip], statements: Sequence[str], meet: asyncio.Barrier | None = None
 ) -> None:
-    async with bench.database.connection() as connection:
+    async with stores.database.connection() as connection:
         if meet is not None:
             await connection.execute("select 1")
             await meet.wait()

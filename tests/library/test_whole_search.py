@@ -23,8 +23,8 @@ from found_footy.library.embedding_store import EmbeddingStore
 from found_footy.library.moments import SearchFilter, SearchResults, parse_query
 from found_footy.library.onnx_embedders import MobileNetEmbedder
 from found_footy.library.search import LibrarySearch, SimilarityOrder
-from tests.library.drawn import compressed, cropped, drawn, mirrored
-from tests.library.shelf import GOAL, Shelf, pointing
+from tests.library.clip_rows import GOAL, ClipRows, pointing
+from tests.library.scene_pictures import compressed, cropped, draw_scene, mirrored
 
 
 def shown(found: SearchResults) -> list[tuple[int, list[int]]]:
@@ -32,7 +32,7 @@ def shown(found: SearchResults) -> list[tuple[int, list[int]]]:
 
 
 @dataclass
-class Wordy:
+class TextEmbedder:
     """A model with a text side: "rain" points one way, all else another."""
 
     name: str = "wordy"
@@ -52,33 +52,35 @@ class Wordy:
     async def aclose(self) -> None: ...
 
 
-async def test_copies_of_one_moment_are_one_result(shelf: Shelf, search_store: LibrarySearch) -> None:
-    first = await shelf.put(states=("embedded", "embedded"))
-    second = await shelf.put(states=("pending_review", "embedded"))
-    (third,) = await shelf.put()
+async def test_copies_of_one_moment_are_one_result(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
+    first = await clip_rows.add(states=("embedded", "embedded"))
+    second = await clip_rows.add(states=("pending_review", "embedded"))
+    (third,) = await clip_rows.add()
     for one, other in ((first[0], second[0]), (second[0], third), (first[1], second[1])):
-        await shelf.pair(one, other)
-    await shelf.say(first[0], third, same=False)
+        await clip_rows.pair(one, other)
+    await clip_rows.say(first[0], third, same=False)
     search = LibrarySearch(search_store._db, [])
     found = shown(await search.by_text(SearchFilter(parse_query("salah"))))
     assert sorted(found) == [(first[0], [second[0]]), (first[1], [second[1]]), (third, [])]
 
 
-async def test_copies_without_a_text_match_are_included(shelf: Shelf, search_store: LibrarySearch) -> None:
-    (named,) = await shelf.put()
-    (other,) = await shelf.put("a film", {})
-    (archived,) = await shelf.put("a film", {}, states=("archived",))
-    await shelf.say(named, other, same=True)
-    await shelf.say(named, archived, same=True)
+async def test_copies_without_a_text_match_are_included(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
+    (named,) = await clip_rows.add()
+    (other,) = await clip_rows.add("a film", {})
+    (archived,) = await clip_rows.add("a film", {}, states=("archived",))
+    await clip_rows.say(named, other, same=True)
+    await clip_rows.say(named, archived, same=True)
     assert shown(await LibrarySearch(search_store._db, []).by_text(SearchFilter(parse_query("salah")))) == [
         (named, [other])
     ]
 
 
-async def test_modified_images_are_found(shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch) -> None:
+async def test_modified_images_are_found(
+    clip_rows: ClipRows, vectors: EmbeddingStore, search_store: LibrarySearch
+) -> None:
     model = MobileNetEmbedder()
-    pictures = [drawn(number) for number in range(8)]
-    clips = await shelf.put(states=("embedded",) * 8)
+    pictures = [draw_scene(number) for number in range(8)]
+    clips = await clip_rows.add(states=("embedded",) * 8)
     for clip, vector in zip(clips, await model.embed_images(pictures), strict=True):
         await vectors.save(clip, model.name, model.version, vector)
     search = LibrarySearch(search_store._db, [model])
@@ -92,13 +94,13 @@ async def test_modified_images_are_found(shelf: Shelf, vectors: EmbeddingStore, 
 
 
 async def test_the_query_clip_is_excluded_and_its_copies_are_not(
-    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+    clip_rows: ClipRows, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
     model = MobileNetEmbedder()
-    clips = await shelf.put(states=("embedded",) * 3)
+    clips = await clip_rows.add(states=("embedded",) * 3)
     for clip in clips:
         await vectors.save(clip, model.name, model.version, pointing(1, clip / 100))
-    await shelf.pair(clips[0], clips[1])
+    await clip_rows.pair(clips[0], clips[1])
     search = LibrarySearch(search_store._db, [model])
     assert shown(await search.similar_to_clip(clips[0], SearchFilter())) == [(clips[1], []), (clips[2], [])]
     with pytest.raises(NotFound):
@@ -107,13 +109,13 @@ async def test_the_query_clip_is_excluded_and_its_copies_are_not(
 
 
 async def test_words_find_images_if_a_model_supports_text(
-    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+    clip_rows: ClipRows, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
-    model = Wordy()
+    model = TextEmbedder()
     await vectors.ensure_columns([MobileNetEmbedder(), model])
-    (named,) = await shelf.put("Fans in the rain", {})
-    (seen,) = await shelf.put()
-    (dry,) = await shelf.put(facts={**GOAL, "minute": "5'"})
+    (named,) = await clip_rows.add("Fans in the rain", {})
+    (seen,) = await clip_rows.add()
+    (dry,) = await clip_rows.add(facts={**GOAL, "minute": "5'"})
     for clip, vector in ((seen, (1, 0.1)), (dry, (0.1, 1))):
         await vectors.save(clip, model.name, model.version, pointing(*vector, dimensions=8))
     search = LibrarySearch(search_store._db, [MobileNetEmbedder(), model])
@@ -137,21 +139,23 @@ async def test_words_find_images_if_a_model_supports_text(
     ],
 )
 async def test_a_text_search_returns_text_matches_whatever_error_the_model_has(
-    shelf: Shelf, search_store: LibrarySearch, error: FootyError
+    clip_rows: ClipRows, search_store: LibrarySearch, error: FootyError
 ) -> None:
-    (named,) = await shelf.put("rain")
-    found = await LibrarySearch(search_store._db, [Wordy(error=error)]).by_text(SearchFilter(parse_query("rain")))
+    (named,) = await clip_rows.add("rain")
+    found = await LibrarySearch(search_store._db, [TextEmbedder(error=error)]).by_text(
+        SearchFilter(parse_query("rain"))
+    )
     assert [each.clip.id for each in found.moments] == [named]
     assert found.incomplete_reason == f"image search failed: {error}"
 
 
 async def test_a_text_search_does_not_wait_for_a_model_that_hangs(
-    shelf: Shelf, search_store: LibrarySearch, monkeypatch: pytest.MonkeyPatch
+    clip_rows: ClipRows, search_store: LibrarySearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_module, "TEXT_SECONDS", 0.05)
-    model = Wordy()
+    model = TextEmbedder()
     monkeypatch.setattr(model, "embed_text", lambda words: asyncio.Event().wait())
-    (named,) = await shelf.put("rain")
+    (named,) = await clip_rows.add("rain")
     found = await LibrarySearch(search_store._db, [model]).by_text(SearchFilter(parse_query("rain")))
     assert [each.clip.id for each in found.moments] == [named]
     assert found.incomplete_reason == "image search failed: wordy did not answer within 0.05 s"
@@ -163,12 +167,12 @@ async def test_a_similarity_search_without_a_model_fails(search_store: LibrarySe
 
 
 async def test_similarity_searches_by_model_and_source_and_least_similar_first(
-    shelf: Shelf, vectors: EmbeddingStore, search_store: LibrarySearch
+    clip_rows: ClipRows, vectors: EmbeddingStore, search_store: LibrarySearch
 ) -> None:
-    first, other = MobileNetEmbedder(), Wordy()
+    first, other = MobileNetEmbedder(), TextEmbedder()
     await vectors.ensure_columns([first, other])
-    clips = await shelf.put(states=("embedded",) * 3)
-    (elsewhere,) = await shelf.put()
+    clips = await clip_rows.add(states=("embedded",) * 3)
+    (elsewhere,) = await clip_rows.add()
     for clip, angle in zip((*clips, elsewhere), (0, 0.5, 2, 1), strict=True):
         await vectors.save(clip, first.name, first.version, pointing(1, angle))
         await vectors.save(clip, other.name, other.version, pointing(1, 2 - angle, dimensions=8))

@@ -10,7 +10,7 @@ import pytest
 from found_footy.library.models import ClipState
 from found_footy.library.moments import SearchFilter, parse_query
 from found_footy.library.search import LibrarySearch
-from tests.library.shelf import GOAL, Shelf
+from tests.library.clip_rows import GOAL, ClipRows
 
 NUNEZ = {
     **GOAL,
@@ -35,15 +35,15 @@ FILM = {"note": "from an editor"}
 
 
 @pytest.fixture
-async def shelved(shelf: Shelf) -> dict[int, str]:
+async def clip_names(clip_rows: ClipRows) -> dict[int, str]:
     """Which clip is whose."""
     named = {"salah": GOAL, "nunez": NUNEZ, "mueller": MUELLER, "film": FILM}
     titles = {"film": "Fans sing in the rain"}
-    return {(await shelf.put(titles.get(name, f"{name} scores"), facts))[0]: name for name, facts in named.items()}
+    return {(await clip_rows.add(titles.get(name, f"{name} scores"), facts))[0]: name for name, facts in named.items()}
 
 
-async def found(store: LibrarySearch, shelved: dict[int, str], wanted: SearchFilter) -> list[str]:
-    return [shelved[hit.clip_id] for hit in await store.matching(wanted, 100)]
+async def found(store: LibrarySearch, clip_names: dict[int, str], wanted: SearchFilter) -> list[str]:
+    return [clip_names[hit.clip_id] for hit in await store.matching(wanted, 100)]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ async def found(store: LibrarySearch, shelved: dict[int, str], wanted: SearchFil
     ],
 )
 async def test_words_match_the_facts_of_a_clip(
-    search_store: LibrarySearch, shelved: dict[int, str], line: str, expected: list[str]
+    search_store: LibrarySearch, clip_names: dict[int, str], line: str, expected: list[str]
 ) -> None:
-    assert await found(search_store, shelved, SearchFilter(parse_query(line))) == expected
+    assert await found(search_store, clip_names, SearchFilter(parse_query(line))) == expected
 
 
 def day(number: int) -> datetime:
@@ -98,25 +98,25 @@ def day(number: int) -> datetime:
     ],
 )
 async def test_filters(
-    search_store: LibrarySearch, shelved: dict[int, str], filters: dict[str, Any], expected: list[str]
+    search_store: LibrarySearch, clip_names: dict[int, str], filters: dict[str, Any], expected: list[str]
 ) -> None:
-    assert await found(search_store, shelved, SearchFilter(**filters)) == expected
+    assert await found(search_store, clip_names, SearchFilter(**filters)) == expected
 
 
-async def test_a_film_without_facts_is_not_verified(search_store: LibrarySearch, shelved: dict[int, str]) -> None:
-    assert set(await found(search_store, shelved, SearchFilter(verified=False))) <= {"nunez", "film"}
+async def test_a_film_without_facts_is_not_verified(search_store: LibrarySearch, clip_names: dict[int, str]) -> None:
+    assert set(await found(search_store, clip_names, SearchFilter(verified=False))) <= {"nunez", "film"}
 
 
-async def test_results_are_sorted_by_time_and_frame(shelf: Shelf, search_store: LibrarySearch) -> None:
-    old = await shelf.put(states=("embedded", "pending_review", "review_skipped"))
-    new = await shelf.put(facts=NUNEZ)
+async def test_results_are_sorted_by_time_and_frame(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
+    old = await clip_rows.add(states=("embedded", "pending_review", "review_skipped"))
+    new = await clip_rows.add(facts=NUNEZ)
     assert [hit.clip_id for hit in await search_store.matching(SearchFilter(), 100)] == [*new, *old]
     assert len(await search_store.matching(SearchFilter(), 2)) == 2
 
 
-async def test_clips_of_all_but_archived_states_are_found(shelf: Shelf, search_store: LibrarySearch) -> None:
+async def test_clips_of_all_but_archived_states_are_found(clip_rows: ClipRows, search_store: LibrarySearch) -> None:
     states = [str(state) for state in ClipState]
-    clips = dict(zip(await shelf.put(states=states), states, strict=True))
+    clips = dict(zip(await clip_rows.add(states=states), states, strict=True))
     found = {clips[hit.clip_id] for hit in await search_store.matching(SearchFilter(), 100)}
     assert set(states) - found == {"review_archived", "cleaning", "cleaning_failed", "archived"}
 
@@ -131,7 +131,7 @@ async def test_clips_of_all_but_archived_states_are_found(shelf: Shelf, search_s
     ],
 )
 async def test_facts_of_any_shape_can_be_kept_and_found(
-    shelf: Shelf, search_store: LibrarySearch, facts: dict[str, Any]
+    clip_rows: ClipRows, search_store: LibrarySearch, facts: dict[str, Any]
 ) -> None:
-    clips = await shelf.put("odd film", facts)
+    clips = await clip_rows.add("odd film", facts)
     assert [hit.clip_id for hit in await search_store.matching(SearchFilter(parse_query("odd")), 9)] == clips

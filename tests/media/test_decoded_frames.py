@@ -17,7 +17,7 @@ from found_footy.media.processor import MediaProcessor
 from tests.media.made_clips import scene, write
 
 
-class Sees:
+class BlindVision:
     """Reads nothing, and so wants to see every moment that there is."""
 
     name = "nothing"
@@ -37,7 +37,7 @@ class Sees:
 
 async def test_the_frames_are_the_same(media: MediaProcessor, tmp_path: Path) -> None:
     clip = write(tmp_path / "clip.mp4", scene(2))
-    here, there = await read_clip(Sees(), clip), await read_clip(Sees(), clip, media.frames_at)
+    here, there = await read_clip(BlindVision(), clip), await read_clip(BlindVision(), clip, media.frames_at)
     assert here.readings == there.readings
     assert len(here.frames) == len(there.frames) > 3
     pairs = zip(here.frames, there.frames, strict=True)
@@ -46,4 +46,4 @@ async def test_the_frames_are_the_same(media: MediaProcessor, tmp_path: Path) ->
 
 async def test_an_error_of_the_reader_is_passed_on(media: MediaProcessor) -> None:
     with pytest.raises(NotAVideo):
-        await read_clip(Sees(), Path(__file__), media.frames_at)
+        await read_clip(BlindVision(), Path(__file__), media.frames_at)

@@ -13,7 +13,7 @@ import pytest
 
 from found_footy.errors import MediaError, MediaTooLarge, NotAVideo
 from found_footy.media.processor import MediaProcessor
-from tests.library.drawn import drawn
+from tests.library.scene_pictures import draw_scene
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def stills() -> AsyncIterator[MediaProcessor]:
 
 
 def encoded(kind: str, seed: int = 1) -> bytes:
-    return cv2.imencode(kind, drawn(seed))[1].tobytes()
+    return cv2.imencode(kind, draw_scene(seed))[1].tobytes()
 
 
 def png(width: int, height: int, data: bytes) -> bytes:
@@ -42,7 +42,7 @@ async def test_pictures_of_each_kind_are_read(stills: MediaProcessor) -> None:
     found = await asyncio.gather(*(stills.decode_image(encoded(kind)) for kind in kinds))
     for picture in found:
         assert picture.shape == (360, 640, 3)
-        assert float(np.abs(picture.astype(int) - drawn(1)).mean()) < 12
+        assert float(np.abs(picture.astype(int) - draw_scene(1)).mean()) < 12
 
 
 async def test_a_large_picture_is_handed_on_small(stills: MediaProcessor) -> None:

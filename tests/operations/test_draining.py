@@ -33,7 +33,7 @@ ANY_CPU = 1.1
 
 
 @dataclass
-class Workshop:
+class WorkerSystem:
     client: Client
     supervisor: Supervisor
     place: LocalInstances
@@ -70,7 +70,7 @@ class Workshop:
 
 
 @pytest.fixture
-async def workshop(temporal: Client, tmp_path: Path) -> AsyncIterator[Workshop]:
+async def workshop(temporal: Client, tmp_path: Path) -> AsyncIterator[WorkerSystem]:
     queue, folder = f"test-{uuid4()}", tmp_path / "work"
     folder.mkdir()
     address = temporal.service_client.config.target_host
@@ -86,10 +86,10 @@ async def workshop(temporal: Client, tmp_path: Path) -> AsyncIterator[Workshop]:
             await supervisor.start_engines()
             place = LocalInstances(supervisor, lambda number: WorkerSpec(f"worker-{number}", command))
             probe = LoadProbe(temporal, TemporalStatus(temporal, queue, []), queue, no_goals)
-            yield Workshop(temporal, supervisor, place, probe, queue, folder)
+            yield WorkerSystem(temporal, supervisor, place, probe, queue, folder)
 
 
-async def test_no_activity_is_interrupted_in_a_burst_followed_by_calm(workshop: Workshop) -> None:
+async def test_no_activity_is_interrupted_in_a_burst_followed_by_calm(workshop: WorkerSystem) -> None:
     """Scale up, drain a busy worker, scale down: every activity ends in its first attempt."""
     scaler = workshop.scaler(ScalingPolicy(1, 2, 2, 1, timedelta(0), max_cpu=ANY_CPU, max_memory=ANY_CPU))
     handles = [await workshop.begin(number) for number in range(6)]
@@ -167,7 +167,7 @@ async def forever() -> None:
 
 
 @pytest.mark.chaos
-async def test_no_activity_is_interrupted_in_many_bursts(workshop: Workshop) -> None:
+async def test_no_activity_is_interrupted_in_many_bursts(workshop: WorkerSystem) -> None:
     """Activities end at random while the scaler starts and drains up to eight workers."""
     scaler = workshop.scaler(ScalingPolicy(2, 8, 5, 2, timedelta(seconds=3), max_cpu=ANY_CPU, max_memory=ANY_CPU))
     scaling = asyncio.create_task(scaler.run())
@@ -189,7 +189,7 @@ async def test_no_activity_is_interrupted_in_many_bursts(workshop: Workshop) -> 
     assert len(workshop.begun()) == number
 
 
-async def is_calm(workshop: Workshop) -> bool:
+async def is_calm(workshop: WorkerSystem) -> bool:
     return await workshop.place.count() == InstanceCount(2)
 
 

@@ -10,7 +10,7 @@ from found_footy.access.models import Role
 from found_footy.library.review import Reviewer
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
-from tests.support.library_world import Filmed, film
+from tests.support.library_world import CutSource, film
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import NOW
 
@@ -23,9 +23,9 @@ MATCH = 7002
 class Library:
     web: httpx.AsyncClient
     services: WebServices
-    first: Filmed
+    first: CutSource
     """Of four scenes, each of a second."""
-    whole: Filmed
+    whole: CutSource
     """Of one, so that its clip has no file of its own."""
     token: str
     """Of an editor."""

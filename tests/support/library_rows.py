@@ -72,7 +72,7 @@ def picture_of(clip: LibraryClip) -> Fingerprint:
 
 
 @dataclass
-class Bench:
+class LibraryStores:
     """The two stores, and the steps that the stages would take."""
 
     database: Database

@@ -30,7 +30,7 @@ from found_footy.web.api import library as library_search
 from found_footy.web.app import create_app
 from found_footy.web.pages import search as search_page
 from found_footy.web.services import LibraryServices, WebServices
-from tests.library.shelf import GOAL, Shelf
+from tests.library.clip_rows import GOAL, ClipRows
 from tests.support.web_world import NOW
 
 Picture = NDArray[np.uint8]
@@ -68,7 +68,7 @@ async def served_library(
         await stills.aclose()
 
 
-async def shelve(
+async def add_clips(
     database: Database,
     objects: ObjectStore,
     pictures: Sequence[Picture],
@@ -76,7 +76,7 @@ async def shelve(
     facts: Mapping[str, Any] = GOAL,
 ) -> list[int]:
     """A source whose clips are in the library, each with a keyframe and a vector."""
-    clips = await Shelf(database).put(title, facts, ["embedded"] * len(pictures))
+    clips = await ClipRows(database).add(title, facts, ["embedded"] * len(pictures))
     vectors = EmbeddingStore(database)
     for clip, picture, vector in zip(clips, pictures, await MODEL.embed_images(pictures), strict=True):
         await vectors.save(clip, MODEL.name, MODEL.version, vector)

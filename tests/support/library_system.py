@@ -154,7 +154,7 @@ async def library_system(
             store,
             review,
             objects,
-            cast(Client, NothingRuns()),
+            cast(Client, IdleTemporal()),
             models,
             clock,
             poll_seconds=0.05,
@@ -182,7 +182,7 @@ class CountedMobileNet(MobileNetEmbedder):
         return await super().embed_images(bgr)
 
 
-class NothingRuns:
+class IdleTemporal:
     """A Temporal in which no workflow is under way."""
 
     async def list_workflows(self, query: str) -> AsyncIterator[WorkflowExecution]:

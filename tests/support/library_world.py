@@ -61,7 +61,7 @@ Picture = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Filmed:
+class CutSource:
     """A source that was cut, and its clips from the first to the last."""
 
     source_id: int
@@ -78,7 +78,7 @@ async def film(
     facts: Mapping[str, Any] = SALAH,
     ready: bool = True,
     now: datetime = NOW,
-) -> Filmed:
+) -> CutSource:
     """A source with scenes of so many seconds. Where it is not `ready`, its clips still wait for their sheets."""
     pictures = _numbered(tuple(scenes), seed)
     edges = edges_of(scenes)
@@ -100,7 +100,7 @@ async def film(
     if ready:
         for clip in clips:
             await prepare(library, objects, clip, tuple(scenes), seed, now)
-    return Filmed(source_id, tuple(clip.id for clip in clips))
+    return CutSource(source_id, tuple(clip.id for clip in clips))
 
 
 async def prepare(

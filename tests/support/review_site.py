@@ -20,7 +20,7 @@ from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.objects.backend import ObjectStore
 from found_footy.storage.stores import build_objects
 from found_footy.web.app import create_app
-from tests.support.library_world import SALAH, TITLE, Filmed, film
+from tests.support.library_world import SALAH, TITLE, CutSource, film
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import settings_for
 
@@ -39,10 +39,10 @@ class ReviewSite:
 
     async def film(
         self, scenes: Sequence[float] = (2.0,) * 4, seed: int = 1, title: str = TITLE, facts: Mapping[str, Any] = SALAH
-    ) -> Filmed:
+    ) -> CutSource:
         return await film(self.library, self.objects, scenes, seed=seed, title=title, facts=facts, now=self.now())
 
-    async def tiles(self, filmed: Filmed) -> list[tuple[int, int, str]]:
+    async def tiles(self, filmed: CutSource) -> list[tuple[int, int, str]]:
         """Of a source, as the database has them."""
         clips = await self.library.clips_of(filmed.source_id)
         return [(clip.first, clip.end, str(clip.state)) for clip in clips if clip.live]

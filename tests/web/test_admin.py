@@ -32,7 +32,7 @@ sources:
 
 
 @dataclass
-class Recoverer:
+class RecordedRecovery:
     """Stands in for what starts processes anew."""
 
     asked: list[tuple[RecoveryAction, str]] = field(default_factory=list)
@@ -45,24 +45,24 @@ class Recoverer:
 
 
 @dataclass(frozen=True)
-class Desk:
+class OperatorSite:
     web: httpx.AsyncClient
     operator: dict[str, str]
-    recoverer: Recoverer
+    recoverer: RecordedRecovery
     token: str
 
 
 @pytest.fixture
-async def desk(small_world: WorldCopy, valkey_server: str, tmp_path: Path) -> AsyncIterator[Desk]:
+async def desk(small_world: WorldCopy, valkey_server: str, tmp_path: Path) -> AsyncIterator[OperatorSite]:
     settings = with_cache(small_world.settings, valkey_server, tmp_path)
     await forget(valkey_server)
     token = await make_token(small_world.store, Role.OPERATOR)
     async with open_web(settings) as services:
-        recoverer = Recoverer()
+        recoverer = RecordedRecovery()
         changed = replace(services, now=lambda: NOW, scores=replace(services.scores, recovery=recoverer))
         server = HttpServer(create_app(changed), grace_seconds=1)
         async with server, httpx.AsyncClient(base_url=server.url) as client:
-            yield Desk(client, bearer(token), recoverer, token)
+            yield OperatorSite(client, bearer(token), recoverer, token)
             services.live.close()
     await forget(valkey_server)
 
@@ -80,7 +80,7 @@ async def forget(url: str) -> None:
     await cache.aclose()
 
 
-async def test_a_feed_is_switched_without_a_restart(desk: Desk) -> None:
+async def test_a_feed_is_switched_without_a_restart(desk: OperatorSite) -> None:
     listed = (await desk.web.get("/admin/feeds", headers=desk.operator)).json()["items"]
     assert [(feed["feed"], feed["on"], feed["state"]) for feed in listed] == [
         ("api_football", True, "auto"),
@@ -117,11 +117,11 @@ async def test_an_unreadable_feeds_file_does_not_break_pages(
         ("/admin/feeds/espn", [], 422),
     ],
 )
-async def test_invalid_feed_switches_are_rejected(desk: Desk, path: str, body: object, status: int) -> None:
+async def test_invalid_feed_switches_are_rejected(desk: OperatorSite, path: str, body: object, status: int) -> None:
     assert (await desk.web.put(path, json=body, headers=desk.operator)).status_code == status
 
 
-async def test_a_pairing_is_decided_once(desk: Desk, small_world: WorldCopy) -> None:
+async def test_a_pairing_is_decided_once(desk: OperatorSite, small_world: WorldCopy) -> None:
     wish = {"feed": "espn", "feed_id": 4017002, "fixture_id": 7002, "same": True}
     assert (await desk.web.post("/admin/pairings", json=wish, headers=desk.operator)).status_code == 204
     assert await ListingStore(small_world.store.database).doubtful() == []
@@ -132,12 +132,12 @@ async def test_a_pairing_is_decided_once(desk: Desk, small_world: WorldCopy) -> 
 
 
 @pytest.mark.parametrize("change", [{"feed_id": -1}, {"feed_id": 2**63}, {"same": "perhaps"}, {"feed": ""}])
-async def test_invalid_pairings_are_rejected(desk: Desk, change: dict[str, object]) -> None:
+async def test_invalid_pairings_are_rejected(desk: OperatorSite, change: dict[str, object]) -> None:
     wish = {"feed": "espn", "feed_id": 4017002, "fixture_id": 7002, "same": True, **change}
     assert (await desk.web.post("/admin/pairings", json=wish, headers=desk.operator)).status_code == 422
 
 
-async def test_recycling_runs_and_is_audited(desk: Desk) -> None:
+async def test_recycling_runs_and_is_audited(desk: OperatorSite) -> None:
     done = await desk.web.post("/admin/recycle", json={"what": "poller"}, headers=desk.operator)
     assert (done.status_code, done.json()["action"]) == (202, "manual_trigger")
     assert desk.recoverer.asked == [(RecoveryAction.SOFT_RESTART, "requested by somebody")]
@@ -147,7 +147,7 @@ async def test_recycling_runs_and_is_audited(desk: Desk) -> None:
     assert wrong.status_code == 422
 
 
-async def test_the_operations_page_offers_the_same_actions(desk: Desk, small_world: WorldCopy) -> None:
+async def test_the_operations_page_offers_the_same_actions(desk: OperatorSite, small_world: WorldCopy) -> None:
     plain = (await desk.web.get("/operations", headers=PAGE)).text
     assert "Unconfirmed pairings" in plain
     assert 'action="/operations/' not in plain
@@ -174,6 +174,6 @@ async def test_the_operations_page_offers_the_same_actions(desk: Desk, small_wor
         ("/operations/recycle", {"what": "the world"}),
     ],
 )
-async def test_invalid_operator_forms_are_rejected(desk: Desk, path: str, form: dict[str, str]) -> None:
+async def test_invalid_operator_forms_are_rejected(desk: OperatorSite, path: str, form: dict[str, str]) -> None:
     answer = await desk.web.post(path, data=form, headers=desk.operator)
     assert (answer.status_code, answer.json()["error"]["class"]) == (400, "BadRequest")

@@ -11,9 +11,9 @@ import pytest
 from found_footy.access.models import Role
 from found_footy.web import uploads as asking
 from tests.conftest import WorldCopy
-from tests.library.drawn import Picture, compressed, cropped, drawn, mirrored
-from tests.library.shelf import GOAL, Shelf
-from tests.support.library_search import jpeg, served_library, shelve
+from tests.library.clip_rows import GOAL, ClipRows
+from tests.library.scene_pictures import Picture, compressed, cropped, draw_scene, mirrored
+from tests.support.library_search import add_clips, jpeg, served_library
 from tests.support.web_access import bearer, make_token
 
 API = "/api/v1/library/search"
@@ -33,11 +33,13 @@ class Site:
 @pytest.fixture
 async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
     database, objects = small_world.store.database, small_world.world.objects
-    salah = await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores", {**GOAL, "fixture_id": 7001})
-    nunez = await shelve(database, objects, [mirrored(drawn(1))], "Núñez scores", NUNEZ)
-    shelf = Shelf(database)
-    await shelf.pair(salah[0], nunez[0])
-    (waiting,) = await shelf.put("Fans in the rain", {}, ["pending_review"])
+    salah = await add_clips(
+        database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", {**GOAL, "fixture_id": 7001}
+    )
+    nunez = await add_clips(database, objects, [mirrored(draw_scene(1))], "Núñez scores", NUNEZ)
+    clip_rows = ClipRows(database)
+    await clip_rows.pair(salah[0], nunez[0])
+    (waiting,) = await clip_rows.add("Fans in the rain", {}, ["pending_review"])
     async with served_library(small_world.settings, database) as (running, _):
         token = await make_token(small_world.store, Role.EDITOR)
         async with httpx.AsyncClient(base_url=running.url) as web:
@@ -81,10 +83,10 @@ async def test_a_similarity_search_excludes_the_clip_and_filters(site: Site) -> 
 @pytest.mark.parametrize("change", [cropped, mirrored, compressed])
 async def test_a_picture_finds_its_clip(site: Site, change: Callable[[Picture], Picture]) -> None:
     headers = {**site.editor, "content-type": "image/jpeg"}
-    answer = await site.web.post(API, content=jpeg(change(drawn(2))), headers=headers)
+    answer = await site.web.post(API, content=jpeg(change(draw_scene(2))), headers=headers)
     assert answer.status_code == 200, answer.text
     assert answer.json()["items"][0]["clip"]["id"] == site.salah[1]
-    filtered = await site.web.post(API, params={"q": "nunez"}, content=jpeg(change(drawn(2))), headers=headers)
+    filtered = await site.web.post(API, params={"q": "nunez"}, content=jpeg(change(draw_scene(2))), headers=headers)
     assert [each["clip"]["id"] for each in filtered.json()["items"]] == site.nunez
 
 

@@ -12,9 +12,9 @@ import pytest
 from found_footy.access.models import Role
 from found_footy.web.pages.search import search_form
 from tests.conftest import WorldCopy
-from tests.library.drawn import drawn, mirrored
-from tests.library.shelf import GOAL, Shelf
-from tests.support.library_search import jpeg, served_library, shelve
+from tests.library.clip_rows import GOAL, ClipRows
+from tests.library.scene_pictures import draw_scene, mirrored
+from tests.support.library_search import add_clips, jpeg, served_library
 from tests.support.web_access import bearer, make_token
 
 PAGE = {"accept": "text/html"}
@@ -33,11 +33,11 @@ class Site:
 async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
     database, objects = small_world.store.database, small_world.world.objects
     facts = {**GOAL, "fixture_id": 7001, "score": "2–1"}
-    clips = await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores", facts)
-    copies = await shelve(database, objects, [mirrored(drawn(1))], "Salah again", facts)
-    shelf = Shelf(database)
-    await shelf.pair(clips[0], copies[0])
-    (waiting,) = await shelf.put("A film", HOSTILE, ["pending_review"])
+    clips = await add_clips(database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", facts)
+    copies = await add_clips(database, objects, [mirrored(draw_scene(1))], "Salah again", facts)
+    clip_rows = ClipRows(database)
+    await clip_rows.pair(clips[0], copies[0])
+    (waiting,) = await clip_rows.add("A film", HOSTILE, ["pending_review"])
     async with served_library(small_world.settings, database) as (running, _):
         token = await make_token(small_world.store, Role.EDITOR)
         async with httpx.AsyncClient(base_url=running.url, headers=PAGE) as web:
@@ -139,7 +139,7 @@ async def test_hostile_titles_stay_text(site: Site) -> None:
 
 async def test_a_picture_search_rejects_other_files(site: Site) -> None:
     headers = {**site.editor, "content-type": "image/jpeg"}
-    page = await site.web.post("/search/picture?q=salah", content=jpeg(drawn(2)), headers=headers)
+    page = await site.web.post("/search/picture?q=salah", content=jpeg(draw_scene(2)), headers=headers)
     assert page.status_code == 200
     assert "2 moments like this picture" in page.text
     assert page.text.index(f'data-clip="{site.clips[1]}"') < page.text.index("More like this")

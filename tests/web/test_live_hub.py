@@ -24,7 +24,7 @@ from tests.runtime.engine_helpers import eventually
 from tests.support.football import START
 
 
-class MadeUpNews:
+class ScriptedOutbox:
     def __init__(self, *positions: int) -> None:
         self.positions = list(positions)
         self.fault: Exception | None = None
@@ -51,13 +51,13 @@ class MadeUpNews:
 
 
 @asynccontextmanager
-async def hub_of(news: MadeUpNews, buffer_messages: int = 100) -> AsyncIterator[Hub]:
+async def hub_of(news: ScriptedOutbox, buffer_messages: int = 100) -> AsyncIterator[Hub]:
     async with Hub(news, max_clients=5, heartbeat_seconds=60, buffer_messages=buffer_messages) as hub:
         await eventually(lambda: hub.position is not None)
         yield hub
 
 
-class Visit:
+class StreamClient:
     """A listener that is listened to."""
 
     def __init__(self, hub: Hub, position: int, fixtures: frozenset[int] | None = None) -> None:
@@ -75,14 +75,14 @@ class Visit:
 
 
 async def test_a_starting_hub_buffers_the_latest_messages() -> None:
-    async with hub_of(MadeUpNews(*range(1, 10)), buffer_messages=4) as hub:
+    async with hub_of(ScriptedOutbox(*range(1, 10)), buffer_messages=4) as hub:
         assert (hub.recent.floor, hub.recent.last, len(hub.recent)) == (5, 9, 4)
 
 
 async def test_reset_positions_end_all_streams() -> None:
-    news = MadeUpNews(1, 2, 3)
+    news = ScriptedOutbox(1, 2, 3)
     async with hub_of(news) as hub:
-        visit = Visit(hub, 3)
+        visit = StreamClient(hub, 3)
         await eventually(lambda: visit.ids == [3])
         news.become(1)
         await visit.task
@@ -91,9 +91,9 @@ async def test_reset_positions_end_all_streams() -> None:
 
 
 async def test_messages_deleted_before_being_read_cause_a_reset() -> None:
-    news = MadeUpNews(1)
+    news = ScriptedOutbox(1)
     async with hub_of(news) as hub:
-        visit, other = Visit(hub, 1), Visit(hub, 1, frozenset({9}))
+        visit, other = StreamClient(hub, 1), StreamClient(hub, 1, frozenset({9}))
         await eventually(lambda: visit.ids == [1] == other.ids)
         news.become(4, 5)
         await eventually(lambda: (visit.ids, other.ids) == ([1, 3, 4, 5], [1, 3]))
@@ -101,11 +101,11 @@ async def test_messages_deleted_before_being_read_cause_a_reset() -> None:
 
 
 async def test_an_internal_error_of_the_reader_ends_all_streams() -> None:
-    news = MadeUpNews(1)
+    news = ScriptedOutbox(1)
     hub = Hub(news, max_clients=5, heartbeat_seconds=60)
     await hub.__aenter__()
     await eventually(lambda: hub.position == 1)
-    visit = Visit(hub, 1)
+    visit = StreamClient(hub, 1)
     news.fault = ZeroDivisionError("a fault of our own")
     news.become(1, 2)
     await visit.task
@@ -117,24 +117,24 @@ async def test_an_internal_error_of_the_reader_ends_all_streams() -> None:
 
 async def test_a_stream_ends_at_its_maximum_age(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTION_AGE", 0.0)
-    async with hub_of(MadeUpNews(1)) as hub:
-        visit = Visit(hub, 1)
+    async with hub_of(ScriptedOutbox(1)) as hub:
+        visit = StreamClient(hub, 1)
         await visit.task
         assert visit.listener.close_reason is CloseReason.MAX_AGE
 
 
 async def test_a_client_connecting_during_close_is_closed() -> None:
-    async with hub_of(MadeUpNews(1)) as hub:
+    async with hub_of(ScriptedOutbox(1)) as hub:
         hub.close()
-        visit = Visit(hub, 1)
+        visit = StreamClient(hub, 1)
         await visit.task
         assert (visit.listener.close_reason, visit.written) == (CloseReason.CLOSING, [])
 
 
 async def test_an_idle_client_is_advanced_without_waking_it() -> None:
-    news = MadeUpNews(1)
+    news = ScriptedOutbox(1)
     async with hub_of(news, buffer_messages=2) as hub:
-        visit = Visit(hub, 1, frozenset({9}))
+        visit = StreamClient(hub, 1, frozenset({9}))
         await eventually(lambda: visit.ids == [1])
         for last in range(2, 9):
             news.become(*range(1, last + 1))

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.library_world import Filmed
+from tests.support.library_world import CutSource
 from tests.support.review_site import ReviewSite, review_site
 
 PENDING = "pending_review"
@@ -26,7 +26,7 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[ReviewSite]:
 
 
 @pytest.fixture
-async def filmed(site: ReviewSite) -> Filmed:
+async def filmed(site: ReviewSite) -> CutSource:
     return await site.film((1.0,) * 4)
 
 
@@ -56,7 +56,7 @@ async def act(who: httpx.AsyncClient, status: int = 200, **wish: Any) -> Any:
 
 
 async def test_no_clip_is_claimed_by_two_reviewers(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
     assert await queue(ana) == [one, two]
@@ -69,21 +69,21 @@ async def test_no_clip_is_claimed_by_two_reviewers(
     assert await queue(ana, 4) == [one, two, three, four], "whoever gives no sign of life loses them"
 
 
-async def test_two_windows_of_one_token_are_two_reviewers(filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_two_windows_of_one_token_are_two_reviewers(filmed: CutSource, ana: httpx.AsyncClient) -> None:
     assert await queue(ana) == list(filmed.clips[:2])
     ana.headers["x-review-window"] = "two"
     assert await queue(ana) == list(filmed.clips[2:])
 
 
 async def test_claims_are_released_by_their_holder_only(
-    filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     assert await queue(ana, 4) == list(filmed.clips)
     await ben.post("release")
     assert await queue(ben, 4) == []
 
 
-async def test_a_snapshot_has_everything_the_page_shows(filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_a_snapshot_has_everything_the_page_shows(filmed: CutSource, ana: httpx.AsyncClient) -> None:
     look = (await ana.get("queue", params={"most": 1})).json()
     first = look["clips"][0]
     assert [clip["id"] for clip in look["clips"]] == list(filmed.clips)
@@ -101,7 +101,7 @@ async def test_a_snapshot_has_everything_the_page_shows(filmed: Filmed, ana: htt
     [("approve", "review_approved"), ("skip", "review_skipped"), ("archive", "review_archived")],
 )
 async def test_a_decision_is_immediate_and_undoable(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, kind: str, after: str
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient, kind: str, after: str
 ) -> None:
     rows = await site.library.clips_of(filmed.source_id)
     done = await act(ana, kind=kind, clips=[filmed.clips[0], filmed.clips[2]])
@@ -117,7 +117,7 @@ async def test_a_decision_is_immediate_and_undoable(
 
 
 async def test_a_split_shows_its_halves_with_the_previous_sheet(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient
 ) -> None:
     two = filmed.clips[1]
     done = await act(ana, kind="split", clips=[two], at=31)
@@ -135,7 +135,7 @@ async def test_a_split_shows_its_halves_with_the_previous_sheet(
 
 
 async def test_a_merged_clip_has_the_sheets_of_both_parts(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient
 ) -> None:
     one, two, three, _ = filmed.clips
     done = await act(ana, kind="merge", clips=[three], **{"with": two})
@@ -146,7 +146,7 @@ async def test_a_merged_clip_has_the_sheets_of_both_parts(
     assert "cannot edit clip" in refused["error"]["message"]
 
 
-async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient) -> None:
     one, two, *_ = filmed.clips
     done = await act(ana, kind="group", clips=[two], **{"with": one})
     grouped = {clip["id"]: clip["grouped_with"] for clip in done["look"]["clips"]}
@@ -155,7 +155,7 @@ async def test_grouped_clips_are_both_approved(site: ReviewSite, filmed: Filmed,
 
 
 async def test_impossible_actions_are_refused_and_change_nothing(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
     await queue(ben, 1)
@@ -186,7 +186,7 @@ async def test_impossible_actions_are_refused_and_change_nothing(
 
 
 async def test_of_two_concurrent_splits_one_is_refused(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     two = filmed.clips[1]
     answers = await asyncio.gather(
@@ -199,7 +199,7 @@ async def test_of_two_concurrent_splits_one_is_refused(
     assert len(await site.tiles(filmed)) == 5
 
 
-async def test_a_late_or_repeated_undo_is_refused(site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_a_late_or_repeated_undo_is_refused(site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient) -> None:
     assert "nothing to undo" in (await ana.post("undo", json={})).json()["error"]["message"]
     action = (await act(ana, kind="archive", clips=[filmed.clips[0]]))["action"]["id"]
     site.ahead = timedelta(seconds=61)
@@ -212,7 +212,7 @@ async def test_a_late_or_repeated_undo_is_refused(site: ReviewSite, filmed: Film
 
 
 async def test_the_response_to_an_action_includes_the_next_clips(
-    filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, three, four = filmed.clips
     assert await queue(ana) == [one, two]
@@ -226,7 +226,7 @@ async def test_the_response_to_an_action_includes_the_next_clips(
 
 
 async def test_recent_actions_are_visible_to_all_editors(
-    filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     first = (await act(ana, kind="approve", clips=[filmed.clips[0]]))["action"]["id"]
     await act(ben, kind="skip", clips=[filmed.clips[1]])
@@ -241,7 +241,7 @@ async def test_recent_actions_are_visible_to_all_editors(
 
 
 async def test_verdicts_on_copies_are_stored(
-    site: ReviewSite, filmed: Filmed, ana: httpx.AsyncClient, ben: httpx.AsyncClient
+    site: ReviewSite, filmed: CutSource, ana: httpx.AsyncClient, ben: httpx.AsyncClient
 ) -> None:
     one, two, *_ = filmed.clips
     await site.library.save_duplicates(one, [two])
@@ -274,7 +274,7 @@ async def test_untrusted_texts_are_cleaned_and_truncated(site: ReviewSite, ana: 
     assert [fact["name"] for fact in source["facts"]] == ["Scorer", "Submitted by"]
 
 
-async def test_a_split_clip_is_replaced_by_its_parts(filmed: Filmed, ana: httpx.AsyncClient) -> None:
+async def test_a_split_clip_is_replaced_by_its_parts(filmed: CutSource, ana: httpx.AsyncClient) -> None:
     await act(ana, kind="split", clips=[filmed.clips[0]], at=10)
     look = (await ana.get(f"clips/{filmed.clips[0]}")).json()
     assert [clip["first"] for clip in look["clips"]] == [0, 10, 25, 50, 75]

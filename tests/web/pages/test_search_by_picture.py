@@ -12,9 +12,9 @@ from playwright.async_api import expect
 from found_footy.access.models import Role
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
-from tests.library.drawn import compressed, drawn, mirrored
-from tests.library.shelf import GOAL, Shelf
-from tests.support.library_search import jpeg, served_library, shelve
+from tests.library.clip_rows import GOAL, ClipRows
+from tests.library.scene_pictures import compressed, draw_scene, mirrored
+from tests.support.library_search import add_clips, jpeg, served_library
 from tests.support.web_access import bearer, make_token
 from tests.web.pages.conftest import OpenPage, in_one_loop
 
@@ -27,9 +27,9 @@ NUNEZ = {**GOAL, "player": "Darwin Núñez", "kind": "Penalty", "minute": "12'",
 async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, WebServices]]:
     """Clips 1 and 3 show one moment, clip 2 another."""
     database, objects = small_world.store.database, small_world.world.objects
-    await shelve(database, objects, [drawn(1), drawn(2)], "Salah scores", {**GOAL, "score": "2–1"})
-    await shelve(database, objects, [mirrored(drawn(1))], "Núñez scores", NUNEZ)
-    await Shelf(database).pair(1, 3)
+    await add_clips(database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", {**GOAL, "score": "2–1"})
+    await add_clips(database, objects, [mirrored(draw_scene(1))], "Núñez scores", NUNEZ)
+    await ClipRows(database).pair(1, 3)
     async with served_library(small_world.settings, database) as (running, services):
         yield running.url, services
 
@@ -69,7 +69,7 @@ async def test_library_filters_are_shown_for_the_library_only(visit: OpenPage) -
 
 async def test_a_search_picture_is_chosen_and_removed(visit: OpenPage, editor: dict[str, str], tmp_path: Path) -> None:
     shot = tmp_path / "shot.jpg"
-    shot.write_bytes(jpeg(compressed(drawn(2))))
+    shot.write_bytes(jpeg(compressed(draw_scene(2))))
     page = await visit("/search?kind=library", extra_http_headers=editor)
     await page.locator("#picture").set_input_files(shot)
     await expect(page.locator("[data-count]")).to_have_text("2 moments like this picture")
@@ -92,7 +92,7 @@ HANDED = """([kind, data]) => {
 @pytest.mark.parametrize("kind", ["paste", "drop"])
 async def test_a_search_picture_can_be_pasted_or_dropped(visit: OpenPage, editor: dict[str, str], kind: str) -> None:
     page = await visit("/search", extra_http_headers=editor)
-    await page.evaluate(HANDED, [kind, base64.b64encode(jpeg(mirrored(drawn(1)))).decode()])
+    await page.evaluate(HANDED, [kind, base64.b64encode(jpeg(mirrored(draw_scene(1)))).decode()])
     await expect(page.locator("[data-count]")).to_have_text("2 moments like this picture")
     await expect(page.get_by_role("radio", name="Library")).to_be_checked()
 

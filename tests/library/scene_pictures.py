@@ -10,7 +10,7 @@ Picture = NDArray[np.uint8]
 WIDTH, HEIGHT = 640, 360
 
 
-def drawn(seed: int) -> Picture:
+def draw_scene(seed: int) -> Picture:
     chance = np.random.default_rng(seed)
     picture = np.full((HEIGHT, WIDTH, 3), chance.integers(0, 255, 3), np.uint8)
     picture[HEIGHT // 3 :] = chance.integers(0, 255, 3)

@@ -30,10 +30,10 @@ GOAL: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ClipRows:
     database: Database
 
-    async def put(
+    async def add(
         self, title: str = "a film", facts: Mapping[str, Any] = GOAL, states: Sequence[str] = ("embedded",)
     ) -> list[int]:
         """A source with a clip in each of these states; the clips' numbers."""

@@ -16,7 +16,7 @@ from found_footy.cli.health import health_line, health_view
 from found_footy.operations.feed_health import missing_answers
 from found_footy.operations.findings import assess, feeds_grade
 from found_footy.operations.health import health_document
-from found_footy.operations.models import EngineStatus, FeedUse, HealthGrade, HealthLimits, Measurement
+from found_footy.operations.models import EngineStatus, FeedDeclaration, FeedUse, HealthGrade, HealthLimits, Measurement
 from found_footy.storage.postgres import Database
 from found_footy.storage.redis import RedisCache
 from found_footy.web.api.health import status_of
@@ -74,6 +74,7 @@ class Expected:
     system: str
     feeds: str
     exit_code: int
+    stale: int = 0
 
 
 SITUATIONS = {
@@ -88,8 +89,12 @@ SITUATIONS = {
         Expected("degraded", "healthy", 0),
     ),
     "all matches are old, before the recovery": (
-        with_state(HealthGrade.FAILING, recorded=OLD_MATCHES),
-        Expected("failed", "failing", 6),
+        with_state(HealthGrade.FAILING, recorded=OLD_MATCHES, cached=cached(last_updates={})),
+        Expected("failed", "failing", 6, stale=1),
+    ),
+    "responses arrive, but are not saved": (
+        with_state(HealthGrade.FAILING, recorded=OLD_MATCHES, cached=cached(last_updates={7001: ago(seconds=5)})),
+        Expected("failed", "failing", 6, stale=1),
     ),
     "a recovery is in progress": (
         with_state(HealthGrade.RECOVERING, recorded=recorded(goals=())),
@@ -117,7 +122,8 @@ def test_all_surfaces_show_the_same_grades(name: str) -> None:
 
     document, line, view = health_document(report), health_line(report), plain_text(health_view(report))
     assert (document["system"], document["grade"]) == (expected.system, expected.feeds)
-    assert document["good"] is (report.is_working)
+    assert document["good"] is report.is_working
+    assert len(document["stale"]) == expected.stale
     assert f"system {expected.system}" in line
     assert f"{expected.feeds};" in line
     assert f"system {expected.system.upper()} feeds {expected.feeds.upper()}" in view
@@ -125,9 +131,12 @@ def test_all_surfaces_show_the_same_grades(name: str) -> None:
     assert all(finding.what in view for finding in report.findings)
 
     status = status_of(report, WebRules(), details=True)
-    assert status.grade == expected.feeds
+    assert (status.grade, status.stale_matches) == (expected.feeds, expected.stale)
+    assert (status.freshness is not None and status.freshness.max >= 45) is (expected.stale > 0)
     figures = {family.name: family for family in families(report)}
     assert graded(figures.get("footy_feeds_grade")) in (expected.feeds, None)
+    ages = {sample.labels.get("le"): sample.value for sample in figures["scraper_freshness_seconds"].samples}
+    assert ages["+Inf"] - ages["30"] == expected.stale
 
 
 def exit_code(database_answers: bool, is_working: bool) -> int:
@@ -148,12 +157,16 @@ async def test_the_pages_show_the_same_grades(small_world: WorldCopy) -> None:
             health_answer, status = await web.get("/health"), (await web.get("/status")).json()
             operations = (await web.get("/api/v1/operations")).json()
             page = (await web.get("/operations")).text
+            figures = (await web.get("/metrics")).text
         assert health_answer.status_code == (503 if expected.system == "failed" else 200)
         assert (health_answer.json()["grade"], health_answer.json()["feeds"]) == (expected.system, expected.feeds)
         assert (status["grade"], operations["grade"]) == (expected.feeds, expected.system)
         assert operations["feeds"]["grade"] == expected.feeds
         assert f'data-grade="{expected.system}"' in page
         assert f'<span class="grade" data-grade="{expected.feeds}">' in page
+        assert status["stale_matches"] == expected.stale
+        if found.judged_seconds is not None:
+            assert f'footy_feeds_grade{{grade="{expected.feeds}"}} 1.0' in figures
 
 
 # --- The feeds' grade needs evidence
@@ -206,6 +219,11 @@ def test_no_grade_claims_health_without_an_answer(
 # --- On real engines
 
 
+class OnlyEspn:
+    async def declared(self) -> list[FeedDeclaration]:
+        return [FeedDeclaration("espn", "espn", 100, enabled=True, on=True)]
+
+
 @pytest.mark.parametrize(("error", "grade", "code"), [(REFUSED, "failing", 6), (None, "healthy", 0)])
 async def test_the_command_agrees_on_real_engines(
     database_url: str, valkey_server: str, tmp_path: Path, error: str | None, grade: str, code: int
@@ -215,14 +233,15 @@ async def test_the_command_agrees_on_real_engines(
     database, cache = Database(database_url), RedisCache(redis_url)
     await cache.run("FLUSHDB")
     await database.open()
-    watched = WatchdogSystem(database, database_url, cache)
+    watched = WatchdogSystem(database, database_url, cache, declared=OnlyEspn())
     async with database.connection() as connection:
         await connection.execute(
             "insert into feed_states (feed, asked_at, answered_at, error) values ('espn', %s, %s, %s)",
             [now, now - timedelta(hours=5) if error else now, error],
         )
     watched.now = now
-    assert await watched.watchdog.round() is not None
+    transition = await watched.watchdog.round()
+    assert transition is not None
     await watched.leading.release()
     await database.close()
     await cache.aclose()
@@ -231,3 +250,4 @@ async def test_the_command_agrees_on_real_engines(
     ended = await asyncio.to_thread(run_cli, "health", "--json", env=environment, cwd=tmp_path)
     document = json.loads(ended.out)
     assert (ended.code, document["grade"], document["good"]) == (code, grade, code == 0), ended.out
+    assert document["summary"]["grade"] == transition.state.grade == grade

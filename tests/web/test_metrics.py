@@ -171,7 +171,7 @@ def test_the_memory_of_the_cache_is_a_gauge() -> None:
 
 
 def test_an_empty_cache_has_empty_metrics() -> None:
-    empty = measured(cached=CacheFacts())
+    empty = measured(cached=CacheFacts(), recorded=recorded(matches=()))
     found = {metric.name: metric for metric in families(assess(empty, HealthLimits()))}
     assert [sample.value for sample in found["scraper_freshness_seconds"].samples] == [0] * 7
     assert {sample.name for sample in found["scraper_data_staleness_seconds"].samples} == {

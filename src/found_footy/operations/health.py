@@ -102,17 +102,30 @@ def _feed_line(
     )
 
 
-def stale_matches(report: HealthReport) -> tuple[StaleMatch, ...]:
-    """Return live matches without a recent update, oldest first. Without the cache, the last saved poll counts."""
+def match_updates(report: HealthReport) -> Mapping[int, datetime]:
+    """Return the last update of each live match, as the watchdog counts it: one that is not saved in time is none.
+
+    Without the cache, the last saved poll counts; without the database, the last response.
+    """
     recorded, cached = report.measured.recorded, report.measured.cached
     if recorded is None:
-        return ()
+        return cached.last_updates if cached else {}
     saved = {match.fixture_id: match.since for match in recorded.matches}
-    updates = persisted_updates(cached.last_updates, saved, report.limits.save_lag) if cached else saved
-    titles = {match.fixture_id: f"{match.home} – {match.away}" for match in recorded.matches}
+    return persisted_updates(cached.last_updates, saved, report.limits.save_lag) if cached else saved
+
+
+def stale_ages(report: HealthReport) -> list[tuple[int, float]]:
+    """Return the live matches without a recent update, with its age in seconds, oldest first."""
+    cached, limits = report.measured.cached, report.limits
     intervals = cached.intervals if cached else {}
-    old = stale(updates, report.at, report.limits.stale.total_seconds(), intervals, report.limits.poll)[:MAX_STALE]
-    return tuple(StaleMatch(match, titles[match], age) for match, age in old)
+    return stale(match_updates(report), report.at, limits.stale.total_seconds(), intervals, limits.poll)
+
+
+def stale_matches(report: HealthReport) -> tuple[StaleMatch, ...]:
+    """Return the stalest matches for display."""
+    recorded = report.measured.recorded
+    titles = {match.fixture_id: f"{match.home} – {match.away}" for match in recorded.matches} if recorded else {}
+    return tuple(StaleMatch(match, titles.get(match, ""), age) for match, age in stale_ages(report)[:MAX_STALE])
 
 
 def queue_depth(queues: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from found_footy.feeds.models import MatchPriority, MonitoringState
 from found_footy.feeds.poll_state import is_paused
 from found_footy.operations.feed_health import ages, percentile
 from found_footy.operations.findings import frozen_clocks
-from found_footy.operations.health import queue_depth
+from found_footy.operations.health import match_updates, queue_depth
 from found_footy.operations.models import (
     UNKNOWN,
     AnswersCounted,
@@ -51,7 +51,7 @@ def feed_families(report: HealthReport) -> Iterator[Metric]:
     if measured.health is not None:
         yield from _health(measured.health)
     if measured.cached is not None:
-        yield from _cached(measured.cached, measured)
+        yield from _cached(measured.cached, report)
     if measured.browser is not None:
         yield from _browser(measured.browser)
 
@@ -83,12 +83,13 @@ def _health(health: HealthKnown) -> Iterator[Metric]:
     yield _labelled("footy_recoveries_recent", "What became of the last twenty recoveries.", "outcome", outcomes)
 
 
-def _cached(cached: CacheFacts, measured: Measurement) -> Iterator[Metric]:
+def _cached(cached: CacheFacts, report: HealthReport) -> Iterator[Metric]:
+    measured = report.measured
     paused = sum(is_paused(each, measured.at) for each in cached.records)
     yield GaugeMetricFamily("footy_paused_matches", "Matches at feeds that are not asked for now.", value=paused)
     depth = {name: float(number) for name, number in queue_depth(cached.queues).items()}
     yield _labelled("scraper_queue_depth", "Requests to the feeds that wait.", "priority", depth)
-    fresh = sorted(ages(cached.last_updates, measured.at).values())
+    fresh = sorted(ages(match_updates(report), measured.at).values())
     family = HistogramMetricFamily("scraper_freshness_seconds", "Ages of what is known of each match, at this moment.")
     family.add_metric(
         (), cumulative_buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter
@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from found_footy.feeds.poll_state import is_paused
-from found_footy.operations.feed_health import ages, stale, stats
-from found_footy.operations.health import queue_depth
-from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, HealthSummary, Measurement, Recovery
+from found_footy.operations.feed_health import ages, stats
+from found_footy.operations.health import match_updates, queue_depth, stale_ages
+from found_footy.operations.models import UNKNOWN, FreshnessStats, HealthReport, Measurement, Recovery
 from found_footy.text import format_duration
 from found_footy.version import current_build
 from found_footy.web.services import ServicesDep, WebRules
@@ -195,18 +195,8 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
     return Status(
         grade=report.feeds_grade,
         since=summary.since if summary else None,
-        freshness=_ages(freshness_of(measured, summary)),
-        stale_matches=len(
-            stale(
-                cached.last_updates,
-                measured.at,
-                rules.stale_seconds,
-                cached.intervals,
-                timedelta(seconds=rules.poll_seconds),
-            )
-        )
-        if cached
-        else None,
+        freshness=_ages(freshness_of(report)),
+        stale_matches=len(stale_ages(report)) if cached else None,
         stall_seconds=summary.stall_seconds if summary else None,
         queue_depth=queue_depth(cached.queues) if cached else None,
         active=sum(each.get("active", 0) for each in cached.queues.values()) if cached else None,
@@ -221,11 +211,11 @@ def status_of(report: HealthReport, rules: WebRules, *, details: bool) -> Status
     )
 
 
-def freshness_of(measured: Measurement, last_check: HealthSummary | None) -> FreshnessStats | None:
-    """Current freshness; the last judgement if the cache is unavailable."""
-    if measured.cached is not None:
-        return stats(ages(measured.cached.last_updates, measured.at).values())
-    return last_check.freshness if last_check else None
+def freshness_of(report: HealthReport) -> FreshnessStats | None:
+    """Current freshness; that of the last health check if the cache is unavailable."""
+    if report.measured.cached is not None:
+        return stats(ages(match_updates(report), report.at).values())
+    return report.state.freshness if report.state else None
 
 
 def paused_records(measured: Measurement) -> list[PausedMatch]:

@@ -146,14 +146,26 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
     }
 
 
-async def prepare_temporal(client: Client, settings: Settings) -> bool:
-    """Register the schedules. Return True if the ingest schedule is new, so nothing was ever ingested."""
+async def start_work(client: Client, settings: Settings) -> WorkflowHandle[Any, IngestResult] | None:
+    """Register the schedules. On a system without them, first start an ingest, and return it.
+
+    In this order, a process that is killed in between starts another ingest next time, rather than none until midnight.
+    """
+    from found_footy.runtime.schedules import has_schedule
+
+    first = None if await has_schedule(client, INGEST_SCHEDULE) else await start_first_ingest(client, settings)
+    await prepare_temporal(client, settings)
+    return first
+
+
+async def prepare_temporal(client: Client, settings: Settings) -> None:
+    """Register the schedules."""
     from found_footy.runtime.schedules import register_schedules
 
     start_now = {NOTIFY_SCHEDULE, LIBRARY_SCHEDULE}
     if settings.profile != "demo":  # the demo's simulator limits requests by its script; the canary would use some
         start_now.add(CANARY_SCHEDULE)
-    return INGEST_SCHEDULE in await register_schedules(client, schedules(settings), start_now=start_now)
+    await register_schedules(client, schedules(settings), start_now=start_now)
 
 
 NAMESPACE_RETENTION = timedelta(days=3)
@@ -180,14 +192,14 @@ async def prepare(settings: Settings) -> Preparation:
         bucket_created = await objects.create_bucket()
     client = await connect_with_retry(settings)
     await ensure_namespace(client, NAMESPACE_RETENTION)
-    is_new = await prepare_temporal(client, settings)
-    if is_new:
-        await start_first_ingest(client, settings)
-    return Preparation(tuple(migrations), bucket_created, is_new)
+    first_ingest = await start_work(client, settings)
+    return Preparation(tuple(migrations), bucket_created, is_new=first_ingest is not None)
 
 
 async def start_first_ingest(client: Client, settings: Settings) -> WorkflowHandle[Any, IngestResult]:
     """Start an ingest on a new system: the next daily one may be a day away."""
+    from temporalio.common import WorkflowIDConflictPolicy
+
     from found_footy.fixtures.ingest import ingest_order
     from found_footy.fixtures.workflow import IngestWorkflow
     from found_footy.runtime.workflow_limits import execution_timeout
@@ -196,6 +208,7 @@ async def start_first_ingest(client: Client, settings: Settings) -> WorkflowHand
         IngestWorkflow.run,
         replace(ingest_order(settings), days_before=1),
         id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         task_queue=settings.task_queue,
         execution_timeout=execution_timeout(IngestWorkflow),
     )
@@ -869,9 +882,7 @@ async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator
 
     await check_feeds(settings)  # report a missing key before anything starts
     browser = browser or can_search_x(settings)
-    async with run_system(settings, prepare_temporal, browser=browser) as system:
-        first_ingest = await start_first_ingest(system.client, system.settings) if system.is_new else None
-        async with AsyncExitStack() as stack:
-            if system.settings.scaler:
-                await stack.enter_async_context(_scaling(system.settings, system.client, system.supervisor))
-            yield Running(system.settings, system.client, system.supervisor, first_ingest)
+    async with run_system(settings, start_work, browser=browser) as system, AsyncExitStack() as stack:
+        if system.settings.scaler:
+            await stack.enter_async_context(_scaling(system.settings, system.client, system.supervisor))
+        yield Running(system.settings, system.client, system.supervisor, system.first_ingest)

@@ -20,7 +20,7 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from found_footy.errors import EngineError
 from found_footy.runtime.temporal import EVENT_ID
@@ -86,23 +86,31 @@ def back_to_back(run: Any, order: Any, *, id: str, queue: str, timeout: timedelt
 
 async def register_schedules(
     client: Client, schedules: Mapping[str, Schedule], *, start_now: Iterable[str] = ()
-) -> frozenset[str]:
+) -> None:
     """Create or update the schedules and the search attribute. Idempotent; an operator's pause is kept.
 
-    `start_now` are the ids whose first run starts on creation. Return the ids that are new.
+    `start_now` are the ids whose first run starts on creation.
     """
-    created = set()
     try:
         await _add_search_attribute(client)
         for id_, schedule in schedules.items():
             try:
                 await client.create_schedule(id_, schedule, trigger_immediately=id_ in set(start_now))
-                created.add(id_)
             except ScheduleAlreadyRunningError:
                 await client.get_schedule_handle(id_).update(_replacement(schedule))
     except RPCError as error:
         raise EngineError(f"could not register schedules in namespace {client.namespace}: {error}") from error
-    return frozenset(created)
+
+
+async def has_schedule(client: Client, id_: str) -> bool:
+    """Unlike the list of schedules, this does not lag behind."""
+    try:
+        await client.get_schedule_handle(id_).describe()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False
+        raise EngineError(f"could not look up schedule {id_} in namespace {client.namespace}: {error}") from error
+    return True
 
 
 async def missing_schedules(client: Client, expected: Iterable[str]) -> set[str]:

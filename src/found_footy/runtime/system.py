@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
 from found_footy.config import Settings, environment_names
 from found_footy.errors import EngineError
@@ -67,13 +68,16 @@ class RunningSystem:
     """Includes the addresses of the engines."""
     client: Client
     supervisor: Supervisor
-    is_new: bool
-    """Whether Temporal had no schedules before."""
+    first_ingest: WorkflowHandle[Any, Any] | None
+    """Set if Temporal had no schedules before."""
 
 
 @asynccontextmanager
 async def run_system(
-    settings: Settings, prepare_temporal: Callable[[Client, Settings], Awaitable[bool]], *, browser: bool = False
+    settings: Settings,
+    start_work: Callable[[Client, Settings], Awaitable[WorkflowHandle[Any, Any] | None]],
+    *,
+    browser: bool = False,
 ) -> AsyncIterator[RunningSystem]:
     """Run engines, workers, web server and watchdog on this machine; stop them in order at the end of the block.
 
@@ -115,7 +119,7 @@ async def run_system(
             applied = await migrate(found["DATABASE_URL"])
             log.info("schema is up to date", extra={"action": "migrated", "applied": applied})
             client = await connect_temporal(settings)
-            is_new = await prepare_temporal(client, settings)
+            first_ingest = await start_work(client, settings)
             await supervisor.start_workers(worker_specs(settings))
             if browser:
                 await supervisor.start_workers([WorkerSpec("browser", [FOOTY, "browser"], environment_of(settings))])
@@ -124,7 +128,7 @@ async def run_system(
             if settings.backup_url is not None:
                 command = [FOOTY, "backup", "run"]
                 await supervisor.start_workers([WorkerSpec("backup", command, environment_of(settings))])
-            yield RunningSystem(settings, client, supervisor, is_new)
+            yield RunningSystem(settings, client, supervisor, first_ingest)
 
 
 def worker_specs(settings: Settings) -> list[WorkerSpec]:

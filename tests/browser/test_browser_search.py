@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.browser.service import Canary, utc_now
+from found_footy.browser.service import Canary
 from found_footy.browser.x_search import XSearchRequest, search_url
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.x import XSource
 from found_footy.runtime.browser_secret import HEADER
+from found_footy.runtime.clock import utc_now
 from tests.browser.simulated import NOW, QUERY, SECRET, TEXT, Searched, SimulatedX, post
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

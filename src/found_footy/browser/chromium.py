@@ -17,7 +17,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from found_footy.browser.cookies import restore_cookies
 from found_footy.browser.models import BrowserOptions
 from found_footy.errors import AlreadyRunning, SettingsError, SourceUnavailable
 from found_footy.runtime import confinement
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.confinement import landlock_version
 from found_footy.runtime.process_table import Process, children_of, members_of, process_table, with_mark
 
@@ -480,7 +481,7 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
             await restore_cookies(context, options.x_url, options.folder, replace=not options.owns_login)
         stack.pop_all()
     spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
-    chromium = Chromium(driver, context, tree, datetime.now(UTC), spares=spares)
+    chromium = Chromium(driver, context, tree, utc_now(), spares=spares)
     context.on("close", lambda _: setattr(chromium, "gone", True))
     return chromium
 

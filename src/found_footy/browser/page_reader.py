@@ -9,7 +9,7 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
@@ -33,6 +33,7 @@ from found_footy.errors import (
     NotFound,
     PageNotOpened,
 )
+from found_footy.runtime.clock import utc_now
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ async def save_unrecognized_page(page: Page, folder: Path) -> Path | None:
     try:
         async with asyncio.timeout(SAVE_TIMEOUT_SECONDS):
             html = await page.content()
-        return write_page(html, folder, datetime.now(UTC))
+        return write_page(html, folder, utc_now())
     except (TimeoutError, PlaywrightError, OSError) as error:
         log.warning("could not save the page: %s", error, extra={"action": "page_not_stored"})
         return None

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
@@ -27,6 +26,7 @@ from found_footy.browser.recycling import (
 )
 from found_footy.errors import SettingsError, SourceUnavailable
 from found_footy.runtime.addresses import AddressPolicy
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.process_table import Process
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class BrowserPool:
 
         Concurrent requests share one recycle. Raises the errors of a start.
         """
-        asked = datetime.now(UTC)
+        asked = utc_now()
         async with self._lock:
             self._refuse_if_stopping()
             last = self._recycles.last[-1] if self._recycles.last else None
@@ -164,7 +164,7 @@ class BrowserPool:
         return started
 
     def _recycle(self, old: Chromium | None, renewal: RecycleDecision, before: int, began: float) -> Recycle:
-        now = datetime.now(UTC)
+        now = utc_now()
         return Recycle(
             at=now,
             reason=renewal.reason,
@@ -233,7 +233,7 @@ class BrowserPool:
         members = self.processes()
         return BrowserFacts(
             up_since=up.started_at if up else None,
-            uptime_seconds=round((datetime.now(UTC) - up.started_at).total_seconds(), 1) if up else 0.0,
+            uptime_seconds=round((utc_now() - up.started_at).total_seconds(), 1) if up else 0.0,
             searches=up.searches if up else 0,
             readings=up.readings if up else 0,
             processes=sum(not each.ended for each in members),
@@ -267,7 +267,7 @@ class BrowserPool:
 
 def usage_of(chromium: Chromium) -> BrowserUsage:
     return BrowserUsage(
-        age=datetime.now(UTC) - chromium.started_at,
+        age=utc_now() - chromium.started_at,
         tasks=chromium.tasks,
         processes=sum(not each.ended for each in chromium.tree.members()),
         gone=chromium.gone,

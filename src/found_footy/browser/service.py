@@ -36,6 +36,7 @@ from found_footy.errors import (
     SourceRateLimited,
     SourceUnavailable,
 )
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.process_table import Process
 from found_footy.storage.limits import Cooldown, SourceLimits
@@ -173,10 +174,6 @@ def problems(
 log = logging.getLogger(__name__)
 
 Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class BrowserService:

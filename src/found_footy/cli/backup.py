@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -14,6 +14,7 @@ import typer
 from found_footy.cli.common import AsJson, located_settings, out, print_json, run, settings_with_logs, stop_event
 from found_footy.config import Settings
 from found_footy.errors import FootyError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.data_folder import with_running_engines
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ async def _back_up_if_due(settings: Settings, to: str | None, every: timedelta) 
 
     async with open_backups(settings, to) as service:
         ids = await service.ids()
-        if ids and datetime.now(UTC) - time_of(ids[-1]) < every:
+        if ids and utc_now() - time_of(ids[-1]) < every:
             return
         made = await service.create()
         await service.verify(made.id)

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,6 +34,7 @@ from found_footy.errors import EngineError, ScenarioError, SettingsError, StoreU
 from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import ClipState, SourceState
 from found_footy.library.views import LibraryViews
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.embedded_temporal import EmbeddedTemporal
@@ -208,7 +208,7 @@ async def read_library(settings: Settings, documents: Sequence[Mapping[str, Any]
 async def editor_token(database: Database) -> str:
     """Create a token for reviewing. It is deleted with the demo's database."""
     random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
-    token, text = new_token("demo", Role.EDITOR, datetime.now(UTC), random, secret)
+    token, text = new_token("demo", Role.EDITOR, utc_now(), random, secret)
     await TokenStore(database).add_token(token)
     return text
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from found_footy.cli.common import EXIT_NOT_AS_EXPECTED, AsJson, err, out, print_json, run, settings_with_logs
+from found_footy.runtime.clock import utc_now
 
 if TYPE_CHECKING:
     from found_footy.operations.doctor import Examination
@@ -45,7 +45,7 @@ def doctor(
     if report:
         from found_footy.operations.doctor_report import write_report
 
-        name = f"footy-report-{datetime.now(UTC):%Y%m%d-%H%M%S}.md"
+        name = f"footy-report-{utc_now():%Y%m%d-%H%M%S}.md"
         path = write_report(settings, examination, file or Path(name))
         err.print(f"wrote {path}: review it before you share it", markup=False, soft_wrap=True)
     if as_json:

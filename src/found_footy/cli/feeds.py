@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -16,6 +15,7 @@ from found_footy.cli.common import AsJson, located_settings, out, print_json, ru
 from found_footy.cli.match_view import printable
 from found_footy.config import Settings
 from found_footy.errors import NotFound
+from found_footy.runtime.clock import utc_now
 
 if TYPE_CHECKING:
     from found_footy.feeds.models import DoubtfulPairing
@@ -152,7 +152,7 @@ def _document(each: DeclaredFeed) -> dict[str, Any]:
 
 def _decide(feed: str, feed_id: int, fixture_id: int, *, same: bool) -> None:
     async def decide(listings: ListingStore) -> None:
-        await listings.decide(feed, feed_id, fixture_id, same, datetime.now(UTC))
+        await listings.decide(feed, feed_id, fixture_id, same, utc_now())
 
     _with_listings(decide)
 

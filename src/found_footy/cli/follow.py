@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -11,6 +11,7 @@ import typer
 from found_footy.cli.common import AsJson, err, located_settings, out, print_json, with_database
 from found_footy.config import Settings
 from found_footy.errors import EngineError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.data_folder import with_running_engines
 
 if TYPE_CHECKING:
@@ -207,4 +208,4 @@ def _with_book(settings: Settings, use: Callable[[FollowBook], Coroutine[Any, An
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    return utc_now()

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +29,7 @@ from found_footy.cli.common import (
 )
 from found_footy.cli.match_view import printable
 from found_footy.config import Settings
+from found_footy.runtime.clock import utc_now
 from found_footy.text import format_duration, shorten
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ async def _open_reports(settings: Settings) -> AsyncIterator[Report]:
     from found_footy.app import open_health_service
 
     async with open_health_service(settings) as service:
-        yield lambda: service.report(datetime.now(UTC))
+        yield lambda: service.report(utc_now())
 
 
 async def _redraw(report: Report) -> None:

@@ -14,6 +14,7 @@ from dotenv import set_key
 from found_footy.cli.common import err, out, run
 from found_footy.config import ENV_FILE, environment_names, load_settings
 from found_footy.errors import SettingsError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.logging import configure
 
 if TYPE_CHECKING:
@@ -115,14 +116,13 @@ class Answers:
         os.chmod(self._path, 0o600)
 
     def summary(self) -> None:
-        from datetime import UTC, datetime
 
         from found_footy.app import setup_overview
         from found_footy.cli.startup_banner import print_overview
 
         settings = load_settings()
         out.print(f"\nWrote {self._path.absolute()}", markup=False, soft_wrap=True)
-        overview = run(lambda: setup_overview(settings, None, datetime.now(UTC)))
+        overview = run(lambda: setup_overview(settings, None, utc_now()))
         print_overview(overview, None, "shown once `footy up` has fetched the fixtures")
         if self._failed:
             out.print(

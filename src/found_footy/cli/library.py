@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from uuid import uuid4
@@ -28,6 +28,7 @@ from found_footy.cli.match_view import printable
 from found_footy.config import Settings
 from found_footy.errors import BadRequest, FootyError, NotFound, ObjectStoreError
 from found_footy.library.models import ClipState, SourceState, progress_label, state_label
+from found_footy.runtime.clock import utc_now
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -178,7 +179,7 @@ def retry(
         return
 
     async def body(opened: Opened) -> None:
-        await opened.store.retry(source_id, clip, datetime.now(UTC))
+        await opened.store.retry(source_id, clip, utc_now())
 
     with_library(body)
     if as_json:
@@ -189,7 +190,7 @@ def retry(
 
 def _retry_failed(stage: str | None, as_json: bool) -> None:
     async def body(opened: Opened) -> int:
-        return await opened.store.retry_failed(datetime.now(UTC), stage)
+        return await opened.store.retry_failed(utc_now(), stage)
 
     retried = with_library(body)
     if as_json:
@@ -211,7 +212,7 @@ def remove(
         typer.confirm(f"Remove source {source_id} with all its clips?", abort=True, err=True)
 
     async def body(opened: Opened) -> RemovalResult:
-        who = Reviewer(BY, BY, datetime.now(UTC))
+        who = Reviewer(BY, BY, utc_now())
         return await opened.review.remove_source(source_id, who)
 
     removed = with_library(body)
@@ -252,7 +253,7 @@ def scrub(
 
     async def body(opened: Opened) -> ScrubReport:
         async with opened_objects(opened.settings) as objects:
-            return await compare(opened.store, objects, datetime.now(UTC), delete=delete)
+            return await compare(opened.store, objects, utc_now(), delete=delete)
 
     with err.status("comparing …"):
         report = with_library(body)
@@ -321,7 +322,7 @@ async def _submit_url(opened: Opened, url: str, title: str | None, facts: Facts)
     address = validate_url(url, AddressPolicy(opened.settings.private_hosts).check)
     valid_title = validate_title(title, address.title)
     what = Submission(SourceKind.URL, valid_title, validate_facts(facts), url=address.url, by=BY_SUBMIT)
-    return await opened.store.submit(what, datetime.now(UTC))
+    return await opened.store.submit(what, utc_now())
 
 
 async def _submit_file(opened: Opened, name: str, title: str | None, facts: Facts) -> int:
@@ -337,7 +338,7 @@ async def _submit_file(opened: Opened, name: str, title: str | None, facts: Fact
         with _progress_bar(f"storing {size / 1e6:.1f} MB"):
             await objects.put(key, path, content_type="application/octet-stream")
         try:
-            return await opened.store.submit(what, datetime.now(UTC))
+            return await opened.store.submit(what, utc_now())
         except FootyError:
             with suppress(ObjectStoreError):  # `footy library scrub` also finds it
                 await objects.delete([key])

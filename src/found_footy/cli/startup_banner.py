@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from temporalio.client import WorkflowFailureError
 from temporalio.service import RPCError
@@ -12,6 +12,7 @@ from found_footy.app import Running, setup_overview
 from found_footy.cli.common import out
 from found_footy.errors import FootyError
 from found_footy.operations.overview import SetupOverview, joined, next_match_text
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.temporal import restore_error
 from found_footy.storage.postgres import open_database
 
@@ -70,4 +71,4 @@ def next_text(overview: SetupOverview) -> str:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    return utc_now()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from found_footy.access.models import ID_LENGTH, SECRET_BYTES, Role, Token, new_token
 from found_footy.cli.common import AsJson, check_choice, err, out, print_json, with_database
+from found_footy.runtime.clock import utc_now
 
 if TYPE_CHECKING:
     from found_footy.access.store import TokenStore
@@ -127,4 +128,4 @@ def _with_access(use: Callable[[TokenStore], Coroutine[Any, Any, T]]) -> T:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    return utc_now()

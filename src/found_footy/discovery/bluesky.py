@@ -26,6 +26,7 @@ from found_footy.discovery.sources import (
     within,
 )
 from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpClient, HttpResponse
 from found_footy.text import clean_text
 
@@ -277,7 +278,7 @@ class Bluesky:
         app_password: str,
         *,
         timeout: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._http = source_client(base_url, timeout)
         self._session = BlueskySession(self._http, handle, app_password, now=now)

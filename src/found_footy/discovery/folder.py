@@ -17,6 +17,7 @@ from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.sources import newest_first
 from found_footy.errors import SourceUnavailable
+from found_footy.runtime.clock import utc_now
 from found_footy.text import clean_text
 
 SOURCE = "folder"
@@ -91,7 +92,7 @@ class _Scan:
 
 
 class Folder:
-    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, path: Path, *, now: Callable[[], datetime] = utc_now) -> None:
         self._path = path
         self._now = now
 

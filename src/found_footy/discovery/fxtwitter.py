@@ -28,6 +28,7 @@ from found_footy.discovery.sources import (
 )
 from found_footy.discovery.x import x_post
 from found_footy.errors import SourceChanged, SourceRateLimited, SourceUnavailable
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpResponse
 from found_footy.storage.limits import Cooldown, LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
@@ -62,7 +63,7 @@ class FxTwitter:
         *,
         timeout: float,
         limits: SourceLimits | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._http = source_client(base_url, timeout)
         self._x_url = x_url.rstrip("/")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from found_footy.clips.hosts import is_plausible_clip_link, is_video_link
 from found_footy.discovery.models import Post
@@ -30,6 +30,7 @@ from found_footy.discovery.reddit_reader import (
 )
 from found_footy.discovery.sources import newest_first
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Sport
+from found_footy.runtime.clock import utc_now
 from found_footy.storage.limits import LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
 
@@ -190,7 +191,7 @@ class Reddit:
         limits: SourceLimits | None = None,
         fresh_seconds: float = 15.0,
         comment_threads: int = 2,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._subreddits = {Sport.FOOTBALL: subreddit, Sport.CRICKET: cricket_subreddit}

@@ -45,6 +45,7 @@ from found_footy.errors import (
     SourceRateLimited,
     SourceUnavailable,
 )
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpResponse
 from found_footy.storage.limits import SourceLimits
 from found_footy.text import clean_text
@@ -659,7 +660,7 @@ class RedditReader:
         subreddits: Sequence[str],
         timeout: float,
         fresh_seconds: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._ways = tuple(ways)
         self._limits = limits

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from found_footy.discovery.models import NameKind, TeamName
 from found_footy.errors import KnowledgeError
 from found_footy.fixtures.team_names import Squad, core, country_names, squad_of, without_squad
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import USER_AGENT, HttpClient, HttpLimits, HttpResponse
 from found_footy.text import clean_text, folded, unique
 
@@ -28,9 +29,7 @@ MAX_PAUSE = timedelta(hours=1)
 
 
 class KnowledgeHttp:
-    def __init__(
-        self, *, timeout: float, user_agent: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, *, timeout: float, user_agent: str, now: Callable[[], datetime] = utc_now) -> None:
         self._client = HttpClient(
             HttpLimits(timeout, max_bytes=MAX_BYTES),
             headers={"user-agent": user_agent, "accept": "application/sparql-results+json, application/json"},

@@ -22,6 +22,7 @@ from found_footy.discovery.sources import (
     text,
 )
 from found_footy.errors import SourceChanged, SourceLoggedOut, SourceRateLimited, SourceUnavailable
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpResponse
 from found_footy.text import MAX_ERROR_TEXT, clean_text
 
@@ -79,7 +80,7 @@ class XSource:
         *,
         headers: Mapping[str, str] | None = None,
         timeout: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._http = source_client(browser_url, timeout, headers)
         self._x_url = x_url.rstrip("/")

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from found_footy.errors import (
@@ -50,6 +50,7 @@ from found_footy.feeds.models import FeedAnswer, Quota, compact
 from found_footy.feeds.validation import storable
 from found_footy.fixtures.models import League, LiveFixture, Phase, Side, Sport, Toss, phase_of
 from found_footy.json_reader import JsonReader
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 
@@ -246,7 +247,7 @@ class Crex:
         browser_headers: Mapping[str, str] | None = None,
         *,
         timeout: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
         permit: Permit = unlimited,
         retry: RetryRules | None = None,
         name: str = FEED,

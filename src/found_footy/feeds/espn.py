@@ -45,6 +45,7 @@ from found_footy.fixtures.models import (
     phase_of,
 )
 from found_footy.json_reader import JsonReader
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import USER_AGENT
 from found_footy.runtime.retry import BUDGET_SECONDS, Deadline, RetryRules, with_retries
 
@@ -485,7 +486,7 @@ class Espn:
         leagues: Leagues,
         *,
         timeout: float,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
         retry: RetryRules | None = None,
         permit: Permit = unlimited,
         name: str = FEED,

@@ -24,6 +24,7 @@ from typing import Any
 from psycopg import sql
 
 from found_footy.errors import BackupBroken, NotFound, ObjectMissing, OrderRefused
+from found_footy.runtime.clock import utc_now
 from found_footy.storage.connections import MIGRATION_SECONDS, connect
 from found_footy.storage.migrations import DOCUMENTS, migrate, migrations
 from found_footy.storage.objects.backend import ObjectStore
@@ -267,7 +268,7 @@ class BackupService:
         objects: ObjectStore,
         repository: BackupRepository,
         settings_files: Sequence[Path] = (),
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._url, self._objects, self._repository = database_url, objects, repository
         self._settings_files = settings_files

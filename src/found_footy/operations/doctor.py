@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from found_footy.operations.check_store import PostgresServiceChecks, build_unex
 from found_footy.operations.models import CheckResult, ServiceCheck, UnexpectedAnswer
 from found_footy.operations.service_checks import Probe, build_checker, build_probes
 from found_footy.runtime import embedded_valkey as valkey
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.confinement import Available, available
 from found_footy.runtime.data_folder import DataFolder, with_running_engines
 from found_footy.runtime.embedded_temporal import find_binary
@@ -171,7 +172,7 @@ async def examine(
     findings += [
         Diagnosis(f"source {name}", "off", f"needs {lacking}") for name, lacking in sources_off(settings).items()
     ]
-    return Examination(tuple(findings), datetime.now(UTC), tuple(kept))
+    return Examination(tuple(findings), utc_now(), tuple(kept))
 
 
 async def _outside(
@@ -198,7 +199,7 @@ def _just_checked(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
 def _last_known(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
     if check is None:
         return Diagnosis(probe.name, "unknown", "switched on, never checked", CHECK_LIVE)
-    age = format_duration(datetime.now(UTC) - check.checked_at)
+    age = format_duration(utc_now() - check.checked_at)
     said = f"{check.answer} ({age} ago)"
     if check.ok:
         return Diagnosis(probe.name, "ok", said, check=check)
@@ -272,7 +273,7 @@ def _binaries(settings: Settings) -> Diagnosis:
 
 
 def _installation(settings: Settings) -> list[Diagnosis]:
-    findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), datetime.now(UTC).date())]
+    findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), utc_now().date())]
     if contact_missing(settings):
         said = "Wikimedia limits clients that do not say how to reach their operator"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."

@@ -52,6 +52,7 @@ from found_footy.recordings.timeline import (
     SteadyClock,
     to_replay_time,
 )
+from found_footy.runtime.clock import utc_now
 from found_footy.storage.objects.backend import ObjectStore
 
 FILE_MISSING = "its file no longer exists"
@@ -300,7 +301,7 @@ def open_recording_feed(
     plays: str | None = None,
     speed: float = 60.0,
     replay_clock: Path | None = None,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    now: Callable[[], datetime] = utc_now,
 ) -> RecordingFeed:
     """Open a feed that plays feed `plays` of the recording; optional if the recording has a single feed.
 
@@ -327,7 +328,7 @@ class RecordingFeed:
         feed: str,
         playback: FeedPlayback,
         clock: Callable[[], ReplayClock],
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._feed = feed
         self._playback = playback

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from found_footy.recordings.outcome import (
 )
 from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
 from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.temporary_engines import clear_left_overs, throw_away_engines, throw_away_folder
 from found_footy.storage.objects.backend import ObjectStore
 
@@ -74,7 +75,7 @@ def replay_inputs(
             for name in names
         ],
         RecordedDownloader(recording.fixture_id or 0, recording.downloads, clips),
-        list(_seeded_aliases(recording, datetime.now(UTC))),
+        list(_seeded_aliases(recording, utc_now())),
     )
 
 
@@ -320,14 +321,14 @@ class ReplayRunner:
         self._snapshot_lifetime = snapshot_lifetime
         self._clock_file = folder / REPLAY_CLOCK
         self._show = show
-        self._start = datetime.now(UTC)
+        self._start = utc_now()
         self._ingested: frozenset[MatchKey] = frozenset()
         self._expected = {outcome.id for outcome in then if _ends(outcome)}
         self._ingests = 0
 
     def begin(self) -> None:
         """Start the replay: map the recording's first poll to now."""
-        self._start = datetime.now(UTC)
+        self._start = utc_now()
         self._move(self._timeline.polls[0])
 
     def _move(self, poll: ReplayPoll) -> None:
@@ -351,7 +352,7 @@ class ReplayRunner:
         return await self._close(client, read_documents, queue)
 
     async def _wait_for(self, poll: ReplayPoll) -> None:
-        early = (self._start + poll.offset - datetime.now(UTC)).total_seconds()
+        early = (self._start + poll.offset - utc_now()).total_seconds()
         if early > 0:
             await asyncio.sleep(early)
 

@@ -10,13 +10,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from found_footy.config import Settings
 from found_footy.errors import AlreadyRunning, EngineError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.process_table import ProcessIdentity, is_running, this_process
 
 # `read_runtime` takes the lock briefly to see whether it is free. An owner that finds it taken retries for this long
@@ -142,7 +142,7 @@ class DataFolder:
                 time.sleep(0.02)
 
     def _note_owner(self, descriptor: int) -> None:
-        since = datetime.now(UTC).isoformat(timespec="seconds")
+        since = utc_now().isoformat(timespec="seconds")
         content = json.dumps({"pid": os.getpid(), "since": since}) + "\n"
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, content.encode(), 0)

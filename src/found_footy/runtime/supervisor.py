@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from found_footy.errors import EngineError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.engine import Engine, Supervised
 from found_footy.runtime.process import Command, ManagedProcess, stop_leftovers
@@ -123,7 +124,7 @@ class Child:
         self._started_at = 0.0
         self.restarts = 0
         self.state = ChildState.STOPPED
-        self.since = datetime.now(UTC)
+        self.since = utc_now()
 
     @property
     def name(self) -> str:
@@ -222,7 +223,7 @@ class Child:
 
     def _enter(self, state: ChildState) -> None:
         self.state = state
-        self.since = datetime.now(UTC)
+        self.since = utc_now()
         self._on_change()
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import socket
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.enums.v1 import TaskQueueType
@@ -25,6 +25,7 @@ from temporalio.service import KeepAliveConfig, RPCError, RPCStatusCode
 from found_footy import errors
 from found_footy.config import Settings
 from found_footy.errors import EngineError, FootyError
+from found_footy.runtime.clock import utc_now
 from found_footy.runtime.payload_codec import data_converter
 from found_footy.version import VERSION
 
@@ -136,5 +137,5 @@ async def has_workers(client: Client, queue: str, within: timedelta = timedelta(
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
     )
-    since = datetime.now(UTC) - within
+    since = utc_now() - within
     return any(poller.last_access_time.ToDatetime(UTC) >= since for poller in answer.pollers)

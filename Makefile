@@ -12,7 +12,7 @@ FAST := not engines and not chromium and not processes and not media and not sys
 # Where it is set, every process compiles the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup setup-dev browser demo test test-fast chaos deploy-test coverage lint types bench docs-check audit sbom lock update-ytdlp clean
+.PHONY: help setup setup-dev browser demo test test-fast chaos soak deploy-test coverage lint types bench docs-check audit sbom lock update-ytdlp clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ test-fast: setup-dev ## rules and contracts without engines (under a minute)
 
 chaos: setup-dev browser ## kill matrices, outages and many more generated examples
 	HYPOTHESIS_PROFILE=chaos $(BIN)/python -m pytest -n 0 -m "chaos or property" $(ARGS)
+
+soak: setup-dev ## six accelerated days; fails if anything grows without bound (20 minutes)
+	$(BIN)/python -m bench.soak $(ARGS)
 
 deploy-test: setup-dev ## build the image and play a matchday on two machines (root, podman)
 	$(BIN)/python -m pytest -n 0 -m deploy tests/deploy $(ARGS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import importlib
-import sys
 
 BENCHES = (
     "startup",
@@ -23,7 +23,7 @@ BENCHES = (
     "whole_clip",
     "accuracy",
     "clip_latency",
-    "goal_burst",
+    "saturday",
     "clip_costs",
     "requests",
     "first_paint",
@@ -34,13 +34,19 @@ BENCHES = (
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or BENCHES
-    for name in chosen:
+    parser = argparse.ArgumentParser(prog="python -m bench", allow_abbrev=False)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHES)}; without any, all of them"
+    )
+    parser.add_argument("--workers", type=int, action="append", help="worker processes of `saturday`; may be repeated")
+    options = parser.parse_args()
+    for name in options.names or BENCHES:
         if name not in BENCHES:
-            sys.exit(f"no bench is named {name}; there are {', '.join(BENCHES)}")
+            parser.error(f"unknown bench {name!r}: expected one of {', '.join(BENCHES)}")
         module = importlib.import_module(f"bench.{name}")
         print(f"\n## {module.__doc__.strip().splitlines()[0]}\n", flush=True)
-        asyncio.run(module.main())
+        arguments = [options.workers] if name == "saturday" and options.workers else []
+        asyncio.run(module.main(*arguments))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,18 +36,23 @@ class Played:
 
 
 @asynccontextmanager
-async def played(scenario: Scenario, folder: Path, clips: Path, **options: Any) -> AsyncIterator[Played]:
-    """Run engines, workers and simulator within the block; the options are the simulator's."""
+async def played(
+    scenario: Scenario, folder: Path, clips: Path, settings: Mapping[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Played]:
+    """Run engines, workers and simulator within the block; the options are the simulator's.
+
+    `settings` replace those of the demo.
+    """
     logging.disable(logging.WARNING)
     async with Simulator(scenario, clips_folder=clips, **options) as simulator:
-        settings = demo_settings(Settings(_env_file=None), simulator).model_copy(
-            update={"data_dir": folder, "web_port": 0}
+        chosen = demo_settings(Settings(_env_file=None), simulator).model_copy(
+            update={"data_dir": folder, "web_port": 0, **(settings or {})}
         )
         try:
-            async with running(settings) as system, open_store(system.settings) as store:
+            async with running(chosen) as system, open_store(system.settings) as store:
                 yield Played(simulator, system, store)
         finally:
-            await clear(settings)
+            await clear(chosen)
 
 
 def prepare(specs: Iterable[ClipSpec], folder: Path) -> None:

@@ -48,6 +48,7 @@ from found_footy.storage.redis import RedisCache
 from found_footy.web.app import create_app
 from tests.support.feeds import ScriptedFeed
 from tests.support.polling import FeedSystem
+from tests.support.time_travel import age_keys
 from tests.support.watchdog import WatchdogSystem
 from tests.support.web_access import PAGE
 from tests.support.web_world import settings_for
@@ -60,18 +61,6 @@ POLL = timedelta(minutes=5)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 OTHER_IDS = 700_000
 """Distance of the second feed's ids from the first one's."""
-
-# Shortens the lives of all keys of this test, as if the time had passed: Valkey has no other clock.
-LET_TIME_PASS = """
-for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 and left <= tonumber(ARGV[2]) then
-    redis.call('DEL', key)
-  elseif left > 0 then
-    redis.call('PEXPIRE', key, left - tonumber(ARGV[2]))
-  end
-end
-"""
 
 
 def at(clock: str) -> datetime:
@@ -254,9 +243,7 @@ class SimulatedDay:
         """Poll and check at every interval, as the schedule and the watchdog do."""
         while self.now < until:
             self.now += POLL
-            milliseconds = round(POLL.total_seconds() * 1000)
-            pattern = self.system.cache.key("*")
-            await self.system.cache.run_script(LET_TIME_PASS, [], [pattern, milliseconds])
+            await age_keys(self.system.cache, POLL)
             await self.check()  # before the poll, when all data is oldest
             await self.poll()
 

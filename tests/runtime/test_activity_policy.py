@@ -46,6 +46,12 @@ def test_each_kind_of_work_has_a_queue_next_to_that_of_the_workflows(kind: WorkK
     assert ActivityPolicy(SECOND, attempts=1).on(kind, lane).task_queue("footy") == queue
 
 
+def test_a_step_that_completes_started_work_goes_first() -> None:
+    policy = ActivityPolicy(SECOND, attempts=1)
+    assert policy.options()["priority"].priority_key is None
+    assert policy.first().options()["priority"].priority_key == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -56,8 +56,9 @@ FETCH = (
 VERIFY = ActivityPolicy(timedelta(seconds=300), attempts=1).on(WorkKind.MEDIA)
 REVERIFY = ActivityPolicy(timedelta(seconds=60), attempts=3).within(STORE_RETRY_WINDOW)
 LIST_OUTDATED_REJECTIONS = ActivityPolicy(timedelta(seconds=15), attempts=1)
-HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW).on(WorkKind.MEDIA)
-DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3).on(WorkKind.MEDIA)
+# Before further verifications: of forty goals at once, no clip would be published until all are verified.
+HASH = ActivityPolicy(timedelta(seconds=180), attempts=4).within(STORE_RETRY_WINDOW).on(WorkKind.MEDIA).first()
+DEDUPLICATE = ActivityPolicy(timedelta(seconds=120), attempts=3).on(WorkKind.MEDIA).first()
 PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3).on(WorkKind.NETWORK)
 CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5).on(WorkKind.NETWORK)
 

@@ -23,6 +23,8 @@ _PARAMETERS = {
     # By default, the short side of an image is scaled to 736 pixels, which takes seconds for a flat strip.
     "Det.limit_type": "max",
     "Det.limit_side_len": 1280,
+    # By default, each call returns its memory to the system: a fifth of the CPU time of a detection.
+    "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
 }
 
 

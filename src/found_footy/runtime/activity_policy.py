@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import Priority, RetryPolicy
 from temporalio.workflow import ActivityConfig
 
 from found_footy.runtime.queues import WorkKind, queue_name
@@ -34,6 +34,8 @@ class ActivityPolicy:
     kind: WorkKind = WorkKind.ORCHESTRATION
     lane: str = ""
     """Appended to the name of the queue, where a kind has several."""
+    priority: int | None = None
+    """From 1 (first) to 5, within the queue; None for 3."""
 
     def __post_init__(self) -> None:
         if self.start_to_close <= timedelta() or self.initial_backoff <= timedelta():
@@ -49,6 +51,10 @@ class ActivityPolicy:
 
     def on(self, kind: WorkKind, lane: str = "") -> ActivityPolicy:
         return replace(self, kind=kind, lane=lane)
+
+    def first(self) -> ActivityPolicy:
+        """Return the same policy for a step that completes started work, which goes before what starts more."""
+        return replace(self, priority=1)
 
     def task_queue(self, base: str) -> str:
         """`base` is the queue of the workflow."""
@@ -67,4 +73,5 @@ class ActivityPolicy:
                 maximum_interval=self.max_backoff,
                 maximum_attempts=self.attempts,
             ),
+            priority=Priority.default if self.priority is None else Priority(priority_key=self.priority),
         )

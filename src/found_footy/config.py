@@ -21,20 +21,20 @@ from found_footy.fixtures.following import DEFAULT_ENTRIES, parse_entries
 
 PREFIX = "FOOTY_"
 FILE_SUFFIX = "_FILE"
-"""Of variables that name a file with a secret, as container platforms provide it."""
+"""Suffix of variables that name a file with a secret, such as a container secret."""
 
 
-def _split(value: Any) -> Any:
+def _split_commas(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def _http_url(text: str) -> str:
+def _check_http_url(text: str) -> str:
     if not re.match(r"https?://[^\s/]", text):
         raise ValueError("a URL that starts with http:// or https://")
     return text
 
 
-def _postgres_url(url: SecretStr) -> SecretStr:
+def _check_postgres_url(url: SecretStr) -> SecretStr:
     """Reject URLs that the driver cannot parse: its error messages would quote them, password included."""
     text = url.get_secret_value()
     if not text:
@@ -51,32 +51,32 @@ def _postgres_url(url: SecretStr) -> SecretStr:
     return url
 
 
-def _redis_url(url: SecretStr) -> SecretStr:
+def _check_redis_url(url: SecretStr) -> SecretStr:
     if url.get_secret_value() and not re.match(r"(redis|rediss|unix)://\S+$", url.get_secret_value()):
         raise ValueError("redis://:password@host:port/number, or rediss:// for TLS")
     return url
 
 
-def _key(key: SecretStr) -> SecretStr:
+def _check_key(key: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]*", key.get_secret_value()):
         raise ValueError("a key of printable ASCII characters without spaces")
     return key
 
 
-def _payload_keys(keys: SecretStr) -> SecretStr:
+def _check_payload_keys(keys: SecretStr) -> SecretStr:
     given = [each.strip() for each in keys.get_secret_value().split(",")]
     if not all(re.fullmatch(r"[0-9a-fA-F]{64}", each) for each in given):
         raise ValueError("keys of 64 hexadecimal digits, separated by commas; `openssl rand -hex 32` makes one")
     return keys
 
 
-def _address(text: str) -> str:
+def _check_address(text: str) -> str:
     if text and not re.fullmatch(r"[^\s/]+:\d{1,5}", text):
         raise ValueError("host:port, such as 127.0.0.1:7233")
     return text
 
 
-def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _check_networks(texts: tuple[str, ...]) -> tuple[str, ...]:
     for text in texts:
         try:
             ip_network(text, strict=False)
@@ -85,13 +85,13 @@ def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
     return texts
 
 
-def _host_names(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _check_host_names(texts: tuple[str, ...]) -> tuple[str, ...]:
     if not all(re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", text) for text in texts):
         raise ValueError("host names without port, separated by commas")
     return tuple(text.lower() for text in texts)
 
 
-def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
+def _check_follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
     try:
         parse_entries(entries)
     except FollowUnknown as error:
@@ -99,33 +99,33 @@ def _follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
     return entries
 
 
-Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_networks)]
-HostNames = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_host_names)]
-FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_follow_list)]
+Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split_commas)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
+Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_networks)]
+HostNames = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_host_names)]
+FollowList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_follow_list)]
 SourceName = Literal["fxtwitter", "reddit", "bluesky", "x", "folder"]
 ALL_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
-Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split)]
+Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split_commas)]
 RedditWayName = Literal["oauth", "fragment", "atom"]
-RedditWays = Annotated[tuple[RedditWayName, ...], NoDecode, BeforeValidator(_split)]
-HttpUrl = Annotated[str, AfterValidator(_http_url)]
-PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres_url)]
-RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
-Key = Annotated[SecretStr, AfterValidator(_key)]
-PayloadKeys = Annotated[SecretStr, AfterValidator(_payload_keys)]
-Address = Annotated[str, AfterValidator(_address)]
+RedditWays = Annotated[tuple[RedditWayName, ...], NoDecode, BeforeValidator(_split_commas)]
+HttpUrl = Annotated[str, AfterValidator(_check_http_url)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_check_postgres_url)]
+RedisUrl = Annotated[SecretStr, AfterValidator(_check_redis_url)]
+Key = Annotated[SecretStr, AfterValidator(_check_key)]
+PayloadKeys = Annotated[SecretStr, AfterValidator(_check_payload_keys)]
+Address = Annotated[str, AfterValidator(_check_address)]
 
 
-def _auto(value: Any) -> Any:
+def _parse_auto(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() == "auto" else value
 
 
-AutoBool = Annotated[bool | None, BeforeValidator(_auto)]
-"""`auto`, true or false; None means automatic."""
+AutoBool = Annotated[bool | None, BeforeValidator(_parse_auto)]
+"""`auto`, true or false; `auto` becomes None."""
 
 
-def well_known(name: str) -> AliasChoices:
+def with_plain_name(name: str) -> AliasChoices:
     return AliasChoices(name, PREFIX + name)
 
 
@@ -135,7 +135,7 @@ def well_known(name: str) -> AliasChoices:
 class FeedSettings(BaseSettings):
     redis_url: RedisUrl | None = Field(
         None,
-        validation_alias=well_known("REDIS_URL"),
+        validation_alias=with_plain_name("REDIS_URL"),
         description="Redis or Valkey; if unset, `footy up` starts an embedded one.",
     )
     feeds_file: Path = Field(
@@ -146,7 +146,7 @@ class FeedSettings(BaseSettings):
     )
     api_football_url: HttpUrl = Field("https://v3.football.api-sports.io", description="Base URL of API-Football.")
     api_football_key: Key | None = Field(
-        None, validation_alias=well_known("API_FOOTBALL_KEY"), description="Key of API-Football."
+        None, validation_alias=with_plain_name("API_FOOTBALL_KEY"), description="API key of API-Football."
     )
     espn_url: HttpUrl = Field("https://site.api.espn.com", description="Base URL of ESPN.")
     espn_leagues: Names = Field(
@@ -170,9 +170,9 @@ class FeedSettings(BaseSettings):
     navigation_seconds: float = Field(15, gt=0, le=120, description="Timeout for loading a page of a feed.")
     scrape_seconds: float = Field(45, gt=0, le=300, description="Timeout for loading and reading one page.")
     pause_failures: int = Field(5, ge=1, le=100, description="Consecutive failures after which a feed pauses a match.")
-    pause_seconds: float = Field(120, gt=0, le=86400, description="Length of that pause.")
+    pause_seconds: float = Field(120, gt=0, le=86400, description="Duration of that pause.")
     completed_poll_seconds: float = Field(
-        300, gt=0, le=86400, description="Time between the first polls of a finished match; later ones are rarer."
+        300, gt=0, le=86400, description="Initial time between polls of a finished match; it grows."
     )
     archive_hours: float = Field(24, gt=0, le=8760, description="How long a finished match is polled.")
     stale_seconds: float = Field(
@@ -200,10 +200,10 @@ class LibrarySettings(BaseSettings):
         None,
         ge=1,
         le=64,
-        description="Library tasks of goals, and of films, that a worker runs at once; if unset, its cores.",
+        description="Library tasks that a worker runs at once, for goals and for films each; if unset, its cores.",
     )
     library_queue_most: int = Field(
-        100, ge=1, le=10_000, description="Items of one stage handed to Temporal at a time."
+        100, ge=1, le=10_000, description="Maximum number of items per stage that are queued in Temporal."
     )
     undo_seconds: float = Field(60, gt=0, le=3600, description="How long a review action can be undone.")
     claim_seconds: float = Field(
@@ -231,7 +231,7 @@ class LibrarySettings(BaseSettings):
     embedding_text_file: Path | None = Field(None, description="ONNX file of its text encoder.")
     embedding_tokenizer_file: Path | None = Field(None, description="Its `tokenizer.json`.")
     embedding_url: HttpUrl | None = Field(
-        None, description="Embedding server, for server: the URL before `/embeddings`."
+        None, description="Base URL of the embedding server, without `/embeddings`, for server."
     )
     embedding_server_model: str = Field("default", min_length=1, description="Name of the model on that server.")
     embedding_server_dimensions: int = Field(512, ge=1, le=2000, description="Dimensions of that model's vectors.")
@@ -249,10 +249,12 @@ class Settings(FeedSettings, LibrarySettings):
     profile: Literal["default", "demo"] = Field("default", description="`demo` shortens delays.")
     data_dir: Path = Field(Path(".footy"), description="Folder of the embedded engines' data, logs and run-time files.")
     log_format: Literal["json", "pretty"] = Field(
-        "json", validation_alias=well_known("LOG_FORMAT"), description="One JSON object per line, or formatted text."
+        "json",
+        validation_alias=with_plain_name("LOG_FORMAT"),
+        description="One JSON object per line, or formatted text.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", validation_alias=well_known("LOG_LEVEL"), description="Minimum level of log messages."
+        "INFO", validation_alias=with_plain_name("LOG_LEVEL"), description="Minimum level of log messages."
     )
     commit: str | None = Field(
         None, description="Commit of this build, shown with the version. The image sets it; a checkout asks git."
@@ -260,7 +262,7 @@ class Settings(FeedSettings, LibrarySettings):
 
     database_url: PostgresUrl | None = Field(
         None,
-        validation_alias=well_known("DATABASE_URL"),
+        validation_alias=with_plain_name("DATABASE_URL"),
         description="PostgreSQL 15+; if unset, `footy up` starts an embedded one.",
     )
     database_connections: int = Field(
@@ -268,7 +270,7 @@ class Settings(FeedSettings, LibrarySettings):
     )
     temporal_address: Address | None = Field(
         None,
-        validation_alias=well_known("TEMPORAL_ADDRESS"),
+        validation_alias=with_plain_name("TEMPORAL_ADDRESS"),
         description="host:port of Temporal; if unset, `footy up` starts an embedded one.",
     )
     temporal_namespace: str = Field("default", description="Temporal namespace.")
@@ -283,29 +285,29 @@ class Settings(FeedSettings, LibrarySettings):
     )
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
     workers: int = Field(2, ge=1, le=64, description="Worker processes for live matches that `footy up` starts.")
-    library_workers: int = Field(1, ge=0, le=64, description="Worker processes for the library that it starts.")
-    orchestration_slots: int = Field(30, ge=1, le=1000, description="Database steps that a worker runs at once.")
+    library_workers: int = Field(1, ge=0, le=64, description="Worker processes for the library that `footy up` starts.")
+    orchestration_slots: int = Field(30, ge=1, le=1000, description="Database activities that a worker runs at once.")
     network_slots: int = Field(30, ge=1, le=1000, description="Requests and downloads that a worker runs at once.")
     media_slots: int | None = Field(
         None, ge=1, le=1000, description="Vision checks and hashes that a worker runs at once; if unset, its cores."
     )
-    browser_slots: int = Field(
-        8, ge=1, le=1000, description="Polls of feeds read in the browser that a worker runs at once."
-    )
+    browser_slots: int = Field(8, ge=1, le=1000, description="Polls of browser-based feeds that a worker runs at once.")
 
     scaler: bool = Field(False, description="Let `footy up` start and drain workers and browsers by load.")
     scale_seconds: float = Field(30, gt=0, le=3600, description="Time between two decisions of the scaler.")
     scale_cooldown_seconds: float = Field(60, ge=0, le=3600, description="Minimum time between two changes of a pool.")
     scale_up_above: float = Field(
-        5, gt=0, le=1000, description="Pending tasks per instance above which it starts more."
+        5, gt=0, le=1000, description="Pending tasks per instance above which the scaler starts more."
     )
     scale_down_below: float = Field(
-        2, ge=0, le=1000, description="Pending tasks per instance below which it drains one."
+        2, ge=0, le=1000, description="Pending tasks per instance below which the scaler drains one."
     )
     scale_cpu_percent: float = Field(
-        95, gt=0, le=100, description="Processor use of a worker's machine above which it starts none."
+        95, gt=0, le=100, description="CPU usage of a worker's machine above which the scaler starts no more."
     )
-    scale_memory_percent: float = Field(90, gt=0, le=100, description="Memory use above which it starts none.")
+    scale_memory_percent: float = Field(
+        90, gt=0, le=100, description="Memory usage above which the scaler starts no more."
+    )
     workers_least: int = Field(2, ge=1, le=64, description="Minimum number of live workers.")
     workers_most: int = Field(8, ge=1, le=64, description="Maximum number of live workers.")
     library_workers_least: int = Field(1, ge=0, le=64, description="Minimum number of library workers.")
@@ -316,17 +318,18 @@ class Settings(FeedSettings, LibrarySettings):
         "docker compose", min_length=1, description="Command with which `footy scaler` starts containers."
     )
     compose_services: Names = Field(
-        ("worker", "library"), description="Services of the live and of the library workers, for `footy scaler`."
+        ("worker", "library"),
+        description="Compose services of the live workers and the library workers, for `footy scaler`.",
     )
 
     llama_url: str | None = Field(
         None,
         pattern=r"^https?://",
-        validation_alias=well_known("LLAMA_URL"),
-        description="OpenAI-compatible server with a vision model; if unset, the embedded OCR reads.",
+        validation_alias=with_plain_name("LLAMA_URL"),
+        description="OpenAI-compatible server with a vision model; if unset, the embedded OCR is used.",
     )
     llama_model: str = Field("default", min_length=1, description="Name of the model on that server.")
-    vision_timeout_seconds: float = Field(60, gt=0, le=600, description="Timeout of one frame on that server.")
+    vision_timeout_seconds: float = Field(60, gt=0, le=600, description="Timeout per frame on that server.")
 
     poll_seconds: float = Field(30, ge=1, le=3600, description="Time between two polls of live matches.")
     staging_poll_seconds: float = Field(
@@ -335,11 +338,11 @@ class Settings(FeedSettings, LibrarySettings):
     pre_activation_minutes: float = Field(30, ge=0, le=1440, description="How long before kick-off polling starts.")
     ingest_days: int = Field(3, ge=1, le=7, description="Days of fixtures that each ingest fetches.")
     look_ahead_days: int = Field(
-        30, ge=1, le=60, description="Days that ingest searches when tomorrow has no fixtures."
+        30, ge=1, le=60, description="Days that ingest searches ahead when tomorrow has no fixtures."
     )
     retention_days: float = Field(14, gt=0, le=3650, description="Age at which finished fixtures are deleted.")
     audit_days: float = Field(365, gt=0, le=36500, description="Age at which audit entries are deleted.")
-    link_days: float = Field(1825, gt=0, le=36500, description="Age at which the reasons of ended links are deleted.")
+    link_days: float = Field(1825, gt=0, le=36500, description="Age at which the reasons for dead links are deleted.")
     library_days: float | None = Field(
         None,
         gt=0,
@@ -347,16 +350,19 @@ class Settings(FeedSettings, LibrarySettings):
         description="Age at which sources without approved clips are deleted; unset: never.",
     )
     library_gb: float | None = Field(
-        None, gt=0, le=1_000_000, description="Size above which the oldest of those are deleted; unset: no limit."
+        None,
+        gt=0,
+        le=1_000_000,
+        description="Total size above which the oldest such sources are deleted; unset: no limit.",
     )
     backup_url: str | None = Field(
         None,
         min_length=1,
         description="Folder or s3://bucket/prefix to which `footy up` backs up daily.",
     )
-    backup_days: int = Field(7, ge=0, le=3650, description="Days of which the newest backup is kept.")
-    backup_weeks: int = Field(4, ge=0, le=520, description="Weeks of which the newest backup is kept.")
-    backup_months: int = Field(6, ge=0, le=120, description="Months of which the newest backup is kept.")
+    backup_days: int = Field(7, ge=0, le=3650, description="Number of daily backups to keep.")
+    backup_weeks: int = Field(4, ge=0, le=520, description="Number of weekly backups to keep.")
+    backup_months: int = Field(6, ge=0, le=120, description="Number of monthly backups to keep.")
     free_space_mb: int = Field(
         500, ge=0, le=900_000, description="Free space below which a volume accepts no further work; 0: no limit."
     )
@@ -383,7 +389,7 @@ class Settings(FeedSettings, LibrarySettings):
         min_length=3,
         max_length=200,
         pattern=r"^[ -~]+$",
-        description="Your e-mail address or page, sent to Wikimedia with each request; without one it throttles us.",
+        description="Contact e-mail address or URL, sent to Wikimedia, which throttles requests without one.",
     )
     sources: Sources = Field(
         ("fxtwitter", "reddit", "bluesky", "x", "folder"),
@@ -394,54 +400,65 @@ class Settings(FeedSettings, LibrarySettings):
         description="FxEmbed's API, which searches X without a login and resolves posts; or your own instance.",
     )
     fxtwitter_per_minute: int = Field(
-        300, ge=1, le=60_000, description="Searches of FxEmbed per minute, over all workers; it documents 1,000."
+        300,
+        ge=1,
+        le=60_000,
+        description="Maximum number of FxEmbed searches per minute, across all workers; FxEmbed documents 1,000.",
     )
     browser_url: HttpUrl | None = Field(
         None,
-        validation_alias=well_known("BROWSER_URL"),
+        validation_alias=with_plain_name("BROWSER_URL"),
         description="`footy browser`, which searches X with an account; if unset, source `x` stays off.",
     )
     x_calls: int = Field(
-        40, ge=1, le=100_000, description="Search calls per 15 minutes and X account, scrolls included, by browser."
+        40,
+        ge=1,
+        le=100_000,
+        description="Maximum number of search calls per 15 minutes and X account, in the browser; scrolling counts.",
     )
     x_url: HttpUrl = Field("https://x.com", description="Base URL of X, for the browser and for links.")
     x_syndication_url: HttpUrl = Field(
         "https://cdn.syndication.twimg.com", description="Base URL of the API that resolves videos of posts on X."
     )
     bluesky_url: HttpUrl = Field("https://bsky.social", description="Base URL for the login to Bluesky.")
-    bluesky_handle: str | None = Field(None, description="Account for Bluesky; without one it stays off.")
-    bluesky_password: SecretStr | None = Field(None, description="An app password of that account.")
+    bluesky_handle: str | None = Field(None, description="Bluesky handle; if unset, source `bluesky` stays off.")
+    bluesky_password: SecretStr | None = Field(None, description="App password of that account.")
     plc_url: HttpUrl = Field(
-        "https://plc.directory", description="Directory that names the server of each Bluesky account."
+        "https://plc.directory", description="PLC directory, which maps each Bluesky account to its server."
     )
     reddit_url: HttpUrl = Field("https://www.reddit.com", description="Base URL of Reddit.")
     reddit_oauth_url: HttpUrl = Field("https://oauth.reddit.com", description="Base URL of Reddit's API.")
-    reddit_client_id: Key | None = Field(None, description="Client id of your app at Reddit, for its API.")
+    reddit_client_id: Key | None = Field(None, description="Client id of your Reddit app, for Reddit's API.")
     reddit_client_secret: Key | None = Field(None, description="Secret of that app.")
     reddit_ways: RedditWays = Field(
         ("oauth", "fragment", "atom"),
         description="Ways to read Reddit, in the order in which they are tried; oauth needs the app's id and secret.",
     )
     reddit_fresh_seconds: float = Field(
-        15, gt=0, le=300, description="How long all goals share one response of a subreddit."
+        15, gt=0, le=300, description="How long a response of a subreddit is cached, for all goals."
     )
     reddit_comment_threads: int = Field(
-        2, ge=0, le=10, description="Matching posts for each search whose comments are read for mirrors; 0 reads none."
+        2,
+        ge=0,
+        le=10,
+        description="Maximum number of matching posts per search whose comments are searched for mirrors.",
     )
-    reddit_subreddit: str = Field("soccer", pattern=r"^\w{2,21}$", description="The subreddit that is read.")
+    reddit_subreddit: str = Field("soccer", pattern=r"^\w{2,21}$", description="Subreddit to search for goals.")
     reddit_cricket_subreddit: str = Field(
-        "Cricket", pattern=r"^\w{2,21}$", description="The subreddit that is read for wickets."
+        "Cricket", pattern=r"^\w{2,21}$", description="Subreddit to search for wickets."
     )
     drop_folder: Path | None = Field(
-        None, description="Folder for your own recordings; if unset, the source `folder` is off."
+        None, description="Folder with your own recordings; if unset, source `folder` stays off."
     )
     source_timeout_seconds: float = Field(20, gt=0, le=120, description="Timeout of one search of one source.")
     private_hosts: Names = Field(
-        (), description="host:port of servers at private addresses that may be requested, such as a simulator."
+        (), description="host:port of servers at private addresses that requests may reach, such as a simulator."
     )
 
-    search_attempts: int = Field(10, ge=1, le=60, description="Searches per goal that each source has to answer.")
-    search_attempts_most: int = Field(15, ge=1, le=60, description="Searches per goal in total, answered or not.")
+    search_attempts: int = Field(10, ge=1, le=60, description="Successful searches per goal and source.")
+    search_attempts_most: int = Field(
+        15, ge=1, le=60, description="Maximum number of searches per goal, successful or not."
+    )
     search_seconds: float = Field(60, gt=0, le=3600, description="Time between the starts of two searches.")
     search_gap_seconds: float = Field(
         10, ge=0, le=600, description="Minimum time between the end of a search and the next."
@@ -450,7 +467,9 @@ class Settings(FeedSettings, LibrarySettings):
         600, gt=0, le=86400, description="A search without a heartbeat for this long is restarted."
     )
     post_age_seconds: float = Field(180, gt=0, le=86400, description="Maximum age of a post.")
-    candidates: int = Field(5, ge=1, le=50, description="Posts taken per search, longest video first.")
+    candidates: int = Field(
+        5, ge=1, le=50, description="Maximum number of posts taken per search, longest video first."
+    )
     download_mb: int = Field(200, ge=1, le=10_240, description="Maximum size of a download, in MiB.")
     download_seconds: float = Field(60, gt=0, le=900, description="Timeout of one download.")
     download_redirects: int = Field(5, ge=0, le=20, description="Maximum number of redirects of a download.")
@@ -495,7 +514,7 @@ class Settings(FeedSettings, LibrarySettings):
     browsers: int = Field(1, ge=1, le=8, description="Browsers that `footy browser` starts; they share the login.")
     browser_secret: Key | None = Field(
         None,
-        description="Secret between `footy browser` and its clients; if unset, one in the data folder.",
+        description="Secret shared by `footy browser` and its clients; if unset, one is stored in the data folder.",
     )
     browser_host: str = Field(
         "127.0.0.1",
@@ -504,11 +523,11 @@ class Settings(FeedSettings, LibrarySettings):
     )
     browser_port: int = Field(8888, ge=0, le=65535, description="Port of `footy browser`; 0 selects a free one.")
     browser_canary_seconds: float = Field(
-        3600, ge=60, le=86_400, description="Time between two test searches of X, which tell when its page changes."
+        3600, ge=60, le=86_400, description="Time between two test searches of X, which detect changes of its page."
     )
     browser_searches_at_once: int = Field(2, ge=1, le=20, description="Searches of X that a browser runs at once.")
     browser_pages_at_once: int = Field(4, ge=1, le=40, description="Pages of feeds that a browser reads at once.")
-    browser_path: Path | None = Field(None, description="Path of Chromium; if unset, it is searched for.")
+    browser_path: Path | None = Field(None, description="Path of Chromium; if unset, the usual locations are searched.")
     browser_headless: AutoBool = Field(
         None, description="Whether `footy browser` runs headless; `auto`: only without a display."
     )
@@ -529,13 +548,16 @@ class Settings(FeedSettings, LibrarySettings):
     )
     session_hours: float = Field(12, gt=0, le=8760, description="How long a login on the pages is valid.")
     login_failures: int = Field(
-        10, ge=1, le=1000, description="Invalid tokens per address, and per token id, before 15 minutes of 429."
+        10,
+        ge=1,
+        le=1000,
+        description="Invalid tokens per address, and per token id, after which the API returns 429 for 15 minutes.",
     )
     trusted_proxies: Networks = Field(
-        (), description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `-Proto` count."
+        (), description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `-Proto` are trusted."
     )
     allowed_hosts: HostNames = Field(
-        (), description="Further names under which `footy web` answers, such as a service name in a container network."
+        (), description="Additional host names that `footy web` accepts, such as a service name in a container network."
     )
     downloads_per_address: int = Field(
         50, ge=1, le=100_000, description="Maximum number of concurrent file downloads per address."
@@ -607,25 +629,25 @@ def load_settings(overrides: Mapping[str, str] | None = None) -> Settings:
 
     `overrides` maps environment variables to values that take precedence over the environment and `.env`.
     """
-    _refuse_unknown()
+    _reject_unknown()
     fields = {variable: field for field, variable in environment_names().items()}
     given: dict[str, Any] = {
         name if Settings.model_fields[fields[name]].validation_alias else fields[name]: value
         for name, value in (overrides or {}).items()
     }
     try:
-        settings = Settings(**{**_from_files(set(given)), **given})
+        settings = Settings(**{**_read_secret_files(set(given)), **given})
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem) for problem in error.errors())) from None
-    return as_demo(settings) if settings.profile == "demo" else settings
+        raise SettingsError("\n".join(_describe_problem(problem) for problem in error.errors())) from None
+    return apply_demo_profile(settings) if settings.profile == "demo" else settings
 
 
-def _from_files(taken: Collection[str]) -> dict[str, str]:
-    """Values of secret settings whose file is named by `…_FILE`; a value given directly wins."""
-    given = {name.upper(): value for name, value in _given().items()}
+def _read_secret_files(taken: Collection[str]) -> dict[str, str]:
+    """Read secrets from the files named by `…_FILE`. A secret that is set directly takes precedence."""
+    given = {name.upper(): value for name, value in _environment().items()}
     values = {}
     for name, field in Settings.model_fields.items():
-        spellings = _spellings(name, field)
+        spellings = _variables_of(name, field)
         key = spellings[0] if field.validation_alias else name
         if not _is_secret(field) or key in taken or any(each in given for each in spellings):
             continue
@@ -637,7 +659,7 @@ def _from_files(taken: Collection[str]) -> dict[str, str]:
 
 
 def _read_secret(variable: str, path: str) -> str:
-    """Without the line end that editors add."""
+    """Strip the trailing line break that editors add."""
     try:
         return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except OSError as error:
@@ -646,17 +668,17 @@ def _read_secret(variable: str, path: str) -> str:
         raise SettingsError(f"{variable}: {path} is not UTF-8 text") from None
 
 
-def _spellings(name: str, field: FieldInfo) -> list[str]:
+def _variables_of(name: str, field: FieldInfo) -> list[str]:
     alias = field.validation_alias
     return [str(each) for each in alias.choices] if isinstance(alias, AliasChoices) else [PREFIX + name.upper()]
 
 
-def as_demo(settings: Settings) -> Settings:
+def apply_demo_profile(settings: Settings) -> Settings:
     shorter = {name: value for name, value in DEMO.items() if name not in settings.model_fields_set}
     return settings.model_copy(update={"profile": "demo", **shorter})
 
 
-def _given() -> Mapping[str, str | None]:
+def _environment() -> Mapping[str, str | None]:
     """Values from the environment and `.env`; the environment takes precedence."""
     try:
         return {**dotenv_values(ENV_FILE), **os.environ}
@@ -664,11 +686,11 @@ def _given() -> Mapping[str, str | None]:
         raise SettingsError(f"{ENV_FILE}: invalid UTF-8 at byte {error.start}") from None
 
 
-def _refuse_unknown() -> None:
+def _reject_unknown() -> None:
     """Reject misspelt settings instead of ignoring them."""
     known = {name.upper() for name in Settings.model_fields}
     known |= {f"{name.upper()}{FILE_SUFFIX}" for name, field in Settings.model_fields.items() if _is_secret(field)}
-    for name in sorted(_given()):
+    for name in sorted(_environment()):
         short = name.upper().removeprefix(PREFIX)
         if name.upper().startswith(PREFIX) and short not in known:
             close = difflib.get_close_matches(short, known, n=1)
@@ -676,20 +698,20 @@ def _refuse_unknown() -> None:
             raise SettingsError(f"{name} is not a setting{meant}")
 
 
-def _explain(problem: Any) -> str:
+def _describe_problem(problem: Any) -> str:
     """Name the setting, the given value (never a secret) and the allowed values."""
-    place = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
-    field = Settings.model_fields[place]
+    field_name = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
+    field = Settings.model_fields[field_name]
     given = "a value (not shown)" if _is_secret(field) else _without_password(repr(problem["input"]))
-    if place == "follow" and problem["type"] == "value_error":
-        return f"{_name_given(place, field)}: {str(problem['msg']).removeprefix('Value error, ')}"
-    return f"{_name_given(place, field)}: got {given}, expected {_allowed(field, problem)}"
+    if field_name == "follow" and problem["type"] == "value_error":
+        return f"{_variable_used(field_name, field)}: {str(problem['msg']).removeprefix('Value error, ')}"
+    return f"{_variable_used(field_name, field)}: got {given}, expected {_describe_expected(field, problem)}"
 
 
-def _name_given(place: str, field: FieldInfo) -> str:
-    """Return the variable that was set, if a field has more than one."""
-    used = {name.upper() for name in _given()}
-    return next((name for name in _spellings(place, field) if name in used), environment_names()[place])
+def _variable_used(field_name: str, field: FieldInfo) -> str:
+    """Return the variable that was set, because some fields have two."""
+    used = {name.upper() for name in _environment()}
+    return next((name for name in _variables_of(field_name, field) if name in used), environment_names()[field_name])
 
 
 def _is_secret(field: FieldInfo) -> bool:
@@ -700,10 +722,10 @@ def _without_password(text: str) -> str:
     return re.sub(r"//[^/@]*(?:@[^/@]*)*@", "//***@", text)
 
 
-def _allowed(field: FieldInfo, problem: Any) -> str:
+def _describe_expected(field: FieldInfo, problem: Any) -> str:
     """Describe all allowed values if the type defines them: pydantic's message names only the violated limit."""
     kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not type(None)]
-    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:  # or nothing
+    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:  # an optional Literal
         kinds = list(get_args(kinds[0]))
         return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
     if get_origin(field.annotation) is Literal:
@@ -712,16 +734,16 @@ def _allowed(field: FieldInfo, problem: Any) -> str:
         if problem["type"] == "value_error":
             return str(problem["msg"]).removeprefix("Value error, ")
         if get_origin(kinds[0]) is Literal:
-            return f"some of {', '.join(get_args(kinds[0]))}, separated by commas"
+            return f"one or more of {', '.join(get_args(kinds[0]))}, separated by commas"
         return "whole numbers, separated by commas" if int in kinds else "names, separated by commas"
     if kinds[0] in (int, float):
-        return ("a whole number" if kinds[0] is int else "a number") + _limits(field)
+        return ("a whole number" if kinds[0] is int else "a number") + _describe_limits(field)
     if problem["type"] == "string_too_short":
         return "a non-empty text"
     return str(problem["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
 
 
-def _limits(field: FieldInfo) -> str:
+def _describe_limits(field: FieldInfo) -> str:
     limits = {
         name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)
     }

@@ -1,78 +1,78 @@
 """All errors in one tree.
 
 FootyError
-├── SettingsError            a setting is invalid; startup stops
-├── ScenarioError            a scenario file is invalid
-├── EngineError              an embedded engine could not be started or did not respond
-│   ├── AlreadyRunning       another `footy up` owns the data folder
-│   └── DecoderUnavailable   no decoder process could be started (retryable)
-├── StoreUnavailable         the database cannot be reached (retryable)
-│   ├── SchemaOutdated       its schema lacks migrations of this version
-│   └── SchemaTooNew         its schema belongs to a newer version, or to a pre-release
-├── CacheUnavailable         Redis cannot be reached (retryable)
-│   └── CacheFull            Redis rejects writes: its memory is used up
-├── PermitTimeout            all permits of a shared limit stayed in use (retryable)
-├── StoreRejected            the database rejected a value that an adapter should have rejected
-├── BackupBroken             a backup is incomplete or damaged
-├── RecordingBroken          a recording cannot be read, or contains nothing that can be replayed
-├── ProgramFault             internal error while processing one fixture
-├── OrderRefused             a workflow or activity was started with arguments outside of its limits
-├── FollowUnknown            unknown competition, team or preset in the follow list
-├── NotFound                 the requested item does not exist
-├── UnknownStatus            a match status without a place in the life cycle
-├── MediaError               a file that cannot be used as a video
-│   ├── NotAVideo            not a video, whatever its name
-│   ├── MediaBroken          a damaged or truncated video
-│   └── MediaTooLarge        exceeds a limit on pixels, frames, length or decoding time
-├── VisionError              verification by vision failed, which is not a negative result
-│   ├── VisionUnavailable    the vision server cannot be reached (retryable)
-│   ├── VisionTimeout        it did not respond in time (retryable)
+├── SettingsError             a setting is invalid; startup stops
+├── ScenarioError             a scenario file is invalid
+├── EngineError               an embedded engine could not be started or did not respond
+│   ├── AlreadyRunning        another `footy up` uses the data folder
+│   └── DecoderUnavailable    no decoder process could be started (retryable)
+├── StoreUnavailable          the database cannot be reached (retryable)
+│   ├── SchemaOutdated        its schema lacks migrations of this version
+│   └── SchemaTooNew          its schema belongs to a newer version, or to a pre-release
+├── CacheUnavailable          Redis cannot be reached (retryable)
+│   └── CacheFull             Redis rejects writes: its memory is used up
+├── PermitTimeout             all permits of a shared limit stayed in use (retryable)
+├── StoreRejected             the database rejected a value that an adapter should have rejected
+├── BackupBroken              a backup is incomplete or damaged
+├── RecordingBroken           a recording cannot be read, or contains nothing that can be replayed
+├── InternalFault             internal error while processing one fixture
+├── ArgumentsRejected         a workflow or activity was started with arguments outside its limits
+├── FollowUnknown             unknown competition, team or preset in the follow list
+├── NotFound                  the requested item does not exist
+├── UnknownStatus             a match status that maps to no stage
+├── MediaError                a file that cannot be used as a video
+│   ├── NotAVideo             not a video, whatever its name
+│   ├── MediaBroken           a damaged or truncated video
+│   └── MediaTooLarge         exceeds a limit on pixels, frames, length or decoding time
+├── VisionError               verification by vision failed, which is not a negative result
+│   ├── VisionUnavailable     the vision server cannot be reached (retryable)
+│   ├── VisionTimeout         it did not respond in time (retryable)
 │   └── InvalidVisionResponse  the response does not have the requested form (retryable)
-├── EmbeddingError           an image or a text could not be embedded
-│   └── EmbeddingUnavailable the embedding server cannot be reached (retryable)
-├── ObjectStoreError         the object store rejected the request
+├── EmbeddingError            an image or a text could not be embedded
+│   └── EmbeddingUnavailable  the embedding server cannot be reached (retryable)
+├── ObjectStoreError          the object store rejected the request
 │   ├── ObjectStoreUnavailable  it cannot be reached (retryable)
-│   │   └── VolumeFull       a volume has too little free space (retryable)
-│   └── ObjectMissing        no object has that key
-├── SourceError              a social source returned an error
-│   ├── SourceUnavailable    no usable response: refused, timed out, 5xx (retryable)
-│   ├── SourceRateLimited    too many requests
-│   ├── SourceLoggedOut      the login is missing, invalid or expired
-│   │   └── SourceBlocked    it blocks this IP address without a login
-│   └── SourceChanged        the response has an unexpected form
-├── KnowledgeError           Wikidata returned nothing usable (retryable)
-├── DownloadUnavailable      a download failed and may succeed later (retryable)
-├── CandidateRejected        a candidate that can never become a clip, with the reason
-├── RequestError             a request to the pages or the API was rejected
-│   ├── BadRequest           it is invalid
-│   ├── NotLoggedIn          it needs a token, or a login on the pages
-│   ├── NotAllowed           the token's role does not permit it
-│   ├── EditRefused          the edit is not possible now; the message has the reason
-│   ├── TooManyRequests      the client exceeded a rate limit
-│   ├── LinkEnded            the link was valid, but its target is permanently gone
-│   └── StreamFull           no capacity for another reader of live updates, videos or images (retryable)
-├── DeliveryError            a message did not reach its subscriber
-│   ├── DeliveryUnavailable  the receiver did not respond, or asked for a retry (retryable)
-│   └── DeliveryRefused      the receiver permanently rejects it
+│   │   └── VolumeFull        a volume has too little free space (retryable)
+│   └── ObjectMissing         no object has that key
+├── SourceError               a social source returned an error
+│   ├── SourceUnavailable     no usable response: refused, timed out, 5xx (retryable)
+│   ├── SourceRateLimited     too many requests
+│   ├── SourceLoggedOut       the login is missing, invalid or expired
+│   │   └── SourceBlocked     it blocks this IP address without a login
+│   └── SourceChanged         the response has an unexpected form
+├── WikidataError             Wikidata returned nothing usable (retryable)
+├── DownloadUnavailable       a download failed and may succeed later (retryable)
+├── CandidateRejected         a candidate that can never become a clip, with the reason
+├── RequestError              a request to the pages or the API was rejected
+│   ├── BadRequest            it is invalid
+│   ├── NotLoggedIn           it needs a token, or a login on the pages
+│   ├── NotAllowed            the token's role does not permit it
+│   ├── EditRefused           the edit is not possible now; the message has the reason
+│   ├── TooManyRequests       the client exceeded a rate limit
+│   ├── LinkGone              the link was valid, but its target is permanently gone
+│   └── StreamFull            no capacity for another reader of live updates, videos or images (retryable)
+├── DeliveryError             a message did not reach its subscriber
+│   ├── DeliveryUnavailable   the receiver did not respond, or asked for a retry (retryable)
+│   └── DeliveryRefused       the receiver permanently rejects it
 └── FeedError
-    ├── FeedUnavailable      no usable response: refused, timed out, 5xx (retryable)
-    │   └── PageNotOpened    a page of the feed could not be loaded (retryable)
-    ├── FeedNotFound         HTTP 404, for example an unknown league
-    ├── FeedMalformed        the response is not the expected JSON (retryable)
-    ├── FeedRateLimited      too many requests (retryable, later)
-    ├── FeedQuotaExhausted   the daily quota of requests is used up
-    ├── NotInAnswer          the response omits a requested fixture
-    ├── FeedPlanRefused      the account's plan does not include the request
-    ├── FeedUnauthorized     the key is missing or rejected
-    ├── FeedClientRefused    the feed rejects our User-Agent
-    ├── FeedRejected         the feed rejected the request and gave a reason
+    ├── FeedUnavailable       no usable response: refused, timed out, 5xx (retryable)
+    │   └── PageLoadFailed    a page of the feed could not be loaded (retryable)
+    ├── FeedNotFound          HTTP 404, for example an unknown league
+    ├── FeedMalformed         the response is not the expected JSON (retryable)
+    ├── FeedRateLimited       too many requests (retryable, later)
+    ├── FeedQuotaExhausted    the daily quota of requests is used up
+    ├── MissingFromResponse   the response omits a requested fixture
+    ├── FeedPlanRefused       the account's plan does not include the request
+    ├── FeedUnauthorized      the key is missing or rejected
+    ├── FeedClientRefused     the feed rejects our User-Agent
+    ├── FeedRejected          the feed rejected the request and gave a reason
     │   └── FeedQueryRejected  HTTP 400: the feed does not accept this form of request
-    ├── FeedBlocked          a page for people, such as a captcha or a consent page
-    ├── FeedBusy             our own limits for this feed are exhausted for now (retryable)
-    │   └── BrowserAway      our browser service, which reads this feed's pages, is unavailable (retryable)
-    ├── FeedTimeWrong        the feed's clock is wrong, or its match went back in time
-    └── FeedSchemaError      a field does not match the schema; names the field
-        └── PageDataUnknown  a page without embedded JSON, or with an unexpected form
+    ├── FeedBlocked           a page meant for people, such as a captcha or a consent page
+    ├── FeedBusy              our own limits for this feed are exhausted for now (retryable)
+    │   └── BrowserUnavailable  our browser service, which reads this feed's pages, is unavailable (retryable)
+    ├── FeedTimeWrong         the feed's clock is wrong, or its match went back in time
+    └── FeedSchemaError       a field does not match the schema; names the field
+        └── PageDataUnknown   a page without embedded JSON, or with an unexpected form
 
 `retryable`: the same call may succeed later. `hint`: what a person can do about it.
 """
@@ -122,9 +122,9 @@ class EngineError(FootyError):
 
 
 class AlreadyRunning(EngineError):
-    """Another `footy up` owns the data folder."""
+    """Another `footy up` uses the data folder."""
 
-    hint = "Stop the other one, or choose another folder with FOOTY_DATA_DIR."
+    hint = "Stop the other instance, or set FOOTY_DATA_DIR to another folder."
 
 
 class DecoderUnavailable(EngineError):
@@ -188,16 +188,16 @@ class RecordingBroken(FootyError):
     hint = "`footy record list` shows the complete recordings."
 
 
-class ProgramFault(FootyError):
+class InternalFault(FootyError):
     """Internal error while processing one fixture."""
 
     hint = "The log has the traceback; please report it."
 
 
-class OrderRefused(FootyError):
-    """A workflow or an activity was started with arguments outside of its limits; nothing was done."""
+class ArgumentsRejected(FootyError):
+    """A workflow or an activity was started with arguments outside its limits; nothing was done."""
 
-    hint = "Start it with arguments within the limits of the settings."
+    hint = "Start it again with arguments within the limits of the settings."
 
 
 class NotFound(FootyError):
@@ -205,7 +205,7 @@ class NotFound(FootyError):
 
 
 class UnknownStatus(FootyError):
-    """A match status without a place in the life cycle."""
+    """A match status that maps to no stage."""
 
     hint = "Add the status to the table in fixtures/lifecycle.py."
 
@@ -277,7 +277,7 @@ class ObjectStoreUnavailable(ObjectStoreError):
 class VolumeFull(ObjectStoreUnavailable):
     """A volume has less free space than FOOTY_FREE_SPACE_MB."""
 
-    hint = "Make room on the volume, shorten the retention, or lower FOOTY_FREE_SPACE_MB."
+    hint = "Free space on the volume, shorten the retention, or lower FOOTY_FREE_SPACE_MB."
 
 
 class ObjectMissing(ObjectStoreError):
@@ -298,7 +298,7 @@ class SourceUnavailable(SourceError):
 class SourceRateLimited(SourceError):
     """The source rejected the request because there were too many."""
 
-    hint = "Wait until the limit ends. If it returns, raise FOOTY_SEARCH_SECONDS or list fewer FOOTY_SOURCES."
+    hint = "Wait until the limit resets. If it recurs, raise FOOTY_SEARCH_SECONDS or remove sources from FOOTY_SOURCES."
     until: datetime | None = None
     """Earliest time of the next request, if known."""
 
@@ -330,7 +330,7 @@ class SourceChanged(SourceError):
     hint = "Run `footy doctor --report` and attach the file to an issue: the service has probably changed."
 
 
-class KnowledgeError(FootyError):
+class WikidataError(FootyError):
     """Wikidata returned nothing usable. `retry_after` is the requested delay in seconds."""
 
     retryable = True
@@ -387,7 +387,7 @@ class TooManyRequests(RequestError):
     hint = "Wait for the number of seconds in the Retry-After header."
 
 
-class LinkEnded(RequestError):
+class LinkGone(RequestError):
     """The link was valid, but its target is permanently gone."""
 
 
@@ -425,7 +425,7 @@ class FeedUnavailable(FeedError):
     hint = "Check the network, and whether the feed's site opens in a browser. The next poll retries automatically."
 
 
-class PageNotOpened(FeedUnavailable):
+class PageLoadFailed(FeedUnavailable):
     """A page of the feed could not be loaded: DNS, connection, timeout or redirect loop."""
 
 
@@ -440,16 +440,16 @@ class FeedRateLimited(FeedError):
     """The feed rejected the request because there were too many."""
 
     retryable = True
-    hint = "Wait until the limit ends. If it returns, lower the feed's limits in config/sources.yaml."
+    hint = "Wait until the limit resets. If it recurs, lower the feed's limits in config/sources.yaml."
 
 
 class FeedQuotaExhausted(FeedError):
     """The daily quota of requests is used up."""
 
-    hint = "The quota is renewed at 00:00 UTC; use a larger plan or a longer poll interval."
+    hint = "The quota resets at 00:00 UTC; use a larger plan or a longer poll interval."
 
 
-class NotInAnswer(FeedError):
+class MissingFromResponse(FeedError):
     """The feed omitted a requested fixture from its response."""
 
 
@@ -493,7 +493,7 @@ class FeedQueryRejected(FeedRejected):
 
 
 class FeedBlocked(FeedError):
-    """The feed returned a page for people, such as a captcha or a consent page."""
+    """The feed returned a page meant for people, such as a captcha or a consent page."""
 
     hint = "Poll the feed less often (config/sources.yaml), or open it in a browser from this machine."
 
@@ -502,10 +502,10 @@ class FeedBusy(FeedError):
     """Our own limits for this feed are exhausted for now."""
 
     retryable = True
-    hint = "Wait a minute. If it lasts, raise the feed's limits in config/sources.yaml."
+    hint = "Wait a minute. If it persists, raise the feed's limits in config/sources.yaml."
 
 
-class BrowserAway(FeedBusy):
+class BrowserUnavailable(FeedBusy):
     """Our browser service, which reads this feed's pages, is unavailable; no request reached the feed."""
 
     hint = "Start `footy browser`, or correct BROWSER_URL."

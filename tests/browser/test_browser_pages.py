@@ -54,7 +54,7 @@ async def test_the_list_is_read(search: Searched, x: SimulatedX) -> None:
         (CrexMode.ELSEWHERE, 403, "FeedBlocked", "consent.example"),
         (CrexMode.RATE_LIMITED, 429, "FeedRateLimited", "HTTP 429"),
         (CrexMode.DOWN, 503, "FeedUnavailable", "HTTP 503"),
-        (CrexMode.REDIRECT_LOOP, 503, "PageNotOpened", "redirect loop"),
+        (CrexMode.REDIRECT_LOOP, 503, "PageLoadFailed", "redirect loop"),
         (CrexMode.BROKEN, 503, "FeedUnavailable", "requests failed"),
         (CrexMode.HUGE, 502, "FeedMalformed", "larger than"),
         (CrexMode.TRUNCATED, 502, "FeedMalformed", "unknown layout"),
@@ -76,7 +76,7 @@ async def test_a_page_that_is_no_scorecard_has_its_class(
 
 @browser
 @pytest.mark.parametrize(
-    ("mode", "kind"), [(CrexMode.HANGING_PAGE, "PageNotOpened"), (CrexMode.HANGING, "FeedUnavailable")]
+    ("mode", "kind"), [(CrexMode.HANGING_PAGE, "PageLoadFailed"), (CrexMode.HANGING, "FeedUnavailable")]
 )
 async def test_a_page_that_does_not_come_ends_by_its_time_limit(
     search: Searched, x: SimulatedX, mode: CrexMode, kind: str
@@ -91,7 +91,7 @@ async def test_a_page_that_does_not_come_ends_by_its_time_limit(
 @browser
 async def test_a_host_that_is_not_there_is_a_page_that_does_not_open(search: Searched) -> None:
     answer = await search.page("https://crex.example/fixtures/match-list", "crex_list")
-    assert (answer.status_code, answer.json()["error"]["class"]) == (503, "PageNotOpened")
+    assert (answer.status_code, answer.json()["error"]["class"]) == (503, "PageLoadFailed")
 
 
 @browser

@@ -106,6 +106,6 @@ async def test_a_recycle_does_not_wait_for_ever_behind_a_driver_that_hangs(
             assert time.monotonic() - began < 50
             page = await search.page(f"http://{search.service.options.page_hosts[0]}/fixtures/match-list", "crex_list")
             # It is ours that is missing: the feed was not asked.
-            assert (page.status_code, page.json()["error"]["class"]) == (503, "BrowserAway")
+            assert (page.status_code, page.json()["error"]["class"]) == (503, "BrowserUnavailable")
         answer = await search.client.post("/recycle", json={"reason": "a test"})
         assert answer.status_code == 200

@@ -25,7 +25,7 @@ def test_a_backup_is_made_listed_verified_and_not_restored_over_data(
     assert json.loads(footy("backup", "list", "--json", **settings).out) == [document["id"]]
     assert json.loads(footy("backup", "verify", "--json", **settings).out) == document
     refused = footy("restore", "--json", **settings)
-    assert (refused.code, refused.error()["class"]) == (1, "OrderRefused")
+    assert (refused.code, refused.error()["class"]) == (1, "ArgumentsRejected")
 
 
 def test_without_a_repository_the_setting_is_named(footy: Footy, database_url: str) -> None:

@@ -40,11 +40,11 @@ from found_footy.discovery.models import (
 from found_footy.errors import (
     CandidateRejected,
     DownloadUnavailable,
-    KnowledgeError,
     ObjectMissing,
     SourceLoggedOut,
     SourceRateLimited,
     VisionUnavailable,
+    WikidataError,
 )
 from found_footy.fixtures.models import Score
 from found_footy.fixtures.store import FixtureStore
@@ -100,7 +100,7 @@ async def test_one_sources_failure_is_kept_and_the_others_go_on(system: ClipSyst
     (search,) = (await system.store.event(GOAL))["_searches"]
     assert search["sources"]["bluesky"] == {"found": 1}
     assert search["sources"]["x"]["error"] == {"class": "SourceLoggedOut", "message": "log in again"}
-    assert search["sources"]["broken"]["error"]["class"] == "ProgramFault"
+    assert search["sources"]["broken"]["error"]["class"] == "InternalFault"
 
 
 async def test_a_post_that_two_sources_find_is_one_candidate_and_counts_for_both(system: ClipSystem) -> None:
@@ -462,8 +462,8 @@ async def test_names_are_asked_for_once_and_kept(system: ClipSystem) -> None:
 
 
 async def test_names_that_cannot_be_asked_for_are_not_kept_as_unknown(system: ClipSystem) -> None:
-    aliases = AliasActivities(system.clips, ScriptedTeamNames(error=KnowledgeError("away")), lambda: NOW)
-    with pytest.raises(KnowledgeError):
+    aliases = AliasActivities(system.clips, ScriptedTeamNames(error=WikidataError("away")), lambda: NOW)
+    with pytest.raises(WikidataError):
         await system.call(aliases.resolve_team_aliases, TeamRef(40, "Liverpool"))
     assert await system.clips.aliases([40]) == {}
 

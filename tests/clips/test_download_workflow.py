@@ -224,9 +224,9 @@ async def test_a_verification_that_a_late_attempt_saved_counts(temporal: Client)
 async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None:
     world = World(temporal)
     world.files = {"a": FetchResult("aa", "staged")}
-    world.hash_error = ApplicationError("killed", type="ProgramFault", non_retryable=True)
+    world.hash_error = ApplicationError("killed", type="InternalFault", non_retryable=True)
     await world.run("a")
-    assert [refused.error for refused in world.rejected_videos] == ["ProgramFault"]
+    assert [refused.error for refused in world.rejected_videos] == ["InternalFault"]
 
 
 async def test_a_withdrawn_goal_is_not_downloaded(temporal: Client) -> None:

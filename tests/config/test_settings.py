@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.config import DEMO, Settings, as_demo, environment_names, load_settings
+from found_footy.config import DEMO, Settings, apply_demo_profile, environment_names, load_settings
 from found_footy.errors import SettingsError
 from found_footy.fixtures.activities import debounce_rules
 
@@ -82,7 +82,7 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
         monkeypatch.setenv("FOOTY_PROFILE", "demo")
         demo = load_settings()
     else:
-        demo = as_demo(normal)
+        demo = apply_demo_profile(normal)
     before, after = normal.model_dump(), demo.model_dump()
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {

@@ -23,7 +23,7 @@ from starlette.responses import (
 from found_footy.discovery import wikidata as http
 from found_footy.discovery import wikidata as wikidata_module
 from found_footy.discovery.wikidata import MAX_ROWS, sparql
-from found_footy.errors import KnowledgeError
+from found_footy.errors import WikidataError
 from tests.discovery.conftest import Open
 from tests.discovery.serving import serving
 from tests.discovery.wikidata_server import Stub, bindings, found, row
@@ -75,7 +75,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
 async def test_an_answer_that_is_of_no_use_is_told(wikidata: Open, place: str, answer: Any, words: str) -> None:
     stub = Stub(answer) if place == "search" else Stub(GOOD_SEARCH, answer)
     async with serving(stub.routes) as url:
-        with pytest.raises(KnowledgeError) as raised:
+        with pytest.raises(WikidataError) as raised:
             await wikidata(url).team_names("Ajax")
     assert words in str(raised.value)
     assert raised.value.retryable
@@ -95,14 +95,14 @@ async def test_a_server_that_drips_is_not_waited_for(
 
     stub = Stub(drip) if place == "search" else Stub(GOOD_SEARCH, drip)
     async with serving(stub.routes) as url:
-        with pytest.raises(KnowledgeError, match=r"within 0\.3 s"):
+        with pytest.raises(WikidataError, match=r"within 0\.3 s"):
             await wikidata(url, timeout=0.3).team_names("Ajax")
 
 
 async def test_a_whole_look_up_is_bounded_as_well(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wikidata_module, "PATIENCE", 0)
     async with serving(Stub(GOOD_SEARCH, bindings(GOOD_ROWS)).routes) as url:
-        with pytest.raises(KnowledgeError, match="took longer than 0 s"):
+        with pytest.raises(WikidataError, match="took longer than 0 s"):
             await wikidata(url).team_names("Ajax")
 
 
@@ -112,14 +112,14 @@ async def test_an_answer_of_the_largest_size_is_still_read(wikidata: Open, monke
         monkeypatch.setattr(http, "MAX_BYTES", len(body))
         assert await wikidata(url).team_names("Ajax") == []
         monkeypatch.setattr(http, "MAX_BYTES", len(body) - 1)
-        with pytest.raises(KnowledgeError, match="larger than"):
+        with pytest.raises(WikidataError, match="larger than"):
             await wikidata(url).team_names("Ajax")
 
 
 async def test_nobody_there(wikidata: Open) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        with pytest.raises(KnowledgeError, match="ConnectError"):
+        with pytest.raises(WikidataError, match="ConnectError"):
             await wikidata(f"http://127.0.0.1:{taken.getsockname()[1]}").team_names("Ajax")
 
 
@@ -132,21 +132,21 @@ async def test_a_connection_that_breaks_in_the_middle(wikidata: Open) -> None:
 
     async with await asyncio.start_server(half, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        with pytest.raises(KnowledgeError, match="RemoteProtocolError"):
+        with pytest.raises(WikidataError, match="RemoteProtocolError"):
             await wikidata(f"http://127.0.0.1:{port}").team_names("Ajax")
 
 
 async def test_an_error_inside_an_http_200_is_no_empty_result(wikidata: Open) -> None:
     for error in ({"code": "maxlag", "info": "Waiting"}, "strange", None):
         async with serving(Stub(JSONResponse({"error": error, "servedby": "mw1"})).routes) as url:
-            with pytest.raises(KnowledgeError, match="refused the search"):
+            with pytest.raises(WikidataError, match="refused the search"):
                 await wikidata(url).team_names("Ajax")
 
 
 async def test_more_rows_than_were_asked_for_are_an_error_and_no_guess(wikidata: Open) -> None:
     rows = [row("Q1", "alias", f"Ajax {number}") for number in range(10_000)]
     async with serving(Stub(GOOD_SEARCH, bindings(rows)).routes) as url:
-        with pytest.raises(KnowledgeError, match="10000 rows"):
+        with pytest.raises(WikidataError, match="10000 rows"):
             await wikidata(url).team_names("Ajax")
     assert f"LIMIT {MAX_ROWS}" in sparql(["Q1"])
 
@@ -245,13 +245,13 @@ async def test_nothing_is_sent_before_that_time(code: int, headers: dict[str, st
     async with serving(stub.routes) as url:
         client = http.KnowledgeHttp(timeout=5, user_agent="test", now=lambda: now)
         for _ in range(3):
-            with pytest.raises(KnowledgeError) as raised:
+            with pytest.raises(WikidataError) as raised:
                 await client.get(f"{url}/w/api.php", {})
         assert raised.value.retry_after == seconds
         assert len(stub.asked) == (3 if seconds is None else 1)
         if seconds is not None:
             now += timedelta(seconds=seconds)
-            with pytest.raises(KnowledgeError, match=str(code)):
+            with pytest.raises(WikidataError, match=str(code)):
                 await client.get(f"{url}/w/api.php", {})
             assert len(stub.asked) == 2
         await client.aclose()

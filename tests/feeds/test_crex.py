@@ -237,7 +237,7 @@ async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: World, fee
     ("mode", "kind", "attempts"),
     [
         (CrexMode.DOWN, "FeedUnavailable", 3),
-        (CrexMode.REDIRECT_LOOP, "PageNotOpened", 3),
+        (CrexMode.REDIRECT_LOOP, "PageLoadFailed", 3),
         (CrexMode.BLANK, "FeedMalformed", 3),
         (CrexMode.RATE_LIMITED, "FeedRateLimited", 1),
         (CrexMode.CAPTCHA, "FeedBlocked", 1),
@@ -256,7 +256,7 @@ async def test_what_may_pass_is_tried_three_times(
 async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None:
     other = Crex(world.url, "http://127.0.0.1:1", timeout=5, retry=RetryRules(attempts=1))
     answer = await other.fixtures_by_ids([MATCH_ID])
-    assert [error.kind for error in answer.failures.values()] == ["BrowserAway"]
+    assert [error.kind for error in answer.failures.values()] == ["BrowserUnavailable"]
     assert not is_the_feeds_fault(answer.failures[MATCH_ID])
     assert "footy browser" in str(answer.failures[MATCH_ID])
     elsewhere = Crex(
@@ -279,7 +279,7 @@ async def test_another_secret_is_no_fault_of_the_feed(world: World) -> None:
     )
     answer = await stranger.fixtures_by_ids([MATCH_ID])
     await stranger.aclose()
-    assert [error.kind for error in answer.failures.values()] == ["BrowserAway"]
+    assert [error.kind for error in answer.failures.values()] == ["BrowserUnavailable"]
     assert "FOOTY_BROWSER_SECRET" in str(answer.failures[MATCH_ID])
 
 

@@ -102,4 +102,4 @@ async def test_a_list_that_failed_is_left_alone_for_a_while_by_those_who_can_do_
 async def test_an_answer_of_no_browser_service_is_not_held_against_the_feed(crex: Open) -> None:
     async with RawServer(Reply(b"<html>", status=502)) as server:
         (error,) = (await crex(server.url).fixtures_by_ids([MATCH_ID])).failures.values()
-    assert (error.kind, is_the_feeds_fault(error)) == ("BrowserAway", False)
+    assert (error.kind, is_the_feeds_fault(error)) == ("BrowserUnavailable", False)

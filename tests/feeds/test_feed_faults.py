@@ -67,7 +67,7 @@ async def test_a_fault_in_one_request_stops_no_other(system: FeedSystem, caplog:
     system.number = 1
     polled = (await system.poll_feeds())["test"]
     assert (polled.asked, polled.answered, polled.failed) == (3, 2, 1)
-    said = "ProgramFault: KeyError: 'nobody thought of it'"
+    said = "InternalFault: KeyError: 'nobody thought of it'"
     assert await errors(system) == {5000: None, 5001: said, 5002: None}
     assert [record.exc_info is not None for record in caplog.records if record.levelname == "ERROR"] == [True]
     system.number = 2

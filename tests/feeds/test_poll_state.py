@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from found_footy.errors import (
-    BrowserAway,
+    BrowserUnavailable,
     CacheUnavailable,
     FeedBusy,
     FeedMalformed,
     FeedUnavailable,
     FootyError,
-    NotInAnswer,
-    PageNotOpened,
+    MissingFromResponse,
+    PageLoadFailed,
 )
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.feeds.poll_state import (
@@ -152,10 +152,10 @@ def test_a_final_whistle_that_is_taken_back_brings_the_match_back(state: str) ->
     [
         (DOWN, True),
         (FeedMalformed("espn: not JSON"), True),
-        (NotInAnswer("espn: 401 is not in the answer"), True),
+        (MissingFromResponse("espn: 401 is not in the answer"), True),
         (FeedBusy("espn: no turn"), False),
-        (BrowserAway("no browser"), False),
-        (PageNotOpened("no connection"), True),
+        (BrowserUnavailable("no browser"), False),
+        (PageLoadFailed("no connection"), True),
         (CacheUnavailable("redis://h cannot be reached"), False),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_pause_that_is_ended_lets_it_be_asked_for_and_forgives_nothing(
 # --- Matches without a new report.
 
 
-LEFT_OUT, GONE = "NotInAnswer: left out", "FeedUnavailable: gone"
+LEFT_OUT, GONE = "MissingFromResponse: left out", "FeedUnavailable: gone"
 
 
 @pytest.mark.parametrize(

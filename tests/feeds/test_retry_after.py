@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from found_footy.errors import KnowledgeError
+from found_footy.errors import WikidataError
 from found_footy.runtime.worker import application_error
 
 
@@ -22,7 +22,7 @@ from found_footy.runtime.worker import application_error
 def test_a_retry_waits_as_long_as_the_service_asks(
     seconds: float | None, delay: timedelta | None, retried: bool
 ) -> None:
-    error = application_error(KnowledgeError("HTTP 429", retry_after=seconds))
-    assert error.type == "KnowledgeError"
+    error = application_error(WikidataError("HTTP 429", retry_after=seconds))
+    assert error.type == "WikidataError"
     assert error.next_retry_delay == delay
     assert error.non_retryable is not retried

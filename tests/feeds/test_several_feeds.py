@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.errors import FeedBlocked, FeedError, FeedMalformed, FeedUnavailable, NotFound, PageNotOpened
+from found_footy.errors import FeedBlocked, FeedError, FeedMalformed, FeedUnavailable, NotFound, PageLoadFailed
 from found_footy.feeds.alignment import ID_SPAN
 from found_footy.feeds.models import MonitoringState
 from found_footy.fixtures.models import FixtureStage, IngestDayInput, League, LiveFixture, Player, Team
@@ -88,7 +88,7 @@ async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system:
 
 
 async def test_pages_that_do_not_open_are_counted_by_feed(system: FeedSystem) -> None:
-    system.feeds["one"].failures[5000] = PageNotOpened("no connection")
+    system.feeds["one"].failures[5000] = PageLoadFailed("no connection")
     system.feeds["two"].down = FeedUnavailable("HTTP 500")
     for _ in range(2):
         await system.poll()

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from found_footy.errors import BackupBroken, NotFound, OrderRefused
+from found_footy.errors import ArgumentsRejected, BackupBroken, NotFound
 from found_footy.library.store import LibraryStore
 from found_footy.operations import backup as backups
 from found_footy.operations.backup import (
@@ -85,7 +85,7 @@ async def test_a_backup_restores_into_an_empty_system_exactly_what_there_was(
                 )
                 (number,) = await cursor.fetchone() or (0,)
                 assert number == len(before["library_sources"]) + 1
-            with pytest.raises(OrderRefused, match="not empty"):
+            with pytest.raises(ArgumentsRejected, match="not empty"):
                 await empty.restore()
             await empty.restore(overwrite=True)
             assert rows_of(url) == before
@@ -128,7 +128,7 @@ async def test_a_backup_of_another_schema_is_refused(small_world: WorldCopy, fil
     running = service(small_world, files)
     made = await running.create()
     await BackupRepository(files).save(replace(made, schema={**made.schema, "0099_future": "x"}))
-    with pytest.raises(OrderRefused, match="restore it with that version"):
+    with pytest.raises(ArgumentsRejected, match="restore it with that version"):
         await running.restore(overwrite=True)
 
 

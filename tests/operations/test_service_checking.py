@@ -71,7 +71,7 @@ async def test_one_slow_or_faulty_check_does_not_hold_up_the_others() -> None:
     assert time.monotonic() - began < 3
     assert [(each.name, each.ok, each.error_class) for each in results] == [
         ("slow", False, "TimeoutError"),
-        ("broken", False, "ProgramFault"),
+        ("broken", False, "InternalFault"),
         ("good", True, ""),
     ]
     assert set(seen[:2]) == {"broken", "good"}
@@ -121,9 +121,9 @@ ADAPTER_ERRORS = [
     kind
     for kind in vars(errors).values()
     if isinstance(kind, type)
-    and issubclass(kind, errors.FeedError | errors.SourceError | errors.VisionError | errors.KnowledgeError)
+    and issubclass(kind, errors.FeedError | errors.SourceError | errors.VisionError | errors.WikidataError)
     and kind not in (errors.FeedError, errors.SourceError, errors.VisionError)
-    and kind not in (errors.NotInAnswer, errors.FeedTimeWrong)  # about one match, not raised by a check
+    and kind not in (errors.MissingFromResponse, errors.FeedTimeWrong)  # about one match, not raised by a check
 ]
 
 

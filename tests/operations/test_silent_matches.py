@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from found_footy.errors import FeedMalformed, NotInAnswer
+from found_footy.errors import FeedMalformed, MissingFromResponse
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority, MonitoringState
 from found_footy.feeds.scheduling import PollPace
 from found_footy.operations.feed_health import (
@@ -78,7 +78,7 @@ def record(feed: str = "espn", error: Exception | None = None) -> MatchMonitorin
     )
 
 
-VANISHED, BROKEN = NotInAnswer("not in the answer"), FeedMalformed("no score")
+VANISHED, BROKEN = MissingFromResponse("not in the answer"), FeedMalformed("no score")
 
 
 @pytest.mark.parametrize(

@@ -356,7 +356,7 @@ async def test_a_day_of_silent_matches_low_quota_and_switched_feeds_needs_no_rec
         assert seen == {"quota_low", "feed_paused"}, (
             "no match is late, no clock stands; what vanished is still asked for"
         )
-        assert "NotInAnswer" in kinds["feed_paused"]
+        assert "MissingFromResponse" in kinds["feed_paused"]
         assert "one is polled only every 2" in kinds["quota_low"]
         assert kinds["quota_low"] in await page_text(client)
         await day.pass_time(at("23:59"))

@@ -31,10 +31,10 @@ from found_footy.errors import (
     FeedUnavailable,
     FootyError,
     InvalidVisionResponse,
-    KnowledgeError,
     SourceChanged,
     SourceLoggedOut,
     StoreUnavailable,
+    WikidataError,
 )
 from found_footy.feeds.activities import FeedActivities, PollContext
 from found_footy.feeds.models import FeedAnswer, FeedSource
@@ -106,8 +106,8 @@ async def pages() -> AsyncIterator[HttpServer]:
         (FeedBlocked("captcha"), 403, True),
         (SourceChanged("?"), 200, True),
         (InvalidVisionResponse("?"), 200, True),
-        (KnowledgeError("not JSON"), 200, True),
-        (KnowledgeError("refused"), 429, False),
+        (WikidataError("not JSON"), 200, True),
+        (WikidataError("refused"), 429, False),
         (CandidateRejected(RejectionReason.UNSUPPORTED, "no video in the page"), 200, True),
         (CandidateRejected(RejectionReason.GONE, "404"), 404, False),
         (FeedUnavailable("away"), 500, False),
@@ -203,15 +203,15 @@ async def test_a_search_keeps_the_answer_of_the_source_that_changed(store: Fixtu
 class ChangedNames(ScriptedTeamNames):
     async def team_names(self, *arguments: object, **more: object) -> Sequence[object]:  # type: ignore[override]
         noted()
-        raise KnowledgeError("not JSON")
+        raise WikidataError("not JSON")
 
 
 async def test_a_lookup_of_names_keeps_what_was_not_json(store: FixtureStore) -> None:
     kept = Kept()
     aliases = AliasActivities(ClipStore(store.database), ChangedNames(), lambda: NOW, UnexpectedAnswerRecorder(kept))  # type: ignore[arg-type]
-    with pytest.raises(KnowledgeError):
+    with pytest.raises(WikidataError):
         await ActivityEnvironment().run(aliases.resolve_team_aliases, TeamRef(40, "Liverpool"))
-    assert kept.saved == [("team names", "KnowledgeError", PAGE)]
+    assert kept.saved == [("team names", "WikidataError", PAGE)]
 
 
 async def test_a_look_keeps_what_the_vision_server_said(store: FixtureStore, objects: ObjectStore) -> None:

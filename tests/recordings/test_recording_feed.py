@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from found_footy.errors import FeedUnavailable, NotInAnswer, RecordingBroken, SettingsError
+from found_footy.errors import FeedUnavailable, MissingFromResponse, RecordingBroken, SettingsError
 from found_footy.feeds.models import ScoreFeed
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.models import Recording
@@ -34,7 +34,7 @@ PLAYED = recording(
     response(match("23 home 7"), [1, 2]),
     response(FeedUnavailable("no answer"), [3]),
     response(match(fixture_id=6000), [1], feed_id=6000),
-    response(NotInAnswer("left out"), [2], feed_id=6000),
+    response(MissingFromResponse("left out"), [2], feed_id=6000),
     response(match(fixture_id=9), [0], feed="crex", feed_id=9),
 )
 

@@ -126,7 +126,7 @@ async def test_the_time_is_bounded(shared: Sandbox, tmp_path: Path, name: str) -
         (framed({"bytes": "7"}), SandboxEnd.INVALID_REPLY),
         (framed({"bytes": MAX_REPLY_BYTES + 1}), SandboxEnd.INVALID_REPLY),
         (framed({"bytes": 10}, b"short"), SandboxEnd.EXITED),
-        (framed({"bytes": 0, "error": "ProgramFault", "text": "\u202e odd"}), SandboxEnd.RAISED),
+        (framed({"bytes": 0, "error": "InternalFault", "text": "\u202e odd"}), SandboxEnd.RAISED),
         (framed({"bytes": 0, "error": ["?"]}), SandboxEnd.RAISED),
     ],
 )

@@ -19,7 +19,7 @@ from found_footy.clips.store import ClipStore
 from found_footy.discovery.activities import SearchActivities, SearchRules
 from found_footy.discovery.models import Post, SearchAttempt, TeamName, WorkflowRef
 from found_footy.discovery.query import SearchQuery
-from found_footy.errors import KnowledgeError
+from found_footy.errors import WikidataError
 from found_footy.fixtures.models import Score, Sport
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.processor import MediaProcessor
@@ -89,7 +89,7 @@ class ScriptedVision:
 
 
 class ScriptedTeamNames:
-    def __init__(self, *names: TeamName, error: KnowledgeError | None = None) -> None:
+    def __init__(self, *names: TeamName, error: WikidataError | None = None) -> None:
         self.names = names
         self.error = error
         self.asked: list[str] = []

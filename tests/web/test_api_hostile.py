@@ -24,7 +24,7 @@ async def check(web: httpx.AsyncClient, path: str, *allowed: int) -> None:
     assert answer.status_code in allowed, f"{path[:120]}: {answer.status_code} {answer.text[:300]}"
     if answer.status_code >= 400:
         error = answer.json()["error"]
-        assert error["class"] in ("BadRequest", "NotFound", "LinkEnded"), error
+        assert error["class"] in ("BadRequest", "NotFound", "LinkGone"), error
         assert error["message"]
 
 

@@ -118,7 +118,7 @@ async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small
         assert row is not None
     answer = await web.get(f"/api/v1/videos/{row['id']}")
     assert answer.status_code == 410
-    assert answer.json()["error"]["class"] == "LinkEnded"
+    assert answer.json()["error"]["class"] == "LinkGone"
     assert "withdrawn" in answer.json()["error"]["message"]
 
 

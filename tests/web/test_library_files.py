@@ -90,7 +90,7 @@ async def test_an_archived_clip_is_gone(library: Library) -> None:
     assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
     for path in (f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
-        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded")
+        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkGone")
 
 
 async def test_a_source_without_clips_is_gone(library: Library) -> None:
@@ -101,7 +101,7 @@ async def test_a_source_without_clips_is_gone(library: Library) -> None:
     await store.fail(stage_named("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
     for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
-        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkEnded"), path
+        assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkGone"), path
         assert "archived" in answer.json()["error"]["message"]
     shown = (await library.web.get(f"/api/v1/sources/{source}")).json()
     assert (shown["film"]["url"], shown["film"]["deleted_at"] is None) == (None, False)

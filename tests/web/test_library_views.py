@@ -55,7 +55,7 @@ def test_sizes_switch_units_at_a_thousand() -> None:
     [
         ("NotAVideo", "no video"),
         ("VisionUnavailable", "LLAMA_URL"),
-        ("ProgramFault", "log"),
+        ("InternalFault", "log"),
         ("SomethingElse", "log"),
         ("annotations", "log"),
     ],

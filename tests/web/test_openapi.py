@@ -161,6 +161,6 @@ async def test_the_openapi_document_is_served_and_rendered(site: httpx.AsyncClie
         assert path in page.text
         for operation in item.values():
             assert all(each["name"] in page.text for each in operation.get("parameters", ()))
-    for told in ("LinkEnded", "410", "StoreUnavailable", "_event_id", "cursor"):
+    for told in ("LinkGone", "410", "StoreUnavailable", "_event_id", "cursor"):
         assert told in page.text
     assert "http://" not in page.text.replace("http://www.w3.org", "")

@@ -142,7 +142,7 @@ async def test_a_withdrawn_video_returns_410_as_html_or_json(web: httpx.AsyncCli
     (name,) = await ids(small_world, WITHDRAWN)
     answer = await web.get(f"/v/{name}", headers={"range": "bytes=0-9"})
     assert answer.status_code == 410
-    assert answer.json()["error"]["class"] == "LinkEnded"
+    assert answer.json()["error"]["class"] == "LinkGone"
     assert "VAR" in answer.json()["error"]["message"]
     page = await web.get(f"/v/{name}", headers={"accept": "text/html"})
     assert (page.status_code, "VAR" in page.text, "<h1>Gone" in page.text) == (410, True, True)

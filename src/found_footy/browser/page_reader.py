@@ -31,7 +31,7 @@ from found_footy.errors import (
     FeedUnavailable,
     FootyError,
     NotFound,
-    PageNotOpened,
+    PageLoadFailed,
 )
 from found_footy.runtime.clock import utc_now
 
@@ -236,7 +236,7 @@ async def read_page(page: Page, order: PageReadRequest, options: BrowserOptions)
 async def _read(page: Page, traffic: PageTraffic, order: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
     try:
         response = await _opened(page, order.url, options)
-    except PageNotOpened:
+    except PageLoadFailed:
         _refuse_redirect(traffic.sent_to, options)
         raise
     _refuse_redirect(page.url, options)
@@ -275,12 +275,12 @@ async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | N
     try:
         return await page.goto(url, wait_until="commit", timeout=options.navigation_seconds * 1000)
     except PlaywrightTimeout:
-        raise PageNotOpened(f"the page did not load within {options.navigation_seconds:g} s") from None
+        raise PageLoadFailed(f"the page did not load within {options.navigation_seconds:g} s") from None
     except PlaywrightError as error:
         if "ERR_TOO_MANY_REDIRECTS" in error.message:
-            raise PageNotOpened("the page has a redirect loop") from error
+            raise PageLoadFailed("the page has a redirect loop") from error
         if "net::" in error.message or "Download is starting" in error.message:
-            raise PageNotOpened(f"the page did not load: {first_line(error).partition(' at ')[0][:150]}") from error
+            raise PageLoadFailed(f"the page did not load: {first_line(error).partition(' at ')[0][:150]}") from error
         raise
 
 

@@ -22,7 +22,7 @@ from found_footy.browser.models import BrowserOptions
 from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
 from found_footy.browser.x_search import XSearchRequest, parse_time
 from found_footy.errors import (
-    BrowserAway,
+    BrowserUnavailable,
     FeedBlocked,
     FeedBusy,
     FeedMalformed,
@@ -50,7 +50,7 @@ STATUSES: dict[type[FootyError], int] = {
     NotFound: 404,
     FeedBlocked: 403,
     FeedRateLimited: 429,
-    BrowserAway: 503,
+    BrowserUnavailable: 503,
     FeedBusy: 429,
     FeedRejected: 502,
     FeedMalformed: 502,

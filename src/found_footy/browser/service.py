@@ -24,7 +24,7 @@ from found_footy.browser.recycling import BrowserFacts, RecycleReason
 from found_footy.browser.routes import browser_app
 from found_footy.browser.x_search import FoundPost, XSearchRequest, search_page
 from found_footy.errors import (
-    BrowserAway,
+    BrowserUnavailable,
     FeedBusy,
     FeedError,
     FeedUnavailable,
@@ -286,7 +286,7 @@ class BrowserService:
         if self._queue.full:
             self._stats.record_rejection()
             raise SourceUnavailable(f"{self._queue.waiting} searches are already waiting; try again in a moment")
-        failure: str | None = "ProgramFault"
+        failure: str | None = "InternalFault"
         posts: list[FoundPost] = []
         try:
             posts = await self._search(order)
@@ -363,7 +363,7 @@ class BrowserService:
         if self._page_queue.full:
             self._page_stats.record_rejection()
             raise FeedBusy(f"{self._page_queue.waiting} pages are already waiting to be read; try again in a moment")
-        failure: str | None = "ProgramFault"
+        failure: str | None = "InternalFault"
         try:
             data = await self._read(order)
             failure = None
@@ -395,7 +395,7 @@ class BrowserService:
         except TimeoutError:
             raise FeedUnavailable(f"the page was not read within {self.options.scrape_seconds:g} s") from None
         except (SettingsError, SourceUnavailable) as error:
-            raise BrowserAway(str(error)) from error
+            raise BrowserUnavailable(str(error)) from error
         except PlaywrightError as error:
             raise FeedUnavailable(f"the browser failed: {first_line(error)}") from error
 

@@ -44,7 +44,7 @@ def default(context: typer.Context) -> None:
 
 @backup.command()
 def create(to: Into = None, as_json: AsJson = False) -> None:
-    """Make a backup, check that it is complete, and delete those past rotation."""
+    """Create a backup, check that it is complete, and delete expired backups."""
 
     async def body(service: BackupService, settings: Settings) -> Backup:
         made = await service.create()
@@ -79,7 +79,7 @@ def run_backups(
     to: Into = None,
     hours: Annotated[float, typer.Option(min=0.1, max=8760, help="Time between two backups.")] = 24,
 ) -> None:
-    """Make a backup whenever the last one is too old, until stopped. `footy up` does so if FOOTY_BACKUP_URL is set."""
+    """Create a backup at regular intervals, until stopped. `footy up` does this if FOOTY_BACKUP_URL is set."""
     settings = with_running_engines(settings_with_logs())
 
     async def body() -> None:
@@ -103,11 +103,11 @@ def run_backups(
 def restore(
     backup_id: BackupId = None,
     source: From = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in the database.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing data.")] = False,
     settings_to: Annotated[Path | None, typer.Option(help="Folder for the settings files of the backup.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup into an empty database and object store. Stop workers and web server before."""
+    """Restore a backup into an empty database and object store. Stop the workers and the web server first."""
     body: Callable[[BackupService, Settings], Coroutine[Any, Any, Backup]] = lambda service, _: service.restore(  # noqa: E731
         backup_id, overwrite=overwrite, settings_to=settings_to
     )

@@ -146,7 +146,7 @@ def login(
     host: Annotated[str, typer.Option(help="Address of the login page on a machine without a display.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 selects a free one.")] = 6080,
 ) -> None:
-    """Open a browser window to log in to X, in the service's profile; without a display, in a web page."""
+    """Log in to X with the service's browser profile, in a window or, without a display, on a web page."""
     from found_footy.browser.chromium import find_chromium
     from found_footy.browser.login import has_display, log_in
     from found_footy.browser.remote_login import remote_display, require_remote_display

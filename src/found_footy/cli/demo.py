@@ -29,7 +29,7 @@ from found_footy.access.store import TokenStore
 from found_footy.app import Running, running
 from found_footy.browser.chromium import find_chromium
 from found_footy.cli.common import err, out, print_json, run
-from found_footy.config import Settings, as_demo, environment_names
+from found_footy.config import Settings, apply_demo_profile, environment_names
 from found_footy.errors import EngineError, ScenarioError, SettingsError, StoreUnavailable
 from found_footy.fixtures.store import FixtureStore
 from found_footy.library.models import ClipState, SourceState
@@ -253,7 +253,7 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
 
     The only feed is API-Football; `with_feeds` declares all of them.
     """
-    return as_demo(settings).model_copy(
+    return apply_demo_profile(settings).model_copy(
         update={
             "data_dir": settings.data_dir / "demo",
             "database_url": None,

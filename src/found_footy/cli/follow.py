@@ -89,7 +89,7 @@ def remove(names: FollowNamesGiven, as_json: AsJson = False) -> None:
 
 @follow.command()
 def reset(as_json: AsJson = False) -> None:
-    """Drop all changes: only the setting FOOTY_FOLLOW counts again."""
+    """Discard all changes: only the setting FOOTY_FOLLOW applies."""
     settings = located_settings("database_url")
 
     async def change(book: FollowBook) -> tuple[int, FollowState]:

@@ -145,7 +145,7 @@ def list_sources(
 
 @library.command()
 def show(source_id: SourceId, as_json: AsJson = False) -> None:
-    """Show one source and its clips."""
+    """Show a source and its clips."""
 
     from found_footy.library.views import view_document
 
@@ -229,7 +229,7 @@ def remove(
 
 @library.command()
 def leftovers(limit: Limit = 200, as_json: AsJson = False) -> None:
-    """List stored objects that are waiting to be deleted."""
+    """List stored objects that are due for deletion."""
 
     async def body(opened: Opened) -> list[PendingDeletion]:
         return await opened.views.pending_deletions(limit)
@@ -245,7 +245,9 @@ def leftovers(limit: Limit = 200, as_json: AsJson = False) -> None:
 
 @library.command()
 def scrub(
-    delete: Annotated[bool, typer.Option("--delete", help="Delete old objects that no row refers to.")] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete old objects that no database row refers to.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare the library with the object store: report missing and unreferenced objects."""

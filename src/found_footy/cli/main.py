@@ -35,7 +35,6 @@ from found_footy.errors import (
     FeedError,
     FollowUnknown,
     FootyError,
-    KnowledgeError,
     NotFound,
     ObjectStoreError,
     RecordingBroken,
@@ -44,6 +43,7 @@ from found_footy.errors import (
     SourceError,
     StoreUnavailable,
     VisionError,
+    WikidataError,
 )
 from found_footy.version import current_build
 
@@ -61,7 +61,7 @@ EXIT_CODES: dict[type[FootyError], int] = {
     VisionError: 4,
     ObjectStoreError: 4,
     SourceError: 4,
-    KnowledgeError: 4,
+    WikidataError: 4,
 }
 """Documented in docs/reference/cli.md. Any other error exits with 1."""
 

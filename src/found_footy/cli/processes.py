@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def up(
-    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Workers for live matches to start.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Number of workers for live matches.")] = None,
 ) -> None:
     """Start the engines, workers, web server and watchdog, and run until Ctrl-C."""
     from found_footy.app import running
@@ -89,7 +89,7 @@ def scaler(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure and decide once, without acting.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start and drain worker containers and browsers by load. For processes, set FOOTY_SCALER for `footy up`."""
+    """Start and drain worker containers and browsers by load. For local processes, set FOOTY_SCALER for `footy up`."""
     settings = with_running_engines(settings_with_logs())
 
     from found_footy.app import open_container_scaler
@@ -139,7 +139,7 @@ def watchdog() -> None:
 
 
 def migrate() -> None:
-    """Apply the database schema, create the bucket and register the schedules. `footy up` does it, too."""
+    """Apply the database schema, create the bucket and register the schedules. `footy up` does this too."""
     settings = with_running_engines(settings_with_logs())
     log_start("migrate")
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 record = typer.Typer(
     name="record",
-    help="Record the feed and search results of matches, for `footy replay`.",
+    help="Record feed responses and search results of matches, for `footy replay`.",
     no_args_is_help=True,
 )
 
@@ -58,7 +58,7 @@ def off(
 
 @record.command(name="list")
 def list_(as_json: AsJson = False) -> None:
-    """List recordings in progress and finished ones."""
+    """List recordings, in progress and finished."""
 
     async def query(recordings: Recordings) -> tuple[bool, list[RecordingSummary]]:
         return await recordings.store.all_enabled(), list(await recordings.store.summaries())

@@ -39,7 +39,9 @@ def search(
     kind: Annotated[str | None, typer.Option(help="Only this kind of goal: penalty, own goal, normal.")] = None,
     verified: Annotated[
         bool | None,
-        typer.Option("--verified/--unverified", help="Only clips that the match clock verifies, or only the others."),
+        typer.Option(
+            "--verified/--unverified", help="Only clips verified by their match clock, or only unverified ones."
+        ),
     ] = None,
     since: Annotated[str | None, typer.Option("--from", help="First day (UTC), YYYY-MM-DD.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Last day (UTC), YYYY-MM-DD.")] = None,

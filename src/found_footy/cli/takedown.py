@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 takedown = typer.Typer(
-    name="takedown", help="Remove or hide a clip, a goal's clips or everything of an account.", no_args_is_help=True
+    name="takedown",
+    help="Remove or hide a clip, all clips of a goal, or everything posted by an account.",
+    no_args_is_help=True,
 )
 
-Reason = Annotated[str, typer.Option(help="Shown to everybody who follows a link.")]
-Hide = Annotated[bool, typer.Option("--hide", help="Keep the files out of reach, so that it can be lifted.")]
+Reason = Annotated[str, typer.Option(help="Reason, shown to anyone who follows a link to the clip.")]
+Hide = Annotated[
+    bool, typer.Option("--hide", help="Hide the files instead of deleting them, so that the takedown can be lifted.")
+]
 
 
 @takedown.command()
@@ -30,7 +34,7 @@ def clip(
     hide: Hide = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take down a clip with all merged copies of it, at all goals and in the library."""
+    """Take down a clip and all copies merged into it, for all goals and in the library."""
     _take_down("clip", link, reason, hide, as_json)
 
 
@@ -75,7 +79,7 @@ def lift(
     takedown_id: Annotated[int, typer.Argument(help="Takedown id, from `footy takedown list`.")],
     as_json: AsJson = False,
 ) -> None:
-    """Lift a takedown: show hidden clips again. What was removed stays removed."""
+    """Lift a takedown: show hidden clips again. Deleted clips cannot be restored."""
     done = _with_takedowns(lambda service: service.lift(takedown_id, "cli"))
     print_json(asdict(done)) if as_json else out.print(_line(done), markup=False, soft_wrap=True)
 

@@ -35,7 +35,7 @@ def create(
         str, typer.Option(help="reader, editor or operator; each includes the rights of the ones before it.")
     ],
     days: Annotated[int, typer.Option(min=1, max=36500, help="Days until it expires.")] = DEFAULT_DAYS,
-    never_expires: Annotated[bool, typer.Option("--never-expires", help="Ignore --days.")] = False,
+    never_expires: Annotated[bool, typer.Option("--never-expires", help="Create a token that never expires.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it. It cannot be shown again: only its hash is stored."""

@@ -18,7 +18,7 @@ from found_footy.clips.verification import Verification, VerificationStatus
 from found_footy.discovery.models import Post, SearchProgress, SourceReport, TargetGoal, TeamRef
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.selection import PendingPost, Selection
-from found_footy.errors import LinkEnded, NotFound
+from found_footy.errors import LinkGone, NotFound
 from found_footy.fixtures.models import Innings, League, MatchMinute, OutboxEvent, Score, Side, Team, kind_of
 from found_footy.media.fingerprint import Fingerprint, Hashes
 from found_footy.media.probe import VideoInfo
@@ -472,12 +472,12 @@ class LinkStore:
             await self.require_not_ended(f"v/{video_id}")
         # An unpublished video has no link, whatever happened to its goal.
         if found and found[0]["rejection_reason"] == RejectionReason.TAKEN_DOWN:
-            raise LinkEnded(f"taken down: {found[0]['rejection_detail']}")
+            raise LinkGone(f"taken down: {found[0]['rejection_detail']}")
         if not found or found[0]["state"] != "kept":
             raise NotFound(f"video {video_id} not found")
         row = found[0]
         if row["removed_at"] is not None:
-            raise LinkEnded(f"the goal was withdrawn ({row['removed_reason']}), and its clips with it")
+            raise LinkGone(f"the goal was withdrawn ({row['removed_reason']}), and its clips with it")
         return PublishedVideo(
             id=row["id"],
             event_id=row["event_id"],
@@ -496,7 +496,7 @@ class LinkStore:
     async def require_not_ended(self, path: str) -> None:
         found = await self._db.fetch(SQL["ended"], path=path)
         if found:
-            raise LinkEnded(found[0]["reason"])
+            raise LinkGone(found[0]["reason"])
 
     async def fingerprints(self, event_id: str) -> Mapping[str, Fingerprint]:
         found = await self._db.fetch(SQL["linked_fingerprints"], id=event_id)

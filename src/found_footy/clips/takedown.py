@@ -61,7 +61,7 @@ class TakedownOrder:
     target: str
     """Id or link of a clip or goal, or the name of an account."""
     reason: str
-    """Shown to everybody who follows a link."""
+    """Reason, shown to anyone who follows a link to the clip."""
     source: str | None = None
     """Of an account; None for every source."""
 

@@ -161,9 +161,9 @@ def _cause(error: ActivityError) -> tuple[str, str]:
     cause: BaseException | None = error.cause
     while cause is not None:
         if isinstance(cause, ApplicationError):
-            return cause.type or "ProgramFault", cause.message
+            return cause.type or "InternalFault", cause.message
         cause = cause.__cause__
-    return "ProgramFault", str(error.cause or error)
+    return "InternalFault", str(error.cause or error)
 
 
 POOLS = ("verified", "unverified")

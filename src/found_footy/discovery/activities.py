@@ -35,7 +35,7 @@ from found_footy.discovery.models import (
 from found_footy.discovery.query import SearchQuery, build_query
 from found_footy.discovery.registry import build_sources, build_wikidata
 from found_footy.discovery.selection import SelectionRules, is_recent, select_posts
-from found_footy.errors import FootyError, ProgramFault, SourceUnavailable
+from found_footy.errors import FootyError, InternalFault, SourceUnavailable
 from found_footy.fixtures.models import Sport
 from found_footy.fixtures.team_names import is_national
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder
@@ -224,7 +224,7 @@ class SearchActivities:
                 error = SourceUnavailable(f"{source.name}: no response within {limit:g} s")
             except Exception as fault:
                 log.exception("internal error in a source", extra={"action": "program_fault", "source": source.name})
-                error = ProgramFault(f"{type(fault).__name__}: {fault}")
+                error = InternalFault(f"{type(fault).__name__}: {fault}")
         await self._unexpected.note(f"source {source.name}", [error], exchanges)
         log.warning(str(error), extra={"action": "source_failed", "source": source.name, "error": error.kind})
         return SourceReport(source.name, None, error), ()

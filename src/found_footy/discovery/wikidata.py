@@ -1,4 +1,4 @@
-"""Names of teams from Wikidata. Every failure is a KnowledgeError.
+"""Names of teams from Wikidata. Every failure is a WikidataError.
 
 After a 429, or a 503 with Retry-After, no request is sent until that time: Wikimedia bans clients that ignore it.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from found_footy.discovery.models import NameKind, TeamName
-from found_footy.errors import KnowledgeError
+from found_footy.errors import WikidataError
 from found_footy.fixtures.team_names import Squad, core, country_names, squad_of, without_squad
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import USER_AGENT, HttpClient, HttpLimits, HttpResponse
@@ -33,7 +33,7 @@ class KnowledgeHttp:
         self._client = HttpClient(
             HttpLimits(timeout, max_bytes=MAX_BYTES),
             headers={"user-agent": user_agent, "accept": "application/sparql-results+json, application/json"},
-            translate=lambda error: KnowledgeError(str(error)),
+            translate=lambda error: WikidataError(str(error)),
         )
         self._now = now
         self._not_before: dict[str, datetime] = {}
@@ -46,9 +46,9 @@ class KnowledgeHttp:
         if not response.ok:
             pause = self._pause(response)
             if pause is None:
-                raise KnowledgeError(f"{response.where}: HTTP {response.status}")
+                raise WikidataError(f"{response.where}: HTTP {response.status}")
             until = self._not_before[host] = self._now() + pause
-            raise KnowledgeError(
+            raise WikidataError(
                 f"{response.where}: HTTP {response.status}; next request at {until:%H:%M:%S} UTC",
                 retry_after=pause.total_seconds(),
             )
@@ -57,7 +57,7 @@ class KnowledgeHttp:
     def _check_pause(self, host: str) -> None:
         until = self._not_before.get(host)
         if until is not None and (left := until - self._now()) > timedelta(0):
-            raise KnowledgeError(
+            raise WikidataError(
                 f"{host}: no request sent before {until:%H:%M:%S} UTC, as its last response asked for",
                 retry_after=left.total_seconds(),
             )
@@ -155,7 +155,7 @@ SELECT DISTINCT ?item ?what ?value WHERE {{
 """
 
 
-# --- Responses. Invalid documents raise KnowledgeError; invalid list entries are left out.
+# --- Responses. Invalid documents raise WikidataError; invalid list entries are left out.
 
 
 MAX_NAME_LENGTH = 80
@@ -185,10 +185,10 @@ def found_ids(answer: Any) -> list[str]:
     if isinstance(answer, dict) and "error" in answer:
         error = answer["error"]
         code = error.get("code") if isinstance(error, dict) else error
-        raise KnowledgeError(f"Wikidata refused the search: {clean_text(str(code), 80)}")
+        raise WikidataError(f"Wikidata refused the search: {clean_text(str(code), 80)}")
     found = answer.get("search") if isinstance(answer, dict) else None
     if not isinstance(found, list):
-        raise KnowledgeError("Wikidata's search sent no list of items")
+        raise WikidataError("Wikidata's search sent no list of items")
     ids = [item.get("id") for item in found if isinstance(item, dict)]
     return [item for item in ids if isinstance(item, str) and QID.fullmatch(item)]
 
@@ -198,10 +198,10 @@ def entities(answer: Any) -> dict[str, Entity]:
     results = answer.get("results") if isinstance(answer, dict) else None
     rows = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(rows, list):
-        raise KnowledgeError("Wikidata's query service sent no list of bindings")
+        raise WikidataError("Wikidata's query service sent no list of bindings")
     if len(rows) >= MAX_ROWS:
         # The truncated part may contain the team, so the rest would only allow a guess.
-        raise KnowledgeError(f"Wikidata's query service sent {len(rows)} rows, more than a search can need")
+        raise WikidataError(f"Wikidata's query service sent {len(rows)} rows, more than a search can need")
     known: dict[str, Entity] = {}
     for item, what, value, language in _facts(rows):
         entity = known.setdefault(item, Entity(item))
@@ -349,7 +349,7 @@ class Wikidata:
         self._http = KnowledgeHttp(timeout=timeout, user_agent=agent)
 
     async def team_names(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
-        """Return labels, aliases, nicknames and short names; empty if the team is unknown. Raises KnowledgeError."""
+        """Return labels, aliases, nicknames and short names; empty if the team is unknown. Raises WikidataError."""
         name = clean_text(team, _LONGEST_TEAM)
         if not folded(name):
             return []
@@ -357,7 +357,7 @@ class Wikidata:
             async with asyncio.timeout(self._max_seconds):
                 return await self._look_up(name, country, national)
         except TimeoutError:
-            raise KnowledgeError(f"Wikidata took longer than {self._max_seconds:g} s to describe a team") from None
+            raise WikidataError(f"Wikidata took longer than {self._max_seconds:g} s to describe a team") from None
 
     async def _look_up(self, name: str, country: str | None, national: bool) -> Sequence[TeamName]:
         found = [await self._ids(text) for text in searches(name, national=national)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 
 from found_footy.config import Settings
-from found_footy.errors import FeedError, FootyError, NotInAnswer, PageNotOpened, ProgramFault
+from found_footy.errors import FeedError, FootyError, InternalFault, MissingFromResponse, PageLoadFailed
 from found_footy.feeds.cache import FeedCache
 from found_footy.feeds.models import (
     BatchAnswers,
@@ -240,7 +240,7 @@ class FeedPoll:
         await self._unexpected.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
         now = self._now()
         good, failures = self._check(answer, by_id, now)
-        unknown = {id_: NotInAnswer(f"match {id_} is missing from the feed's answer") for id_ in answer.unknown}
+        unknown = {id_: MissingFromResponse(f"match {id_} is missing from the feed's answer") for id_ in answer.unknown}
         unknown = {id_: error for id_, error in unknown.items() if id_ in by_id}
         await self._cache.save_answers(
             BatchAnswers(
@@ -255,7 +255,7 @@ class FeedPoll:
                     if by_id[live.id].listing.stage is FixtureStage.ACTIVE
                 ],
                 missing=[by_id[id_].listing.name for id_ in unknown],
-                navigation_failures=sum(isinstance(error, PageNotOpened) for error in failures.values()),
+                navigation_failures=sum(isinstance(error, PageLoadFailed) for error in failures.values()),
             )
         )
         moved = {live.id: live.locator for live, _ in good if live.locator not in ("", by_id[live.id].listing.locator)}
@@ -333,8 +333,8 @@ class FeedPoll:
         await self._store.save_feed_state(self._opened.id, self._opened.feed.quota, self._at, problem)
 
 
-def _fault(error: Exception) -> ProgramFault:
-    return ProgramFault(f"{type(error).__name__}: {error}")
+def _fault(error: Exception) -> InternalFault:
+    return InternalFault(f"{type(error).__name__}: {error}")
 
 
 # --- Activities: list the enabled feeds, poll one of them.

@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from found_footy.errors import (
-    BrowserAway,
+    BrowserUnavailable,
     FeedBlocked,
     FeedBusy,
     FeedError,
@@ -28,7 +28,7 @@ from found_footy.errors import (
     FootyError,
     NotFound,
     PageDataUnknown,
-    PageNotOpened,
+    PageLoadFailed,
 )
 from found_footy.feeds.crex_page import (
     LIST_PATH,
@@ -61,7 +61,7 @@ GRACE_SECONDS = 3.0
 _CLASSES: dict[str, type[FeedError | NotFound]] = {
     each.__name__: each
     for each in (
-        BrowserAway,
+        BrowserUnavailable,
         FeedBlocked,
         FeedBusy,
         FeedMalformed,
@@ -69,7 +69,7 @@ _CLASSES: dict[str, type[FeedError | NotFound]] = {
         FeedRejected,
         FeedUnavailable,
         NotFound,
-        PageNotOpened,
+        PageLoadFailed,
     )
 }
 
@@ -105,7 +105,7 @@ def _browser_error(error: HttpError) -> FeedError:
         return FeedUnavailable(f"the browser service did not read the page: {error.detail}")
     if error.kind is HttpErrorKind.TOO_LARGE:
         return FeedMalformed(f"browser service: {error.detail}")
-    return BrowserAway(f"the browser service does not respond ({error.detail}): is `footy browser` running?")
+    return BrowserUnavailable(f"the browser service does not respond ({error.detail}): is `footy browser` running?")
 
 
 def _service_error(answer: Any, status: int) -> FeedError | NotFound:
@@ -113,7 +113,7 @@ def _service_error(answer: Any, status: int) -> FeedError | NotFound:
     kind, message = (error.get("class"), error.get("message")) if isinstance(error, dict) else (None, None)
     words = message[:300] if isinstance(message, str) and message.isprintable() else f"HTTP {status}"
     if kind == "NotAllowed":
-        return BrowserAway("the browser service has another FOOTY_BROWSER_SECRET")
+        return BrowserUnavailable("the browser service has another FOOTY_BROWSER_SECRET")
     if kind == "BadRequest":
         return FeedRejected(f"the browser service refuses the page: {words}")
     return _CLASSES.get(str(kind), FeedUnavailable)(words)

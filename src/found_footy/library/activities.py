@@ -26,11 +26,11 @@ from found_footy.errors import (
     EmbeddingError,
     EngineError,
     FootyError,
+    InternalFault,
     MediaError,
     MediaTooLarge,
     ObjectStoreError,
     ObjectStoreUnavailable,
-    ProgramFault,
 )
 from found_footy.library.clip_files import ClipFiles, is_whole, piece_keys
 from found_footy.library.embedders import Embedder, build_embedders
@@ -370,7 +370,7 @@ class StageActivities:
     async def _splice(self, source_id: int) -> None:
         source = await self._store.source(source_id)
         if source.master is None:
-            raise ProgramFault(f"source {source_id} has no master")
+            raise InternalFault(f"source {source_id} has no master")
         minimum = self._rules.min_scene_seconds
         # A different minimum finds different scenes.
         detector = f"{self._media.scene_detector} {minimum:g}s"
@@ -494,7 +494,7 @@ class StageActivities:
         clip = await self._store.clip(clip_id)
         source = await self._store.source(clip.source_id)
         if source.master is None:
-            raise ProgramFault(f"source {source.id} of clip {clip_id} has no master")
+            raise InternalFault(f"source {source.id} of clip {clip_id} has no master")
         return clip, source
 
 
@@ -519,7 +519,7 @@ def _file_key(source: SourceVideo) -> str:
     if source.kind is SourceKind.GOAL and source.event_id and source.video_md5:
         return clip_key(int(source.facts["fixture_id"] or 0), source.event_id, source.video_md5)
     if source.upload_key is None:
-        raise ProgramFault(f"source {source.id} has neither a URL nor an uploaded file")
+        raise InternalFault(f"source {source.id} has neither a URL nor an uploaded file")
     return source.upload_key
 
 

@@ -324,13 +324,13 @@ class BackupService:
     ) -> Backup:
         """Restore into an empty system: objects first, so that no row names a missing file, then all tables at once.
 
-        Everything is read and checked before the database changes. Raises BackupBroken, and OrderRefused if the
+        Everything is read and checked before the database changes. Raises BackupBroken, and ArgumentsRejected if the
         database is not empty or belongs to another version.
         """
         backup = await self._repository.load(id_)
         ours = {each.name: each.checksum for each in migrations() if each.name != DOCUMENTS}
         if dict(backup.schema) != ours:
-            raise OrderRefused(
+            raise ArgumentsRejected(
                 f"the backup was made with the schema of version {backup.version}; restore it with that version, "
                 "then upgrade"
             )
@@ -390,7 +390,7 @@ class BackupService:
         async with self._session() as connection:
             (occupied,) = await (await connection.execute(OCCUPIED)).fetchone() or (False,)
         if occupied:
-            raise OrderRefused("the database is not empty: restore into an empty one, or overwrite this one")
+            raise ArgumentsRejected("the database is not empty: restore into an empty one, or overwrite this one")
 
     async def _load_tables(self, backup: Backup, folder: Path) -> None:
         async with self._session() as connection:

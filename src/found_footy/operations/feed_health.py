@@ -10,7 +10,7 @@ from enum import StrEnum
 from statistics import median
 from typing import Any
 
-from found_footy.errors import NotInAnswer
+from found_footy.errors import MissingFromResponse
 from found_footy.feeds.models import MatchMonitoringRecord
 from found_footy.operations.models import (
     FeedUse,
@@ -73,7 +73,7 @@ def unanswered_matches(
 
 def _is_omitted(record: MatchMonitoringRecord) -> bool:
     """Whether the feed's last answer did not contain the match."""
-    return record.consecutive_failures > 0 and (record.error or "").startswith(NotInAnswer.__name__)
+    return record.consecutive_failures > 0 and (record.error or "").startswith(MissingFromResponse.__name__)
 
 
 MAX_ANSWER_AGE = timedelta(hours=26)

@@ -126,7 +126,7 @@ class ServiceChecker:
                     "internal error in a live check", extra={"action": "program_fault", "service": probe.name}
                 )
                 failed = self._made(probe, exchanges, f"{type(error).__name__}: {error}")
-                result = replace(failed, error_class="ProgramFault", hint=FAULT_HINT)
+                result = replace(failed, error_class="InternalFault", hint=FAULT_HINT)
             else:
                 result = replace(self._made(probe, exchanges, said), ok=True)
         return replace(result, seconds=round(time.monotonic() - began, 3))

@@ -15,8 +15,8 @@ from found_footy.errors import (
     FeedSchemaError,
     FootyError,
     InvalidVisionResponse,
-    KnowledgeError,
     SourceChanged,
+    WikidataError,
 )
 from found_footy.operations.check_store import PostgresUnexpectedAnswers
 from found_footy.runtime.http_exchanges import Exchange, decisive
@@ -63,7 +63,7 @@ class UnexpectedAnswerRecorder:
 
 def is_unexpected(error: FootyError, exchange: Exchange) -> bool:
     """Whether the error is about the form of the response, and not the network, a login or a limit."""
-    if isinstance(error, KnowledgeError):
+    if isinstance(error, WikidataError):
         return exchange.status == 200
     if isinstance(error, CandidateRejected):
         # The page was read, but contains no video.

@@ -376,7 +376,7 @@ class RecordingFeed:
                 unknown.append(id_)
             elif snapshot.live is not None:
                 fixtures.append(to_replay_time(snapshot.live, self._feed, clock, now))
-            elif snapshot.error is not None and snapshot.error.kind != "NotInAnswer":
+            elif snapshot.error is not None and snapshot.error.kind != "MissingFromResponse":
                 failures[id_] = feed_error(snapshot.error)
             else:
                 unknown.append(id_)

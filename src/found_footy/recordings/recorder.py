@@ -20,7 +20,7 @@ from pathlib import Path
 from found_footy.config import Settings
 from found_footy.discovery.models import Post, SourceReport
 from found_footy.discovery.query import SearchQuery
-from found_footy.errors import FootyError, ProgramFault
+from found_footy.errors import FootyError, InternalFault
 from found_footy.recordings.file_format import pack
 from found_footy.recordings.models import (
     AnswerToRecord,
@@ -98,7 +98,7 @@ class MatchRecorder:
                 except FootyError as error:
                     failure = error
                 except (OSError, ValueError, TypeError, RecursionError) as error:
-                    failure = ProgramFault(f"{type(error).__name__}: {error}")
+                    failure = InternalFault(f"{type(error).__name__}: {error}")
                 if failure is not None:
                     self._retry_at[fixture_id] = now + RETRY_DELAY
                     _not_recorded(failure, "finished match", logging.ERROR, fixture_id=fixture_id)

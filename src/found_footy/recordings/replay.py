@@ -15,7 +15,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError
 
-from found_footy.config import Settings, as_demo
+from found_footy.config import Settings, apply_demo_profile
 from found_footy.discovery.models import search_workflow_id
 from found_footy.errors import EngineError, RecordingBroken
 from found_footy.feeds.alignment import ID_SPAN, id_offset
@@ -142,7 +142,7 @@ def replay_snapshot_lifetime(settings: Settings) -> float:
 
 def replay_settings(settings: Settings, recording: Recording, folder: Path, speed: float) -> Settings:
     """Derive the settings of a replay. `folder` is deleted afterwards."""
-    return as_demo(settings).model_copy(
+    return apply_demo_profile(settings).model_copy(
         update={
             "data_dir": folder,
             "database_url": None,

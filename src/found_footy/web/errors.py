@@ -22,7 +22,7 @@ from found_footy.errors import (
     EmbeddingUnavailable,
     FollowUnknown,
     FootyError,
-    LinkEnded,
+    LinkGone,
     NotAllowed,
     NotFound,
     NotLoggedIn,
@@ -46,7 +46,7 @@ STATUSES: Mapping[type[FootyError], int] = {
     NotAllowed: 403,
     NotFound: 404,
     ObjectMissing: 404,
-    LinkEnded: 410,
+    LinkGone: 410,
     EditRefused: 409,
     TooManyRequests: 429,
     StoreUnavailable: 503,
@@ -117,7 +117,7 @@ async def _refused_by_framework(request: Request, error: Exception) -> Response:
 async def _internal_error(request: Request, error: Exception) -> Response:
     log.error("internal error", exc_info=error, extra={"action": "request_fault", "path": request.url.path})
     hint = "The log has the traceback; please report it."
-    return error_response(request, 500, "ProgramFault", "internal error", hint, {})
+    return error_response(request, 500, "InternalFault", "internal error", hint, {})
 
 
 def error_response(

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from found_footy.clips.models import PublishedVideo
-from found_footy.errors import LinkEnded, NotFound, ObjectMissing, ObjectStoreError, ObjectStoreUnavailable
+from found_footy.errors import LinkGone, NotFound, ObjectMissing, ObjectStoreError, ObjectStoreUnavailable
 from found_footy.library.models import (
     FILES_DELETED,
     LibraryClip,
@@ -173,7 +173,7 @@ async def video(request: Request, services: ServicesDep, video_id: str, download
 
 
 async def find_video(services: WebServices, video_id: str) -> PublishedVideo:
-    """Find a published video. Raises NotFound and LinkEnded."""
+    """Find a published video. Raises NotFound and LinkGone."""
     if not re.fullmatch(r"[0-9a-f]{16}", video_id):
         raise NotFound("video not found")
     return await services.links.video(video_id)
@@ -321,7 +321,7 @@ async def keyframe(request: Request, services: ServicesDep, clip_id: Number, num
 
 
 async def _source(services: WebServices, source_id: int) -> SourceVideo:
-    """Raises NotFound, and LinkEnded if it was taken down."""
+    """Raises NotFound, and LinkGone if it was taken down."""
     try:
         return await services.library.store.source(source_id)
     except NotFound:
@@ -330,7 +330,7 @@ async def _source(services: WebServices, source_id: int) -> SourceVideo:
 
 
 async def _clip(services: WebServices, clip_id: int) -> LibraryClip:
-    """Raises NotFound, and LinkEnded if it was taken down."""
+    """Raises NotFound, and LinkGone if it was taken down."""
     try:
         return await services.library.store.clip(clip_id)
     except NotFound:
@@ -339,9 +339,9 @@ async def _clip(services: WebServices, clip_id: int) -> LibraryClip:
 
 
 def master_of(source: SourceVideo) -> StoredFile:
-    """Master of a source. Raises NotFound, and LinkEnded if all its clips were archived."""
+    """Master of a source. Raises NotFound, and LinkGone if all its clips were archived."""
     if source.film_deleted_at is not None:
-        raise LinkEnded(f"all clips of source {source.id} were archived; its video is deleted")
+        raise LinkGone(f"all clips of source {source.id} were archived; its video is deleted")
     if source.master is None:
         raise NotFound(f"source {source.id} has no video yet; its state is {state_label(source.state)}")
     size = source.master.size
@@ -349,7 +349,7 @@ def master_of(source: SourceVideo) -> StoredFile:
 
 
 def film_of(clip: LibraryClip, source: SourceVideo) -> StoredFile:
-    """File of a clip, or the master if the clip is the whole source. Raises NotFound, and LinkEnded for an archived
+    """File of a clip, or the master if the clip is the whole source. Raises NotFound, and LinkGone for an archived
     clip.
     """
     _require_kept(clip)
@@ -366,7 +366,7 @@ def film_of(clip: LibraryClip, source: SourceVideo) -> StoredFile:
 
 
 def sheet_of(clip: LibraryClip, source: SourceVideo) -> StoredFile:
-    """Sprite sheet of a clip. Raises NotFound and LinkEnded."""
+    """Sprite sheet of a clip. Raises NotFound and LinkGone."""
     _require_kept(clip)
     if clip.sprite is None:
         raise NotFound(f"clip {clip.id} has no sprite sheet yet; its state is {state_label(clip.state)}")
@@ -376,7 +376,7 @@ def sheet_of(clip: LibraryClip, source: SourceVideo) -> StoredFile:
 
 def _require_kept(clip: LibraryClip) -> None:
     if clip.state in FILES_DELETED:
-        raise LinkEnded(f"clip {clip.id} was archived; its files are deleted")
+        raise LinkGone(f"clip {clip.id} was archived; its files are deleted")
 
 
 def _content(source: SourceVideo) -> str:

@@ -195,7 +195,7 @@ def documented_errors() -> list[tuple[int, str, str, str]]:
     more = [
         (405, "MethodNotAllowed", "The path exists but does not support this method.", ""),
         (422, "BadRequest", "Invalid parameter; `problems` names each with the reason.", ""),
-        (500, "ProgramFault", "Internal error.", "The log has the traceback; please report it."),
+        (500, "InternalFault", "Internal error.", "The log has the traceback; please report it."),
     ]
     return sorted([*known, *more])
 

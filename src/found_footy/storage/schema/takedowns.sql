@@ -13,7 +13,7 @@ create table takedowns (
     target text not null check (length(target) between 1 and 200),
     -- Of an account; null for every source.
     source text,
-    -- Shown to everybody who follows a link.
+    -- Reason, shown to anyone who follows a link to the clip.
     reason text not null check (length(reason) between 1 and 300),
     at timestamptz not null,
     -- The name of the token, or `cli`.

@@ -298,7 +298,7 @@ async def video(request: Request, services: ServicesDep, video_id: VideoId) -> R
         try:
             return (await services.reading.video(video_id)).json_bytes()
         except NotFound:
-            await services.links.video(video_id)  # raises LinkEnded with the reason if there was one
+            await services.links.video(video_id)  # raises LinkGone with the reason if there was one
             raise
 
     return await cached_json(request, services, build)

@@ -478,7 +478,7 @@ async def _part(request: Request, services: WebServices, event_id: str, part: Pa
 
 
 async def read_goal(request: Request, services: WebServices, event_id: str) -> GoalPageView:
-    """Read a goal. Raises NotFound, and LinkEnded for a goal whose match is past retention."""
+    """Read a goal. Raises NotFound, and LinkGone for a goal whose match is past retention."""
     fixture_id_of(event_id)
     try:
         event = await services.reading.event(event_id)

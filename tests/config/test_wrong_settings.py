@@ -74,7 +74,12 @@ def test_a_wrong_setting_is_named_with_what_was_given_and_what_is_allowed(
     [
         ("FOOTY_TRACKED_TEAMS", "40,fifty", "fifty", "whole numbers, separated by commas"),
         ("FOOTY_TRACKED_LEAGUES", "39;140", "39;140", "whole numbers, separated by commas"),
-        ("FOOTY_SOURCES", "x,twitter", "twitter", "one or more of fxtwitter, reddit, bluesky, x, folder, separated by commas"),
+        (
+            "FOOTY_SOURCES",
+            "x,twitter",
+            "twitter",
+            "one or more of fxtwitter, reddit, bluesky, x, folder, separated by commas",
+        ),  # noqa: E501
     ],
 )
 def test_the_wrong_part_of_a_list_is_named(

@@ -148,7 +148,7 @@ def logs_of(folder: DataFolder, names: tuple[str, ...]) -> list[Path]:
 
 
 async def test_where_no_workers_run_here_that_is_said(tmp_path: Path) -> None:
-    assert await LocalWorkers(tmp_path).restart() == "no workers run here"
+    assert await LocalWorkers(tmp_path).restart() == "no workers are running on this machine"
 
 
 Answer = Callable[[Request], Any]

@@ -1,6 +1,6 @@
 """The unprivileged user of an engine, and checks of its file access.
 
-PostgreSQL refuses to run as root. If we are root, it runs as another user, who may lack access to folders that root can
+PostgreSQL refuses to run as root. If we are root, it runs as another user, which may lack access to folders that root can
 enter.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from found_footy.errors import EngineError
 
-# The kernel decides, as that user: mode bits alone miss access lists and other rules of the file system. The
-# interpreter starts as root, because the user may have no access to it, and then drops privileges.
+# Asks the kernel as that user, because mode bits do not cover access control lists. The interpreter starts as root, as
+# the user may have no access to it, and then drops privileges.
 _PROBE = """
 import os, sys
 uid, gid, mode = map(int, sys.argv[1:4])
@@ -38,7 +38,6 @@ class Account:
 
 
 def is_root() -> bool:
-    """Whether this process runs as root."""
     return os.geteuid() == 0
 
 

@@ -16,9 +16,9 @@ from temporalio.workflow import ActivityConfig
 from found_footy.runtime.queues import WorkKind, queue_name
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=6)
-"""Temporal retries an activity elsewhere this long after its worker was killed. See `ActivityBoundary`."""
+"""Time after which Temporal retries the activity of a killed worker elsewhere. See `ActivityBoundary`."""
 MAX_BACKOFF = timedelta(seconds=15)
-"""Between two attempts inside a retry window, so that work resumes soon after an outage ends."""
+"""Between two attempts inside a retry window, so that work resumes soon after an outage."""
 UNLIMITED = 0
 
 
@@ -61,7 +61,7 @@ class ActivityPolicy:
         return queue_name(base, self.kind) + self.lane
 
     def options(self) -> ActivityConfig:
-        """Return the arguments of the call. To be used in a workflow, except for orchestration."""
+        """Return the arguments of the call. Requires a workflow context unless the kind is orchestration."""
         return ActivityConfig(
             task_queue=None if self.kind is WorkKind.ORCHESTRATION else self.task_queue(workflow.info().task_queue),
             start_to_close_timeout=self.start_to_close,

@@ -1,4 +1,4 @@
-"""Which addresses untrusted URLs may lead to. Standard library only: sandboxed processes import it too."""
+"""Restricts the addresses that untrusted URLs may lead to. Standard library only: sandboxed processes import it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 PORTS = frozenset({80, 443, 8080, 8443})
-"""Web ports. Databases and mail servers listen on others."""
+"""Web ports, which excludes databases and mail servers."""
 MAX_ADDRESSES = 4
 """Maximum number of addresses per name to try, in order."""
 
 _NOBODYS = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
-"""Addresses of the documentation, which no machine has."""
+"""Addresses reserved for documentation, which no machine has."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -47,7 +47,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether the address is globally routable. An IPv4 address embedded in IPv6 is checked itself."""
+    """Whether the address is globally routable. For an IPv4 address embedded in IPv6, the IPv4 address counts."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -60,9 +60,9 @@ def is_public(address: str) -> bool:
 
 
 def is_own(address: str) -> bool:
-    """Whether the address belongs to this machine, by binding to it. Such a service may trust its neighbours."""
+    """Whether the address belongs to this machine, whose services may trust local clients. Tries to bind to it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # Some machines may bind to any address; there, the question has no answer.
+    # Some machines can bind to any address; there, the test is inconclusive.
     return _can_bind(family, address) and not _can_bind(family, _NOBODYS[family])
 
 

@@ -1,4 +1,4 @@
-"""The system clock. What decides by time takes a clock as an argument; this is the one for production."""
+"""The system clock. Code that depends on time takes a clock as an argument; production passes this one."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Takes privileges away from the current process: user, file system, network, system calls. Linux only.
+"""Drops privileges of the current process: user, file system, network, system calls. Linux only.
 
 Standard library only: sandboxed processes use it before they import anything else, and Chromium's launcher runs it as a
-plain file. What the kernel does not offer is left out; `available` reports it.
+plain file. Mechanisms that the kernel lacks are skipped; `available` reports them.
 
-As root, the process becomes `nobody` and keeps one right: to open files in folders that are closed to others, such as
-the data folder. Landlock narrows that right to the named paths.
+A process of root becomes `nobody` and keeps one capability: to open files in folders that are closed to others, such
+as the data folder. Landlock limits it to the given paths.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _ALL_OF_ABI_1 = (1 << 13) - 1
 _DEVICES = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11
-"""Making devices, sockets and pipes, which nobody needs."""
+"""Creating devices, sockets and pipes, which no confined process needs."""
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _CONNECT_TCP, _BIND_TCP = 2, 1
 _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
-"""Of processes outside."""
+"""Scopes: no access to abstract sockets of other processes, and no signals to them."""
 
 SYSTEM_PATHS = tuple(
     Path(each)
@@ -51,8 +51,8 @@ SYSTEM_PATHS = tuple(
         *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"),
     )
 )
-"""Programs, libraries and facts of the machine. Not all of /etc, which may hold our own settings, and not all of /proc,
-where command lines of other processes are.
+"""Programs, libraries and properties of the machine. Not all of /etc, which may contain our settings, and not all of
+/proc, which shows command lines of other processes.
 """
 _WRITABLE_DEVICES = frozenset({Path("/dev/null"), Path("/dev/zero")})
 
@@ -67,22 +67,22 @@ class Confinement:
 
     reads: tuple[Path, ...] = ()
     writes: tuple[Path, ...] = ()
-    """Files that exist, and folders with everything in them."""
+    """Existing files, and folders including their contents."""
     programs: tuple[Path, ...] = ()
-    """Programs that it may start. None: it may start no process at all, only threads."""
+    """Programs that it may start. If empty, it can start threads but no processes."""
     ports: frozenset[int] | None = None
-    """TCP ports that it may connect to. None: no socket at all."""
+    """TCP ports that it may connect to. None: no sockets at all."""
     filters_itself: bool = False
-    """A browser: it filters system calls and makes namespaces itself, and connects to any port."""
+    """For a browser, which filters system calls and creates namespaces itself, and connects to any port."""
 
 
 @dataclass(frozen=True, slots=True)
 class Available:
     landlock: int
-    """Version of the kernel's interface, 0 without."""
+    """Version of the kernel's Landlock interface, 0 if it has none."""
     seccomp: bool
     user: str | None
-    """The user that root becomes; None for others, who stay who they are."""
+    """The user that root becomes; None if we are not root and keep our user."""
 
 
 def available() -> Available:
@@ -97,9 +97,9 @@ def landlock_version() -> int:
 
 
 def confine(rules: Confinement, death_signal: int | None = None) -> None:
-    """Confine this process, which must have one thread, for good. Raises OSError if root cannot drop its rights.
+    """Confine this process permanently. It must have a single thread. Raises OSError if root cannot drop privileges.
 
-    `death_signal` is set again: Linux clears it when the user changes.
+    `death_signal` is set again, because Linux clears it when the user changes.
     """
     if sys.platform != "linux":
         return
@@ -133,12 +133,12 @@ def _unprivileged_user() -> tuple[str, int, int]:
 
 
 def unprivileged_uid() -> int:
-    """The user that a confined process has."""
+    """Return the user id of confined processes."""
     return _unprivileged_user()[1] if os.geteuid() == 0 else os.geteuid()
 
 
 def threads_of(uid: int) -> int:
-    """Threads of a user, as the kernel counts them for the limit of processes."""
+    """Count the threads of a user, as the kernel does for RLIMIT_NPROC."""
     count = 0
     for name in os.listdir("/proc") if sys.platform == "linux" else ():
         with suppress(OSError):
@@ -154,11 +154,11 @@ def _become_nobody(libc: ctypes.CDLL, *, writes: bool, keep_for_programs: bool) 
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
-    kept &= _permitted()  # a container may have taken them from root
+    kept &= _permitted()  # a container may have removed some from root
     header = struct.pack("=Ii", 0x2008_0522, 0)  # version 3
     data = struct.pack("=6I", kept, kept, kept if keep_for_programs else 0, 0, 0, 0)
     if libc.capset(header, data) != 0:
-        raise OSError(ctypes.get_errno(), "the capabilities cannot be dropped")
+        raise OSError(ctypes.get_errno(), "cannot drop capabilities")
     for number in (_CAP_DAC_READ_SEARCH, _CAP_DAC_OVERRIDE):
         if keep_for_programs and kept & 1 << number:
             libc.prctl(_PR_CAP_AMBIENT, 2, number, 0, 0)
@@ -173,7 +173,7 @@ def _permitted() -> int:
 
 
 def _ruleset(rules: Confinement) -> int | None:
-    """A descriptor, or None without Landlock."""
+    """Return the descriptor of a ruleset, or None without Landlock."""
     version = landlock_version()
     if version == 0:
         return None
@@ -197,11 +197,11 @@ def _ruleset(rules: Confinement) -> int | None:
     for path in rules.programs:
         _allow_path(libc, ruleset, path, (reading | _EXECUTE) & handled)
     if rules.programs:
-        _allow_path(libc, ruleset, Path("/proc"), reading & handled)  # a program's own entry has another number
+        _allow_path(libc, ruleset, Path("/proc"), reading & handled)  # /proc/self of a new program is a different path
     for path in rules.writes:
         _allow_path(libc, ruleset, path, handled & ~_EXECUTE & ~_DEVICES)
     if version >= 4 and rules.ports is not None:
-        # Any free port: libraries find out about IPv6 by binding to one.
+        # Binding to any free port is allowed: libraries detect IPv6 this way.
         _add_rule(libc, ruleset, 2, struct.pack("=QQ", _BIND_TCP, 0))
         for port in rules.ports:
             _add_rule(libc, ruleset, 2, struct.pack("=QQ", _CONNECT_TCP, port))
@@ -209,12 +209,12 @@ def _ruleset(rules: Confinement) -> int | None:
 
 
 def _is_library(path: Path) -> bool:
-    """A program needs the loader, which is started as a program, too."""
+    """Whether programs may load or execute files here: the dynamic loader is executed like a program."""
     return path.parts[1] in ("usr", "lib", "lib32", "lib64", "opt", "nix")
 
 
 def _allow_path(libc: ctypes.CDLL, ruleset: int, path: Path, access: int) -> None:
-    with suppress(OSError):  # most machines lack some of them
+    with suppress(OSError):  # not every machine has all of these paths
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             if not path.is_dir():
@@ -233,7 +233,7 @@ def _add_rule(libc: ctypes.CDLL, ruleset: int, kind: int, rule: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """Numbers of system calls. Those from 424 on are the same everywhere."""
+    """System call numbers of one architecture. Those from 424 on are the same on all."""
 
     audit: int
     denied: Sequence[int]
@@ -273,7 +273,7 @@ _MACHINES = {
     ),
 }
 _DENIED_EVERYWHERE = (*range(425, 434), 438, 440, 442, 447)
-"""io_uring, new mounts, and other processes' files and memory."""
+"""io_uring, the newer mount calls, and access to files and memory of other processes."""
 _CLONE3 = 435
 _LOAD, _EQUALS, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _FAIL = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
@@ -284,7 +284,7 @@ def _has_seccomp() -> bool:
     if sys.platform != "linux" or os.uname().machine not in _MACHINES:
         return False
     libc = _libc()
-    # A filter at no address: only a kernel that knows filters misses it.
+    # A null filter pointer: EFAULT means that the kernel supports filters.
     return libc.prctl(_PR_SET_SECCOMP, 2, None, 0, 0) == -1 and ctypes.get_errno() == errno.EFAULT
 
 
@@ -302,11 +302,11 @@ def _filter(machine: _Machine, rules: Confinement) -> Iterable[bytes]:
     yield _step(_LOAD, _ARCHITECTURE)
     yield from _unless(_EQUALS, machine.audit, _KILL, negated=True)
     yield _step(_LOAD, _NUMBER)
-    yield from _unless(_AT_LEAST, 0x4000_0000, _FAIL | errno.EPERM)  # the x32 numbers of the same calls
+    yield from _unless(_AT_LEAST, 0x4000_0000, _FAIL | errno.EPERM)  # x32 aliases of the same calls
     alone = not rules.programs
     for number in (*machine.denied, *_DENIED_EVERYWHERE, *(machine.processes if alone else ())):
         yield from _unless(_EQUALS, number, _FAIL | errno.EPERM)
-    # Its flags are in memory, where a filter cannot read them; the C library then uses the older call.
+    # A filter cannot inspect clone3's flags, which are in memory. With ENOSYS, the C library falls back to clone.
     yield from _unless(_EQUALS, _CLONE3, _FAIL | errno.ENOSYS)
     yield from _arguments(machine.clone, _ANY_BIT, (_CLONE_NAMESPACES,), allow_on_match=False)
     if alone:
@@ -323,24 +323,24 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def _unless(test: int, value: int, result: int, *, negated: bool = False) -> Iterable[bytes]:
-    """Return the result if the test holds."""
+    """Return `result` if the test is true, or if it is false when negated."""
     yield _step(test, value, *((1, 0) if negated else (0, 1)))
     yield _step(_RETURN, result)
 
 
 def _arguments(number: int, test: int, values: Sequence[int], *, allow_on_match: bool = True) -> Iterable[bytes]:
-    """Of one call, deny all first arguments but these, or only these."""
+    """For one system call, allow only these first arguments, or deny only these."""
     steps = [_step(_LOAD, _FIRST_ARGUMENT)]
     denied = _step(_RETURN, _FAIL | errno.EPERM)
     for left, value in zip(range(len(values) - 1, -1, -1), values, strict=True):
-        # A match jumps over the remaining tests, and over the denial if it is allowed.
+        # A match skips the remaining tests, and also the denial if matches are allowed.
         steps.append(_step(test, value, left + 1 if allow_on_match else left, 0 if left or allow_on_match else 1))
     steps += [denied, _step(_LOAD, _NUMBER)]
     yield _step(_EQUALS, number, 0, len(steps))
     yield from steps
 
 
-# --- As a program: confines itself, then becomes a browser.
+# --- Run as a program: confine this process, then exec a browser.
 
 
 MAX_BROWSER_THREADS = 4096
@@ -351,7 +351,7 @@ BROWSER_READS = tuple(
 
 
 def launch_browser(folders: Sequence[Path], command: Sequence[str]) -> None:
-    """Exec a browser that writes to these folders only. Returns only on an error."""
+    """Exec a browser that can write to these folders only. Returns only on error."""
     uid, (_, nobody, group) = unprivileged_uid(), _unprivileged_user()
     if os.geteuid() == 0:
         for folder in folders:
@@ -361,7 +361,7 @@ def launch_browser(folders: Sequence[Path], command: Sequence[str]) -> None:
     resource.setrlimit(resource.RLIMIT_NPROC, (threads_of(uid) + MAX_BROWSER_THREADS,) * 2)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_BROWSER_FILE_BYTES,) * 2)
     program = Path(command[0])
-    # /proc, because the sandbox of its renderers maps users there.
+    # /proc, because the sandbox of its renderers writes uid maps there.
     writes = (*folders, Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/proc"))
     programs = (program, program.resolve().parent)
     confine(Confinement(reads=BROWSER_READS, writes=writes, programs=programs, filters_itself=True))
@@ -369,7 +369,7 @@ def launch_browser(folders: Sequence[Path], command: Sequence[str]) -> None:
 
 
 def can_make_namespaces() -> bool:
-    """Whether the unprivileged user gets the namespaces of a browser's own sandbox. Changes this process."""
+    """Whether the unprivileged user can create the namespaces of a browser's sandbox. Changes this process."""
     if os.geteuid() == 0:
         _become_nobody(_libc(), writes=False, keep_for_programs=False)
     libc = _libc()

@@ -19,8 +19,8 @@ from found_footy.errors import AlreadyRunning, EngineError
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.process_table import ProcessIdentity, is_running, this_process
 
-# `read_runtime` takes the lock briefly to see whether it is free. An owner that finds it taken retries for this long
-# before it reports another owner.
+# `read_runtime` briefly takes the lock to test whether it is free, so a new owner retries for this long before it
+# reports that another process has the lock.
 _LOCK_PATIENCE_SECONDS = 0.3
 
 
@@ -35,17 +35,17 @@ class Runtime:
 
     @property
     def database_url(self) -> str | None:
-        """URL of PostgreSQL, including the password."""
+        """Includes the password."""
         return self.environment.get("DATABASE_URL")
 
     @property
     def temporal_address(self) -> str | None:
-        """Address of Temporal as host:port."""
+        """As host:port."""
         return self.environment.get("TEMPORAL_ADDRESS")
 
     @property
     def redis_url(self) -> str | None:
-        """URL of the cache, including the password."""
+        """Includes the password."""
         return self.environment.get("REDIS_URL")
 
 
@@ -66,11 +66,11 @@ class DataFolder:
             for folder in (self.path, self.logs, self.run):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise EngineError(f"The data folder {self.path} cannot be created: {error.strerror}.") from error
+            raise EngineError(f"Cannot create the data folder {self.path}: {error.strerror}.") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Own the folder. Raises AlreadyRunning while another process owns it.
+        """Hold the exclusive lock of the folder. Raises AlreadyRunning while another process holds it.
 
         The kernel holds the lock and releases it when the owner exits for any reason. The file is not deleted:
         otherwise two owners could lock two files of the same name.
@@ -79,7 +79,7 @@ class DataFolder:
         try:
             descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise EngineError(f"The lock {self._lock_file} cannot be opened: {error.strerror}.") from error
+            raise EngineError(f"Cannot open the lock file {self._lock_file}: {error.strerror}.") from error
         try:
             self._acquire(descriptor)
             self._note_owner(descriptor)
@@ -117,7 +117,7 @@ class DataFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise EngineError(f"{self._runtime_file} cannot be read: {error.strerror}.") from error
+            raise EngineError(f"Cannot read {self._runtime_file}: {error.strerror}.") from error
         owner = ProcessIdentity(content["owner"]["pid"], content["owner"]["started"])
         # The lock alone is not enough: a new owner holds it briefly before it deletes the old file.
         if not self._is_locked() or not is_running(owner):
@@ -125,7 +125,6 @@ class DataFolder:
         return Runtime(content["environment"], content["pids"], content["ports"], owner.pid)
 
     def clear_runtime(self) -> None:
-        """Delete the published information."""
         self._runtime_file.unlink(missing_ok=True)
 
     def _acquire(self, descriptor: int) -> None:
@@ -146,7 +145,7 @@ class DataFolder:
         content = json.dumps({"pid": os.getpid(), "since": since}) + "\n"
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, content.encode(), 0)
-        self.clear_runtime()  # left by a killed owner
+        self.clear_runtime()  # left over from a killed owner
 
     def _is_locked(self) -> bool:
         try:
@@ -154,7 +153,7 @@ class DataFolder:
         except FileNotFoundError:
             return False
         try:
-            # Shared, so that two readers do not mistake each other for the owner.
+            # A shared lock, so that two readers do not mistake each other for an owner.
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -179,7 +178,7 @@ def write_private(path: Path, content: str) -> None:
 def _owner_in_words(descriptor: int) -> str:
     try:
         content = json.loads(os.pread(descriptor, 1000, 0))
-    except json.JSONDecodeError:  # the owner has the lock, and is about to write its name
+    except json.JSONDecodeError:  # the owner has the lock but has not written its pid yet
         return "a process that has just started"
     return f"process {content['pid']}, since {content['since']}"
 

@@ -52,7 +52,7 @@ async def create_cluster(placement: Placement, password: str, folder: DataFolder
 
 def _clear_interrupted(home: Path, name: str) -> None:
     for old in home.glob(f"{name}.partial-*"):
-        # Left by a killed initdb. Its last process may still be writing; the next start removes the rest.
+        # Left over from a killed initdb. Its last process may still be writing; the next start removes the rest.
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -89,9 +89,9 @@ async def stop_postmaster(data: Path) -> None:
 
 
 def _take_over(pid_file: Path, lines: list[str]) -> None:
-    """Replace a pid that the system has reused by our own.
+    """Replace a pid that the system has reused with our own.
 
-    PostgreSQL refuses to start if that process exists, unless it is its parent. Deleting the file is not an option: its
+    PostgreSQL refuses to start while that process exists, unless it is the server's parent. The file must stay: its
     shared memory key lets a new server detect live backends of the old one.
     """
     # Root writes into another user's folder here, so a symbolic link is not followed.
@@ -101,7 +101,7 @@ def _take_over(pid_file: Path, lines: list[str]) -> None:
 
 
 def remove_home(home: Path) -> None:
-    """Delete a home with all its contents, if it exists."""
+    """Delete a home folder with its contents, if it exists."""
     if home.is_symlink():
         raise EngineError(f"{home} is a symbolic link; its target is not deleted.")
     if home.exists():
@@ -113,7 +113,7 @@ def remove_home(home: Path) -> None:
 
 DATABASE = "footy"
 
-# Crash recovery after many writes is the slowest start.
+# Startup takes longest with crash recovery after many writes.
 _START_SECONDS = 60.0
 _STOP_PLAN = (
     (signal.SIGINT, 10.0),  # "fast": closes connections, writes data
@@ -127,7 +127,7 @@ _SETTINGS = {
     "max_wal_size": "512MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    "log_checkpoints": "off",  # would log a line every five minutes
+    "log_checkpoints": "off",  # they add a line every five minutes
     "jit": "off",
 }
 
@@ -152,7 +152,7 @@ class EmbeddedPostgres(EmbeddedEngine):
         return self._url(DATABASE, self._port.number)
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings for clients."""
+        """Return the environment variables for clients."""
         return {"DATABASE_URL": self.url}
 
     async def _start(self) -> Path:
@@ -194,7 +194,7 @@ class EmbeddedPostgres(EmbeddedEngine):
                 self._port.keep(port)
                 return
             said = self._process.log_tail()
-            # Backends of a killed server soon notice that the postmaster is gone, and exit.
+            # Backends of a killed server soon notice that the postmaster has exited, and exit too.
             orphans_leave = "pre-existing shared memory block" in said
             port_was_taken = "Address already in use" in said
             if time.monotonic() > deadline or not (orphans_leave or port_was_taken):
@@ -202,7 +202,7 @@ class EmbeddedPostgres(EmbeddedEngine):
             await asyncio.sleep(0.25)
 
     async def _answers(self, port: int, deadline: float) -> bool:
-        """Return True when a query succeeds, False if the server exits first."""
+        """Wait until a query succeeds; return False if the server exits first."""
         url = self._url("postgres", port)
         while self._process.returncode is None:
             try:
@@ -223,7 +223,7 @@ class EmbeddedPostgres(EmbeddedEngine):
         try:
             await self._make_database()
         except psycopg.Error as error:
-            raise EngineError(f"The database {DATABASE} could not be prepared: {error}") from error
+            raise EngineError(f"Cannot prepare the database {DATABASE}: {error}") from error
 
     async def _make_database(self) -> None:
         admin = self._url("postgres", self._port.number)

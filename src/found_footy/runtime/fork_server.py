@@ -3,7 +3,7 @@
 A worker has threads and connections and must never be forked; this process has neither. It reads requests from its
 standard input, a socket. Each request carries two descriptors: the reply socket, and a status socket on which the
 server reports the start and the exit status. When the worker closes the status socket, the process is killed. When the
-request socket closes, the worker is gone, and the server kills all its processes and exits.
+request socket is closed, the worker has exited, and the server kills all its processes and exits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ForkServer:
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
         self._status: dict[int, socket.socket] = {}
-        """Status sockets by process id."""
+        """By process id."""
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests, selectors.EVENT_READ)
         self._child_exited, wake = os.pipe()
@@ -43,7 +43,7 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def serve(self) -> None:
-        """Serve until the worker is gone."""
+        """Serve until the worker has exited."""
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._requests:
@@ -58,7 +58,7 @@ class ForkServer:
                     self._kill(key.data)
 
     def _accept(self) -> bool:
-        """Take one request. False if the socket was closed."""
+        """Accept one request. Return False if the socket was closed."""
         try:
             head, received, _, _ = socket.recv_fds(self._requests, LENGTH.size, 2)
             body = _receive(self._requests, LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
@@ -138,13 +138,13 @@ def _receive(source: socket.socket, size: int) -> bytes:
 
 
 def main() -> NoReturn:
-    # The server exits with its worker, not on a signal to the worker's process group.
+    # The server exits together with its worker and ignores signals to the worker's process group.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     for name in sys.argv[1:]:
         import_module(name)
     gc.collect()
-    gc.freeze()  # garbage collection in a forked process would copy all these pages
+    gc.freeze()  # otherwise garbage collection in a forked process would copy all these pages
     ForkServer(socket.socket(fileno=0)).serve()
     os._exit(0)
 

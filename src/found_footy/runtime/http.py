@@ -5,10 +5,10 @@ Two kinds of client:
 - For configured services (feeds, social sources, our own servers): keep-alive, proxies from the environment, redirects
   to the same host only.
 - For untrusted URLs (downloads, webhooks), with an `AddressPolicy`: every hop is resolved once, all its addresses are
-  checked, and the connection goes to one of exactly these, so DNS rebinding has no second answer to give. One request
-  per connection, no proxy.
+  checked, and the connection uses one of exactly these, which prevents DNS rebinding. One request per connection, no
+  proxy.
 
-Neither keeps cookies. Failures are raised as HttpError, or as what the client's `translate` makes of it.
+Neither keeps cookies. Failures are raised as HttpError, or as the error that the client's `translate` returns.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from found_footy.version import VERSION
 
 PROJECT_URL = "https://github.com/found-footy/found-footy"
 USER_AGENT = f"found-footy/{VERSION} (+{PROJECT_URL})"
-"""Name, version and a link. ESPN has rejected bare tokens and browser strings since August 2026; Reddit and Wikimedia
-throttle clients that do not identify themselves.
+"""ESPN has rejected other forms, such as browser strings, since August 2026; Reddit and Wikimedia throttle clients that
+do not identify themselves.
 """
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -116,7 +116,7 @@ class RedirectScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redirects:
-    """How many redirects are followed, and where to."""
+    """How many redirects are followed, and to which hosts."""
 
     maximum: int
     scope: RedirectScope = RedirectScope.SAME_HOST
@@ -127,10 +127,10 @@ class HttpLimits:
     seconds: float | None
     """Limit for one request including its body. None if the caller sets the timeout."""
     max_bytes: int = MAX_BYTES
-    """Of a body, before and after decompression."""
+    """Limit for a body, before and after decompression."""
     connect_seconds: float | None = None
     read_seconds: float | None = None
-    """Longest time without a byte."""
+    """Maximum time between two reads."""
 
     @property
     def timeouts(self) -> httpx.Timeout:
@@ -187,7 +187,7 @@ class HttpStream:
         self.raw_bytes = 0
         """Received so far, before decompression."""
         self.redirects = 0
-        """Followed before this response."""
+        """Number of redirects before this response."""
         self.recorded_body = b""
         self._response = response
         self._pieces = self._decompressed()
@@ -199,12 +199,12 @@ class HttpStream:
 
     @property
     def length(self) -> int | None:
-        """As announced."""
+        """Announced size of the body."""
         text = self.headers.get("content-length", "")
         return int(text) if text.isdecimal() and len(text) < 20 else None
 
     async def head(self, size: int) -> bytes:
-        """At least the first `size` bytes, if there are as many. They stay in the body."""
+        """Peek at the first `size` bytes or more. They stay in the body."""
         while sum(map(len, self._head)) < size:
             piece = await anext(self._pieces, None)
             if piece is None:
@@ -213,14 +213,14 @@ class HttpStream:
         return b"".join(self._head)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Decompressed, in pieces of bounded size."""
+        """Yield the decompressed body in pieces of bounded size."""
         while self._head:
             yield self._head.pop(0)
         async for piece in self._pieces:
             yield piece
 
     async def read(self, max_bytes: int) -> bytes:
-        """At most `max_bytes`; the rest is not read."""
+        """Read at most `max_bytes`; the rest is discarded."""
         pieces, size = [], 0
         async for piece in self.body():
             pieces.append(piece)
@@ -261,7 +261,7 @@ class HttpStream:
             for piece in self._inflate(stream, data):
                 yield piece
         if self.raw_bytes and not stream.eof:
-            raise self._error(HttpErrorKind.CORRUPT_BODY, "compressed response is cut off")
+            raise self._error(HttpErrorKind.CORRUPT_BODY, "compressed response is truncated")
 
     def _inflate(self, stream: Any, data: bytes) -> Iterator[bytes]:
         # Data after the end of the compressed stream is not part of the response.
@@ -485,7 +485,7 @@ class _Sent:
 
 
 def parse_public_url(text: str, base: httpx.URL | None = None) -> httpx.URL:
-    """An untrusted URL. Raises HttpError. Addresses are checked later, when connecting."""
+    """Parse an untrusted URL. Raises HttpError. Addresses are checked when connecting."""
     try:
         url = base.join(text) if base is not None and len(text) <= MAX_URL_LENGTH else httpx.URL(text[:MAX_URL_LENGTH])
     except (httpx.InvalidURL, ValueError, UnicodeError):
@@ -564,7 +564,7 @@ def _no_response(seconds: float | None) -> str:
 
 
 class _GuardedTransport(httpx.AsyncBaseTransport):
-    """One request per connection: nothing that an untrusted server left in it reaches another."""
+    """Uses a connection for one request only, so that an untrusted server cannot leave data in it for the next."""
 
     def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
         self._pool = httpcore.AsyncConnectionPool(

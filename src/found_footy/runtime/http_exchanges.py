@@ -1,13 +1,13 @@
 """Records the HTTP exchanges of one operation, for live checks and bug reports.
 
-`runtime.http` calls `note_exchange`. Exchanges are kept only inside a recording block:
+`runtime.http` calls `note_exchange`. Exchanges are recorded only inside a block:
 
     with record_exchanges() as exchanges:
         await source.search(query, since)
     exchanges[-1].summary    # "GET www.reddit.com/r/soccer/new/.rss -> HTTP 429, 0 bytes, 0.2 s"
 
-Tasks started inside the block record into the same list. Secrets are removed when an exchange is noted: request
-headers and bodies are never kept, and query parameters that carry credentials are masked.
+Tasks started inside the block record into the same list. Request headers and bodies are never recorded, and query
+parameters with credentials are masked.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Exchange:
     body: bytes = b""
     """At most MAX_BODY_BYTES."""
     size: int = 0
-    """Bytes of the whole body."""
+    """Size of the whole body in bytes."""
     error: str = ""
     """Error, if there was no response."""
 

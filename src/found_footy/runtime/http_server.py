@@ -19,15 +19,15 @@ from found_footy.errors import EngineError
 
 LOOPBACK = "127.0.0.1"
 UNACKNOWLEDGED_MS = 60_000
-# Longer than clients and proxies reuse an idle connection: a request sent while the server closes it would fail.
+# Longer than clients and proxies keep idle connections, because a request sent while the server closes one would fail.
 KEEP_ALIVE_SECONDS = 75
 HEAD_SECONDS = 30.0
 MAX_ARRIVING = 100
-"""Requests of one peer whose headers are incomplete. Those of real clients are complete within milliseconds."""
+"""Maximum requests with incomplete headers per peer. Real clients send all headers within milliseconds."""
 
 
 class HttpServer:
-    """Serves while its `async with` block is open. `port` 0 selects a free one."""
+    """Serves inside its `async with` block. Port 0 selects a free port."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class HttpServer:
         date_header: bool = True,
         head_seconds: float = HEAD_SECONDS,
     ) -> None:
-        """A request must arrive, up to the end of its headers, within `head_seconds`."""
+        """`head_seconds` limits the time until a request's headers are complete."""
         self._app = app
         self._host, self._port = host, port
         self._name = name
@@ -131,14 +131,14 @@ class HttpServer:
 
 
 class _Arrivals:
-    """Requests whose headers are incomplete, by peer."""
+    """Counts requests with incomplete headers by peer."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._by_peer: Counter[str] = Counter()
 
     def begin(self, peer: str) -> bool:
-        """False if the peer has too many already."""
+        """Return False if the peer already has too many."""
         if self._by_peer[peer] >= MAX_ARRIVING:
             return False
         self._by_peer[peer] += 1
@@ -151,7 +151,7 @@ class _Arrivals:
 
 
 class _TimedProtocol(HttpToolsProtocol):
-    """Closes connections that do not complete the headers of a request. uvicorn limits idle connections only."""
+    """Closes connections whose request headers stay incomplete; uvicorn only limits idle connections."""
 
     def __init__(self, arrivals: _Arrivals, **options: Any) -> None:
         super().__init__(**options)
@@ -193,7 +193,7 @@ class _TimedProtocol(HttpToolsProtocol):
 
 
 class _QuietServer(uvicorn.Server):
-    """uvicorn server that reports readiness, leaves signals alone and stops at once."""
+    """uvicorn server that reports readiness, installs no signal handlers and stops without delay."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -215,7 +215,7 @@ class _QuietServer(uvicorn.Server):
                 await asyncio.wait_for(self._stopping.wait(), 1)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the listeners at once if there are no connections; uvicorn waits in any case."""
+        """Close the listeners immediately if there are no connections; uvicorn always waits."""
         if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
             return

@@ -2,8 +2,8 @@
 
     python -I -S launch.py DEATH_SIGNAL PARENT_PID UID GID -- COMMAND...
 
-A shim instead of `preexec_fn`, which runs Python between fork and exec in a process with threads (gRPC, libpq) and may
-deadlock. Run as a plain file without `site`, the shim costs about 25 ms and then execs the command under the
+It replaces `preexec_fn`, which runs Python between fork and exec and may deadlock in a process with threads (gRPC,
+libpq). Run as a plain file without `site`, the shim costs about 25 ms and then execs the command under the
 same pid.
 
 The shim changes the user itself instead of `Popen(user=...)`: Linux clears the death signal when the uid changes, so it
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> None:
     command = argv[6:]
     prctl = None
     if sys.platform == "linux":
-        import ctypes  # before dropping privileges: the other user may not be able to read it
+        import ctypes  # before dropping privileges, because the other user may not be able to read it
 
         prctl = ctypes.CDLL(None).prctl
     if uid != _KEEP_USER:
@@ -38,10 +38,10 @@ def main(argv: list[str]) -> None:
         os.setuid(uid)
     if prctl is not None:
         if prctl(_PR_SET_PDEATHSIG, death_signal, 0, 0, 0) != 0:
-            sys.exit("The kernel refuses the death signal.")
+            sys.exit("cannot set the death signal")
         if os.getppid() != parent_pid:
-            sys.exit("The parent ended before its child began.")
-    # The interpreter ignores these two signals, and exec would pass that on to the command.
+            sys.exit("the parent exited before the child started")
+    # The interpreter ignores these signals, and exec would pass that on to the command.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     try:

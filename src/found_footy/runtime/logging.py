@@ -1,6 +1,6 @@
 """Structured logs: one JSON object per line, or coloured text for people (LOG_FORMAT=pretty).
 
-Callers use the standard library: `log.info("goal seen", extra={"action": "goal_seen", "event_id": …})`.
+Callers use the standard library: `log.info("goal found", extra={"action": "goal_found", "event_id": …})`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECRETS = re.compile(
     # A value after its name, in the syntax of headers, queries, keyword strings, JSON and Python.
     rf"|(?P<name>{_KEY_NAMES}(?:[\"']?\s*[:=]\s*|[\"'],\s*)(?:b(?=[\"']))?)"
     r"(?:\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic)\s+)?[^\s\"'&,;)}\]]+)"
-    # Our tokens, other bearer tokens, and what makes a signed URL or a webhook's URL work.
+    # Our tokens, other bearer tokens, and the secret parts of signed URLs and webhook URLs.
     r"|(?P<token>footy_[a-z0-9]{8}_)[0-9a-f]{16,64}"
     r"|(?P<scheme>\bbearer\s+)[a-z0-9._~+/=-]{16,}"
     r"|(?P<query>[?&](?:x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|awsaccesskeyid"
@@ -45,11 +45,11 @@ def hide_secrets(text: str) -> str:
 
 
 _values = re.compile(r"(?!)")
-"""Secrets of the settings, wherever they occur. None before `hide_values`."""
+"""Matches the secrets of the settings; nothing before `hide_values`."""
 
 
 def hide_values(values: Iterable[str]) -> None:
-    """Mask these texts in all further lines of this process."""
+    """Mask these texts in all further log lines of this process."""
     global _values
     known = sorted((each for each in values if len(each) >= MIN_SECRET_LENGTH), key=len, reverse=True)
     _values = re.compile("|".join(map(re.escape, known)) or r"(?!)")
@@ -61,7 +61,7 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text cannot end its line or change what a terminal shows of others."""
+    """Escape control characters, so that text cannot start a new line or change the terminal."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -105,7 +105,7 @@ class PrettyFormatter(logging.Formatter):
         colour = _COLOURS.get(level, "")
         line = f"{ts[11:23]} {colour}{level:<7}\x1b[0m {module} \x1b[1m{action}\x1b[0m {msg} \x1b[2m{ids}\x1b[0m"
         if record.exc_info:
-            # Indented: a line of an error's message cannot pass for a line of the log.
+            # Indented, so that an error message cannot imitate a log line.
             trace = hide_secrets(self.formatException(record.exc_info)).split("\n")
             line += "".join(f"\n    {_escaped(each)}" for each in trace)
         return line
@@ -114,7 +114,7 @@ class PrettyFormatter(logging.Formatter):
 def configure(log_format: str, level: str, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(PrettyFormatter() if log_format == "pretty" else JsonFormatter())
-    handler.setLevel(level)  # some libraries set the level of their loggers
+    handler.setLevel(level)  # some libraries set the level of their own loggers
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

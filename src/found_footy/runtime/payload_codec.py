@@ -1,4 +1,4 @@
-"""Encrypts what workflows and activities exchange, so that Temporal and its operators cannot read it."""
+"""Encrypts Temporal payloads, so that the server and its operators cannot read them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def data_converter(keys: Sequence[str]) -> DataConverter:
 
 
 class EncryptionCodec(PayloadCodec):
-    """AES-256-GCM. Payloads from before a key was set are still read."""
+    """AES-256-GCM. Unencrypted payloads, from before a key was set, are still read."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        # Only here: most systems have no key, and importing it takes time.
+        # Imported here because it takes time, and most systems have no key.
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         self._ciphers = {_key_id(key): AESGCM(key) for key in keys}
@@ -42,7 +42,7 @@ class EncryptionCodec(PayloadCodec):
         return [self._encrypt(payload) for payload in payloads]
 
     async def decode(self, payloads: Iterable[Payload]) -> list[Payload]:
-        """Raises EngineError for an unknown key or a changed payload."""
+        """Raises EngineError if the key is unknown or the payload was modified."""
         return [self._decrypt(payload) for payload in payloads]
 
     def _encrypt(self, payload: Payload) -> Payload:
@@ -58,14 +58,14 @@ class EncryptionCodec(PayloadCodec):
         key_id = payload.metadata.get(KEY_ID, b"")
         cipher = self._ciphers.get(key_id)
         if cipher is None:
-            raise EngineError("a payload of Temporal was encrypted with a key that FOOTY_TEMPORAL_PAYLOAD_KEYS lacks")
+            raise EngineError("a Temporal payload was encrypted with a key that is not in FOOTY_TEMPORAL_PAYLOAD_KEYS")
         try:
             content = cipher.decrypt(payload.data[:NONCE_BYTES], payload.data[NONCE_BYTES:], key_id)
         except InvalidTag:
-            raise EngineError("a payload of Temporal was changed after its encryption") from None
+            raise EngineError("a Temporal payload was modified after encryption") from None
         return Payload.FromString(content)
 
 
 def _key_id(key: bytes) -> bytes:
-    """Tells keys apart without revealing them."""
+    """Identify a key without revealing it."""
     return hashlib.sha256(b"key id" + key).hexdigest()[:16].encode()

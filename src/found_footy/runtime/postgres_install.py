@@ -26,7 +26,7 @@ _INSTALL = "pginstall18"
 _NOT_NEEDED = shutil.ignore_patterns("include", "pkgconfig", "*.a")
 
 SHARED_FOLDER = Path("/var/lib/found-footy")
-"""Root's folder for files that another user must read if our own folders are closed to that user."""
+"""Folder of root for files that another user must read but cannot access in our own folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,15 @@ class Binaries:
 
     @property
     def initdb(self) -> Path:
-        """Program that creates a cluster."""
         return self.root / _PACKAGE / _INSTALL / "bin" / "initdb"
 
     @property
     def postgres(self) -> Path:
-        """The server program."""
         return self.root / _PACKAGE / _INSTALL / "bin" / "postgres"
 
     @property
     def samples(self) -> list[Path]:
-        """One file of each kind. If these are readable all are, because one installer wrote them."""
+        """One file of each kind. If these are readable, all files are, because one installer wrote them."""
         install = self.root / _PACKAGE / _INSTALL
         libraries = sorted(self.root.glob(f"{_PACKAGE}.libs/*"))[:1]
         return [self.initdb, self.postgres, install / "share" / "postgresql" / "postgres.bki", *libraries]
@@ -73,15 +71,15 @@ def binaries_for(account: Account | None) -> Binaries:
 
 
 def shared_folder() -> Path:
-    """Return the shared folder, created if missing. Raises EngineError if others than root can change it."""
+    """Return the shared folder, created if missing. Raises EngineError if other users can modify it."""
     try:
         SHARED_FOLDER.mkdir(mode=0o711, parents=True, exist_ok=True)
         found = SHARED_FOLDER.lstat()
     except OSError as error:
-        raise EngineError(f"{SHARED_FOLDER} cannot be created: {error.strerror}.") from error
+        raise EngineError(f"Cannot create {SHARED_FOLDER}: {error.strerror}.") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != 0 or found.st_mode & 0o022:
         raise EngineError(f"{SHARED_FOLDER} must be a folder owned by root and writable by root only.")
-    if found.st_mode & 0o011 != 0o011:  # made under a narrow umask
+    if found.st_mode & 0o011 != 0o011:  # created under a restrictive umask
         SHARED_FOLDER.chmod(0o711)
     return SHARED_FOLDER
 
@@ -92,7 +90,7 @@ def _shared_copy(packaged: Binaries) -> Binaries:
     with _alone_in(shared):
         if not copy.exists():
             partial = copy.with_name(f"{copy.name}.partial")
-            if partial.exists():  # of a copy that was interrupted
+            if partial.exists():  # left over from an interrupted copy
                 shutil.rmtree(partial)
             _copy(packaged.root, partial)
             partial.rename(copy)
@@ -122,7 +120,7 @@ def _copy(source: Path, target: Path) -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Serialize processes by a lock on the folder itself, which leaves no lock file."""
+    """Hold an exclusive lock on the folder itself, which leaves no lock file behind."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -134,7 +132,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 # --- Location of the data, and user of the server.
 
 
-_MAJOR_VERSION = "18"  # data formats of major versions differ, so each has its own folder
+_MAJOR_VERSION = "18"  # major versions have different data formats, so each has its own folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ class Placement:
 
 
 def inside_home(folder: DataFolder) -> Path:
-    """Return the home inside the data folder, which always holds password and port."""
+    """Return the home inside the data folder, which always contains the password and the port."""
     return folder.path / "postgres"
 
 
@@ -178,7 +176,7 @@ def place(folder: DataFolder) -> Placement:
     placement = Placement(home, account, binaries_for(account))
     if not can_enter(account, [home]):
         raise EngineError(
-            f"PostgreSQL runs as the user {account.name}, who cannot reach its data in {home}. "
+            f"PostgreSQL runs as the user {account.name}, which has no access to its data in {home}. "
             f"Make the parent folders traversable (chmod o+x)."
         )
     return placement
@@ -193,7 +191,7 @@ def _home_and_account(folder: DataFolder) -> tuple[Path, Account]:
     inside, outside = inside_home(folder), outside_home(folder)
     for home in (inside, outside):
         if (home / _MAJOR_VERSION).exists():
-            account = owner_of(home / _MAJOR_VERSION)  # the user who created it, even if another would be chosen now
+            account = owner_of(home / _MAJOR_VERSION)  # the user that created it, even if another would be chosen now
             if account.uid == 0:
                 raise EngineError(f"{home / _MAJOR_VERSION} belongs to root, but PostgreSQL does not run as root.")
             return home, account
@@ -217,7 +215,7 @@ def _check_not_moved(folder: DataFolder, home: Path) -> None:
     if not (home / _MAJOR_VERSION).exists():
         raise EngineError(
             f"The database of {folder.path} was in {home} and is missing. "
-            f"Bring it back, or delete {inside_home(folder)} to start with an empty one."
+            f"Restore it, or delete {inside_home(folder)} to start with an empty database."
         )
 
 

@@ -73,20 +73,20 @@ class ManagedProcess:
         return self._popen.poll() if self._popen is not None else None
 
     def start(self, command: Command) -> None:
-        """Start the command. If it fails later, `returncode` is set."""
+        """Start the command. `returncode` is set once it exits."""
         self.require_stopped()
         if self._unburied is not None:
             self._bury(self._unburied)
         self._rotate_log()
         account = command.account
         uid, gid = (account.uid, account.gid) if account is not None else (-1, -1)
-        # The first signal of the plan is the gentlest, so data is closed properly even if we are killed.
+        # The first signal of the plan is the gentlest, so that the child shuts down cleanly even if we are killed.
         death_signal = int(self._stop_plan[0][0])
         shim = [sys.executable, "-I", "-S", str(_SHIM), str(death_signal), str(os.getpid()), str(uid), str(gid)]
         try:
             self._popen = self._spawn([*shim, "--", *map(str, command.argv)], command)
         except OSError as error:
-            raise EngineError(f"{self.name} cannot be started: {error.strerror}.") from error
+            raise EngineError(f"Cannot start {self.name}: {error.strerror}.") from error
         self._unburied = self._popen
         self._record(self._popen.pid)
 
@@ -99,7 +99,7 @@ class ManagedProcess:
         """Wait for the process to exit and return its exit code."""
         if self._popen is None:
             raise EngineError(f"{self.name} was never started.")
-        # Polling needs neither a thread per child nor a child watcher bound to one event loop.
+        # Polling needs neither a thread per child nor a child watcher tied to an event loop.
         pause = 0.005
         popen = self._popen
         looked = time.monotonic()
@@ -124,7 +124,7 @@ class ManagedProcess:
                 popen.send_signal(number)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.wait(), patience)
-        finally:  # also when cancelled: nothing stays behind
+        finally:  # also on cancellation, so that nothing keeps running
             if popen.poll() is None:
                 logger.warning(
                     "%s did not stop; killing it", self.name, extra={"action": "process_killed", "child": self.name}
@@ -159,7 +159,7 @@ class ManagedProcess:
                 self.log_file.replace(self.log_file.with_suffix(".log.1"))
 
     def _trim_log(self) -> None:
-        """Rotate the log of a long-running process, which appends and so continues at the start of the empty file."""
+        """Copy and truncate the log of a running process, which opened it for appending."""
         with suppress(FileNotFoundError):
             if self.log_file.stat().st_size > _LOG_LIMIT_BYTES:
                 shutil.copyfile(self.log_file, self.log_file.with_suffix(".log.1"))
@@ -173,7 +173,7 @@ class ManagedProcess:
         content = {"pid": identity.pid, "started": identity.started, "signal": int(self._stop_plan[0][0])}
         try:
             write_private(self._record_file, json.dumps(content) + "\n")
-        except OSError as error:  # a full disk: the record matters only after a sudden end, so the child goes on
+        except OSError as error:  # for example a full disk; the record only matters after a crash
             logger.warning(
                 "could not save the pid of %s: %s",
                 self.name,
@@ -182,7 +182,7 @@ class ManagedProcess:
             )
 
     def _bury(self, popen: subprocess.Popen[bytes]) -> None:
-        """Kill what the process left in its group, once per run."""
+        """Kill the remaining processes of its group, once per run."""
         if self._unburied is not popen:
             return
         self._unburied = None
@@ -216,7 +216,7 @@ async def stop_stranger(identity: ProcessIdentity, number: signal.Signals, patie
     for attempt in (number, signal.SIGKILL):
         with suppress(ProcessLookupError):
             if attempt is signal.SIGKILL:
-                os.killpg(identity.pid, attempt)  # an earlier run started it as a group leader
+                os.killpg(identity.pid, attempt)  # every child is started as a group leader
             else:
                 os.kill(identity.pid, attempt)
         deadline = time.monotonic() + patience
@@ -224,4 +224,4 @@ async def stop_stranger(identity: ProcessIdentity, number: signal.Signals, patie
             if not is_running(identity):
                 return
             await asyncio.sleep(0.02)
-    raise EngineError(f"Process {identity.pid}, left over from an earlier run, cannot be stopped.")
+    raise EngineError(f"Cannot stop process {identity.pid}, left over from an earlier run.")

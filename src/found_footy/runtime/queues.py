@@ -10,18 +10,18 @@ class WorkKind(StrEnum):
     ORCHESTRATION = "orchestration"
     """Workflows, and activities that only read and write the database."""
     NETWORK = "network"
-    """Feeds, searches, downloads, object store, notifications."""
+    """Feeds, searches, downloads, the object store and notifications."""
     MEDIA = "media"
     """Verification by vision, hashes, comparison of clips."""
     LIBRARY = "library"
     """Stages of the library. Goals and films have a queue each."""
     BROWSER = "browser"
-    """Polls of feeds whose pages are read in the browser."""
+    """Polls of browser-based feeds."""
 
 
 ALL_KINDS: tuple[WorkKind, ...] = tuple(WorkKind)
 LIVE_KINDS: tuple[WorkKind, ...] = tuple(kind for kind in WorkKind if kind is not WorkKind.LIBRARY)
-"""What a live match needs. By default no process serves both these and the library."""
+"""The kinds that live matches need. By default, no process serves both these and the library."""
 
 
 def queue_name(base: str, kind: WorkKind) -> str:
@@ -34,7 +34,7 @@ def parse_kinds(text: str) -> tuple[WorkKind, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in set(WorkKind)]
     if unknown or not names:
-        raise ValueError(f"invalid value {(unknown or [text])[0]!r}: expected some of {listed(ALL_KINDS)}")
+        raise ValueError(f"invalid value {(unknown or [text])[0]!r}: expected one or more of {listed(ALL_KINDS)}")
     return tuple(kind for kind in WorkKind if kind in names)
 
 

@@ -1,7 +1,6 @@
 """Removes secrets and personal data from text that leaves this machine: stored responses and bug reports.
 
-Two methods, because neither is sufficient alone: known values from the settings, and patterns of tokens, cookies and
-e-mail addresses.
+Masks known values from the settings, and whatever matches patterns of tokens, cookies and e-mail addresses.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def delay(attempt: int, draw: float, rules: RetryRules | None = None) -> float:
 T = TypeVar("T")
 
 BUDGET_SECONDS = 45.0
-"""Limit for all attempts of one poll together; the caller gives up after a minute."""
+"""Limit for all attempts of one poll; the caller times out after a minute."""
 
 
 class Deadline:
@@ -112,7 +112,7 @@ async def with_retries(call: Callable[[], Awaitable[T]], rules: RetryRules, dead
             task = step(task, TaskEvent.FAILED)
             # Not cryptographic: spreads the retries of many workers.
             wait = delay(task.attempt + 1, random.random(), rules)
-            # An immediate retry would violate the limit, the feed's or our own.
+            # An immediate retry would hit the same rate limit again.
             helps = error.retryable and not isinstance(error, FeedRateLimited | FeedBusy) and wait < deadline.left()
             task = step(task, after_failed_attempt(task, helps, rules))
             if task.state is TaskState.ABANDONED:

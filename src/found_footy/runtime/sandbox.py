@@ -1,7 +1,7 @@
 """Runs one function in a forked process, confined in time, memory, files, network, user and system calls.
 
-For untrusted files, and for libraries that cannot be cancelled or bring their own networking. The process gets none of
-our keys, proxies or programs, and it is killed with everything it started as soon as the caller stops waiting. Its
+For untrusted files, and for libraries that cannot be cancelled or have their own networking. The process gets none of
+our keys, proxies or programs, and is killed with all its children as soon as the caller stops waiting. Its
 reply is untrusted: nothing is unpickled, and every size is checked before memory is allocated.
 """
 
@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 
 FORK_SERVER = "found_footy.runtime.fork_server"
 START_SECONDS = 60.0
-"""For loading the libraries on a busy machine."""
+"""Allows for loading the libraries on a busy machine."""
 MAX_ATTEMPTS = 3
-"""If the fork server dies during a call, which is not the input's fault."""
+"""For calls during which the fork server dies, which the input does not cause."""
 CLOSE_SECONDS = 5.0
 SIZE_CHECK_SECONDS = 0.25
 MAX_HEADER_BYTES = 65_536
@@ -57,19 +57,19 @@ class NetworkAccess:
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
     seconds: float
-    """Wall clock, counted from when the process has started."""
+    """Wall-clock time since the start of the process."""
     memory_mb: int
-    """Beyond what the program itself takes."""
+    """In addition to what the program itself uses."""
     file_bytes: int = 1024 * 1024
-    """Size of each file that it writes."""
+    """Maximum size of each file that it writes."""
     total_bytes: int | None = None
-    """Of everything in the folders that it may write to."""
+    """Maximum size of all folders that it may write to; None for no limit."""
     reads: tuple[Path, ...] = ()
     """Files and folders that it may read, besides Python and the libraries."""
     writes: tuple[Path, ...] = ()
     """Existing files and folders that it may also write, besides `folder`."""
     programs: tuple[Path, ...] = ()
-    """Programs that it may start; without any, it cannot start a process."""
+    """Programs that it may start. If empty, it cannot start processes."""
     open_files: int = 64
     processors: int = field(default_factory=lambda: os.cpu_count() or 1)
     """CPU time is limited to `seconds` on each of them."""
@@ -93,7 +93,7 @@ class SandboxEnd(StrEnum):
     INVALID_REPLY = "invalid reply"
     RAISED = "raised"
     UNAVAILABLE = "unavailable"
-    """No process could be started. Not the input's fault; a retry may help."""
+    """No process could be started. The input is not the cause; a retry may succeed."""
 
 
 class SandboxError(Exception):
@@ -157,7 +157,7 @@ class Sandbox:
         raise SandboxError(SandboxEnd.UNAVAILABLE, f"the fork server died {MAX_ATTEMPTS} times")
 
     async def aclose(self) -> None:
-        """Close the request socket: the fork server kills its processes and exits."""
+        """Close the request socket, whereupon the fork server kills its processes and exits."""
         self._closed = True
         process, self._process = self._process, None
         if self._requests is not None:
@@ -185,7 +185,7 @@ class Sandbox:
             call.close()
 
     def _submit(self, request: bytes) -> _Call:
-        if self._closed:  # a call that runs while the sandbox closes must not start it again
+        if self._closed:  # a concurrent call must not start the fork server again
             raise SandboxError(SandboxEnd.UNAVAILABLE, "the sandbox is closed")
         for _ in range(2):
             if self._process is None or self._process.poll() is not None:
@@ -209,7 +209,7 @@ class Sandbox:
             if sent == len(message):
                 return call
         except (BlockingIOError, ConnectionError):
-            pass  # it is dead or stuck
+            pass  # the fork server is dead or stuck
         call.close()
         return None
 
@@ -241,7 +241,7 @@ class Sandbox:
 
 
 def stderr_tail(folder: Path) -> str:
-    """The last line that a process with this folder printed."""
+    """Return the last line that the process printed in this folder."""
     try:
         text = (folder / STDERR_FILE).read_bytes()[-STDERR_TAIL_BYTES:].decode("utf-8", "replace")
     except OSError:
@@ -300,7 +300,7 @@ async def _within_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: Sa
 
 
 def _bytes_in(folders: Sequence[Path]) -> int:
-    """What the files occupy, so that holes do not count."""
+    """Return the disk usage of the folders, without holes in sparse files."""
     size = 0
     for folder in folders:
         for path, _, names in os.walk(folder):
@@ -326,7 +326,7 @@ async def _receive_reply(call: _Call, progress: Progress | None) -> SandboxReply
 
 
 def ended(status: int) -> SandboxError:
-    """Why a process that sent no reply exited."""
+    """Return the error for a process that exited without a reply."""
     if status == -signal.SIGXCPU:
         return SandboxError(SandboxEnd.CPU_TIME, "CPU time exceeded")
     if status == -signal.SIGKILL:
@@ -357,7 +357,7 @@ def _signal_name(number: int) -> str:
 
 
 async def _receive_status(call: _Call) -> int | None:
-    """None if the fork server closed the socket."""
+    """Return the exit status, or None if the fork server closed the socket."""
     try:
         return int(STATUS.unpack(await _receive(call.status, STATUS.size))[0])
     except (EOFError, ConnectionError):
@@ -374,7 +374,7 @@ async def _read_reply(source: socket.socket, progress: Progress | None) -> Sandb
         if progress is None or (share := parse_progress(header)) is None:
             return SandboxReply(header, await _receive(source, header["bytes"]))
         progress(share)
-        await asyncio.sleep(0)  # endless reports must not starve the event loop
+        await asyncio.sleep(0)  # a flood of reports must not starve the event loop
 
 
 def parse_header(data: bytes) -> dict[str, Any]:
@@ -410,7 +410,7 @@ async def _receive(source: socket.socket, size: int) -> bytearray:
 
 
 def _environment() -> dict[str, str]:
-    """None of our keys, no programs to run, and one thread per process."""
+    """Return an environment without our keys, without a PATH, and with one thread per process."""
     return {
         **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         "PATH": "/nonexistent",

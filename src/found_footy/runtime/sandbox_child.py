@@ -32,10 +32,10 @@ REPLY_FD = 3
 OUT_OF_MEMORY = "out of memory"
 STDERR_FILE = "stderr"
 REPORT_SECONDS = 0.2
+"""Minimum time between two progress reports."""
 DNS_PORT = 53
 MAX_THREADS = 256
-"""Of all programs that one process may start, together with it."""
-"""Minimum time between two progress reports."""
+"""Limit for a sandboxed process together with all programs that it starts."""
 _PR_SET_PDEATHSIG = 1
 _NO_MEMORY = ("Insufficient memory", "bad_alloc", os.strerror(errno.ENOMEM), os.strerror(errno.EAGAIN))
 """Out-of-memory messages of OpenCV, C++ and FFmpeg, also for a thread's stack."""
@@ -61,7 +61,7 @@ class SandboxContext:
 
 
 def run(request: Mapping[str, Any], reply: int, parent: int) -> NoReturn:
-    """Never returns: exits without the clean-up that belongs to the fork server."""
+    """Run the request and exit, without the fork server's clean-up handlers."""
     try:
         _isolate(reply, parent, request["folder"], request["environment"])
         with socket.socket(fileno=REPLY_FD) as answer, _ReportErrors(answer):
@@ -70,7 +70,7 @@ def run(request: Mapping[str, Any], reply: int, parent: int) -> NoReturn:
             guard = SocketGuard(AddressPolicy(network["private_hosts"], network["ports"]) if network else None)
             guard.install()
             confine(_confinement(request), signal.SIGKILL)
-            if os.getppid() != parent:  # it may have ended while the death signal was not set
+            if os.getppid() != parent:  # it may have exited while the death signal was cleared
                 os._exit(1)
             # Vendor libraries are imported here, after the limits and the guard are in place.
             module, _, name = str(request["target"]).partition(":")
@@ -85,7 +85,7 @@ def run(request: Mapping[str, Any], reply: int, parent: int) -> NoReturn:
 
 
 def _isolate(reply: int, parent: int, folder: str | None, environment: Mapping[str, str]) -> None:
-    """Keep only the reply and the standard descriptors; die with the fork server; live in `folder`, if given."""
+    """Keep only the reply and standard descriptors, die with the fork server, and run in `folder` if there is one."""
     os.setpgid(0, 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -123,30 +123,30 @@ def _confinement(request: Mapping[str, Any]) -> Confinement:
 
 def _limit(request: Mapping[str, Any]) -> None:
     memory = request["memory_mb"] * 1024 * 1024
-    if sys.platform == "linux":  # other systems refuse these limits or ignore them
+    if sys.platform == "linux":  # other systems reject or ignore these limits
         if request["limit_address_space"]:
             _set_limit(resource.RLIMIT_AS, _address_space() + memory)
         else:
             _set_limit(resource.RLIMIT_DATA, _address_space() + memory)
-    # The soft limit sends SIGXCPU, which identifies the reason; the hard one would be an unexplained SIGKILL.
+    # The soft limit sends SIGXCPU, which identifies the cause; the hard limit sends SIGKILL, which does not.
     _set_limit(resource.RLIMIT_CPU, request["cpu_seconds"], request["cpu_seconds"] + 5)
     _set_limit(resource.RLIMIT_FSIZE, request["file_bytes"])
     _set_limit(resource.RLIMIT_NOFILE, request["open_files"])
     _set_limit(resource.RLIMIT_CORE, 0)
-    if request["programs"]:  # others cannot start processes at all
+    if request["programs"]:  # without programs it cannot start processes
         # The kernel counts all threads of the user, so the limit is relative to those that run now.
         _set_limit(resource.RLIMIT_NPROC, threads_of(unprivileged_uid()) + MAX_THREADS)
 
 
 def _set_limit(limit: int, soft: int, hard: int | None = None) -> None:
-    """Never above the current hard limit."""
+    """Set a limit, at most the current hard limit."""
     current = resource.getrlimit(limit)[1]
     allowed = [value if current == resource.RLIM_INFINITY else min(value, current) for value in (soft, hard or soft)]
     resource.setrlimit(limit, (allowed[0], allowed[1]))
 
 
 def _address_space() -> int:
-    """Bytes that the program itself takes; limits count from there."""
+    """Return the bytes that the program itself uses, to which limits are added."""
     try:
         pages = Path("/proc/self/statm").read_text().split()[0]
     except OSError:
@@ -173,7 +173,7 @@ class _ProgressSender:
 
 
 class _ReportErrors:
-    """Send any exception as the reply; nothing else can be done with it here."""
+    """Sends any exception as the reply."""
 
     def __init__(self, answer: socket.socket) -> None:
         self._answer = answer
@@ -202,14 +202,14 @@ def _describe(error: BaseException) -> dict[str, str]:
 class SocketGuard:
     """Applies the address policy to every connection of this process, for libraries with their own networking.
 
-    Names are checked when they are resolved, so that a refusal has its reason. Each connection is checked again by its
-    address, so that the policy cannot be bypassed. Without a policy, every connection is refused.
+    Names are checked on resolution, which gives refusals a reason. The address of each connection is checked too, so that
+    the policy cannot be bypassed. Without a policy, every connection is refused.
     """
 
     def __init__(self, policy: AddressPolicy | None) -> None:
         self._policy = policy
         self._private: set[tuple[str, int]] = set()
-        """Addresses that an allowed private host was resolved to, with its port."""
+        """Resolved addresses and ports of allowed private hosts."""
         self._resolve = socket.getaddrinfo
         self._connect = socket.socket.connect
         self._connect_ex = socket.socket.connect_ex

@@ -31,14 +31,14 @@ NOTIFY_SCHEDULE = "notify"
 LIBRARY_SCHEDULE = "library-work"
 CANARY_SCHEDULE = "canary-daily"
 ALL_SCHEDULES = frozenset({INGEST_SCHEDULE, MONITOR_SCHEDULE, NOTIFY_SCHEDULE, LIBRARY_SCHEDULE, CANARY_SCHEDULE})
-"""An id that is changed here leaves the old schedule firing."""
+"""After an id is changed here, the schedule with the old id keeps running."""
 
 
-# One run of a schedule never overlaps the one before.
+# Runs of a schedule never overlap.
 
 
 def daily(cron: str, run: Any, order: Any, *, id: str, queue: str, timeout: timedelta) -> Schedule:
-    """A run that is due while the one before still works starts after it; one missed within a day is caught up."""
+    """If the previous run is still active, the next one starts after it. Runs missed for up to a day are caught up."""
     return Schedule(
         action=ScheduleActionStartWorkflow(run, order, id=id, task_queue=queue, execution_timeout=timeout),
         spec=ScheduleSpec(cron_expressions=[cron]),
@@ -57,7 +57,7 @@ def every(
     catch_up: timedelta,
     spread: bool = False,
 ) -> Schedule:
-    """A run that is due while the one before still works is skipped. `spread` adds an offset and jitter."""
+    """A run is skipped while the previous one is still active. `spread` adds an offset and jitter."""
     offset = interval / 4 if spread else None
     return Schedule(
         action=ScheduleActionStartWorkflow(run, order, id=id, task_queue=queue, execution_timeout=timeout),
@@ -70,9 +70,9 @@ def every(
 
 
 def back_to_back(run: Any, order: Any, *, id: str, queue: str, timeout: timedelta) -> Schedule:
-    """The next run starts as soon as the current one closes, whatever its status; a hanging one ends at `timeout`.
+    """The next run starts as soon as the current one closes, whatever its status, and at the latest after `timeout`.
 
-    One run works in many rounds, because one run per round would cost ten times as much.
+    One run does many rounds, because a run per round would cost ten times as much.
     """
     return Schedule(
         action=ScheduleActionStartWorkflow(run, order, id=id, task_queue=queue, execution_timeout=timeout),

@@ -26,7 +26,7 @@ from found_footy.runtime.process_table import ProcessIdentity, identify, is_runn
 
 PREFIX = "worker-"
 GRACE_SECONDS = 20.0
-"""A healthy worker has finished by then; a hanging one never would."""
+"""A healthy worker finishes within this time; a hanging one never does."""
 LOOK_SECONDS = 0.1
 DRAIN_SIGNAL = signal.SIGUSR1
 
@@ -39,16 +39,16 @@ class LocalWorkers:
     async def restart(self) -> str:
         workers = self._workers()
         if not workers:
-            return "no workers run here"
+            return "no workers are running on this machine"
         _send(signal.SIGTERM, workers)
         hanging = await _still_there(workers, self._grace)
         _send(signal.SIGKILL, hanging)
         left = await _still_there(hanging, 5.0)
         if left:
             pids = ", ".join(str(worker.pid) for worker in left)
-            raise EngineError(f"these workers cannot be stopped: {pids}")
-        killed = f"; killed because they did not react: {len(hanging)}" if hanging else ""
-        return f"workers ended: {len(workers)}{killed}"
+            raise EngineError(f"cannot stop the workers with pids {pids}")
+        killed = f"; unresponsive and killed: {len(hanging)}" if hanging else ""
+        return f"workers stopped: {len(workers)}{killed}"
 
     def _workers(self) -> list[ProcessIdentity]:
         runtime = self._folder.read_runtime()
@@ -110,7 +110,7 @@ class ChildState(StrEnum):
     RUNNING = "running"
     RESTARTING = "restarting"
     DRAINING = "draining"
-    """It finishes what runs, and is not restarted."""
+    """It finishes its running tasks and is not restarted."""
 
 
 class Child:
@@ -128,12 +128,11 @@ class Child:
 
     @property
     def name(self) -> str:
-        """Name of the process."""
         return self._unit.name
 
     @property
     def pid(self) -> int | None:
-        """Pid, None if it is not running."""
+        """Pid; None if it is not running."""
         return self._unit.pid
 
     async def start(self) -> None:
@@ -169,7 +168,7 @@ class Child:
             self._enter(ChildState.STOPPED)
 
     async def drain(self) -> None:
-        """Let the process finish what runs, and wait for its exit, however long it takes."""
+        """Let the process finish its running tasks, and wait without limit until it exits."""
         self._enter(ChildState.DRAINING)
         await self.unwatch()
         if self.pid is not None:
@@ -182,7 +181,7 @@ class Child:
             code = await self._unit.wait()
             lived = time.monotonic() - self._started_at
             logger.error(
-                "%s ended with exit code %d",
+                "%s exited with code %d",
                 self.name,
                 code,
                 extra={"action": "child_died", "child": self.name, "exit_code": code, "lived_seconds": round(lived, 1)},
@@ -196,7 +195,10 @@ class Child:
             await asyncio.sleep(pause)
             try:
                 await self._unit.start()
-            except (EngineError, OSError) as error:  # OSError: a full disk, say, that may have room again later
+            except (
+                EngineError,
+                OSError,
+            ) as error:  # OSError: for example a full disk, which may have space again later
                 logger.error(
                     "could not restart %s: %s",
                     self.name,
@@ -242,7 +244,7 @@ class WorkerSpec:
 
 
 class WorkerProcess:
-    """A worker process. It counts as started once spawned; it reports its readiness elsewhere."""
+    """A worker process. It counts as started once it is spawned, before it is ready."""
 
     def __init__(self, spec: WorkerSpec, folder: DataFolder) -> None:
         self.name = spec.name
@@ -251,7 +253,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int | None:
-        """Pid, None if it is not running."""
+        """Pid; None if it is not running."""
         return self._process.pid
 
     async def start(self) -> None:
@@ -368,7 +370,7 @@ class Supervisor:
             self._workers.pop(child.name, None)
 
     async def drain_worker(self, name: str) -> None:
-        """Let a worker finish what runs, however long it takes; `stop` ends the wait."""
+        """Let a worker finish its running tasks, without a time limit. `stop` ends the wait."""
         child = self._workers[name]
         await child.drain()
         self._workers.pop(name, None)
@@ -411,10 +413,10 @@ class Supervisor:
                 task.cancel()
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         for outcome in outcomes:
-            if isinstance(outcome, Exception):  # the failure itself; the cancellations it caused are not of this kind
+            if isinstance(outcome, Exception):  # the failure itself: CancelledError is not an Exception
                 raise outcome
         if self._stopping is not None:
-            raise EngineError("The start was cancelled by a stop request.")
+            raise EngineError("The start was cancelled because a stop was requested.")
 
     async def _stop_everything(self) -> None:
         for task in self._starting:
@@ -439,7 +441,7 @@ class Supervisor:
         ports = {name: port for engine, _ in self._engines for name, port in engine.ports().items()}
         try:
             self._folder.write_runtime(self.environment, pids, ports)
-        except OSError as error:  # a full disk must not end the watch over the children
+        except OSError as error:  # a full disk must not end supervision
             logger.error(
                 "could not write the runtime file: %s",
                 error.strerror,

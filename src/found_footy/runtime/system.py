@@ -32,7 +32,7 @@ FOOTY = str(Path(sys.executable).parent / "footy")
 
 
 def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
-    """Return settings with a web port that is free now, so that a conflict is reported before anything starts."""
+    """Return settings with a free web port, so that a conflict is reported before anything starts."""
     for port in (settings.web_port, 0) if any_other else (settings.web_port,):
         family = socket.AF_INET6 if ":" in settings.web_host else socket.AF_INET
         with socket.socket(family) as probe:
@@ -44,8 +44,8 @@ def with_web_port(settings: Settings, *, any_other: bool = False) -> Settings:
                 continue
             return settings.model_copy(update={"web_port": probe.getsockname()[1]})
     raise EngineError(
-        f"cannot serve the pages at {settings.web_host}, port {settings.web_port}: {reason};"
-        " set FOOTY_WEB_PORT to another port, or to 0 for a free one"
+        f"cannot bind {settings.web_host} port {settings.web_port} for the web server: {reason};"
+        " set FOOTY_WEB_PORT to another port, or to 0 to select a free one"
     )
 
 
@@ -65,7 +65,7 @@ def pages_url(settings: Settings) -> str:
 @dataclass(frozen=True)
 class RunningSystem:
     settings: Settings
-    """Includes the addresses of the engines."""
+    """With the addresses of the engines."""
     client: Client
     supervisor: Supervisor
     first_ingest: WorkflowHandle[Any, Any] | None
@@ -149,9 +149,9 @@ def library_worker(settings: Settings, number: int) -> WorkerSpec:
 
 
 def environment_of(settings: Settings) -> Mapping[str, str]:
-    """Return the settings as environment variables, so that a child process has the same ones.
+    """Return the settings as environment variables for child processes.
 
-    Defaults are omitted: a default file may be missing, but an explicitly configured file may not.
+    Defaults are omitted, because a default file may be missing, but an explicitly configured file may not.
     """
     environment = {}
     for name, variable in environment_names().items():

@@ -32,14 +32,14 @@ from found_footy.version import VERSION
 log = logging.getLogger(__name__)
 
 KEEPALIVE = KeepAliveConfig(interval_millis=15_000, timeout_millis=10_000)
-"""A silent server is given up after 25 seconds."""
+"""A connection without a response is closed after 25 seconds."""
 VERSION_MARK = "found-footy/"
 """Precedes the version in the identity of a worker."""
 EVENT_ID = SearchAttributeKey.for_keyword("EventId")
 
 
 async def connect_temporal(settings: Settings, *, lazy: bool = False, runtime: Runtime | None = None) -> Client:
-    """A lazy client connects on first use."""
+    """Connect to Temporal. A lazy client connects on first use."""
     if settings.temporal_address is None:
         raise EngineError(
             "TEMPORAL_ADDRESS is not set. Start `footy up`, or point TEMPORAL_ADDRESS at a Temporal server."
@@ -72,7 +72,7 @@ HEARTBEAT_INTERVAL = timedelta(seconds=5)
 
 
 def worker_runtime() -> Runtime:
-    """The runtime of a process with workers. It owns threads, so there is one per process."""
+    """Build the runtime of a worker process. It owns threads, so there is one per process."""
     return Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=HEARTBEAT_INTERVAL)
 
 
@@ -90,7 +90,7 @@ async def connect_with_retry(settings: Settings, runtime: Runtime | None = None)
 
 
 async def ensure_namespace(client: Client, retention: timedelta) -> bool:
-    """Register the client's namespace if it does not exist, and return whether it did not. Raises EngineError."""
+    """Register the client's namespace if it does not exist. Return whether it was created. Raises EngineError."""
     name = client.namespace
     try:
         await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=name))
@@ -109,14 +109,14 @@ async def ensure_namespace(client: Client, retention: timedelta) -> bool:
         try:
             await client.count_workflows()
             return True
-        except RPCError as error:  # the server learns of new namespaces within seconds
+        except RPCError as error:  # the server takes seconds to load new namespaces
             if asyncio.get_running_loop().time() > deadline:
                 raise EngineError(f"the namespace {name} cannot be used: {error}") from error
         await asyncio.sleep(0.1)
 
 
 def restore_error(failure: BaseException) -> FootyError:
-    """Rebuild the FootyError that an activity raised from Temporal's failure."""
+    """Rebuild the FootyError of an activity from Temporal's failure."""
     cause: BaseException | None = failure
     last = failure
     while cause is not None:
@@ -129,7 +129,7 @@ def restore_error(failure: BaseException) -> FootyError:
 
 
 async def has_workers(client: Client, queue: str, within: timedelta = timedelta(minutes=5)) -> bool:
-    """Whether a worker polled this task queue for workflows lately; Temporal forgets a poller after 5 minutes."""
+    """Whether a worker recently polled this task queue for workflows. Temporal lists pollers for 5 minutes."""
     answer = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,

@@ -1,4 +1,4 @@
-"""Temporary engines for one replay, deleted with all their data at its end."""
+"""Temporary engines for one replay, deleted together with their data."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ READY_SECONDS = 15.0
 
 @contextmanager
 def throw_away_folder(below: Path) -> Iterator[Path]:
-    """Create a temporary folder beside the engines' data, which has the space and keeps such folders in one place."""
+    """Create a temporary folder beside the engines' data, where there is enough space."""
     below.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=below) as folder:
         yield Path(folder).absolute()
 
 
 async def clear_left_overs(below: Path) -> None:
-    """Delete the folders of killed replays. Running replays hold the lock of theirs."""
+    """Delete the folders of killed replays. Running replays hold the lock of their folder."""
     for path in await asyncio.to_thread(lambda: [*below.glob(f"{PREFIX}*/")]):
         folder = DataFolder(path)
         try:

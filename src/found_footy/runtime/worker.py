@@ -45,7 +45,7 @@ class ActivityBoundary(Interceptor):
         return _BoundedActivity(next, self)
 
     def abort(self) -> None:
-        """Cancel what runs. Another worker retries it."""
+        """Cancel all running activities, which other workers then retry."""
         self._aborted = True
         for task in self._running:
             task.cancel()
@@ -86,7 +86,7 @@ async def _send_heartbeats() -> None:
 
 
 def application_error(error: FootyError) -> ApplicationError:
-    """The next attempt waits for the service's Retry-After; if that exceeds MAX_RETRY_AFTER, there is none."""
+    """Translate an error. Its Retry-After delays the next attempt, and prevents it if above MAX_RETRY_AFTER."""
     wait = timedelta(seconds=getattr(error, "retry_after", None) or 0)
     return ApplicationError(
         str(error),
@@ -136,12 +136,12 @@ def pipeline_worker(
         interceptors=[ActivityBoundary()],
         max_concurrent_workflow_tasks=10,
         max_concurrent_activities=max_concurrent,
-        # Eager execution would give the activities to the worker that just ran their workflow, however busy it is.
+        # Eager execution would give activities to the worker that just ran their workflow, even if it is busy.
         disable_eager_activity_execution=True,
         graceful_shutdown_timeout=graceful_shutdown,
-        # The workflows of a killed worker move to another one after this time instead of the default of 10 s.
+        # After this time, workflows of a killed worker move to another one; the default is 10 s.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
-        # The sandbox detects non-deterministic code; tests use it, and production saves its cost.
+        # The sandbox detects non-deterministic code. Tests use it; production avoids its cost.
         workflow_runner=workflow_runner or UnsandboxedWorkflowRunner(),
     )
 
@@ -168,11 +168,11 @@ def activity_worker(
 
 
 GC_THRESHOLDS = (10_000, 20, 50)
-"""Python's own thresholds, meant for small programs, took a third of the CPU time of a poll of 1,000 matches."""
+"""With Python's defaults, garbage collection took a third of the CPU time of a poll of 1,000 matches."""
 
 
 def tune_garbage_collection() -> None:
-    """Keep the collector from scanning what was loaded so far, which lives as long as the process, and run it less."""
+    """Exclude all objects loaded so far from garbage collection, and run it less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
@@ -185,10 +185,10 @@ async def _shut_down(workers: Sequence[Worker]) -> None:
 async def run_workers(
     workers: Sequence[Worker], stop: asyncio.Event, guard: Coroutine[Any, Any, None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run the workers until `stop`, or until one fails, or until `guard` returns or raises, which is raised again.
+    """Run the workers until `stop` is set, one of them fails, or `guard` ends. An error of `guard` is raised.
 
-    After `drain` they take no new tasks and finish what runs, however long it takes, unless `stop` follows. For that,
-    the workers have to be built with MAX_DRAIN.
+    After `drain` is set, they take no new tasks and finish running ones without a time limit, until `stop` is set. This
+    requires workers built with MAX_DRAIN.
     """
     running = [asyncio.create_task(worker.run()) for worker in workers]
     log.info("worker is ready", extra={"action": "worker_ready", "task_queue": workers[0].task_queue})
@@ -198,7 +198,7 @@ async def run_workers(
     await asyncio.wait({*running, stopping, draining, guarding}, return_when=asyncio.FIRST_COMPLETED)
     ended = asyncio.create_task(_shut_down(workers))
     if draining.done() and not stop.is_set():
-        log.info("worker drains: it finishes what runs", extra={"action": "worker_draining"})
+        log.info("worker is draining: finishing its running tasks", extra={"action": "worker_draining"})
         await asyncio.wait([ended, stopping], return_when=asyncio.FIRST_COMPLETED)
     await asyncio.wait({ended}, timeout=GRACEFUL_SHUTDOWN.total_seconds())
     if not ended.done():

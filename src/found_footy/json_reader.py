@@ -1,4 +1,4 @@
-"""Typed reading of external JSON. Errors name the path of the field; nothing is guessed."""
+"""Typed reading of external JSON. Errors name the path of the field."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from found_footy.errors import FeedSchemaError
 MAX_TEXT = 300
 MAX_ITEMS = 500
 MAX_ID = 2**53
-STORABLE = "text without NUL characters and half surrogate pairs"
+STORABLE = "text without NUL characters and unpaired surrogates"
 
 
 def storable_text(text: str) -> str:
-    """Return the text. Raises ValueError for NUL characters and half surrogate pairs, which cannot be stored."""
-    # Printable text, which nearly all is, contains neither.
+    """Return the text. Raises ValueError for NUL characters and unpaired surrogates, which PostgreSQL cannot store."""
+    # Fast path: printable text contains neither.
     if not text.isprintable() and any(char == "\x00" or 0xD800 <= ord(char) < 0xE000 for char in text):
         raise ValueError(STORABLE)
     return text
@@ -24,17 +24,17 @@ def storable_text(text: str) -> str:
 class JsonReader:
     """A value in a JSON document, with its path."""
 
-    __slots__ = ("_above", "_key", "value")
+    __slots__ = ("_key", "_parent", "value")
 
-    def __init__(self, value: Any, path: str | int = "", above: JsonReader | None = None) -> None:
+    def __init__(self, value: Any, path: str | int = "", parent: JsonReader | None = None) -> None:
         self.value = value
         self._key = path
-        self._above = above
+        self._parent = parent
 
     @property
     def path(self) -> str:
-        above = self._above.path if self._above is not None else ""
-        return f"{above}.{self._key}" if above else str(self._key)
+        parent = self._parent.path if self._parent is not None else ""
+        return f"{parent}.{self._key}" if parent else str(self._key)
 
     def __getitem__(self, key: str | int) -> JsonReader:
         kind: type[Any] = dict if isinstance(key, str) else list
@@ -53,7 +53,7 @@ class JsonReader:
         value = self.value.get(key) if isinstance(self.value, dict) else None
         return None if value is None else JsonReader(value, key, self)
 
-    def said(self, *keys: str | int) -> str | None:
+    def display_text(self, *keys: str | int) -> str | None:
         """Return a text for display only, or None if it is missing or invalid."""
         value: Any = self.value
         for key in keys:
@@ -73,25 +73,25 @@ class JsonReader:
     def wrong(self, expected: str) -> FeedSchemaError:
         return FeedSchemaError(self.path or "document", self.value, expected)
 
-    def text(self, most: int = MAX_TEXT) -> str:
-        if not isinstance(self.value, str) or len(self.value) > most:
-            raise self.wrong(f"a text of at most {most} characters")
+    def text(self, max_length: int = MAX_TEXT) -> str:
+        if not isinstance(self.value, str) or len(self.value) > max_length:
+            raise self.wrong(f"a text of at most {max_length} characters")
         try:
             return storable_text(self.value)
         except ValueError:
             raise self.wrong(STORABLE) from None
 
-    def whole(self, most: int = MAX_ID, least: int = 0) -> int:
+    def whole(self, maximum: int = MAX_ID, minimum: int = 0) -> int:
         """Read a JSON integer."""
-        if type(self.value) is not int or not least <= self.value <= most:
-            raise self.wrong(f"a whole number from {least} to {most}")
+        if type(self.value) is not int or not minimum <= self.value <= maximum:
+            raise self.wrong(f"a whole number from {minimum} to {maximum}")
         return self.value
 
-    def number(self, most: int = 10**15) -> int:
+    def number(self, maximum: int = 10**15) -> int:
         """Read a non-negative integer, which some feeds send as text."""
         text = str(self.value) if isinstance(self.value, str | int) and self.value is not True else ""
-        if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) > most:
-            raise self.wrong(f"a whole number up to {most}")
+        if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) > maximum:
+            raise self.wrong(f"a whole number up to {maximum}")
         return int(text)
 
     def share(self) -> float:
@@ -114,12 +114,12 @@ class JsonReader:
             raise self.wrong("an ISO 8601 time with its zone")
         return moment.astimezone(UTC)
 
-    def items(self, most: int = MAX_ITEMS) -> list[JsonReader]:
-        if not isinstance(self.value, list) or len(self.value) > most:
-            raise self.wrong(f"a list of at most {most}")
+    def items(self, max_items: int = MAX_ITEMS) -> list[JsonReader]:
+        if not isinstance(self.value, list) or len(self.value) > max_items:
+            raise self.wrong(f"a list of at most {max_items} items")
         return [JsonReader(item, index, self) for index, item in enumerate(self.value)]
 
-    def fields(self, most: int = MAX_ITEMS) -> dict[str, JsonReader]:
-        if not isinstance(self.value, dict) or len(self.value) > most:
-            raise self.wrong(f"an object of at most {most} fields")
+    def fields(self, max_items: int = MAX_ITEMS) -> dict[str, JsonReader]:
+        if not isinstance(self.value, dict) or len(self.value) > max_items:
+            raise self.wrong(f"an object of at most {max_items} fields")
         return {key: JsonReader(value, key, self) for key, value in self.value.items()}

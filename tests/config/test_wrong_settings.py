@@ -79,7 +79,7 @@ def test_a_wrong_setting_is_named_with_what_was_given_and_what_is_allowed(
             "x,twitter",
             "twitter",
             "one or more of fxtwitter, reddit, bluesky, x, folder, separated by commas",
-        ),  # noqa: E501
+        ),
     ],
 )
 def test_the_wrong_part_of_a_list_is_named(

@@ -124,7 +124,7 @@ async def test_workers_of_this_machine_come_back_with_new_pids_and_nothing_else_
             await ready(folder, names)
             before = {line.name: line.pid for line in supervisor.status()}
             said = await LocalWorkers(tmp_path, grace_seconds=5).restart()
-            assert said == "workers ended: 2; killed because they did not react: 1"
+            assert said == "workers stopped: 2; unresponsive and killed: 1"
             after = before
             async with asyncio.timeout(60):
                 while len(after) < 4 or any(before[name] == after[name] for name in ("worker-1", "worker-2")):

@@ -13,7 +13,7 @@ from found_footy import errors
 from found_footy.errors import FeedBlocked, FootyError, SourceUnavailable
 from found_footy.operations.models import CheckKind, ServiceCheck
 from found_footy.operations.service_checks import Probe, ServiceChecker
-from found_footy.runtime.http_exchanges import note_exchange
+from found_footy.runtime.http_exchanges import record_exchange
 from found_footy.runtime.redaction import Redactor
 
 NOW = datetime(2026, 11, 18, 6, 0, tzinfo=UTC)
@@ -28,19 +28,19 @@ def probe(check: Callable[[], Awaitable[str]], name: str = "feed espn") -> Probe
 
 
 async def good() -> str:
-    note_exchange("GET", "https://espn.example/scoreboard?dates=20261118&key=abc", 0.25, status=200, body=b"12345")
+    record_exchange("GET", "https://espn.example/scoreboard?dates=20261118&key=abc", 0.25, status=200, body=b"12345")
     return "3 matches for hunter-two"
 
 
 async def blocked() -> str:
-    note_exchange("GET", "https://espn.example/a", 0.1, status=403, body=b"no")
-    note_exchange("GET", "https://espn.example/a", 0.1, status=403, body=b"no")
-    note_exchange("GET", "https://espn.example/b", 0.1, status=200)
+    record_exchange("GET", "https://espn.example/a", 0.1, status=403, body=b"no")
+    record_exchange("GET", "https://espn.example/a", 0.1, status=403, body=b"no")
+    record_exchange("GET", "https://espn.example/b", 0.1, status=200)
     raise FeedBlocked("refused")
 
 
 async def hangs() -> str:
-    note_exchange("GET", "https://slow.example/", 0.1, error="no answer")
+    record_exchange("GET", "https://slow.example/", 0.1, error="no answer")
     await asyncio.Event().wait()
     return ""
 

@@ -48,7 +48,7 @@ from found_footy.operations.models import UnexpectedAnswer
 from found_footy.operations.unexpected_answers import UnexpectedAnswerRecorder, is_unexpected
 from found_footy.recordings.recorder import MatchRecorder
 from found_footy.recordings.store import RecordingStore
-from found_footy.runtime.http_exchanges import Exchange, note_exchange
+from found_footy.runtime.http_exchanges import Exchange, record_exchange
 from found_footy.runtime.http_server import HttpServer
 from found_footy.runtime.redaction import Redactor
 from found_footy.storage.objects.backend import ObjectStore
@@ -67,7 +67,7 @@ def exchange(status: int = 200) -> Exchange:
 
 
 def noted() -> None:
-    note_exchange("GET", "https://service.example/x", 0.1, status=200, body=PAGE)
+    record_exchange("GET", "https://service.example/x", 0.1, status=200, body=PAGE)
 
 
 class Kept:

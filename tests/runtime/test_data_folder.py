@@ -45,7 +45,10 @@ def test_nothing_is_made_before_it_is_needed(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_engine_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(EngineError, match="cannot be created"), DataFolder(tmp_path / "file" / "data").lock():
+    with (
+        pytest.raises(EngineError, match="Cannot create the data folder"),
+        DataFolder(tmp_path / "file" / "data").lock(),
+    ):
         pass
 
 

@@ -110,7 +110,7 @@ async def test_a_stale_pid_file_whose_pid_is_somebody_else(
     shared_folder: DataFolder, shared_postgres: EmbeddedPostgres
 ) -> None:
     assert shared_postgres.pid is not None
-    placement = place(shared_folder)
+    placement = choose_placement(shared_folder)
     content = (placement.data / "postmaster.pid").read_text()
     os.kill(shared_postgres.pid, signal.SIGKILL)
     await shared_postgres.wait()

@@ -74,7 +74,7 @@ async def test_a_response_is_returned_whole_with_the_clients_headers(client: Ope
         (Reply(b"x" * (LIMIT + 1), unmeasured=True), HttpErrorKind.TOO_LARGE, "larger than 10000 bytes"),
         (Reply(then=b"x" * 65_536, unmeasured=True), HttpErrorKind.TOO_LARGE, "larger than 10000 bytes"),
         (compressed(gzip.compress(b"x" * 50_000_000)), HttpErrorKind.TOO_LARGE, "larger than 10000 bytes"),
-        (compressed(gzip.compress(b"abc" * 100)[:-10]), HttpErrorKind.CORRUPT_BODY, "cut off"),
+        (compressed(gzip.compress(b"abc" * 100)[:-10]), HttpErrorKind.CORRUPT_BODY, "truncated"),
         (compressed(b"plain text"), HttpErrorKind.CORRUPT_BODY, "damaged"),
         (compressed(b"\x1b\x03", "br"), HttpErrorKind.UNSUPPORTED_ENCODING, "unsupported content encoding 'br'"),
         (Reply(b"short", length=100), HttpErrorKind.UNREACHABLE, "RemoteProtocolError"),

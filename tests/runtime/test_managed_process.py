@@ -107,7 +107,7 @@ async def test_a_leftover_is_found_by_its_record_and_stopped(folder: DataFolder)
         assert identity is not None
         record = folder.run / "old-worker.pid"
         record.write_text(json.dumps({"pid": identity.pid, "started": identity.started, "signal": 15}))
-        await stop_leftovers(folder, patience=0.2)
+        await stop_leftovers(folder, timeout_seconds=0.2)
         assert stranger.wait() == -signal.SIGKILL, "polite first, which this one does not hear"
         assert not record.exists()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from found_footy.config import Settings
-from found_footy.runtime.queues import ALL_KINDS, LIVE_KINDS, WorkKind, listed, parse_kinds
+from found_footy.runtime.queues import ALL_KINDS, LIVE_KINDS, WorkKind, join_kinds, parse_kinds
 from found_footy.runtime.system import worker_specs
 
 
@@ -15,7 +15,7 @@ from found_footy.runtime.system import worker_specs
         ("media", (WorkKind.MEDIA,)),
         ("media, network", (WorkKind.NETWORK, WorkKind.MEDIA)),
         ("library,library", (WorkKind.LIBRARY,)),
-        (listed(ALL_KINDS), ALL_KINDS),
+        (join_kinds(ALL_KINDS), ALL_KINDS),
     ],
 )
 def test_kinds_are_separated_by_commas(text: str, kinds: tuple[WorkKind, ...]) -> None:
@@ -24,7 +24,7 @@ def test_kinds_are_separated_by_commas(text: str, kinds: tuple[WorkKind, ...]) -
 
 @pytest.mark.parametrize("text", ["", ",", "vision", "media,vision"])
 def test_an_unknown_kind_is_refused_with_those_that_exist(text: str) -> None:
-    with pytest.raises(ValueError, match="expected some of orchestration,network,media,library,browser"):
+    with pytest.raises(ValueError, match="expected one or more of orchestration,network,media,library,browser"):
         parse_kinds(text)
 
 

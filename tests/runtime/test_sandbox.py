@@ -28,7 +28,7 @@ from found_footy.runtime.sandbox import (
     SandboxEnd,
     SandboxError,
     SandboxLimits,
-    ended,
+    exit_error,
     stderr_tail,
 )
 from found_footy.runtime.sandbox_child import LENGTH
@@ -102,7 +102,7 @@ async def test_the_reason_is_reported(shared: Sandbox, tmp_path: Path, name: str
     [(-9, "killed"), (-24, "CPU time"), (-11, "crashed"), (-200, "crashed"), (1, "exited")],
 )
 def test_an_exit_status_has_a_reason(status: int, end: str) -> None:
-    assert ended(status).end == end
+    assert exit_error(status).end == end
 
 
 @pytest.mark.parametrize("name", ["loop", "sleep"])

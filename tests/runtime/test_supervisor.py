@@ -127,7 +127,7 @@ async def test_a_failed_engine_stops_the_others_and_tells_why(folder: DataFolder
         await supervisor.start_engines()
     assert slow.pid is None
     assert states(supervisor) == {"slow": ChildState.STOPPED, "bad": ChildState.STOPPED}
-    with pytest.raises(EngineError, match="cancelled by a stop"):
+    with pytest.raises(EngineError, match="cancelled because a stop"):
         await supervisor.start_engines()
 
 
@@ -138,7 +138,7 @@ async def test_a_stop_during_the_start_breaks_it_off(folder: DataFolder) -> None
     start = asyncio.create_task(supervisor.start_engines())
     await eventually(lambda: slow.pid is not None)
     await supervisor.stop()
-    with pytest.raises(EngineError, match="cancelled by a stop"):
+    with pytest.raises(EngineError, match="cancelled because a stop"):
         await start
     assert slow.pid is None
 

@@ -12,7 +12,7 @@ import pytest
 
 from found_footy.access.models import Role
 from found_footy.errors import StreamFull, TooManyRequests
-from found_footy.runtime.http_server import MAX_ARRIVING, HttpServer
+from found_footy.runtime.http_server import MAX_INCOMPLETE_REQUESTS, HttpServer
 from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
 from found_footy.web.visitors import ConcurrencyLimit, ProxyTrust, Visitor
@@ -183,7 +183,7 @@ async def test_a_request_with_slow_headers_is_closed(server: tuple[str, WebServi
 
 async def test_one_peer_cannot_hold_many_unfinished_requests(server: tuple[str, WebServices]) -> None:
     async with HttpServer(create_app(server[1])) as running:
-        connections = [await asyncio.open_connection("127.0.0.1", running.port) for _ in range(MAX_ARRIVING)]
+        connections = [await asyncio.open_connection("127.0.0.1", running.port) for _ in range(MAX_INCOMPLETE_REQUESTS)]
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
             writer.write(b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n")

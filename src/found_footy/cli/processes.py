@@ -19,7 +19,7 @@ from found_footy.cli.common import (
     stop_event,
 )
 from found_footy.runtime.data_folder import with_running_engines
-from found_footy.runtime.queues import ALL_KINDS, listed, parse_kinds
+from found_footy.runtime.queues import ALL_KINDS, join_kinds, parse_kinds
 
 if TYPE_CHECKING:
     from found_footy.operations.scaler import PoolReport
@@ -50,9 +50,9 @@ def up(
 
 
 def worker(
-    queues: Annotated[str, typer.Option(help="Kinds of work to serve, comma-separated.", show_default=True)] = listed(
-        ALL_KINDS
-    ),
+    queues: Annotated[
+        str, typer.Option(help="Kinds of work to serve, comma-separated.", show_default=True)
+    ] = join_kinds(ALL_KINDS),
 ) -> None:
     """Run one worker on the engines in the settings, or on those of `footy up`."""
     try:

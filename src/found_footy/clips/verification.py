@@ -291,14 +291,14 @@ def validate_timestamp(
     else:
         verdicts = [_frame_verdict(reading, expectation, tolerance) for reading in usable]
         decision = _decide_by_clock(verdicts, expectation)
-        status, _, decisive = decision
+        status, _, decisive_exchange = decision
         if status is not VerificationStatus.REJECTED:
             contradiction = _contradiction(readings, expectation, status)
             doubt = _doubt(readings, expectation, football) if status is VerificationStatus.VERIFIED else None
             if contradiction is not None:
-                decision = *contradiction, decisive
+                decision = *contradiction, decisive_exchange
             elif doubt is not None:
-                decision = VerificationStatus.UNVERIFIED, doubt, decisive
+                decision = VerificationStatus.UNVERIFIED, doubt, decisive_exchange
     return _result(decision, readings, expectation)
 
 
@@ -503,11 +503,11 @@ def _first(readings: Sequence[FrameReading]) -> _FrameVerdict:
 
 
 def _result(decision: _Decision, readings: Sequence[FrameReading], expectation: Expectation) -> Verification:
-    status, reason, decisive = decision
-    if decisive is None:
+    status, reason, decisive_exchange = decision
+    if decisive_exchange is None:
         return Verification(status, None, reason, None)
-    proof = Proof(decisive.reading.at, decisive.reading.box, tuple(readings), expectation)
-    return Verification(status, decisive.minute, reason, proof)
+    proof = Proof(decisive_exchange.reading.at, decisive_exchange.reading.box, tuple(readings), expectation)
+    return Verification(status, decisive_exchange.minute, reason, proof)
 
 
 # --- Wickets: what the readings prove, compared with the feed.

@@ -185,19 +185,21 @@ def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
         status=status.short,
         kickoff=parse_kickoff("fixture.date", parsed.fixture.date),
         league=League(**parsed.league.model_dump()),
-        home=Team(home.id, home.name, document.said("teams", "home", "code")),
-        away=Team(away.id, away.name, document.said("teams", "away", "code")),
+        home=Team(home.id, home.name, document.display_text("teams", "home", "code")),
+        away=Team(away.id, away.name, document.display_text("teams", "away", "code")),
         score=parsed.goals.score(),
         penalties=parsed.score.penalty.score(),
         minute=None if status.elapsed is None else MatchMinute(status.elapsed, status.extra or None),
         goals=tuple(goals),
         raw=storable({key: item[key] for key in RAW_FIELDS if key in item}),
-        venue=venue_name(document.said("fixture", "venue", "name"), document.said("fixture", "venue", "city")),
+        venue=venue_name(
+            document.display_text("fixture", "venue", "name"), document.display_text("fixture", "venue", "city")
+        ),
         last_event=_last_event(document, len(parsed.events)),
         metadata=compact(
-            referee=document.said("fixture", "referee"),
-            round=document.said("league", "round"),
-            phase=document.said("fixture", "status", "long"),
+            referee=document.display_text("fixture", "referee"),
+            round=document.display_text("league", "round"),
+            phase=document.display_text("fixture", "status", "long"),
         ),
     )
 
@@ -205,13 +207,13 @@ def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
 def _last_event(document: JsonReader, count: int) -> LastEvent | None:
     """Return the last entry of the event list: a goal, a card, a substitution."""
     entry = ("events", count - 1)
-    type_ = document.said(*entry, "type") if count else None
+    type_ = document.display_text(*entry, "type") if count else None
     if type_ is None:
         return None
-    elapsed, extra = document.said(*entry, "time", "elapsed"), document.said(*entry, "time", "extra")
+    elapsed, extra = document.display_text(*entry, "time", "elapsed"), document.display_text(*entry, "time", "extra")
     minute = f"{elapsed}+{extra}'" if elapsed and extra else f"{elapsed}'" if elapsed else None
-    words = (minute, document.said(*entry, "detail"), document.said(*entry, "player", "name"))
-    team = document.said(*entry, "team", "name")
+    words = (minute, document.display_text(*entry, "detail"), document.display_text(*entry, "player", "name"))
+    team = document.display_text(*entry, "team", "name")
     return LastEvent(type_.lower(), " ".join(word for word in (*words, team and f"({team})") if word))
 
 

@@ -136,7 +136,7 @@ class CrexList:
 def parse_list(raw: Any, feed: str) -> CrexList:
     """Parse the list. An invalid match does not affect the others; raises FeedSchemaError if none is valid."""
     data = JsonReader(raw)
-    events = {base: event for event in data["events"].items() if (base := _base(event.said("url")))}
+    events = {base: event for event in data["events"].items() if (base := _base(event.display_text("url")))}
     names = PageNames(data.get("names"))
     fixtures: dict[int, LiveFixture] = {}
     failures: dict[int, FeedSchemaError] = {}
@@ -166,17 +166,17 @@ def _base(link: str | None) -> str | None:
 
 
 def _fixture(card: JsonReader, event: JsonReader | None, names: PageNames, id_: int, feed: str) -> LiveFixture:
-    title = (event.said("name") if event else None) or ""
+    title = (event.display_text("name") if event else None) or ""
     sides, what, series = parts_of(title)
     if len(sides) != 2:
         sides = [each.text() for each in card["teams"].items(4)[:2]]
     if not series:
-        what, _, series = (card.said("what") or "").partition(",")
+        what, _, series = (card.display_text("what") or "").partition(",")
     if len(sides) != 2:
         raise FeedSchemaError(f"{card.path}.teams", sides, "two sides")
     home, away = (names.team(name, f"{card.path}.teams") for name in sides)
-    words = [without_names(text, (home, away)) for key in ("result", "reason") if (text := card.said(key))]
-    state = "in" if card.get("live") is True else "post" if card.said("result") else "pre"
+    words = [without_names(text, (home, away)) for key in ("result", "reason") if (text := card.display_text(key))]
+    state = "in" if card.get("live") is True else "post" if card.display_text("result") else "pre"
     league = series.strip() or "Cricket"
     year = re.search(r"\b(20\d\d)\b", league)
     return LiveFixture(
@@ -191,16 +191,16 @@ def _fixture(card: JsonReader, event: JsonReader | None, names: PageNames, id_: 
         away=away,
         raw=storable({"card": card.value}),
         sport=Sport.CRICKET,
-        venue=event.said("venue") if event else None,
+        venue=event.display_text("venue") if event else None,
         metadata=compact(title=title or None, series=series.strip() or None, match_type=match_type_of(what, series)),
     )
 
 
 def _kickoff(card: JsonReader, event: JsonReader | None) -> datetime:
     """Return the kick-off from the structured data, else from the visible text; the browser's time zone is UTC."""
-    if event is not None and event.said("start"):
+    if event is not None and event.display_text("start"):
         return event["start"].moment()
-    date, clock = card.said("date") or "", card.said("start") or ""
+    date, clock = card.display_text("date") or "", card.display_text("start") or ""
     found = re.search(r"\b(\d{1,2}:\d{2})\s*([AP]M)\b", clock, re.IGNORECASE)
     shown = f"{date} {found[1]} {found[2].upper()} +0000" if found else ""
     for pattern in _DATES:

@@ -100,7 +100,7 @@ class PageNames:
         self._players: dict[str, str] = {}
         document = JsonReader(raw, "names")
         for key in raw if isinstance(raw, dict) else ():
-            found, name = _KEY.fullmatch(key), document.said(key)
+            found, name = _KEY.fullmatch(key), document.display_text(key)
             if found is None or name is None:
                 continue
             kind, code, what = found.groups()
@@ -289,7 +289,7 @@ def shown_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[tup
 
 
 def _scored(head: JsonReader) -> bool:
-    return re.match(r"\d", head.said("score") or "") is not None
+    return re.match(r"\d", head.display_text("score") or "") is not None
 
 
 def _bats_first(toss: Toss) -> Side:
@@ -305,9 +305,9 @@ def played_innings(
     assert total is not None
     overs, balls = _overs(shown["overs"])
     out = {
-        name.casefold(): (dismissal_of(row.said("decision") or ""), _made(row))
+        name.casefold(): (dismissal_of(row.display_text("decision") or ""), _made(row))
         for row in shown["batting"].items(MAX_ROWS)
-        if (name := row.said("name"))
+        if (name := row.display_text("name"))
     }
     falls = [(row, out.get(row["name"].text().casefold())) for row in shown["falls"].items(MAX_ROWS)]
     # A batter retired hurt is sometimes listed as a fallen wicket, and may return.
@@ -327,7 +327,7 @@ def _refuse_other_tables(shown: JsonReader, total: Total, falls: Sequence[JsonRe
     if total.wickets is not None and len(falls) > total.wickets:
         raise FeedSchemaError(f"{shown.path}.falls", len(falls), f"at most the {total.wickets} wickets of the score")
     for row in falls:
-        at = total_of(row.said("score") or "", f"{row.path}.score")
+        at = total_of(row.display_text("score") or "", f"{row.path}.score")
         if at is not None and at.runs > total.runs:
             raise FeedSchemaError(
                 f"{row.path}.score", row.get("score"), f"at most the {total.runs} runs of the innings"
@@ -360,13 +360,13 @@ def _wicket(row: JsonReader, seen: Dismissal | None, number: int, batting: Side,
 
 def _made(row: JsonReader) -> str:
     """Return the batter's score as `42 (28)`."""
-    runs, balls = row.said("runs"), row.said("balls")
+    runs, balls = row.display_text("runs"), row.display_text("balls")
     return f" {runs} ({balls})" if runs and balls and (runs + balls).isdecimal() else ""
 
 
 def _words(row: JsonReader, seen: tuple[Dismissal, str] | None) -> str:
     name = row["name"].text()
-    return f"{name}{seen[1]} {row.said('score') or ''}".strip() if seen else name
+    return f"{name}{seen[1]} {row.display_text('score') or ''}".strip() if seen else name
 
 
 def with_ends(played: Sequence[ParsedInnings]) -> list[ParsedInnings]:
@@ -390,7 +390,7 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
     sides, what, series = parts_of(event["name"].text())
     teams = _teams(event, sides, names)
     match_type = match_type_of(what, series)
-    box, comment = data.said("box") or "", data.said("comment") or ""
+    box, comment = data.display_text("box") or "", data.display_text("comment") or ""
     toss = toss_on(raw, teams) or known_toss
     shown = shown_innings(data, teams, toss)
     status, sure = status_of(
@@ -423,11 +423,11 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
         sport=Sport.CRICKET,
         innings=innings,
         toss=toss,
-        venue=event.said("venue") or data.said("venue"),
+        venue=event.display_text("venue") or data.display_text("venue"),
         last_event=_last_event(played, box, teams),
         metadata=compact(
             title=event["name"].text(),
-            series=series or data.said("series", "name"),
+            series=series or data.display_text("series", "name"),
             match_type=match_type,
             situation=comment,
         ),
@@ -438,7 +438,7 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
 def toss_on(raw: Any, teams: Teams) -> Toss | None:
     """Return the toss from a page that shows it, or None."""
     data = JsonReader(raw)
-    texts = [text for key in ("toss", "comment") if (text := data.said(key)) and is_toss(text)]
+    texts = [text for key in ("toss", "comment") if (text := data.display_text(key)) and is_toss(text)]
     return next((toss for text in texts if (toss := parse_toss(text, teams))), None)
 
 
@@ -456,7 +456,7 @@ def _teams(event: JsonReader, sides: Sequence[str], names: PageNames) -> Teams:
 
 
 def _league(data: JsonReader, series: str, what: str) -> League:
-    name = series or data.said("series", "name") or "Cricket"
+    name = series or data.display_text("series", "name") or "Cricket"
     year = re.search(r"\b(20\d\d)\b", name)
     # The match list does not link to the series, so the id is derived from its name on both pages.
     return League(zlib.crc32(name.encode()), name, season=int(year[1]) if year else None, round=what or None)

@@ -71,8 +71,8 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
     wickets = _wickets(cards, teams) if begun else []
     if len(wickets) > MAX_GOALS:
         raise FeedSchemaError("scorecard.inningWickets", len(wickets), f"at most {MAX_GOALS} wickets")
-    now, part, series = innings[-1] if innings else None, document.said("title"), document["series"]
-    year = series.said("year")
+    now, part, series = innings[-1] if innings else None, document.display_text("title"), document["series"]
+    year = series.display_text("year")
     return LiveFixture(
         id=document["objectId"].number(),
         feed=feed,
@@ -81,7 +81,7 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
         league=League(
             series["objectId"].number(),
             (series.maybe("longName") or series["name"]).text(),
-            country=document.said("ground", "country", "name"),
+            country=document.display_text("ground", "country", "name"),
             season=int(year) if year and year.isdecimal() and len(year) == 4 else None,
             round=part,
         ),
@@ -94,13 +94,13 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
         sport=Sport.CRICKET,
         innings=innings,
         toss=_toss(document, sides),
-        venue=venue_name(document.said("ground", "longName"), document.said("ground", "town", "name")),
+        venue=venue_name(document.display_text("ground", "longName"), document.display_text("ground", "town", "name")),
         last_event=LastEvent("wicket", wickets[-1][1]) if wickets else None,
         metadata=compact(
             title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {part}" if part else None,
-            series=series.said("seoName") or series.said("longName"),
-            match_type=document.said("format"),
-            situation=document.said("statusText"),
+            series=series.display_text("seoName") or series.display_text("longName"),
+            match_type=document.display_text("format"),
+            situation=document.display_text("statusText"),
         ),
     )
 
@@ -132,14 +132,14 @@ def _sides(document: JsonReader, home_id: int | None) -> dict[Side, JsonReader]:
 def _team(side: JsonReader) -> Team:
     team = side["team"]
     name = (team.maybe("longName") or team["name"]).text()
-    return Team(team["objectId"].number(), name, team.said("abbreviation"))
+    return Team(team["objectId"].number(), name, team.display_text("abbreviation"))
 
 
 def _status(document: JsonReader) -> str:
     if document.get("isCancelled") is True:
         return "CANC"
     state = document["state"].text()
-    words = [document.said(key) for key in ("status", "statusEng", "statusText")]
+    words = [document.display_text(key) for key in ("status", "statusEng", "statusText")]
     return cricket_status(STATES.get(state, state), words, completed=document.get("stage") in (None, "FINISHED"))
 
 
@@ -178,9 +178,9 @@ def _from_scores(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innin
     """Parse `250 & 159/9` with `20 ov, T:177`: the overs are those of the side's last innings."""
     found: dict[int, Innings] = {}
     for side, each in sides.items():
-        scores = (each.said("score") or "").split("&")
+        scores = (each.display_text("score") or "").split("&")
         numbers = each["inningNumbers"].items(MAX_INNINGS) if each.get("inningNumbers") else []
-        told_overs = re.search(r"(\d{1,3}(?:\.\d)?)(?:/\d+(?:\.\d)?)? ov", each.said("scoreInfo") or "")
+        told_overs = re.search(r"(\d{1,3}(?:\.\d)?)(?:/\d+(?:\.\d)?)? ov", each.display_text("scoreInfo") or "")
         for index, (score, number) in enumerate(zip(scores, numbers, strict=False)):
             part = re.fullmatch(r"\s*(\d{1,4})(?:/(\d{1,2}))?(d?)\s*", score, re.ASCII)
             if part is None:
@@ -200,7 +200,7 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
     for card in cards:
         fallen = card.maybe("inningWickets")
         for wicket in fallen.items(20) if fallen else ():
-            kind = wicket_kind(wicket.said("dismissalText", "short"))
+            kind = wicket_kind(wicket.display_text("dismissalText", "short"))
             if kind is None or wicket.get("isOut") is False:
                 continue
             number = card["inningNumber"].number(MAX_INNINGS)
@@ -214,11 +214,13 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
                 assist=_person(bowler) if bowler else Player(),
                 type=WICKET,
             )
-            words = wicket.said("dismissalText", "commentary") or f"{goal.player.name or '?'} {kind.value.lower()}"
+            words = (
+                wicket.display_text("dismissalText", "commentary") or f"{goal.player.name or '?'} {kind.value.lower()}"
+            )
             found.append((wicket["fowWicketNum"].number(20), goal, words))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
     return [(goal, words) for _, goal, words in found]
 
 
 def _person(player: JsonReader) -> Player:
-    return Player(player["objectId"].number(), player.said("longName") or player.said("name"))
+    return Player(player["objectId"].number(), player.display_text("longName") or player.display_text("name"))

@@ -97,7 +97,9 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture
         feed=feed,
         status=status,
         kickoff=event["date"].moment(),
-        league=League(league["id"].number(), league["name"].text(), season=_season(event), slug=league.said("slug")),
+        league=League(
+            league["id"].number(), league["name"].text(), season=_season(event), slug=league.display_text("slug")
+        ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
         score=_score(sides, "score") if begun else None,
@@ -106,14 +108,15 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture
         goals=_goals(details, teams, "competitions.0.details"),
         raw=storable({"event": _slim(event.value)}),
         venue=venue_name(
-            game.said("venue", "fullName") or event.said("venue", "displayName"), game.said("venue", "address", "city")
+            game.display_text("venue", "fullName") or event.display_text("venue", "displayName"),
+            game.display_text("venue", "address", "city"),
         ),
         last_event=_last_event(details, teams),
         metadata=compact(
-            note=game.said("altGameNote"),
-            stage=event.said("season", "slug"),
-            phase=game.said("status", "type", "description"),
-            attendance=game.said("attendance"),
+            note=game.display_text("altGameNote"),
+            stage=event.display_text("season", "slug"),
+            phase=game.display_text("status", "type", "description"),
+            attendance=game.display_text("attendance"),
         ),
     )
 
@@ -135,7 +138,7 @@ def with_summary(match: LiveFixture, body: Any) -> LiveFixture:
 
 
 def _team(side: JsonReader) -> Team:
-    return Team(side["id"].number(), side["team"]["displayName"].text(), side["team"].said("abbreviation"))
+    return Team(side["id"].number(), side["team"]["displayName"].text(), side["team"].display_text("abbreviation"))
 
 
 def _score(sides: Mapping[str, JsonReader], field: str) -> Score:
@@ -174,7 +177,7 @@ def _goal(entry: JsonReader, teams: Mapping[Side, Team]) -> LiveGoal:
 
 def _kind(entry: JsonReader) -> GoalKind:
     """Return the kind of goal: the scoreboard uses flags, the summary text."""
-    words = (entry.said("type", "text") or "").casefold()
+    words = (entry.display_text("type", "text") or "").casefold()
     if entry.get("ownGoal") is True or "own goal" in words:
         return GoalKind.OWN_GOAL
     return GoalKind.PENALTY if entry.get("penaltyKick") is True or "penalty" in words else GoalKind.NORMAL
@@ -205,12 +208,12 @@ def _minute(clock: JsonReader) -> MatchMinute:
 
 
 def _last_event(details: list[JsonReader], teams: Mapping[Side, Team]) -> LastEvent | None:
-    words = details[-1].said("type", "text") if details else None
+    words = details[-1].display_text("type", "text") if details else None
     if words is None:
         return None
     last = details[-1]
-    team = next((each.name for each in teams.values() if str(each.id) == last.said("team", "id")), None)
-    parts = (last.said("clock", "displayValue"), words, last.said("athletesInvolved", 0, "displayName"))
+    team = next((each.name for each in teams.values() if str(each.id) == last.display_text("team", "id")), None)
+    parts = (last.display_text("clock", "displayValue"), words, last.display_text("athletesInvolved", 0, "displayName"))
     type_ = "goal" if _counts(last) else words.lower()
     return LastEvent(type_, " ".join(part for part in (*parts, team and f"({team})") if part))
 
@@ -285,7 +288,7 @@ def _league_of(body: Mapping[str, Any], event: JsonReader) -> JsonReader:
     found = re.search(r"~l:(\d{1,9})~", event["uid"].text())
     if found is None:
         raise FeedSchemaError("uid", event["uid"].text(), "the id of a league, as in s:600~l:700~e:1")
-    note = event["competitions"][0].said("altGameNote")
+    note = event["competitions"][0].display_text("altGameNote")
     return JsonReader({"id": found[1], "name": (note or "").partition(",")[0].strip() or "Football"}, "uid")
 
 

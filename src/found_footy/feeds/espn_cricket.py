@@ -52,13 +52,15 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards |
     if len(wickets) > MAX_GOALS:
         raise FeedSchemaError("linescores.fow", len(wickets), f"at most {MAX_GOALS} wickets")
     now = innings[-1] if innings else None
-    part = game.said("description") or event.said("description")
+    part = game.display_text("description") or event.display_text("description")
     return LiveFixture(
         id=event["id"].number(),
         feed=feed,
         status=status,
         kickoff=(event.maybe("date") or game["date"]).moment(),
-        league=League(league["id"].number(), league["name"].text(), season=_season(event), slug=league.said("slug")),
+        league=League(
+            league["id"].number(), league["name"].text(), season=_season(event), slug=league.display_text("slug")
+        ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
         score=wickets_taken(innings) if begun else None,
@@ -68,13 +70,13 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards |
         sport=Sport.CRICKET,
         innings=innings,
         toss=parse_toss(_note(event, game, "toss"), teams),
-        venue=venue_name(game.said("venue", "fullName"), game.said("venue", "address", "city")),
+        venue=venue_name(game.display_text("venue", "fullName"), game.display_text("venue", "address", "city")),
         last_event=LastEvent("wicket", wickets[-1][1]) if wickets else None,
         metadata=compact(
             title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {part}" if part else None,
-            series=league.said("name"),
-            match_type=game.said("class", "eventType") or game.said("class", "generalClassCard"),
-            situation=game.said("status", "summary"),
+            series=league.display_text("name"),
+            match_type=game.display_text("class", "eventType") or game.display_text("class", "generalClassCard"),
+            situation=game.display_text("status", "summary"),
         ),
     )
 
@@ -110,20 +112,22 @@ def _sides(game: JsonReader) -> dict[str, JsonReader]:
 
 def _team(side: JsonReader) -> Team:
     team = side["team"]
-    return Team((team.maybe("id") or side["id"]).number(), team["displayName"].text(), team.said("abbreviation"))
+    return Team(
+        (team.maybe("id") or side["id"]).number(), team["displayName"].text(), team.display_text("abbreviation")
+    )
 
 
 def _status(game: JsonReader) -> str:
     status = game["status"]
     type_ = status["type"]
-    words = [type_.said(key) for key in ("name", "description", "detail", "shortDetail")]
+    words = [type_.display_text(key) for key in ("name", "description", "detail", "shortDetail")]
     return cricket_status(
-        type_["state"].text(), [*words, status.said("summary")], completed=type_.get("completed") is not False
+        type_["state"].text(), [*words, status.display_text("summary")], completed=type_.get("completed") is not False
     )
 
 
 def _season(event: JsonReader) -> int | None:
-    year = event.said("season", "year")
+    year = event.display_text("season", "year")
     return int(year) if year and year.isdecimal() and len(year) == 4 else None
 
 
@@ -161,13 +165,13 @@ def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveG
             for fall in falls.items() if falls else ():
                 batter = _person(fall.maybe("athlete"))
                 card = cards.get((number, batter.id or 0))
-                kind = wicket_kind(card.said("dismissalCard")) if card else WicketKind.OTHER
+                kind = wicket_kind(card.display_text("dismissalCard")) if card else WicketKind.OTHER
                 if kind is None:
                     continue  # retired hurt is also listed, and may return
                 over, ball = parse_overs(fall["wicketOver"])
                 bowler = _person(card.maybe("bowler")) if card and kind is not WicketKind.RUN_OUT else Player()
                 goal = LiveGoal(opponent(side), MatchMinute(over, ball, number), batter, kind, bowler, WICKET)
-                words = f"{batter.name or '?'} {(card and card.said('shortText')) or kind.value.lower()}"
+                words = f"{batter.name or '?'} {(card and card.display_text('shortText')) or kind.value.lower()}"
                 found.append((fall["wicketNumber"].number(20), goal, words))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
     return [(goal, words) for _, goal, words in found]
@@ -178,7 +182,7 @@ def _cards(summary: JsonReader) -> Cards:
     cards: dict[tuple[int, int], JsonReader] = {}
     for roster in _items(summary, "rosters"):
         for player in _items(roster, "roster"):
-            batter = player.said("athlete", "id") or ""
+            batter = player.display_text("athlete", "id") or ""
             for line in _items(player, "linescores"):
                 period = line.get("period")
                 for part in [line, *_items(line, "linescores")]:
@@ -206,13 +210,13 @@ def _person(reader: JsonReader | None) -> Player:
     if reader is None:
         return Player()
     inner = reader.maybe("athlete") or reader
-    name = inner.said("displayName") or inner.said("fullName")
+    name = inner.display_text("displayName") or inner.display_text("fullName")
     return Player(inner["id"].number() if inner.get("id") is not None else None, name)
 
 
 def _note(event: JsonReader, game: JsonReader, kind: str) -> str | None:
     notes = [*_items(event, "notes"), *_items(game, "notes")]
-    return next((note.said("text") for note in notes if note.get("type") == kind), None)
+    return next((note.display_text("text") for note in notes if note.get("type") == kind), None)
 
 
 def _slim(event: JsonReader, game: JsonReader) -> dict[str, Any]:

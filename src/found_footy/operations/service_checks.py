@@ -17,7 +17,7 @@ from found_footy.errors import FootyError
 from found_footy.operations.models import CheckKind, CheckResult, ServiceCheck
 from found_footy.runtime.browser_secret import browser_headers
 from found_footy.runtime.clock import utc_now
-from found_footy.runtime.http_exchanges import Exchange, decisive, record_exchanges
+from found_footy.runtime.http_exchanges import Exchange, decisive_exchange, record_exchanges
 from found_footy.runtime.redaction import Redactor
 from found_footy.secrets import build_redactor
 
@@ -137,18 +137,18 @@ class ServiceChecker:
 
     def _made(self, probe: Probe, exchanges: deque[Exchange], said: str) -> CheckResult:
         clean = self.redactor.text
-        sent = Counter(exchange.asked for exchange in exchanges)
+        sent = Counter(exchange.request_line for exchange in exchanges)
         shown = [f"{asked} ({times} times)" if times > 1 else asked for asked, times in sent.items()]
         if len(shown) > MAX_REQUESTS_SHOWN:
             shown[MAX_REQUESTS_SHOWN:] = [f"… and {len(shown) - MAX_REQUESTS_SHOWN} more"]
-        last = decisive(exchanges)
+        last = decisive_exchange(exchanges)
         return CheckResult(
             name=probe.name,
             kind=probe.kind,
             ok=False,
             checked_at=self.now(),
             asked=clean("\n".join(shown)),
-            response=clean(last.answered) if last else "",
+            response=clean(last.response_line) if last else "",
             said=clean(said),
         )
 

@@ -19,7 +19,7 @@ from found_footy.errors import (
     WikidataError,
 )
 from found_footy.operations.check_store import PostgresUnexpectedAnswers
-from found_footy.runtime.http_exchanges import Exchange, decisive
+from found_footy.runtime.http_exchanges import Exchange, decisive_exchange
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class UnexpectedAnswerRecorder:
 
     async def note(self, name: str, errors: Iterable[FootyError], exchanges: Iterable[Exchange]) -> None:
         """Keep the decisive response. Never raises, because a failure to keep it must not fail a poll."""
-        exchange = decisive(exchanges)
+        exchange = decisive_exchange(exchanges)
         if self._answers is None or exchange is None:
             return
         for error in {error.kind: error for error in errors if is_unexpected(error, exchange)}.values():

@@ -277,15 +277,15 @@ async def replay(
         raise RecordingBroken("the recording contains no responses")
     show(ReplayProgress("starting the engines"))
     recording = with_missing_polls(recording)
-    await clear_left_overs(settings.data_dir)
-    with throw_away_folder(settings.data_dir) as folder:
+    await delete_leftovers(settings.data_dir)
+    with temporary_folder(settings.data_dir) as folder:
         isolated = replay_settings(settings, recording, folder, speed)
         timeline = timeline_of(recording, max_repeats=max_repeated_polls(isolated), speed=speed)
         (folder / RECORDING).write_bytes(await asyncio.to_thread(pack, recording))
         write_sources(folder, recording)
         then = recorded_outcomes(recording, isolated.over_polls)
         player = ReplayRunner(then, timeline, folder, replay_snapshot_lifetime(isolated), show)
-        async with throw_away_engines(isolated) as (located, client):
+        async with temporary_engines(isolated) as (located, client):
             age = timedelta(seconds=isolated.post_age_seconds)
             inputs = replay_inputs(recording, clips, age, search_speed(speed))
             player.begin()

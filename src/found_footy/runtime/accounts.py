@@ -1,7 +1,7 @@
 """The unprivileged user of an engine, and checks of its file access.
 
-PostgreSQL refuses to run as root. If we are root, it runs as another user, which may lack access to folders that root can
-enter.
+PostgreSQL refuses to run as root. If we are root, it runs as another user, which may lack access to folders that root
+can enter.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ PORTS = frozenset({80, 443, 8080, 8443})
 MAX_ADDRESSES = 4
 """Maximum number of addresses per name to try, in order."""
 
-_NOBODYS = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
+_UNUSED_ADDRESSES = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 """Addresses reserved for documentation, which no machine has."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -63,7 +63,7 @@ def is_own(address: str) -> bool:
     """Whether the address belongs to this machine, whose services may trust local clients. Tries to bind to it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # Some machines can bind to any address; there, the test is inconclusive.
-    return _can_bind(family, address) and not _can_bind(family, _NOBODYS[family])
+    return _can_bind(family, address) and not _can_bind(family, _UNUSED_ADDRESSES[family])
 
 
 def _can_bind(family: socket.AddressFamily, address: str) -> bool:

@@ -114,7 +114,7 @@ def confine(rules: Confinement, death_signal: int | None = None) -> None:
         libc.syscall(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
         os.close(ruleset)
     if not rules.filters_itself:
-        _filter_calls(libc, rules)
+        _install_filter(libc, rules)
 
 
 def _libc() -> ctypes.CDLL:
@@ -288,55 +288,59 @@ def _has_seccomp() -> bool:
     return libc.prctl(_PR_SET_SECCOMP, 2, None, 0, 0) == -1 and ctypes.get_errno() == errno.EFAULT
 
 
-def _filter_calls(libc: ctypes.CDLL, rules: Confinement) -> None:
+def _install_filter(libc: ctypes.CDLL, rules: Confinement) -> None:
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return
-    program = b"".join(_filter(machine, rules))
+    program = b"".join(_build_filter(machine, rules))
     buffer = ctypes.create_string_buffer(program, len(program))
     descriptor = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     libc.prctl(_PR_SET_SECCOMP, 2, descriptor, 0, 0)
 
 
-def _filter(machine: _Machine, rules: Confinement) -> Iterable[bytes]:
-    yield _step(_LOAD, _ARCHITECTURE)
-    yield from _unless(_EQUALS, machine.audit, _KILL, negated=True)
-    yield _step(_LOAD, _NUMBER)
-    yield from _unless(_AT_LEAST, 0x4000_0000, _FAIL | errno.EPERM)  # x32 aliases of the same calls
+def _build_filter(machine: _Machine, rules: Confinement) -> Iterable[bytes]:
+    yield _instruction(_LOAD, _ARCHITECTURE)
+    yield from _return_if(_EQUALS, machine.audit, _KILL, negated=True)
+    yield _instruction(_LOAD, _NUMBER)
+    yield from _return_if(_AT_LEAST, 0x4000_0000, _FAIL | errno.EPERM)  # x32 aliases of the same calls
     alone = not rules.programs
     for number in (*machine.denied, *_DENIED_EVERYWHERE, *(machine.processes if alone else ())):
-        yield from _unless(_EQUALS, number, _FAIL | errno.EPERM)
+        yield from _return_if(_EQUALS, number, _FAIL | errno.EPERM)
     # A filter cannot inspect clone3's flags, which are in memory. With ENOSYS, the C library falls back to clone.
-    yield from _unless(_EQUALS, _CLONE3, _FAIL | errno.ENOSYS)
-    yield from _arguments(machine.clone, _ANY_BIT, (_CLONE_NAMESPACES,), allow_on_match=False)
+    yield from _return_if(_EQUALS, _CLONE3, _FAIL | errno.ENOSYS)
+    yield from _restrict_first_argument(machine.clone, _ANY_BIT, (_CLONE_NAMESPACES,), allow_on_match=False)
     if alone:
-        yield from _arguments(machine.clone, _ANY_BIT, (_CLONE_THREAD,))
+        yield from _restrict_first_argument(machine.clone, _ANY_BIT, (_CLONE_THREAD,))
         for number in (machine.kill, machine.tgkill):
-            yield from _arguments(number, _EQUALS, (os.getpid(),))
+            yield from _restrict_first_argument(number, _EQUALS, (os.getpid(),))
     families = () if rules.ports is None else (_AF_INET, _AF_INET6, _AF_NETLINK)
-    yield from _arguments(machine.socket, _EQUALS, families)
-    yield _step(_RETURN, _ALLOW)
+    yield from _restrict_first_argument(machine.socket, _EQUALS, families)
+    yield _instruction(_RETURN, _ALLOW)
 
 
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
-def _unless(test: int, value: int, result: int, *, negated: bool = False) -> Iterable[bytes]:
+def _return_if(test: int, value: int, result: int, *, negated: bool = False) -> Iterable[bytes]:
     """Return `result` if the test is true, or if it is false when negated."""
-    yield _step(test, value, *((1, 0) if negated else (0, 1)))
-    yield _step(_RETURN, result)
+    yield _instruction(test, value, *((1, 0) if negated else (0, 1)))
+    yield _instruction(_RETURN, result)
 
 
-def _arguments(number: int, test: int, values: Sequence[int], *, allow_on_match: bool = True) -> Iterable[bytes]:
+def _restrict_first_argument(
+    number: int, test: int, values: Sequence[int], *, allow_on_match: bool = True
+) -> Iterable[bytes]:
     """For one system call, allow only these first arguments, or deny only these."""
-    steps = [_step(_LOAD, _FIRST_ARGUMENT)]
-    denied = _step(_RETURN, _FAIL | errno.EPERM)
+    steps = [_instruction(_LOAD, _FIRST_ARGUMENT)]
+    denied = _instruction(_RETURN, _FAIL | errno.EPERM)
     for left, value in zip(range(len(values) - 1, -1, -1), values, strict=True):
         # A match skips the remaining tests, and also the denial if matches are allowed.
-        steps.append(_step(test, value, left + 1 if allow_on_match else left, 0 if left or allow_on_match else 1))
-    steps += [denied, _step(_LOAD, _NUMBER)]
-    yield _step(_EQUALS, number, 0, len(steps))
+        steps.append(
+            _instruction(test, value, left + 1 if allow_on_match else left, 0 if left or allow_on_match else 1)
+        )
+    steps += [denied, _instruction(_LOAD, _NUMBER)]
+    yield _instruction(_EQUALS, number, 0, len(steps))
     yield from steps
 
 

@@ -21,7 +21,7 @@ from found_footy.runtime.process_table import ProcessIdentity, is_running, this_
 
 # `read_runtime` briefly takes the lock to test whether it is free, so a new owner retries for this long before it
 # reports that another process has the lock.
-_LOCK_PATIENCE_SECONDS = 0.3
+_LOCK_RETRY_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class DataFolder:
             raise EngineError(f"Cannot open the lock file {self._lock_file}: {error.strerror}.") from error
         try:
             self._acquire(descriptor)
-            self._note_owner(descriptor)
+            self._write_owner(descriptor)
             self._owned = True
             try:
                 yield
@@ -128,7 +128,7 @@ class DataFolder:
         self._runtime_file.unlink(missing_ok=True)
 
     def _acquire(self, descriptor: int) -> None:
-        deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
+        deadline = time.monotonic() + _LOCK_RETRY_SECONDS
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,7 +136,7 @@ class DataFolder:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise AlreadyRunning(
-                        f"The data folder {self.path} is in use by {_owner_in_words(descriptor)}."
+                        f"The data folder {self.path} is in use by {_describe_owner(descriptor)}."
                     ) from None
                 time.sleep(0.02)
 
@@ -175,7 +175,7 @@ def write_private(path: Path, content: str) -> None:
         raise
 
 
-def _owner_in_words(descriptor: int) -> str:
+def _describe_owner(descriptor: int) -> str:
     try:
         content = json.loads(os.pread(descriptor, 1000, 0))
     except json.JSONDecodeError:  # the owner has the lock but has not written its pid yet

@@ -33,7 +33,7 @@ async def create_cluster(placement: Placement, password: str, folder: DataFolder
     home, data = placement.home, placement.data
     work = home / f"{data.name}.partial-{secrets.token_hex(4)}"
     cluster, password_file = work / "data", work / "password"
-    _clear_interrupted(home, data.name)
+    _delete_partial_clusters(home, data.name)
     try:
         work.mkdir(mode=0o700)
         cluster.mkdir(mode=0o700)
@@ -50,7 +50,7 @@ async def create_cluster(placement: Placement, password: str, folder: DataFolder
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _clear_interrupted(home: Path, name: str) -> None:
+def _delete_partial_clusters(home: Path, name: str) -> None:
     for old in home.glob(f"{name}.partial-*"):
         # Left over from a killed initdb. Its last process may still be writing; the next start removes the rest.
         shutil.rmtree(old, ignore_errors=True)
@@ -83,12 +83,12 @@ async def stop_postmaster(data: Path) -> None:
         return
     program, _, arguments = command_line(pid).partition(" ")
     if Path(program).name == "postgres" and f"-D {data} " in arguments:
-        await stop_stranger(identity, signal.SIGINT, patience=15.0)
+        await stop_foreign_process(identity, signal.SIGINT, timeout_seconds=15.0)
         return
-    _take_over(pid_file, lines)
+    _replace_pid(pid_file, lines)
 
 
-def _take_over(pid_file: Path, lines: list[str]) -> None:
+def _replace_pid(pid_file: Path, lines: list[str]) -> None:
     """Replace a pid that the system has reused with our own.
 
     PostgreSQL refuses to start while that process exists, unless it is the server's parent. The file must stay: its
@@ -190,18 +190,18 @@ class EmbeddedPostgres(EmbeddedEngine):
             port = self._port.choose()
             argv: list[str | Path] = [placement.binaries.postgres, "-D", placement.data, "-p", str(port), *settings]
             self._process.start(Command(argv, ENVIRONMENT, account=placement.account))
-            if await self._answers(port, deadline):
+            if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return
-            said = self._process.log_tail()
+            log_tail = self._process.log_tail()
             # Backends of a killed server soon notice that the postmaster has exited, and exit too.
-            orphans_leave = "pre-existing shared memory block" in said
-            port_was_taken = "Address already in use" in said
+            orphans_leave = "pre-existing shared memory block" in log_tail
+            port_was_taken = "Address already in use" in log_tail
             if time.monotonic() > deadline or not (orphans_leave or port_was_taken):
-                raise EngineError(f"PostgreSQL exited during startup (exit {self._process.returncode}):\n{said}")
+                raise EngineError(f"PostgreSQL exited during startup (exit {self._process.returncode}):\n{log_tail}")
             await asyncio.sleep(0.25)
 
-    async def _answers(self, port: int, deadline: float) -> bool:
+    async def _wait_until_ready(self, port: int, deadline: float) -> bool:
         """Wait until a query succeeds; return False if the server exits first."""
         url = self._url("postgres", port)
         while self._process.returncode is None:
@@ -221,11 +221,11 @@ class EmbeddedPostgres(EmbeddedEngine):
 
     async def _prepare_database(self) -> None:
         try:
-            await self._make_database()
+            await self._create_database()
         except psycopg.Error as error:
             raise EngineError(f"Cannot prepare the database {DATABASE}: {error}") from error
 
-    async def _make_database(self) -> None:
+    async def _create_database(self) -> None:
         admin = self._url("postgres", self._port.number)
         async with await psycopg.AsyncConnection.connect(admin, autocommit=True) as connection:
             found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])

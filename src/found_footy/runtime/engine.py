@@ -109,16 +109,16 @@ class StickyPort:
         if self._port is not None:
             require_free(self._port)
             return self._port
-        remembered = self._remembered()
+        remembered = self._read_last_port()
         return remembered if remembered is not None and is_free(remembered) else free_port()
 
     def keep(self, port: int) -> None:
         """Fix the port for this run, and prefer it for the next one."""
         self._port = port
-        if port != self._remembered():
+        if port != self._read_last_port():
             write_private(self._memory, f"{port}\n")
 
-    def _remembered(self) -> int | None:
+    def _read_last_port(self) -> int | None:
         try:
             return int(self._memory.read_text())
         except (FileNotFoundError, ValueError):

@@ -31,7 +31,7 @@ import httpcore
 import httpx
 
 from found_footy.runtime.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, system_resolve
-from found_footy.runtime.http_exchanges import note_exchange
+from found_footy.runtime.http_exchanges import record_exchange
 from found_footy.runtime.retry import Deadline
 from found_footy.text import clean_text
 from found_footy.version import VERSION
@@ -446,7 +446,7 @@ class HttpClient:
                 failure = error.detail
                 raise
             finally:
-                note_exchange(
+                record_exchange(
                     request.method,
                     str(request.url),
                     time.monotonic() - began,

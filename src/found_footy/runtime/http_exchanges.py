@@ -24,7 +24,7 @@ MAX_BODY_BYTES = 64 * 1024
 MASK = "***"
 
 SECRET_PARAMETERS = frozenset({"token", "key", "apikey", "api_key", "access_token", "password", "secret", "sig"})
-KEPT_HEADERS = (
+RECORDED_HEADERS = (
     "content-type",
     "content-length",
     "date",
@@ -57,18 +57,18 @@ class Exchange:
     """Error, if there was no response."""
 
     @property
-    def asked(self) -> str:
+    def request_line(self) -> str:
         return f"{self.method} {self.url}"
 
     @property
-    def answered(self) -> str:
+    def response_line(self) -> str:
         if self.status is None:
             return f"{self.error or 'no answer'}, {self.seconds:.1f} s"
         return f"HTTP {self.status}, {self.size} bytes, {self.seconds:.1f} s"
 
     @property
     def summary(self) -> str:
-        return f"{self.asked} -> {self.answered}"
+        return f"{self.request_line} -> {self.response_line}"
 
 
 _recording: ContextVar[deque[Exchange] | None] = ContextVar("recorded_exchanges", default=None)
@@ -85,14 +85,14 @@ def record_exchanges() -> Iterator[deque[Exchange]]:
         _recording.reset(token)
 
 
-def decisive(exchanges: Iterable[Exchange]) -> Exchange | None:
+def decisive_exchange(exchanges: Iterable[Exchange]) -> Exchange | None:
     """Return the exchange that explains an error: the last one without a good response, otherwise the last one."""
     made = list(exchanges)
     bad = [each for each in made if each.status is None or each.status >= 400]
     return bad[-1] if bad else made[-1] if made else None
 
 
-def note_exchange(
+def record_exchange(
     method: str,
     url: str,
     seconds: float,
@@ -105,7 +105,7 @@ def note_exchange(
     exchanges = _recording.get()
     if exchanges is None:
         return
-    kept = None if headers is None else {name.lower(): value for name, value in headers.items() if _is_kept(name)}
+    kept = None if headers is None else {name.lower(): value for name, value in headers.items() if _is_recorded(name)}
     exchanges.append(
         Exchange(method, mask_credentials(url), seconds, status, kept, body[:MAX_BODY_BYTES], len(body), error)
     )
@@ -125,6 +125,6 @@ def mask_credentials(url: str) -> str:
     return f"{host}{parts.path}" + (f"?{urlencode(query, safe=',*:')}" if query else "")
 
 
-def _is_kept(name: str) -> bool:
+def _is_recorded(name: str) -> bool:
     lower = name.lower()
-    return any(lower.startswith(kept) if kept.endswith("-") else lower == kept for kept in KEPT_HEADERS)
+    return any(lower.startswith(kept) if kept.endswith("-") else lower == kept for kept in RECORDED_HEADERS)

@@ -22,7 +22,7 @@ UNACKNOWLEDGED_MS = 60_000
 # Longer than clients and proxies keep idle connections, because a request sent while the server closes one would fail.
 KEEP_ALIVE_SECONDS = 75
 HEAD_SECONDS = 30.0
-MAX_ARRIVING = 100
+MAX_INCOMPLETE_REQUESTS = 100
 """Maximum requests with incomplete headers per peer. Real clients send all headers within milliseconds."""
 
 
@@ -46,7 +46,7 @@ class HttpServer:
         self._name = name
         self._grace_seconds = grace_seconds
         self._date_header = date_header
-        self._arrivals = _Arrivals(head_seconds)
+        self._incomplete = _IncompleteRequests(head_seconds)
         self._server: _QuietServer | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -80,7 +80,7 @@ class HttpServer:
         self._port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,
-            http=partial(_TimedProtocol, self._arrivals),  # type: ignore[arg-type]
+            http=partial(_TimedProtocol, self._incomplete),  # type: ignore[arg-type]
             # The application decides which proxies to trust.
             proxy_headers=False,
             log_config=None,
@@ -130,7 +130,7 @@ class HttpServer:
             task.cancel()
 
 
-class _Arrivals:
+class _IncompleteRequests:
     """Counts requests with incomplete headers by peer."""
 
     def __init__(self, seconds: float) -> None:
@@ -139,7 +139,7 @@ class _Arrivals:
 
     def begin(self, peer: str) -> bool:
         """Return False if the peer already has too many."""
-        if self._by_peer[peer] >= MAX_ARRIVING:
+        if self._by_peer[peer] >= MAX_INCOMPLETE_REQUESTS:
             return False
         self._by_peer[peer] += 1
         return True
@@ -153,9 +153,9 @@ class _Arrivals:
 class _TimedProtocol(HttpToolsProtocol):
     """Closes connections whose request headers stay incomplete; uvicorn only limits idle connections."""
 
-    def __init__(self, arrivals: _Arrivals, **options: Any) -> None:
+    def __init__(self, arrivals: _IncompleteRequests, **options: Any) -> None:
         super().__init__(**options)
-        self._arrivals = arrivals
+        self._incomplete = arrivals
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -180,8 +180,8 @@ class _TimedProtocol(HttpToolsProtocol):
         return self.client[0] if self.client else ""
 
     def _begin(self) -> None:
-        if self._arrivals.begin(self._peer):
-            self._deadline = self.loop.call_later(self._arrivals.seconds, self.transport.abort)
+        if self._incomplete.begin(self._peer):
+            self._deadline = self.loop.call_later(self._incomplete.seconds, self.transport.abort)
         else:
             self.transport.abort()
 
@@ -189,7 +189,7 @@ class _TimedProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-            self._arrivals.end(self._peer)
+            self._incomplete.end(self._peer)
 
 
 class _QuietServer(uvicorn.Server):

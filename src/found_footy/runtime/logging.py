@@ -41,7 +41,7 @@ _COLOURS = {"DEBUG": "\x1b[2m", "INFO": "\x1b[32m", "WARNING": "\x1b[33m", "ERRO
 
 def hide_secrets(text: str) -> str:
     """Mask passwords in URLs, values of secret keys, tokens and signatures."""
-    return _SECRETS.sub(_masked, _values.sub("***", text))
+    return _SECRETS.sub(_mask, _values.sub("***", text))
 
 
 _values = re.compile(r"(?!)")
@@ -55,12 +55,12 @@ def hide_values(values: Iterable[str]) -> None:
     _values = re.compile("|".join(map(re.escape, known)) or r"(?!)")
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask(found: re.Match[str]) -> str:
     kept = next((found[name] for name in ("user", "name", "token", "scheme", "query", "cookie") if found[name]), "")
     return f"{kept}***{found['at'] or ''}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape control characters, so that text cannot start a new line or change the terminal."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -93,21 +93,21 @@ class JsonFormatter(logging.Formatter):
         fields = fields_of(record)
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
-        return _escaped(json.dumps(_without_secrets(fields), ensure_ascii=False))
+        return _escape(json.dumps(_without_secrets(fields), ensure_ascii=False))
 
 
 class PrettyFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = _without_secrets(fields_of(record))
         ts, level, module, action, msg = (fields.pop(k) for k in ("ts", "level", "module", "action", "msg"))
-        ids = " ".join(f"{key}={_escaped(str(value))}" for key, value in fields.items())
-        module, action, msg = _escaped(str(module)), _escaped(str(action)), _escaped(str(msg))
+        ids = " ".join(f"{key}={_escape(str(value))}" for key, value in fields.items())
+        module, action, msg = _escape(str(module)), _escape(str(action)), _escape(str(msg))
         colour = _COLOURS.get(level, "")
         line = f"{ts[11:23]} {colour}{level:<7}\x1b[0m {module} \x1b[1m{action}\x1b[0m {msg} \x1b[2m{ids}\x1b[0m"
         if record.exc_info:
             # Indented, so that an error message cannot imitate a log line.
             trace = hide_secrets(self.formatException(record.exc_info)).split("\n")
-            line += "".join(f"\n    {_escaped(each)}" for each in trace)
+            line += "".join(f"\n    {_escape(each)}" for each in trace)
         return line
 
 

@@ -87,7 +87,7 @@ def shared_folder() -> Path:
 def _shared_copy(packaged: Binaries) -> Binaries:
     shared = shared_folder()
     copy = shared / _copy_name()
-    with _alone_in(shared):
+    with _exclusive_lock(shared):
         if not copy.exists():
             partial = copy.with_name(f"{copy.name}.partial")
             if partial.exists():  # left over from an interrupted copy
@@ -119,7 +119,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def _exclusive_lock(folder: Path) -> Iterator[None]:
     """Hold an exclusive lock on the folder itself, which leaves no lock file behind."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -160,7 +160,7 @@ def outside_home(folder: DataFolder) -> Path:
     return SHARED_FOLDER / f"data-{digest}"
 
 
-def place(folder: DataFolder) -> Placement:
+def choose_placement(folder: DataFolder) -> Placement:
     """Choose the location and create the home."""
     inside = inside_home(folder)
     inside.mkdir(mode=0o700, exist_ok=True)
@@ -171,7 +171,7 @@ def place(folder: DataFolder) -> Placement:
     if home != inside:
         shared_folder()
         home.mkdir(exist_ok=True)
-        write_private(_note(folder), f"{home}\n")
+        write_private(_location_file(folder), f"{home}\n")
     home.chmod(0o711)  # the account can pass through; only root can list and change it
     placement = Placement(home, account, binaries_for(account))
     if not can_enter(account, [home]):
@@ -201,7 +201,7 @@ def _home_and_account(folder: DataFolder) -> tuple[Path, Account]:
 
 def _check_not_moved(folder: DataFolder, home: Path) -> None:
     try:
-        noted = Path(_note(folder).read_text().strip())
+        noted = Path(_location_file(folder).read_text().strip())
     except FileNotFoundError:
         return
     if not _was_initialised(folder):
@@ -209,8 +209,8 @@ def _check_not_moved(folder: DataFolder, home: Path) -> None:
     if noted != home:
         raise EngineError(
             f"The database of {folder.path} is in {noted}, named after the folder's former path. "
-            f"Move it to {outside_home(folder)} and write that path into {_note(folder)}, "
-            f"or delete {_note(folder)} to start with an empty database."
+            f"Move it to {outside_home(folder)} and write that path into {_location_file(folder)}, "
+            f"or delete {_location_file(folder)} to start with an empty database."
         )
     if not (home / _MAJOR_VERSION).exists():
         raise EngineError(
@@ -223,5 +223,5 @@ def _was_initialised(folder: DataFolder) -> bool:
     return (inside_home(folder) / "port").exists()  # written after the first successful start
 
 
-def _note(folder: DataFolder) -> Path:
+def _location_file(folder: DataFolder) -> Path:
     return inside_home(folder) / "location"

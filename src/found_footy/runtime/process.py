@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 _SHIM = Path(__file__).with_name("launch.py")
 _LOG_LIMIT_BYTES = 5_000_000
-_LOG_LOOK_SECONDS = 60.0
+_LOG_CHECK_SECONDS = 60.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 StopPlan = Sequence[tuple[signal.Signals, float]]
@@ -59,7 +59,7 @@ class ManagedProcess:
         self._record_file = folder.run / f"{name}.pid"
         self._stop_plan = stop_plan
         self._popen: subprocess.Popen[bytes] | None = None
-        self._unburied: subprocess.Popen[bytes] | None = None
+        self._group_to_clean_up: subprocess.Popen[bytes] | None = None
         self._log_start = 0
 
     @property
@@ -75,8 +75,8 @@ class ManagedProcess:
     def start(self, command: Command) -> None:
         """Start the command. `returncode` is set once it exits."""
         self.require_stopped()
-        if self._unburied is not None:
-            self._bury(self._unburied)
+        if self._group_to_clean_up is not None:
+            self._kill_group_leftovers(self._group_to_clean_up)
         self._rotate_log()
         account = command.account
         uid, gid = (account.uid, account.gid) if account is not None else (-1, -1)
@@ -87,7 +87,7 @@ class ManagedProcess:
             self._popen = self._spawn([*shim, "--", *map(str, command.argv)], command)
         except OSError as error:
             raise EngineError(f"Cannot start {self.name}: {error.strerror}.") from error
-        self._unburied = self._popen
+        self._group_to_clean_up = self._popen
         self._record(self._popen.pid)
 
     def require_stopped(self) -> None:
@@ -102,14 +102,14 @@ class ManagedProcess:
         # Polling needs neither a thread per child nor a child watcher tied to an event loop.
         pause = 0.005
         popen = self._popen
-        looked = time.monotonic()
+        checked_at = time.monotonic()
         while (code := popen.poll()) is None:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.1)
-            if time.monotonic() - looked > _LOG_LOOK_SECONDS:
-                looked = time.monotonic()
+            if time.monotonic() - checked_at > _LOG_CHECK_SECONDS:
+                checked_at = time.monotonic()
                 self._trim_log()
-        self._bury(popen)
+        self._kill_group_leftovers(popen)
         return code
 
     async def stop(self) -> None:
@@ -118,12 +118,12 @@ class ManagedProcess:
         if popen is None:
             return
         try:
-            for number, patience in self._stop_plan:
+            for number, timeout_seconds in self._stop_plan:
                 if popen.poll() is not None:
                     break
                 popen.send_signal(number)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.wait(), patience)
+                    await asyncio.wait_for(self.wait(), timeout_seconds)
         finally:  # also on cancellation, so that nothing keeps running
             if popen.poll() is None:
                 logger.warning(
@@ -131,7 +131,7 @@ class ManagedProcess:
                 )
                 popen.kill()
                 popen.wait()
-            self._bury(popen)
+            self._kill_group_leftovers(popen)
 
     def log_tail(self, lines: int = 12) -> str:
         """Return the last lines of the current run."""
@@ -181,18 +181,18 @@ class ManagedProcess:
                 extra={"action": "pid_not_saved", "child": self.name, "pid": pid},
             )
 
-    def _bury(self, popen: subprocess.Popen[bytes]) -> None:
+    def _kill_group_leftovers(self, popen: subprocess.Popen[bytes]) -> None:
         """Kill the remaining processes of its group, once per run."""
-        if self._unburied is not popen:
+        if self._group_to_clean_up is not popen:
             return
-        self._unburied = None
+        self._group_to_clean_up = None
         # macOS returns EPERM for a group of zombies.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, signal.SIGKILL)
         self._record_file.unlink(missing_ok=True)
 
 
-async def stop_leftovers(folder: DataFolder, name: str = "*", patience: float = 10.0) -> None:
+async def stop_leftovers(folder: DataFolder, name: str = "*", timeout_seconds: float = 10.0) -> None:
     """Stop recorded processes of a killed owner of the folder, after checking their identity.
 
     Without a name all are stopped, which is only safe at startup: children of the current run have records too.
@@ -207,11 +207,11 @@ async def stop_leftovers(folder: DataFolder, name: str = "*", patience: float = 
                 record_file.stem,
                 extra={"action": "leftover_stopped", "child": record_file.stem, "pid": identity.pid},
             )
-            await stop_stranger(identity, signal.Signals(content["signal"]), patience)
+            await stop_foreign_process(identity, signal.Signals(content["signal"]), timeout_seconds)
         record_file.unlink(missing_ok=True)
 
 
-async def stop_stranger(identity: ProcessIdentity, number: signal.Signals, patience: float) -> None:
+async def stop_foreign_process(identity: ProcessIdentity, number: signal.Signals, timeout_seconds: float) -> None:
     """Stop a process that is not our child: with the signal, then with SIGKILL to its group."""
     for attempt in (number, signal.SIGKILL):
         with suppress(ProcessLookupError):
@@ -219,7 +219,7 @@ async def stop_stranger(identity: ProcessIdentity, number: signal.Signals, patie
                 os.killpg(identity.pid, attempt)  # every child is started as a group leader
             else:
                 os.kill(identity.pid, attempt)
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout_seconds
         while time.monotonic() < deadline:
             if not is_running(identity):
                 return

@@ -34,9 +34,9 @@ def parse_kinds(text: str) -> tuple[WorkKind, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in set(WorkKind)]
     if unknown or not names:
-        raise ValueError(f"invalid value {(unknown or [text])[0]!r}: expected one or more of {listed(ALL_KINDS)}")
+        raise ValueError(f"invalid value {(unknown or [text])[0]!r}: expected one or more of {join_kinds(ALL_KINDS)}")
     return tuple(kind for kind in WorkKind if kind in names)
 
 
-def listed(kinds: Iterable[WorkKind]) -> str:
+def join_kinds(kinds: Iterable[WorkKind]) -> str:
     return ",".join(kinds)

@@ -45,7 +45,7 @@ class Redactor:
     def text(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(MASK, text)
-        return _FORMS.sub(_masked, text)
+        return _FORMS.sub(_mask, text)
 
     def value(self, value: Any) -> Any:
         """Redact every text inside a JSON value."""
@@ -56,6 +56,6 @@ class Redactor:
         return [self.value(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask(found: re.Match[str]) -> str:
     kept = found["user"] or found["cookie"] or found["name"] or found["scheme"] or ""
     return f"{kept}{MASK}" + ("@" if found["user"] else "")

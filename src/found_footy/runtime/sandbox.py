@@ -176,7 +176,7 @@ class Sandbox:
         try:
             await _wait_until_started(call)
             async with asyncio.timeout(limits.seconds) as clock:
-                return await _within_bytes(_receive_reply(call, progress), limits)
+                return await _enforce_total_bytes(_receive_reply(call, progress), limits)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -282,7 +282,7 @@ async def _wait_until_started(call: _Call) -> None:
         raise _ForkServerDied
 
 
-async def _within_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: SandboxLimits) -> SandboxReply:
+async def _enforce_total_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: SandboxLimits) -> SandboxReply:
     """Raises SandboxError as soon as the folders are larger than allowed: the kernel limits each file only."""
     folders = [each for each in (limits.folder, *limits.writes) if each is not None and each.is_dir()]
     if limits.total_bytes is None or not folders:
@@ -290,7 +290,7 @@ async def _within_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: Sa
     task = asyncio.create_task(receiving)
     try:
         while not (await asyncio.wait({task}, timeout=SIZE_CHECK_SECONDS))[0]:
-            if await asyncio.to_thread(_bytes_in, folders) > limits.total_bytes:
+            if await asyncio.to_thread(_disk_usage, folders) > limits.total_bytes:
                 detail = f"more than {limits.total_bytes} bytes were written"
                 raise SandboxError(SandboxEnd.TOO_MANY_BYTES, detail)
         return task.result()
@@ -299,7 +299,7 @@ async def _within_bytes(receiving: Coroutine[Any, Any, SandboxReply], limits: Sa
         await asyncio.wait({task})
 
 
-def _bytes_in(folders: Sequence[Path]) -> int:
+def _disk_usage(folders: Sequence[Path]) -> int:
     """Return the disk usage of the folders, without holes in sparse files."""
     size = 0
     for folder in folders:
@@ -317,7 +317,7 @@ async def _receive_reply(call: _Call, progress: Progress | None) -> SandboxReply
         status = await _receive_status(call)
         if status is None:
             raise _ForkServerDied from None
-        raise ended(status) from None
+        raise exit_error(status) from None
     except ValueError as error:
         raise SandboxError(SandboxEnd.INVALID_REPLY, str(error)) from None
     if (raised := _raised(reply.header)) is not None:
@@ -325,7 +325,7 @@ async def _receive_reply(call: _Call, progress: Progress | None) -> SandboxReply
     return reply
 
 
-def ended(status: int) -> SandboxError:
+def exit_error(status: int) -> SandboxError:
     """Return the error for a process that exited without a reply."""
     if status == -signal.SIGXCPU:
         return SandboxError(SandboxEnd.CPU_TIME, "CPU time exceeded")

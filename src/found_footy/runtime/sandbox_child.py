@@ -202,8 +202,8 @@ def _describe(error: BaseException) -> dict[str, str]:
 class SocketGuard:
     """Applies the address policy to every connection of this process, for libraries with their own networking.
 
-    Names are checked on resolution, which gives refusals a reason. The address of each connection is checked too, so that
-    the policy cannot be bypassed. Without a policy, every connection is refused.
+    Names are checked on resolution, which gives refusals a reason. The address of each connection is checked too, so
+    that the policy cannot be bypassed. Without a policy, every connection is refused.
     """
 
     def __init__(self, policy: AddressPolicy | None) -> None:

@@ -27,7 +27,7 @@ from found_footy.runtime.process_table import ProcessIdentity, identify, is_runn
 PREFIX = "worker-"
 GRACE_SECONDS = 20.0
 """A healthy worker finishes within this time; a hanging one never does."""
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 DRAIN_SIGNAL = signal.SIGUSR1
 
 
@@ -41,9 +41,9 @@ class LocalWorkers:
         if not workers:
             return "no workers are running on this machine"
         _send(signal.SIGTERM, workers)
-        hanging = await _still_there(workers, self._grace)
+        hanging = await _wait_for_exit(workers, self._grace)
         _send(signal.SIGKILL, hanging)
-        left = await _still_there(hanging, 5.0)
+        left = await _wait_for_exit(hanging, 5.0)
         if left:
             pids = ", ".join(str(worker.pid) for worker in left)
             raise EngineError(f"cannot stop the workers with pids {pids}")
@@ -64,14 +64,14 @@ def _send(number: signal.Signals, workers: Iterable[ProcessIdentity]) -> None:
                 os.kill(worker.pid, number)
 
 
-async def _still_there(workers: list[ProcessIdentity], seconds: float) -> list[ProcessIdentity]:
+async def _wait_for_exit(workers: list[ProcessIdentity], seconds: float) -> list[ProcessIdentity]:
     """Poll for the workers to exit, because they are children of another process."""
     left = workers
-    for _ in range(max(1, round(seconds / LOOK_SECONDS))):
+    for _ in range(max(1, round(seconds / POLL_SECONDS))):
         left = [each for each in left if is_running(each)]
         if not left:
             break
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
     return left
 
 
@@ -83,16 +83,16 @@ class Backoff:
     """Exponential backoff up to a ceiling, reset after a long enough run."""
 
     first_seconds: float = 0.5
-    ceiling_seconds: float = 30.0
-    good_life_seconds: float = 60.0
+    max_seconds: float = 30.0
+    reset_after_seconds: float = 60.0
     _next: float = 0.0
 
-    def after(self, lived_seconds: float) -> float:
+    def after(self, uptime_seconds: float) -> float:
         """Return the delay after a run of this length."""
-        if lived_seconds >= self.good_life_seconds or self._next == 0.0:
+        if uptime_seconds >= self.reset_after_seconds or self._next == 0.0:
             self._next = self.first_seconds
         pause = self._next
-        self._next = min(pause * 2, self.ceiling_seconds)
+        self._next = min(pause * 2, self.max_seconds)
         return pause
 
 
@@ -179,19 +179,24 @@ class Child:
     async def _keep_running(self) -> None:
         while True:
             code = await self._unit.wait()
-            lived = time.monotonic() - self._started_at
+            uptime = time.monotonic() - self._started_at
             logger.error(
                 "%s exited with code %d",
                 self.name,
                 code,
-                extra={"action": "child_died", "child": self.name, "exit_code": code, "lived_seconds": round(lived, 1)},
+                extra={
+                    "action": "child_died",
+                    "child": self.name,
+                    "exit_code": code,
+                    "lived_seconds": round(uptime, 1),
+                },
             )
             self._enter(ChildState.RESTARTING)
-            await self._bring_back(lived)
+            await self._restart(uptime)
 
-    async def _bring_back(self, lived: float) -> None:
+    async def _restart(self, uptime: float) -> None:
         while True:
-            pause = self._backoff.after(lived)
+            pause = self._backoff.after(uptime)
             await asyncio.sleep(pause)
             try:
                 await self._unit.start()
@@ -205,7 +210,7 @@ class Child:
                     error,
                     extra={"action": "child_restart_failed", "child": self.name, "paused_seconds": pause},
                 )
-                lived = 0.0
+                uptime = 0.0
                 continue
             self.restarts += 1
             self._started_at = time.monotonic()
@@ -308,7 +313,7 @@ class Supervisor:
         self, folder: DataFolder, engines: Sequence[Engine], environment: Mapping[str, str] | None = None
     ) -> None:
         self._folder = folder
-        self._given_environment = dict(environment or {})
+        self._external_environment = dict(environment or {})
         self._engines = [(engine, Child(engine, self._publish)) for engine in engines]
         self._workers: dict[str, Child] = {}
         self._starting: set[asyncio.Task[None]] = set()
@@ -327,7 +332,7 @@ class Supervisor:
     def environment(self) -> dict[str, str]:
         """Settings of the engines for workers and other processes. Complete once the engines have started."""
         own = [engine.environment() for engine, _ in self._engines]
-        return {**self._given_environment, **{name: value for part in own for name, value in part.items()}}
+        return {**self._external_environment, **{name: value for part in own for name, value in part.items()}}
 
     async def start_engines(self) -> None:
         """Start all engines concurrently. If one fails, the others are stopped and its error is raised."""

@@ -22,7 +22,7 @@ from found_footy.runtime.embedded_temporal import EmbeddedTemporal
 from found_footy.runtime.embedded_valkey import EmbeddedValkey
 from found_footy.runtime.engine import Engine, free_port, is_free
 from found_footy.runtime.http_server import HttpServer
-from found_footy.runtime.queues import LIVE_KINDS, WorkKind, listed
+from found_footy.runtime.queues import LIVE_KINDS, WorkKind, join_kinds
 from found_footy.runtime.supervisor import Supervisor, WorkerSpec
 from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage.migrations import migrate
@@ -90,23 +90,23 @@ async def run_system(
     folder = DataFolder(settings.data_dir)
     with folder.lock():
         engines: list[Engine] = []
-        elsewhere: dict[str, str] = {}
+        external: dict[str, str] = {}
         if settings.database_url is None:
             engines.append(EmbeddedPostgres(folder))
         else:
-            elsewhere["DATABASE_URL"] = settings.database_url.get_secret_value()
+            external["DATABASE_URL"] = settings.database_url.get_secret_value()
         if settings.temporal_address is None:
             engines.append(EmbeddedTemporal(folder, ui_port=settings.temporal_ui_port))
         else:
-            elsewhere["TEMPORAL_ADDRESS"] = settings.temporal_address
+            external["TEMPORAL_ADDRESS"] = settings.temporal_address
         if settings.redis_url is None:
             engines.append(EmbeddedValkey(folder))
         else:
-            elsewhere["REDIS_URL"] = settings.redis_url.get_secret_value()
+            external["REDIS_URL"] = settings.redis_url.get_secret_value()
         if browser and settings.browser_url is not None:
             # For commands such as `footy browser check`, which read it from the runtime file.
-            elsewhere["BROWSER_URL"] = settings.browser_url
-        async with Supervisor(folder, engines, elsewhere) as supervisor:
+            external["BROWSER_URL"] = settings.browser_url
+        async with Supervisor(folder, engines, external) as supervisor:
             await supervisor.start_engines()
             found = supervisor.environment
             settings = settings.model_copy(
@@ -138,7 +138,7 @@ def worker_specs(settings: Settings) -> list[WorkerSpec]:
 
 
 def live_worker(settings: Settings, number: int) -> WorkerSpec:
-    command = [FOOTY, "worker", "--queues", listed(LIVE_KINDS)]
+    command = [FOOTY, "worker", "--queues", join_kinds(LIVE_KINDS)]
     return WorkerSpec(f"worker-{number}", command, environment_of(settings))
 
 

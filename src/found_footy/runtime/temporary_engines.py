@@ -27,19 +27,19 @@ from found_footy.runtime.temporal import EVENT_ID, connect_temporal, ensure_name
 from found_footy.storage.migrations import migrate
 
 PREFIX = "replay-"
-KEPT = timedelta(days=1)
+WORKFLOW_RETENTION = timedelta(days=1)
 READY_SECONDS = 15.0
 
 
 @contextmanager
-def throw_away_folder(below: Path) -> Iterator[Path]:
+def temporary_folder(below: Path) -> Iterator[Path]:
     """Create a temporary folder beside the engines' data, where there is enough space."""
     below.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=below) as folder:
         yield Path(folder).absolute()
 
 
-async def clear_left_overs(below: Path) -> None:
+async def delete_leftovers(below: Path) -> None:
     """Delete the folders of killed replays. Running replays hold the lock of their folder."""
     for path in await asyncio.to_thread(lambda: [*below.glob(f"{PREFIX}*/")]):
         folder = DataFolder(path)
@@ -52,7 +52,7 @@ async def clear_left_overs(below: Path) -> None:
 
 
 @asynccontextmanager
-async def throw_away_engines(settings: Settings) -> AsyncIterator[tuple[Settings, Client]]:
+async def temporary_engines(settings: Settings) -> AsyncIterator[tuple[Settings, Client]]:
     """Yield settings with the engines' addresses, and a client for the replay's own namespace."""
     folder = DataFolder(settings.data_dir)
     with folder.lock():
@@ -69,7 +69,7 @@ async def throw_away_engines(settings: Settings) -> AsyncIterator[tuple[Settings
                     }
                 )
                 await migrate(found["DATABASE_URL"])
-                yield settings, await _in_namespace(settings)
+                yield settings, await _connect_to_namespace(settings)
         finally:
             await _destroy(engines)
 
@@ -88,10 +88,10 @@ async def _destroy(engines: Engines) -> None:
     await valkey.destroy()
 
 
-async def _in_namespace(settings: Settings) -> Client:
+async def _connect_to_namespace(settings: Settings) -> Client:
     name = settings.temporal_namespace
     client = await connect_temporal(settings)
-    await ensure_namespace(client, KEPT)
+    await ensure_namespace(client, WORKFLOW_RETENTION)
     attribute = {EVENT_ID.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD}
     try:
         await client.operator_service.add_search_attributes(

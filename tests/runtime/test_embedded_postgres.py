@@ -17,7 +17,7 @@ from found_footy.runtime.accounts import Account, unprivileged_account
 from found_footy.runtime.data_folder import DataFolder
 from found_footy.runtime.embedded_postgres import EmbeddedPostgres
 from found_footy.runtime.engine import free_port
-from found_footy.runtime.postgres_install import inside_home, outside_home, place
+from found_footy.runtime.postgres_install import choose_placement, inside_home, outside_home
 from found_footy.runtime.process_table import command_line
 from tests.runtime.engine_helpers import eventually, exists, listener, owner_process, query
 

@@ -90,7 +90,7 @@ class PostgresUnexpectedAnswers:
             "at": at,
             "error_class": error.kind,
             "message": shorten(clean(str(error))),
-            "request": clean(exchange.asked)[:MAX_REQUEST],
+            "request": clean(exchange.request_line)[:MAX_REQUEST],
             "status": exchange.status,
             "headers": Jsonb({key: clean(value) for key, value in (exchange.headers or {}).items()}),
             "body": _cut(clean(exchange.body[:MAX_BODY_BYTES].decode("utf-8", "replace")), MAX_BODY_BYTES),

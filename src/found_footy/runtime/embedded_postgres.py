@@ -18,8 +18,8 @@ from psycopg import sql
 from found_footy.errors import EngineError
 from found_footy.runtime.data_folder import DataFolder, write_private
 from found_footy.runtime.engine import HOST, EmbeddedEngine
-from found_footy.runtime.postgres_install import Placement, all_homes, inside_home, place
-from found_footy.runtime.process import Command, ManagedProcess, stop_stranger
+from found_footy.runtime.postgres_install import Placement, all_homes, choose_placement, inside_home
+from found_footy.runtime.process import Command, ManagedProcess, stop_foreign_process
 from found_footy.runtime.process_table import command_line, identify
 
 SUPERUSER = "footy"
@@ -157,7 +157,7 @@ class EmbeddedPostgres(EmbeddedEngine):
 
     async def _start(self) -> Path:
         """Create cluster and database if missing, and return when a query succeeds."""
-        placement = await asyncio.to_thread(place, self._folder)
+        placement = await asyncio.to_thread(choose_placement, self._folder)
         await stop_postmaster(placement.data)
         await self._prepare_cluster(placement)
         await self._start_server(placement)

@@ -74,7 +74,7 @@ class EmbeddedTemporal(EmbeddedEngine):
             if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return self._home
-            said = self._process.log_tail()
+            log_tail = self._process.log_tail()
             # The server also opens random ports, any of which may be taken by another process.
             if time.monotonic() > deadline or "address already in use" not in log_tail:
                 raise EngineError(f"Temporal exited during startup (exit {self._process.returncode}):\n{log_tail}")

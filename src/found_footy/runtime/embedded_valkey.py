@@ -87,10 +87,10 @@ class EmbeddedValkey(EmbeddedEngine):
             if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return self._home
-            said = self._process.log_tail()
-            port_was_taken = "Address already in use" in said
-            if time.monotonic() > deadline or not (port_was_taken or self._put_aside_unreadable(said)):
-                raise EngineError(f"Valkey exited during startup (exit {self._process.returncode}):\n{said}")
+            log_tail = self._process.log_tail()
+            port_was_taken = "Address already in use" in log_tail
+            if time.monotonic() > deadline or not (port_was_taken or self._set_aside_unreadable_data(log_tail)):
+                raise EngineError(f"Valkey exited during startup (exit {self._process.returncode}):\n{log_tail}")
 
     def _prepare_home(self) -> None:
         self._home.mkdir(mode=0o700, exist_ok=True)
@@ -98,7 +98,7 @@ class EmbeddedValkey(EmbeddedEngine):
             write_private(self._password_file, secrets.token_urlsafe(24) + "\n")
         self._password = self._password_file.read_text().strip()
 
-    async def _answers(self, port: int, deadline: float) -> bool:
+    async def _wait_until_ready(self, port: int, deadline: float) -> bool:
         """Wait until the server is ready; return False if it exits first."""
         while self._process.returncode is None:
             client = Redis(

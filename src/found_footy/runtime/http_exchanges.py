@@ -1,6 +1,6 @@
 """Records the HTTP exchanges of one operation, for live checks and bug reports.
 
-`runtime.http` calls `note_exchange`. Exchanges are recorded only inside a block:
+`runtime.http` calls `record_exchange`. Exchanges are recorded only inside a block:
 
     with record_exchanges() as exchanges:
         await source.search(query, since)

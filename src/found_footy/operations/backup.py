@@ -23,7 +23,7 @@ from typing import Any
 
 from psycopg import sql
 
-from found_footy.errors import BackupBroken, NotFound, ObjectMissing, OrderRefused
+from found_footy.errors import ArgumentsRejected, BackupBroken, NotFound, ObjectMissing
 from found_footy.runtime.clock import utc_now
 from found_footy.storage.connections import MIGRATION_SECONDS, connect
 from found_footy.storage.migrations import DOCUMENTS, migrate, migrations

@@ -35,7 +35,7 @@ from found_footy.recordings.outcome import (
 from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
 from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
 from found_footy.runtime.clock import utc_now
-from found_footy.runtime.temporary_engines import clear_left_overs, throw_away_engines, throw_away_folder
+from found_footy.runtime.temporary_engines import delete_leftovers, temporary_engines, temporary_folder
 from found_footy.storage.objects.backend import ObjectStore
 
 Documents = Sequence[Mapping[str, Any]]

@@ -140,7 +140,7 @@ class DataFolder:
                     ) from None
                 time.sleep(0.02)
 
-    def _note_owner(self, descriptor: int) -> None:
+    def _write_owner(self, descriptor: int) -> None:
         since = utc_now().isoformat(timespec="seconds")
         content = json.dumps({"pid": os.getpid(), "since": since}) + "\n"
         os.ftruncate(descriptor, 0)

@@ -34,9 +34,9 @@ from found_footy.clips.filters import FilterRules
 from found_footy.clips.frame_selection import read_clip
 from found_footy.clips.models import (
     CandidateRef,
+    DedupPlan,
     FetchResult,
     FrameReading,
-    PoolPlan,
     PoolRef,
     SettleRequest,
     VideoRef,
@@ -260,7 +260,7 @@ async def _download(do: Activities, ledger: Ledger, event_id: str, keys: Sequenc
 
 
 async def _upload(do: Activities, ledger: Ledger, event_id: str) -> None:
-    plans: list[PoolPlan] = [
+    plans: list[DedupPlan] = [
         await ledger.run("deduplicate a pool", do.upload.deduplicate_pool, PoolRef(event_id, pool)) for pool in POOLS
     ]
     for md5 in (md5 for plan in plans for md5 in plan.publish):

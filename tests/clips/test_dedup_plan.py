@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.clips.dedup import DedupCandidate, Duplicate, DuplicatePair, plan_dedup
+from found_footy.clips.dedup import DedupCandidate, DuplicatePair, plan_dedup
+from found_footy.clips.models import Duplicate
 
 
 def video(name: str, duration: float = 10, size: int = 100) -> DedupCandidate:
@@ -67,5 +68,5 @@ def test_offsets_agree_with_where_each_clip_starts(data: st.DataObject) -> None:
     result = plan_dedup(videos, pairs)
     assert len(result.stays) == 1
     for copy in result.copies:
-        assert copy.offset == starts[copy.id] - starts[copy.of]
+        assert copy.offset == starts[copy.md5] - starts[copy.of]
     assert plan_dedup(videos, pairs, result.copies) == result, "settled twice is settled once"

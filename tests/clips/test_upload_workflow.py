@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from found_footy.clips import workflow as upload
 from found_footy.clips.activities import UploadActivities
-from found_footy.clips.models import PoolPlan, PoolRef, SettleRequest, VideoRef, upload_workflow_id
+from found_footy.clips.models import DedupPlan, PoolRef, SettleRequest, VideoRef, upload_workflow_id
 from found_footy.clips.workflow import UploadWorkflow, upload_starter
 from found_footy.discovery.models import SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
@@ -30,11 +30,11 @@ class World:
         self.settled = asyncio.Event()
         self.gate: asyncio.Event | None = None
 
-    async def deduplicate(self, order: PoolRef) -> PoolPlan:
+    async def deduplicate(self, order: PoolRef) -> DedupPlan:
         if self.fail_pool.get(order.pool, 0):
             self.fail_pool[order.pool] -= 1
             raise ApplicationError("no database", non_retryable=True)
-        return PoolPlan(stays=list(self.waiting[order.pool]), publish=list(self.waiting[order.pool]))
+        return DedupPlan(stays=tuple(self.waiting[order.pool]), copies=(), publish=tuple(self.waiting[order.pool]))
 
     async def publish(self, order: VideoRef) -> None:
         self.steps.append(f"publish {order.md5}")

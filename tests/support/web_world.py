@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from pydantic import SecretStr
 
 from found_footy.app import open_web
-from found_footy.clips.dedup import DedupPlan, Duplicate
-from found_footy.clips.models import Expectation, FrameReading, Proof, clip_key
+from found_footy.clips.models import DedupPlan, Duplicate, Expectation, FrameReading, Proof, clip_key
 from found_footy.clips.store import ClipStore
 from found_footy.clips.verification import Verification, VerificationReason, VerificationStatus
 from found_footy.config import Settings

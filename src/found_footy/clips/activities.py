@@ -19,7 +19,7 @@ from temporalio import activity
 from temporalio.client import Client
 
 from found_footy.clips.common_frames import without_common
-from found_footy.clips.dedup import DedupPlan, Duplicate, find_duplicates, plan_dedup
+from found_footy.clips.dedup import find_duplicates, plan_dedup
 from found_footy.clips.downloader import build_downloader
 from found_footy.clips.filters import (
     REJECTION_BY_VERDICT,
@@ -32,12 +32,11 @@ from found_footy.clips.frame_selection import Vision, read_clip
 from found_footy.clips.models import (
     CandidateFailure,
     CandidateRef,
-    CopyOf,
+    DedupPlan,
     FetchResult,
     FrameReading,
     OutdatedQuery,
     OutdatedRejections,
-    PoolPlan,
     PoolRef,
     RejectionReason,
     ReverifyInput,
@@ -261,19 +260,15 @@ class UploadActivities:
         await self._start_or_signal_upload(order)
 
     @activity.defn
-    async def deduplicate_pool(self, order: PoolRef) -> PoolPlan:
+    async def deduplicate_pool(self, order: PoolRef) -> DedupPlan:
         common = await self._clips.common_frames()
         await self._reject_taken_down(order, common)
         pool = await self._clips.pool(order.event_id, order.pool)
         new = [video.id for video in pool.new]
         fingerprints = {name: without_common(each, common) for name, each in pool.fingerprints.items()}
         pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, fingerprints)
-        result = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
-        return PoolPlan(
-            stays=list(result.stays),
-            publish=[name for name in result.stays if name in new],
-            copies=[CopyOf(copy.id, copy.of, copy.offset, copy.mirrored) for copy in result.copies],
-        )
+        plan = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
+        return replace(plan, publish=tuple(name for name in plan.stays if name in new))
 
     async def _reject_taken_down(self, order: PoolRef, common: Hashes) -> None:
         """Reject new files of a takedown, and those that show what it withdrew."""
@@ -305,11 +300,7 @@ class UploadActivities:
 
     @activity.defn
     async def settle_event(self, order: SettleRequest) -> None:
-        settlements = [
-            DedupPlan(tuple(plan.stays), tuple(Duplicate(c.md5, c.of, c.offset, c.mirrored) for c in plan.copies))
-            for plan in order.plans
-        ]
-        settled = await self._clips.settle(order.event_id, settlements, order.at)
+        settled = await self._clips.settle(order.event_id, order.plans, order.at)
         log.info(
             f"{sum(len(plan.publish) for plan in order.plans)} new clips",
             extra={"action": "settled", "event_id": order.event_id, "settled": settled},

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from found_footy.clips.models import DedupPlan, Duplicate
 from found_footy.media.fingerprint import Fingerprint, mirrored
 from found_footy.media.hash_match import FingerprintIndex, match_many
 
@@ -101,25 +102,6 @@ class DuplicatePair:
     mirrored: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A video replaced by another, with the offset to find its moments there."""
-
-    id: str
-    of: str
-    offset: float
-    """Seconds to add to a time in this video to get the time in the one that stays."""
-    mirrored: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DedupPlan:
-    stays: tuple[str, ...]
-    """Ordered by id."""
-    copies: tuple[Duplicate, ...]
-    """Videos replaced now, and earlier copies whose winner is replaced now. Ordered by id."""
-
-
 def plan_dedup(
     videos: Iterable[DedupCandidate], pairs: Sequence[DuplicatePair], earlier: Iterable[Duplicate] = ()
 ) -> DedupPlan:
@@ -131,7 +113,7 @@ def plan_dedup(
         now |= _copies(cluster, edges)
     for copy in earlier:
         if (winner := now.get(copy.of)) is not None:
-            now[copy.id] = Duplicate(copy.id, winner.of, copy.offset + winner.offset, copy.mirrored ^ winner.mirrored)
+            now[copy.md5] = Duplicate(copy.md5, winner.of, copy.offset + winner.offset, copy.mirrored ^ winner.mirrored)
     return DedupPlan(
         stays=tuple(sorted(cluster.best.id for cluster in found)),
         copies=tuple(now[name] for name in sorted(now)),

@@ -454,23 +454,29 @@ class PoolRef:
 
 
 @dataclass(frozen=True)
-class CopyOf:
+class Duplicate:
+    """A video replaced by another, with the offset to find its moments there."""
+
     md5: str
     of: str
     offset: float
+    """Seconds to add to a time in this video to get the time in the one that stays."""
     mirrored: bool = False
 
 
 @dataclass(frozen=True)
-class PoolPlan:
-    stays: list[str] = field(default_factory=list)
-    publish: list[str] = field(default_factory=list)
+class DedupPlan:
+    """Result of deduplicating one pool. Videos are ordered by their MD5."""
+
+    stays: tuple[str, ...]
+    copies: tuple[Duplicate, ...]
+    """Videos replaced now, and earlier copies whose winner is replaced now."""
+    publish: tuple[str, ...] = ()
     """Members of `stays` that are not published yet."""
-    copies: list[CopyOf] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class SettleRequest:
     event_id: str
-    plans: list[PoolPlan]
+    plans: list[DedupPlan]
     at: datetime

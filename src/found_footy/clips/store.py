@@ -11,8 +11,8 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from found_footy.clips.common_frames import COMMON_FIXTURES, MAX_SIGHTINGS, pictures
-from found_footy.clips.dedup import DedupCandidate, DedupPlan, Duplicate
-from found_footy.clips.models import REVERIFIABLE, Proof, PublishedVideo, RejectionReason
+from found_footy.clips.dedup import DedupCandidate
+from found_footy.clips.models import REVERIFIABLE, DedupPlan, Duplicate, Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
 from found_footy.clips.verification import Verification, VerificationStatus
 from found_footy.discovery.models import Post, SearchProgress, SourceReport, TargetGoal, TeamRef
@@ -127,7 +127,7 @@ def verification_row(verification: Verification | None) -> Row:
 
 def duplicate_row(duplicate: Duplicate) -> Row:
     return {
-        "md5": duplicate.id,
+        "md5": duplicate.md5,
         "of": duplicate.of,
         "offset_seconds": duplicate.offset,
         "mirrored": duplicate.mirrored,
@@ -325,8 +325,10 @@ class ClipStore:
                 return False
             before = {row["md5"]: row for row in await fetch(connection, SQL["videos_to_settle"], {"id": event_id})}
             # A takedown may have withdrawn clips since the plan was made.
-            copies = [copy for plan in plans for copy in plan.copies if copy.id in before and copy.of in before]
-            orphans = {copy.id for plan in plans for copy in plan.copies if copy.id in before and copy.of not in before}
+            copies = [copy for plan in plans for copy in plan.copies if copy.md5 in before and copy.of in before]
+            orphans = {
+                copy.md5 for plan in plans for copy in plan.copies if copy.md5 in before and copy.of not in before
+            }
             if copies:
                 duplicates = Jsonb([duplicate_row(copy) for copy in copies])
                 await fetch(connection, SQL["replace"], {"id": event_id, "rows": duplicates})
@@ -334,7 +336,7 @@ class ClipStore:
             stays |= {name for name in orphans if before[name]["state"] == "kept"}
             kept, changed = await save_ranks(connection, event_id, before, stays, now, always=bool(copies))
             published = [_published(goal, before[row["md5"]], row["rank"]) for row in kept]
-            replaced = {copy.id: copy.of for copy in copies if before[copy.id]["state"] == "kept"}
+            replaced = {copy.md5: copy.of for copy in copies if before[copy.md5]["state"] == "kept"}
             await append_outbox(
                 connection,
                 [

@@ -22,12 +22,12 @@ with workflow.unsafe.imports_passed_through():
     from found_footy.clips.models import (
         CandidateFailure,
         CandidateRef,
+        DedupPlan,
         DownloadInput,
         DownloadResult,
         FetchResult,
         OutdatedQuery,
         OutdatedRejections,
-        PoolPlan,
         PoolRef,
         ReverifyInput,
         SettleRequest,
@@ -215,7 +215,7 @@ class UploadWorkflow:
 
     async def _upload(self, event_id: str) -> None:
         # Both pools or neither: a failed pool must not count as a pool without duplicates.
-        plans: list[PoolPlan] = await asyncio.gather(
+        plans: list[DedupPlan] = await asyncio.gather(
             *(
                 run_activity(UploadActivities.deduplicate_pool, PoolRef(event_id, pool), **DEDUPLICATE.options())
                 for pool in POOLS

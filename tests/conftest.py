@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import httpx
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
@@ -45,6 +46,9 @@ os.environ.setdefault("FOOTY_FEED", "api_football")
 os.environ.setdefault("FOOTY_FXTWITTER_URL", "http://127.0.0.1:9")
 # Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
 os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
+
+# A busy machine must not fail a test; httpx gives up after 5 s unless told otherwise.
+httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0
 
 # No deadlines: an example may take its time on a busy machine. In CI the examples are always the same, so that a change
 # does not fail by chance.

@@ -699,9 +699,9 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
     from found_footy.library.search import open_search
     from found_footy.media.processor import MediaProcessor
     from found_footy.notifications.activities import open_senders
+    from found_footy.notifications.outbox import OutboxReader
     from found_footy.notifications.store import NotificationStore
     from found_footy.notifications.subscriptions import SubscriptionService
-    from found_footy.storage.outbox import OutboxReader
     from found_footy.storage.read_pool import ReadPool
     from found_footy.web.live import Hub, raise_file_limit
     from found_footy.web.response_cache import ResponseCache

@@ -19,8 +19,8 @@ from found_footy.discovery.query import team_search_names
 from found_footy.errors import NotFound, SourceRateLimited
 from found_footy.fixtures.store import FixtureStore
 from found_footy.media.fingerprint import Fingerprint
+from found_footy.notifications.outbox import SQL as OUTBOX_SQL
 from found_footy.operations.store import OperationsStore
-from found_footy.storage.outbox import SQL as OUTBOX_SQL
 from tests.support.clips import (
     GOAL,
     NOW,

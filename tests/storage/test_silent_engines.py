@@ -11,14 +11,15 @@ from temporalio.service import KeepAliveConfig
 
 from found_footy.config import Settings
 from found_footy.errors import CacheUnavailable, EngineError, ObjectStoreUnavailable, StoreUnavailable
+from found_footy.notifications import outbox
+from found_footy.notifications.outbox import OutboxReader
 from found_footy.runtime import temporal
 from found_footy.runtime.embedded_postgres import _SETTINGS as EMBEDDED
 from found_footy.runtime.temporal import connect_temporal
-from found_footy.storage import outbox, postgres
+from found_footy.storage import postgres
 from found_footy.storage.connections import ANSWER_SECONDS, STATEMENT_SECONDS, connect
 from found_footy.storage.migrations import inspect
 from found_footy.storage.objects.store import open_object_store
-from found_footy.storage.outbox import OutboxReader
 from found_footy.storage.postgres import AdvisoryLock, Database
 from found_footy.storage.read_pool import ReadPool
 from found_footy.storage.redis import RedisCache

@@ -15,8 +15,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from found_footy.app import open_web
+from found_footy.notifications.outbox import OutboxReader
 from found_footy.runtime.http_server import HttpServer
-from found_footy.storage.outbox import OutboxReader
 from found_footy.web.app import create_app
 from found_footy.web.live import Hub
 from tests.support.web_world import settings_for

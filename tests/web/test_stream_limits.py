@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 
 from found_footy.errors import StoreUnavailable
-from found_footy.storage.outbox import OutboxReader
+from found_footy.notifications.outbox import OutboxReader
 from tests.runtime.engine_helpers import eventually
 from tests.support.sse import SseClient, StreamServer, stream_server
 

@@ -22,7 +22,7 @@ from found_footy.errors import LinkGone, NotFound
 from found_footy.fixtures.models import Innings, League, MatchMinute, OutboxEvent, Score, Side, Team, kind_of
 from found_footy.media.fingerprint import Fingerprint, Hashes
 from found_footy.media.probe import VideoInfo
-from found_footy.storage.outbox import append_outbox
+from found_footy.notifications.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries
 
 SQL = load_queries(__package__, "store")

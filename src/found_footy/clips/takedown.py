@@ -29,8 +29,8 @@ from found_footy.clips.store import SQL as CLIP_SQL
 from found_footy.clips.store import save_ranks
 from found_footy.errors import BadRequest, NotFound, ObjectMissing, ObjectStoreError
 from found_footy.fixtures.models import OutboxEvent
+from found_footy.notifications.outbox import append_outbox
 from found_footy.storage.objects.backend import ObjectStore
-from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 
 SQL = load_queries(__package__, "takedown")

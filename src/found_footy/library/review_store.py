@@ -29,7 +29,7 @@ from found_footy.library.review import (
 )
 from found_footy.library.store import SQL as LIBRARY_SQL
 from found_footy.library.store import clip_from_row, clip_message, source_from_row, source_message
-from found_footy.storage.outbox import append_outbox
+from found_footy.notifications.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 
 SQL = load_queries(__package__, "review_store")

@@ -52,7 +52,7 @@ from found_footy.library.stages import (
 from found_footy.library.submissions import MAX_TITLE_LENGTH
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import Keyframe, MasterVideo, SpriteSheet
-from found_footy.storage.outbox import append_outbox
+from found_footy.notifications.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, Query, fetch, load_queries, storable
 from found_footy.text import MAX_ERROR_TEXT
 

@@ -38,7 +38,7 @@ from found_footy.notifications.models import (
     TeamAndLeagueNames,
     mask_target,
 )
-from found_footy.storage.outbox import SQL as OUTBOX_SQL
+from found_footy.notifications.outbox import SQL as OUTBOX_SQL
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 from found_footy.text import shorten
 

@@ -12,13 +12,13 @@ from psycopg.types.json import Jsonb
 from found_footy.config import Settings
 from found_footy.errors import FootyError
 from found_footy.fixtures.models import OutboxEvent
+from found_footy.notifications.outbox import append_outbox
 from found_footy.operations.models import CheckKind, CheckResult, ServiceCheck, UnexpectedAnswer
 from found_footy.operations.service_checks import after_check, is_transition
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http_exchanges import MAX_BODY_BYTES, Exchange
 from found_footy.runtime.redaction import Redactor
 from found_footy.secrets import build_redactor
-from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Database, fetch, load_queries
 from found_footy.text import shorten
 

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from found_footy.feeds.models import DoubtfulPairing, Quota
 from found_footy.fixtures.models import OutboxEvent
 from found_footy.library.stages import STAGES
+from found_footy.notifications.outbox import append_outbox
 from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
 from found_footy.operations.models import (
@@ -39,7 +40,6 @@ from found_footy.operations.models import (
 )
 from found_footy.storage import redis as read
 from found_footy.storage.migrations import read_schema_state
-from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Connection, Database, fetch, load_queries
 from found_footy.storage.redis import RedisCache, load_script
 

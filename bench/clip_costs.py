@@ -1,14 +1,16 @@
-"""SQL statements and object-store calls per clip and per candidate, by step
+"""SQL statements, object-store calls, CPU seconds and bytes per goal, by step
 
 One goal with 10 posts: 5 become clips, 3 are copies of those, 2 are rejected. The activities run in this process, in
 the order of the workflows, on the real store, sources, downloader, decoder and OCR; the object store is a folder, whose
-calls are counted where an S3 server would receive requests.
+calls are counted where an S3 server would receive requests. CPU time is that of this process with the decoders and the
+database; Temporal's is part of `saturday`.
 """
 
 from __future__ import annotations
 
 import itertools
 import logging
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ from temporalio.testing import ActivityEnvironment
 from tests.support.polling import FeedSystem
 
 from bench.played import prepare
+from bench.processes import folder_size, usage_of
 from bench.table import table
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.loader import parse_scenario
@@ -130,15 +133,22 @@ class Ledger:
     runs: Counter[str] = field(default_factory=Counter)
     statements: Counter[str] = field(default_factory=Counter)
     calls: dict[str, Counter[str]] = field(default_factory=dict)
+    cpu: dict[str, float] = field(default_factory=dict)
 
     async def run(self, step: str, activity: Callable[..., Any], order: Any) -> Any:
         Statements.count = 0
         self.objects.calls = Counter()
+        before = _cpu_seconds()
         answer = await ActivityEnvironment().run(activity, order)
+        self.cpu[step] = self.cpu.get(step, 0.0) + _cpu_seconds() - before
         self.runs[step] += 1
         self.statements[step] += Statements.count
         self.calls.setdefault(step, Counter()).update(self.objects.calls)
         return answer
+
+
+def _cpu_seconds() -> float:
+    return usage_of([os.getpid()])[os.getpid()].cpu_seconds
 
 
 @dataclass(frozen=True)
@@ -214,7 +224,8 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
         closing: list[Checkable] = [media, vision, feed, knowledge, downloader, objects, cache, *sources]
         for each in closing:
             await each.aclose()
-    _report(ledger)
+    (files,) = await database.fetch(b"select sum(file_size)::bigint as bytes from videos")
+    _report(ledger, files["bytes"], folder_size(folder))
 
 
 async def _certain_goal(do: Activities) -> str:
@@ -269,24 +280,25 @@ async def _upload(do: Activities, ledger: Ledger, event_id: str) -> None:
     await ledger.run("clean up", do.upload.clean_up_upload, WorkflowRef(event_id, "upload"))
 
 
-def _report(ledger: Ledger) -> None:
+def _report(ledger: Ledger, downloaded: int, stored: int) -> None:
     names = {"put": "put", "chunks": "get", "copy": "copy", "delete": "delete", "pages": "list", "head": "head"}
     rows: list[list[object]] = []
     for step, runs in ledger.runs.items():
         calls = ledger.calls[step]
         told = ", ".join(f"{count} {names.get(name, name)}" for name, count in calls.items())
-        rows.append([step, runs, ledger.statements[step], f"{ledger.statements[step] / runs:.1f}", told or "0"])
+        each, cpu = f"{ledger.statements[step] / runs:.1f}", f"{ledger.cpu[step]:.2f}"
+        rows.append([step, runs, ledger.statements[step], each, told or "0", cpu])
     statements = ledger.statements.total()
     objects = sum(calls.total() for calls in ledger.calls.values())
-    table(["step", "times", "SQL statements", "each", "object-store calls"], rows)
+    table(["step", "times", "SQL statements", "each", "object-store calls", "CPU seconds"], rows)
     clips, posts = FATES["kept"], 10
+    totals = ((statements, 1), (objects, 1), (sum(ledger.cpu.values()), 2), (downloaded / 1e6, 2), (stored / 1e6, 2))
     print()
     table(
-        ["all of it", "SQL statements", "object-store calls"],
+        ["all of it", "SQL statements", "object-store calls", "CPU seconds", "MB downloaded", "MB stored"],
         [
-            ["one goal", statements, objects],
-            ["for each published clip", f"{statements / clips:.1f}", f"{objects / clips:.1f}"],
-            ["for each candidate", f"{statements / posts:.1f}", f"{objects / posts:.1f}"],
+            [name, *(f"{value / count:.{digits}f}" for value, digits in totals)]
+            for name, count in (("one goal", 1), ("for each published clip", clips), ("for each candidate", posts))
         ],
     )
 

@@ -61,7 +61,7 @@ RETENTION_DAYS = 1.5
 STEADY_FROM = 2
 """The third day: caches are full, and retention has deleted twice."""
 SPEED = 120.0
-DAY_SECONDS = 300.0
+DAY_SECONDS = 600.0
 """Limit of a day's matches."""
 LIBRARY_SECONDS = 90.0
 """Limit of what the library does with the day's clips."""
@@ -212,10 +212,8 @@ async def _system(folder: Path, first: Scenario) -> AsyncIterator[SoakedSystem]:
     port = free_port()
     async with AsyncExitStack() as stack:
         receiver = await stack.enter_async_context(HttpServer(_webhook(), name="the webhook"))
-        simulator = _simulator(first, port)  # of which only the addresses are used
-        await simulator.start()
-        settings = demo_settings(Settings(_env_file=None), simulator)
-        await simulator.stop()
+        async with _simulator(first, port) as simulator:  # of which only the addresses are used
+            settings = demo_settings(Settings(_env_file=None), simulator)
         settings = settings.model_copy(
             update={
                 "data_dir": folder,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import cv2
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from found_footy.clips.ocr_vision import OcrVision
 from found_footy.clips.verification import minute_of
 from found_footy.fixtures.models import Score
 from found_footy.media.models import Frame, TextLine
-from found_footy.media.ocr import OcrEngine
+from found_footy.media.ocr import OcrEngine, row_strip, scoreboard_crops
 from tests.media.pictures import filmed, grass, match_picture, noise
 
 
@@ -126,3 +128,14 @@ async def test_a_time_in_a_caption_does_not_hide_the_scoreboard(ocr_engine: OcrE
 async def test_a_filmed_screen_is_detected(ocr_engine: OcrEngine) -> None:
     film = filmed(match_picture(), moire=0.1, bezel=0.03)
     assert (await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, film)])).screen
+
+
+def test_threads_read_at_once_what_each_reads_alone(ocr_engine: OcrEngine) -> None:
+    frame = match_picture(640, 360)
+    crops = [crop.image for crop in scoreboard_crops(frame)] * 4
+    strips = [row_strip(frame, 0, top, 640, top + 30) for top in range(0, 120, 15)]
+    alone = [ocr_engine.lines(crop) for crop in crops], [ocr_engine.text(strip) for strip in strips]
+    assert alone[0][0]
+    with ThreadPoolExecutor(4) as pool:
+        lines, texts = pool.map(ocr_engine.lines, crops), pool.map(ocr_engine.text, strips)
+        assert (list(lines), list(texts)) == alone

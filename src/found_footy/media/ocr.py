@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,16 +30,17 @@ _PARAMETERS = {
 
 
 class OcrEngine:
-    """Loaded on first use, and used by one thread at a time, because calls change its state.
+    """Loaded on first use. Any number of threads may read at once, each on one processor core.
 
-    One ONNX Runtime thread is enough: a second one gains little with such small models, and on a busy processor waiting
-    for it doubles the time.
+    A second ONNX Runtime thread per call gains little with such small models, and on a busy processor waiting for it
+    doubles the time.
     """
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
         self._lock = threading.Lock()
-        self._ocr: Any = None
+        self._ocr: dict[bool, Any] = {}
+        """With and without detection, on the same models: a RapidOCR object stores the options of the last call."""
 
     def lines(self, image: NDArray[np.uint8]) -> list[TextLine]:
         """Return all texts of an image with their positions, in no particular order."""
@@ -58,17 +60,25 @@ class OcrEngine:
 
     def _call(self, image: NDArray[np.uint8], *, detect: bool) -> Any:
         with self._lock:
-            if self._ocr is None:
+            if not self._ocr:
                 self._ocr = self._build()
-            return self._ocr(image, use_det=detect, use_rec=True, use_cls=False)
+        return self._ocr[detect](image, **_options(detect))
 
-    def _build(self) -> Any:
+    def _build(self) -> dict[bool, Any]:
         try:
             from rapidocr import RapidOCR
         except ImportError as error:
             raise VisionUnavailable(f"the embedded OCR cannot be loaded: {error}") from error
         threads = {"EngineConfig.onnxruntime.intra_op_num_threads": self._threads}
-        return RapidOCR(params={**_PARAMETERS, **threads})
+        ocr = RapidOCR(params={**_PARAMETERS, **threads})
+        blank = np.full((48, 96, 3), 255, np.uint8)
+        for detect in (True, False):  # loads the models, which the copy shares
+            ocr(blank, **_options(detect))
+        return {True: ocr, False: copy(ocr)}
+
+
+def _options(detect: bool) -> dict[str, bool]:
+    return {"use_det": detect, "use_rec": True, "use_cls": False}
 
 
 def _bounding_box(corners: NDArray[np.floating]) -> tuple[float, float, float, float]:

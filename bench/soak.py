@@ -43,6 +43,7 @@ from footy_simulator.server import Simulator
 from found_footy.app import Running, running
 from found_footy.cli.demo import clear, demo_settings, read_library
 from found_footy.config import Settings
+from found_footy.errors import StoreUnavailable
 from found_footy.feeds.registry import open_cache
 from found_footy.fixtures.ingest import trigger_ingest
 from found_footy.fixtures.store import FixtureStore, open_store
@@ -71,11 +72,8 @@ BROWSE_SECONDS = 1.0
 CLIPS = Path(tempfile.gettempdir()) / "soak-clips"
 """Kept for the next run."""
 PAGES = ("/", "/health", "/metrics", "/api/v1/fixtures", "/operations", "/library", "/search")
-COUNT_TABLES = """
-select table_name as name, (xpath('/row/c/text()', query_to_xml(
-    format('select count(*) as c from %I.%I', table_schema, table_name), false, true, '')))[1]::text::bigint as rows
-from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'
-"""
+TABLES = "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
+DATABASE_SIZE = "select pg_database_size(current_database()) as bytes"
 
 
 async def soak(days: int) -> list[Growth]:
@@ -129,8 +127,12 @@ class SoakedSystem:
             await asyncio.sleep(1)
 
     async def _pass_night(self) -> None:
+        while True:
+            # The system goes on: a poll may wait for these rows while this waits for the poll's.
+            with suppress(StoreUnavailable):
+                await age_rows(self.store.database, NIGHT)
+                break
         async with open_cache(self.system.settings) as cache:
-            await age_rows(self.store.database, NIGHT)
             await age_keys(cache, NIGHT)
         await age_files(self.system.settings.data_dir / "objects", NIGHT)
 
@@ -140,9 +142,12 @@ class SoakedSystem:
             found[Resource.MEMORY, name] = usage.memory / 1e6
             found[Resource.FILES, name] = usage.files
             found[Resource.PROCESSES, name] = usage.processes
-        async with self.store.database.connection() as connection:
-            for row in await (await connection.execute(COUNT_TABLES.encode())).fetchall():
-                found[Resource.ROWS, row["name"]] = row["rows"]
+        database = self.store.database
+        for table_ in [row["name"] for row in await database.fetch(TABLES.encode())]:
+            (row,) = await database.fetch(f"select count(*) as rows from {table_}".encode())
+            found[Resource.ROWS, table_] = row["rows"]
+        (row,) = await database.fetch(DATABASE_SIZE.encode())
+        found[Resource.DISK, "database"] = row["bytes"] / 1e6
         folder = self.system.settings.data_dir
         for path in folder.iterdir():
             found[Resource.DISK, path.name] = (folder_size(path) if path.is_dir() else path.stat().st_size) / 1e6
@@ -212,21 +217,18 @@ async def _system(folder: Path, first: Scenario) -> AsyncIterator[SoakedSystem]:
     port = free_port()
     async with AsyncExitStack() as stack:
         receiver = await stack.enter_async_context(HttpServer(_webhook(), name="the webhook"))
-        async with _simulator(first, port) as simulator:  # of which only the addresses are used
+        async with _simulator(first, port) as simulator:
             settings = demo_settings(Settings(_env_file=None), simulator)
-        settings = settings.model_copy(
-            update={
-                "data_dir": folder,
-                "web_port": 0,
-                "retention_days": RETENTION_DAYS,
-                "library_days": RETENTION_DAYS,
-                "audit_days": RETENTION_DAYS,
-                "link_days": RETENTION_DAYS,
-                "private_hosts": (*settings.private_hosts, urlsplit(receiver.url).netloc),
-            }
-        )
-        stack.push_async_callback(clear, settings)
-        system = await stack.enter_async_context(running(settings))
+            settings = settings.model_copy(
+                update={
+                    "data_dir": folder,
+                    "web_port": 0,
+                    **dict.fromkeys(("retention_days", "library_days", "audit_days", "link_days"), RETENTION_DAYS),
+                    "private_hosts": (*settings.private_hosts, urlsplit(receiver.url).netloc),
+                }
+            )
+            stack.push_async_callback(clear, settings)
+            system = await stack.enter_async_context(running(settings))
         store = await stack.enter_async_context(open_store(system.settings))
         await _keep_histories(system.client, TEMPORAL_RETENTION)
         async with open_senders(system.settings) as senders:

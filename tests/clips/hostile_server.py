@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
+
+from tests.support.tcp_server import TcpServer
 
 VIDEO = b"\x00\x00\x00\x18ftypmp42" + bytes(range(256)) * 40
 """Looks like an mp4 to whoever reads only its beginning, as a downloader does."""
@@ -52,59 +51,19 @@ def redirect(to: str, status: int = 302) -> Reply:
 Answers = Callable[[Request], Reply] | Mapping[str, Reply] | Reply
 
 
-class HostileServer:
+class HostileServer(TcpServer):
     def __init__(self, answers: Answers) -> None:
+        super().__init__()
         self.answers = answers
         self.requests: list[Request] = []
         self.sent = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writers: list[asyncio.StreamWriter] = []
 
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self._port}"
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}"
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self._port: int = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.close()
-        for _ in range(3):
-            await asyncio.sleep(0)  # a connection that was just accepted reaches `_connected`
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()  # a client that left may never read the rest
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
-        await self._server.wait_closed()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.append(writer)
-        task = asyncio.ensure_future(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
-            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-            request = Request(first.split()[1], headers)
-            self.requests.append(request)
-            await self._write(writer, self._reply(request))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # whoever asked gave up, as most tests want
-        finally:
-            writer.close()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        request = Request(first.split()[1], headers)
+        self.requests.append(request)
+        await self._write(writer, self._reply(request))
 
     def _reply(self, request: Request) -> Reply:
         if isinstance(self.answers, Reply):

@@ -6,9 +6,10 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.support.tcp_server import TcpServer
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,15 @@ def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None 
     return Reply(json.dumps(value).encode(), status, headers or {})
 
 
-class RawServer:
+class RawServer(TcpServer):
     """Answers each request with what `answer` makes of it. `requests` keeps them all."""
 
     def __init__(self, answer: Callable[[Request], Reply] | Reply) -> None:
+        super().__init__()
         self.answer = answer
         self.requests: list[Request] = []
         self.most_at_once = 0
         self._open = 0
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
     def in_turn(cls, replies: Sequence[Reply]) -> Self:
@@ -55,46 +56,18 @@ class RawServer:
         left = list(replies)
         return cls(lambda request: left.pop(0) if len(left) > 1 else left[0])
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self._port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._server.wait_closed()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
-            parts = urlsplit(first.split()[1])
-            headers = dict(line.lower().split(": ", 1) for line in lines)
-            request = Request(parts.path, dict(parse_qsl(parts.query)), headers)
-            self.requests.append(request)
-            self._open += 1
-            self.most_at_once = max(self.most_at_once, self._open)
-            await asyncio.sleep(0.005)  # so that requests that are sent together meet here
-            reply = self.answer if isinstance(self.answer, Reply) else self.answer(request)
-            self._open -= 1
-            await self._write(writer, reply)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # whoever asked gave up, as some tests want
-        finally:
-            writer.close()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
+        parts = urlsplit(first.split()[1])
+        headers = dict(line.lower().split(": ", 1) for line in lines)
+        request = Request(parts.path, dict(parse_qsl(parts.query)), headers)
+        self.requests.append(request)
+        self._open += 1
+        self.most_at_once = max(self.most_at_once, self._open)
+        await asyncio.sleep(0.005)  # so that requests that are sent together meet here
+        reply = self.answer if isinstance(self.answer, Reply) else self.answer(request)
+        self._open -= 1
+        await self._write(writer, reply)
 
     async def _write(self, writer: asyncio.StreamWriter, reply: Reply) -> None:
         while reply.held:

@@ -185,7 +185,7 @@ async def test_an_upload_that_is_cut_off_leaves_everything_as_it_was(
     large = file_of(b"x" * (4 * PART_BYTES))
     for key in ("old", "new"):
         async with CuttingProxy(seaweed.endpoint, after_bytes=2 * PART_BYTES) as proxy:
-            cut = open_s3(seaweed, prefix, endpoint=proxy.endpoint)
+            cut = open_s3(seaweed, prefix, endpoint=proxy.url)
             with pytest.raises(ObjectStoreUnavailable):
                 await cut.put(key, large)
             await cut.aclose()

@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -18,6 +17,7 @@ from found_footy.notifications.models import validate_filter
 from found_footy.notifications.store import NotificationStore
 from found_footy.storage.postgres import Database
 from tests.support.football import follow_matches
+from tests.support.tcp_server import TcpServer
 from tests.support.web_world import CITY, KICKOFF, LIVERPOOL, PREMIER, match
 
 FIXTURE = 7001
@@ -111,20 +111,14 @@ class Received:
 Answer = Callable[[Received], int]
 
 
-class Receiver:
+class Receiver(TcpServer):
     """A subscriber's server on loopback. It can go away, and come back at the same place."""
 
     def __init__(self, answer: Answer = lambda _: 204) -> None:
+        super().__init__()
         self.answer = answer
         self.received: list[Received] = []
         self.came = asyncio.Event()
-        self.port = 0
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
@@ -135,19 +129,6 @@ class Receiver:
         """Each once, in the order in which they came first."""
         return list(dict.fromkeys(each.key for each in self.received))
 
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-            await self._server.wait_closed()
-            self._server = None
-
     async def until(self, number: int, seconds: float = 30) -> None:
         """Until so many different messages have come."""
         async with asyncio.timeout(seconds):
@@ -155,32 +136,13 @@ class Receiver:
                 self.came.clear()
                 await self.came.wait()
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            _, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
-            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-            message = Received(headers, await reader.readexactly(int(headers.get("content-length", 0))))
-            status = self.answer(message)
-            if 200 <= status < 300:
-                self.received.append(message)
-                self.came.set()
-            writer.write(f"HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
-            await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # whoever sent it gave up
-        finally:
-            writer.close()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        message = Received(headers, await reader.readexactly(int(headers.get("content-length", 0))))
+        status = self.answer(message)
+        if 200 <= status < 300:
+            self.received.append(message)
+            self.came.set()
+        writer.write(f"HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        await writer.drain()

@@ -22,8 +22,8 @@ MB = b"\0" * 1_000_000
     [
         (Reply(VIDEO, then=bytes(10_000), unmeasured=True), RejectionReason.TOO_LARGE),
         (Reply(VIDEO, length=10 * 1024**3, then=b" ", pause=0.05), RejectionReason.TOO_LARGE),
-        (Reply(gzip.compress(MB * 50), headers={"Content-Encoding": "gzip"}), RejectionReason.TOO_LARGE),
-        (Reply(zlib.compress(MB * 50), headers={"Content-Encoding": "deflate"}), RejectionReason.TOO_LARGE),
+        (Reply(gzip.compress(MB * 50, 1), headers={"Content-Encoding": "gzip"}), RejectionReason.TOO_LARGE),
+        (Reply(zlib.compress(MB * 50, 1), headers={"Content-Encoding": "deflate"}), RejectionReason.TOO_LARGE),
         (Reply(VIDEO + b"no gzip", headers={"Content-Encoding": "gzip"}), RejectionReason.BROKEN),
         (Reply(VIDEO, headers={"Content-Encoding": "br"}), RejectionReason.UNSUPPORTED),
         (Reply(VIDEO, headers={"Content-Encoding": "gzip, gzip"}), RejectionReason.UNSUPPORTED),

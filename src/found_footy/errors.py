@@ -7,7 +7,7 @@ FootyError
 │   ├── AlreadyRunning        another `footy up` uses the data folder
 │   └── DecoderUnavailable    no decoder process could be started (retryable)
 ├── StoreUnavailable          the database cannot be reached (retryable)
-│   ├── SchemaOutdated        its schema lacks migrations of this version
+│   ├── SchemaOutdated        its schema is missing migrations of this version
 │   └── SchemaTooNew          its schema belongs to a newer version, or to a pre-release
 ├── CacheUnavailable          Redis cannot be reached (retryable)
 │   └── CacheFull             Redis rejects writes: its memory is used up
@@ -142,7 +142,7 @@ class StoreUnavailable(FootyError):
 
 
 class SchemaOutdated(StoreUnavailable):
-    """The database schema lacks migrations of this version."""
+    """The database schema is missing migrations of this version."""
 
     hint = "Start `footy up`, which applies the schema."
 

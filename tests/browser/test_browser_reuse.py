@@ -154,7 +154,7 @@ async def test_a_page_that_cannot_be_cleared_is_closed(empty: Searched, x: Simul
 @browser
 async def test_pages_that_wait_are_not_taken_for_strays(empty: Searched) -> None:
     await empty()
-    assert await chromium(empty).tidy() == 0
+    assert await chromium(empty).fit_metadata() == 0
     assert empty.facts()["spare_pages"] == 1
 
 

@@ -8,9 +8,9 @@ import pytest
 from obstore.exceptions import GenericError, PermissionDeniedError, PreconditionError
 
 from found_footy.errors import ObjectStoreError, ObjectStoreUnavailable
-from found_footy.storage.objects.failures import S3Place, file_failure, is_beyond_the_end, is_missing, s3_failure
+from found_footy.storage.objects.failures import S3Details, file_failure, is_missing, is_range_after_end, s3_failure
 
-PLACE = S3Place("footy", "https://s3.example.org", ("S3cretS3cret", "AKIDEXAMPLE"))
+PLACE = S3Details("footy", "https://s3.example.org", ("S3cretS3cret", "AKIDEXAMPLE"))
 
 
 def answered(status: int, code: str = "") -> GenericError:
@@ -143,4 +143,4 @@ def test_missing_is_only_what_is_not_there(failure: Exception, missing: bool) ->
     ],
 )
 def test_a_range_beyond_the_end_is_known_from_either_store(failure: Exception, beyond: bool) -> None:
-    assert is_beyond_the_end(failure) is beyond
+    assert is_range_after_end(failure) is beyond

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.errors import ObjectStoreError
-from found_footy.storage.objects.keys import LIMIT, cut, from_headers, tidy, to_headers
+from found_footy.storage.objects.keys import MAX_METADATA_BYTES, fit_metadata, from_headers, to_headers, truncate_value
 
 ACCENT = "\u0301"
 
@@ -63,23 +63,23 @@ def test_what_somebody_else_wrote_is_read_as_well_as_it_can_be(header: str) -> N
     ],
 )
 def test_a_text_is_cut_between_characters(text: str, size: int, expected: str) -> None:
-    assert cut(text, size) == expected
+    assert truncate_value(text, size) == expected
 
 
 def test_short_values_leave_their_room_to_long_ones() -> None:
-    kept = tidy({"a": "x" * 3000, "b": "y" * 500, "c": "z"})
+    kept = fit_metadata({"a": "x" * 3000, "b": "y" * 500, "c": "z"})
     assert (kept["b"], kept["c"]) == ("y" * 500, "z")
     assert kept["a"].startswith("x" * 1400)
-    assert LIMIT - 20 < size(kept) <= LIMIT
+    assert MAX_METADATA_BYTES - 20 < size(kept) <= MAX_METADATA_BYTES
 
 
 def test_half_of_a_character_is_replaced() -> None:
-    assert tidy({"a": "x\ud83dy"}) == {"a": "x\ufffdy"}
+    assert fit_metadata({"a": "x\ud83dy"}) == {"a": "x\ufffdy"}
 
 
 def test_too_many_fields_are_refused() -> None:
     with pytest.raises(ObjectStoreError, match="metadata fields exceed") as caught:
-        tidy({f"field_{number}": "some words that are long" for number in range(100)})
+        fit_metadata({f"field_{number}": "some words that are long" for number in range(100)})
     assert not caught.value.retryable
 
 
@@ -89,18 +89,18 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 @given(st.dictionaries(names, texts, max_size=3))
 def test_whatever_fits_comes_back(metadata: dict[str, str]) -> None:
-    headers = to_headers(tidy(metadata))
+    headers = to_headers(fit_metadata(metadata))
     assert all(value.isascii() and value.isprintable() and value == value.strip() for value in headers.values())
     kept = from_headers(headers)
-    assert kept == tidy(metadata)
-    if size(metadata) <= LIMIT:
+    assert kept == fit_metadata(metadata)
+    if size(metadata) <= MAX_METADATA_BYTES:
         assert kept == metadata
 
 
 @given(st.dictionaries(names, st.text(max_size=4000), max_size=8))
 def test_whatever_does_not_fit_is_cut_until_it_does(metadata: dict[str, str]) -> None:
-    kept = tidy(metadata)
-    assert size(kept) <= LIMIT
+    kept = fit_metadata(metadata)
+    assert size(kept) <= MAX_METADATA_BYTES
     assert kept.keys() == metadata.keys()
     assert from_headers(to_headers(kept)) == kept
-    assert tidy(kept) == kept
+    assert fit_metadata(kept) == kept

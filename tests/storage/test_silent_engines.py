@@ -47,7 +47,7 @@ async def test_a_pool_gives_a_silent_database_up(database_url: str) -> None:
             assert await database.fetch(b"select 1 as one") == [{"one": 1}]
             proxy.silence()
             async with asyncio.timeout(BOUND):
-                with pytest.raises(StoreUnavailable, match="no answer for 1 s"):
+                with pytest.raises(StoreUnavailable, match="no response for 1 s"):
                     await database.fetch(b"select 1 as one")
             assert proxy.swallowed > 0, "the statement was sent"
         finally:

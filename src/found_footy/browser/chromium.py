@@ -325,7 +325,7 @@ class Chromium:
             self.is_unresponsive = True
         self._known -= {page, page.context} - {self.context}
 
-    async def tidy(self) -> int:
+    async def fit_metadata(self) -> int:
         """Close popups and other pages and contexts without an owner. Return how many."""
         if self.opening or self.gone or self.is_unresponsive:
             return 0

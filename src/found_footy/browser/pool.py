@@ -204,7 +204,7 @@ class BrowserPool:
     async def _close_spare_pages(self) -> None:
         current = self._current()
         if current is not None:
-            self._strays += await current.tidy()
+            self._strays += await current.fit_metadata()
 
     async def _recycle_if_needed(self) -> None:
         if not self._lock.locked():

@@ -92,7 +92,7 @@ class FeedSwitches:
                 ("SADD", self._cache.key(FEED_NAMES), feed),
                 ("DEL", self._cache.key(LISTED, feed)),  # a feed that is switched on lists its matches at once
             ],
-            together=True,
+            atomic=True,
         )
 
 
@@ -260,7 +260,7 @@ class PollPaces:
 def _pace(fields: read.Fields) -> PollPace:
     seconds, reason = read.maybe_number(fields, "interval"), read.string(fields, "reason")
     if seconds is not None and not 0 < seconds <= MAX_INTERVAL_SECONDS:
-        raise read.Broken("interval is out of range")
+        raise read.InvalidValue("interval is out of range")
     return PollPace(None if seconds is None else timedelta(seconds=seconds), bool(reason), reason)
 
 
@@ -336,7 +336,7 @@ class MonitoringRecords:
 
     async def save(self, records: Sequence[MatchMonitoringRecord]) -> None:
         for chunk in chunks(records, MATCHES_PER_TRANSACTION):
-            await self._cache.run_all(self.commands(chunk), together=True)
+            await self._cache.run_all(self.commands(chunk), atomic=True)
 
     def commands(self, records: Sequence[MatchMonitoringRecord]) -> list[Command]:
         """One command per record, and one per batch for each of the two indexes."""
@@ -499,7 +499,7 @@ def _priority(name: str) -> MatchPriority:
     try:
         return MatchPriority[name]
     except KeyError as error:
-        raise read.Broken("unknown priority_state") from error
+        raise read.InvalidValue("unknown priority_state") from error
 
 
 def _queue(fields: read.Fields) -> tuple[Mapping[str, int], str]:
@@ -635,7 +635,7 @@ def _readable(key: str, value: bytes | None, match_id: str) -> CachedSnapshot | 
         return None
     try:
         return _snapshot(value, match_id)
-    except read.Broken as error:
+    except read.InvalidValue as error:
         log.warning("dropped %s from the cache: %s", key, error, extra={"action": "cache_value_dropped", "key": key})
         return None
 
@@ -643,11 +643,11 @@ def _readable(key: str, value: bytes | None, match_id: str) -> CachedSnapshot | 
 def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
     number, _, compressed = value.partition(b"\n")
     if not number.isdigit() or len(number) > 15:
-        raise read.Broken("it has no sequence number")
+        raise read.InvalidValue("it has no sequence number")
     try:
         text = zlib.decompressobj().decompress(compressed, MAX_BYTES + 1)
     except zlib.error as error:
-        raise read.Broken("it is not compressed") from error
+        raise read.InvalidValue("it is not compressed") from error
     fields = read.load(text)
     found = CachedSnapshot(
         match_id=read.string(fields, "match_id"),
@@ -659,10 +659,10 @@ def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
         provenance=read.mapping(fields, "provenance"),
     )
     if found.match_id != match_id:
-        raise read.Broken("it belongs to another match")
+        raise read.InvalidValue("it belongs to another match")
     # The payload is the last field, so its checksum is computed from the stored bytes without encoding it again.
     if found.checksum != hashlib.sha256(text.partition(_PAYLOAD)[2].removesuffix(b"}")).hexdigest():
-        raise read.Broken("its checksum does not match")
+        raise read.InvalidValue("its checksum does not match")
     return found
 
 
@@ -711,7 +711,7 @@ class FeedCache:
             parts = [[]]
         parts[-1] += last
         for part in parts:
-            await self.snapshots.save_or_shed(partial(self._cache.run_all, part, together=True))
+            await self.snapshots.save_or_shed(partial(self._cache.run_all, part, atomic=True))
 
     async def load_reports(
         self, feeds: Sequence[OpenFeed], matches: Sequence[MonitoredFixture]

@@ -559,7 +559,7 @@ async def _write_goals(connection: Connection, select: Query, write: Query, now:
             "video_md5": row["md5"],
             "title": goal_title(row),
             "facts": goal_facts(row),
-            "said": row["said"],
+            "goal_snapshot": row["goal_snapshot"],
             "accounts": row.get("accounts", []),
         }
         for row in found

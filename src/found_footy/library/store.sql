@@ -2,7 +2,7 @@
 -- Published clips of goals whose search has ended, so that copies that were replaced meanwhile are never imported.
 select v.event_id, v.md5, v.status = 'verified' as verified, e.fixture_id, e.team_name, e.player_name, e.assist_name,
     e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after, false as withdrawn, f.sport, f.league_name,
-    f.home_name, f.away_name, f.kickoff, goal_attributes(e) as said, array(
+    f.home_name, f.away_name, f.kickoff, goal_attributes(e) as goal_snapshot, array(
         select distinct c.source || '/' || account_name(c.author) from candidates c
         where c.event_id = v.event_id and c.md5 = v.md5) as accounts
 from videos v
@@ -15,10 +15,10 @@ order by v.published_at, v.event_id, v.rank
 limit %(limit)s;
 
 -- name: insert_goals
-insert into library_sources (kind, state, title, facts, event_id, video_md5, said, accounts, created_at, changed_at)
-select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.said, r.accounts, %(now)s, %(now)s
+insert into library_sources (kind, state, title, facts, event_id, video_md5, goal_snapshot, accounts, created_at, changed_at)
+select 'goal', 'new', r.title, r.facts, r.event_id, r.video_md5, r.goal_snapshot, r.accounts, %(now)s, %(now)s
 from jsonb_to_recordset(%(rows)s) as r (
-    title text, facts jsonb, event_id text, video_md5 text, said jsonb, accounts text[])
+    title text, facts jsonb, event_id text, video_md5 text, goal_snapshot jsonb, accounts text[])
 on conflict (event_id, video_md5) do nothing
 returning id, state;
 
@@ -27,18 +27,18 @@ returning id, state;
 select s.id, s.event_id, s.video_md5 as md5, coalesce((s.facts ->> 'verified')::boolean, false) as verified, e.fixture_id,
     e.team_name, e.player_name, e.assist_name, e.kind, e.elapsed, e.extra, e.innings, e.home_after, e.away_after,
     e.removed_at is not null as withdrawn, f.sport, f.league_name, f.home_name, f.away_name, f.kickoff,
-    goal_attributes(e) as said
+    goal_attributes(e) as goal_snapshot
 from library_sources s
 join events e on e.id = s.event_id
 join fixtures f on f.id = e.fixture_id
-where s.said is distinct from goal_attributes(e)
+where s.goal_snapshot is distinct from goal_attributes(e)
 order by s.id
 limit %(limit)s
 for no key update of s skip locked;
 
 -- name: update_goals
-update library_sources s set title = r.title, facts = r.facts, said = r.said, changed_at = %(now)s
-from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, said jsonb)
+update library_sources s set title = r.title, facts = r.facts, goal_snapshot = r.goal_snapshot, changed_at = %(now)s
+from jsonb_to_recordset(%(rows)s) as r (title text, facts jsonb, event_id text, video_md5 text, goal_snapshot jsonb)
 where (s.event_id, s.video_md5) = (r.event_id, r.video_md5)
 returning s.id, s.state;
 

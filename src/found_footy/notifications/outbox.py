@@ -1,7 +1,7 @@
-"""Outbox: appending in the transaction of a change, and reading with notifications of new messages.
+"""Outbox: appends messages in the transaction of a change, and reads them, woken by PostgreSQL notifications.
 
-The reader has its own connections: the pool backs off longer and longer while the database is down, but live updates
-should resume as soon as it is back.
+The reader has its own connections, because the pool's backoff grows while the database is down, and live updates should
+resume quickly.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INITIAL_BACKOFF, MAX_BACKOFF = 0.25, 10.0
 
 ANSWER_SECONDS = 20.0
 PING_SECONDS = 15.0
-"""A listener that hears nothing checks its connection: a silent server looks like one without news."""
+"""Interval at which an idle listener checks its connection."""
 
 
 class OutboxReader:
@@ -43,7 +43,7 @@ class OutboxReader:
         self._where = redacted_url(url)
         self._reading = asyncio.Lock()
         self._connection: Connection | None = None
-        self._bell = asyncio.Event()
+        self._notified = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -57,10 +57,10 @@ class OutboxReader:
             self._listening.cancel()
             with suppress(asyncio.CancelledError):
                 await self._listening
-        await self._hang_up()
+        await self._disconnect()
 
     async def latest(self) -> int:
-        """Assign positions to new messages and return the last one. Like all methods, raises StoreUnavailable."""
+        """Assign positions to new messages and return the last position. All methods raise StoreUnavailable."""
         position: int = (await self._fetch(SQL["place"]))[0]["last"]
         return position
 
@@ -72,23 +72,23 @@ class OutboxReader:
         position: int | None = (await self._fetch(SQL["oldest"]))[0]["position"]
         return position
 
-    async def wait(self, most_seconds: float = 1.0) -> None:
-        """Wait for a notification, at most `most_seconds`: messages without a notification must be delivered too."""
+    async def wait(self, timeout_seconds: float = 1.0) -> None:
+        """Wait for a notification, at most `most_seconds`: a notification may be lost."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(most_seconds):
-                await self._bell.wait()
-        self._bell.clear()
+            async with asyncio.timeout(timeout_seconds):
+                await self._notified.wait()
+        self._notified.clear()
 
     async def _fetch(self, query: Query, **params: Any) -> list[DictRow]:
         async with self._reading:
             try:
                 return await fetch(self._connection or await self._connect(), query, params)
             except psycopg.Error as error:
-                # Any error counts: the database may be down, restarting, or without its tables.
-                await self._hang_up()
+                # Every error is translated: the database may be down, restarting, or without tables.
+                await self._disconnect()
                 raise StoreUnavailable(f"{self._where}: {str(error).strip()}") from error
             except asyncio.CancelledError:
-                await self._hang_up()  # the connection may hold an unread response
+                await self._disconnect()  # the connection may hold an unread response
                 raise
 
     async def _connect(self) -> Connection:
@@ -99,7 +99,7 @@ class OutboxReader:
         await limit_statements(connection, 15)
         return connection
 
-    async def _hang_up(self) -> None:
+    async def _disconnect(self) -> None:
         if self._connection is not None:
             gone, self._connection = self._connection, None
             await gone.close()
@@ -111,10 +111,10 @@ class OutboxReader:
                 async with await connect(self._url, autocommit=True, answer_seconds=ANSWER_SECONDS) as connection:
                     await connection.execute("listen outbox")
                     pause = INITIAL_BACKOFF
-                    self._bell.set()  # messages may have arrived while not listening
+                    self._notified.set()  # messages may have arrived while not listening
                     while True:
                         async for _ in connection.notifies(timeout=PING_SECONDS):
-                            self._bell.set()
+                            self._notified.set()
                         await connection.execute("select 1")
             except psycopg.Error as error:
                 if pause == INITIAL_BACKOFF:

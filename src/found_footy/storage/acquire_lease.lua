@@ -1,15 +1,15 @@
--- Acquire a permit of a semaphore, or learn how long to wait. The server's clock counts, so that all processes agree.
+-- Acquire a permit of a semaphore, or return how long to wait. Uses the server's clock, which all processes share.
 -- KEYS: leases (token -> expiry), bucket (when the token bucket is full), queue (token -> enqueued_at),
---       seen (token -> until when the waiter counts as alive), since (strict only: when the data began)
+--       seen (token -> expiry of the waiter), since (strict only: when the data was created)
 -- ARGV: token, enqueued_at (0 on the first call), limit, interval, burst, lease, waiter timeout, strict (1 or 0);
 --       all times in microseconds
--- Returns {1, now} with the permit, {0, enqueued_at, wait} without.
+-- Returns {1, now} if the permit is granted, otherwise {0, enqueued_at, wait}.
 local leases, bucket, queue, seen, since = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, enqueued_at, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local interval, burst = tonumber(ARGV[4]), math.max(1, tonumber(ARGV[5]))
 local lease, waiter_timeout, strict = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == '1'
 
--- Lua would write large numbers with an exponent, and lose their last digits.
+-- Lua formats large numbers with an exponent, which loses their last digits.
 local function text(number)
   return string.format('%.0f', number)
 end
@@ -17,12 +17,12 @@ end
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 
--- A full bucket is the same as none.
+-- The key expires once the bucket is full, which equals no bucket.
 local function save_bucket(full_at)
   redis.call('SET', bucket, text(full_at), 'PX', text(math.ceil((full_at - now) / 1000) + 1000))
 end
 
--- Drop expired leases and waiters. A clock that went back makes no lease longer.
+-- Drop expired leases and waiters. After a clock has been set back, cap leases at their normal length.
 redis.call('ZREMRANGEBYSCORE', leases, '-inf', text(now))
 for _, other in ipairs(redis.call('ZRANGEBYSCORE', leases, '(' .. text(now + lease), '+inf')) do
   redis.call('ZADD', leases, text(now + lease), other)
@@ -32,7 +32,7 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', text(now))) do
   redis.call('ZREM', queue, gone)
 end
 
--- The permit was granted before, and the reply was lost.
+-- The permit was already granted, but the reply was lost.
 if redis.call('ZSCORE', leases, token) then
   return {1, text(now)}
 end
@@ -45,7 +45,7 @@ redis.call('ZADD', seen, text(now + waiter_timeout), token)
 local ahead = redis.call('ZRANK', queue, token)
 local free = limit - redis.call('ZCARD', leases)
 
--- Redis may have lost leases whose holders still run: wait until they have renewed or expired.
+-- Redis may have lost leases of running holders: wait until they are renewed or expired.
 local wait = 0
 if strict then
   local began = tonumber(redis.call('GET', since))
@@ -56,7 +56,7 @@ if strict then
   wait = math.max(0, began + lease - now)
 end
 
--- The rule of `take_token` in limits.py, with one token set aside for each waiter ahead.
+-- Same rule as `take_token` in limits.py, with one token reserved for each waiter ahead.
 local full_at = now
 if interval > 0 then
   local capacity = burst * interval

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that never wait forever.
+"""Connections to PostgreSQL with a limit on every wait.
 
-TCP keepalives detect a machine that vanished. A server, proxy or firewall that accepts bytes and stays silent is only
-detected by waiting no longer than `answer_seconds` for each answer.
+TCP keepalives detect a lost machine. They do not detect a server, proxy or firewall that accepts data and never
+responds, so each response is limited to `answer_seconds`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RV = TypeVar("RV")
 STATEMENT_SECONDS = 60
 """The server cancels a statement after this time."""
 ANSWER_SECONDS = 75.0
-"""The client gives a connection up after this time: longer, so that the server's message comes first."""
+"""The client closes a connection after this time. Longer than the server's limit, whose message comes first."""
 MIGRATION_SECONDS = 1800.0
 IDLE_TRANSACTION_SECONDS = 300
-"""A worker that hangs inside a transaction must not hold its locks forever."""
+"""Releases the locks of a worker that hangs inside a transaction."""
 
 TCP_OPTIONS: dict[str, Any] = {
     "connect_timeout": 5,
@@ -38,35 +38,35 @@ TCP_OPTIONS: dict[str, Any] = {
 
 
 class BoundedConnection(AsyncConnection[Any]):
-    """Raises OperationalError if the server does not answer in time; the connection is then closed."""
+    """Closes the connection and raises OperationalError if the server does not respond in time."""
 
     answer_seconds = ANSWER_SECONDS
 
     async def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:  # noqa: ASYNC109
         if timeout is not None:
             return await super().wait(gen, interval, timeout)
-        gave_up = False
+        timed_out = False
 
-        def give_up() -> None:
-            # A cancellation would first ask the silent server to cancel the statement.
-            nonlocal gave_up
-            gave_up = True
+        def close_socket() -> None:
+            # A cancellation would first send a request to the unresponsive server.
+            nonlocal timed_out
+            timed_out = True
             with suppress(OSError, psycopg.OperationalError), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)
 
-        timer = asyncio.get_running_loop().call_later(self.answer_seconds, give_up)
+        timer = asyncio.get_running_loop().call_later(self.answer_seconds, close_socket)
         try:
             return await super().wait(gen, interval)
         except psycopg.OperationalError:
-            if gave_up:
-                raise psycopg.OperationalError(f"no answer for {self.answer_seconds:g} s") from None
+            if timed_out:
+                raise psycopg.OperationalError(f"no response for {self.answer_seconds:g} s") from None
             raise
         finally:
             timer.cancel()
 
 
 def bounded(answer_seconds: float) -> type[BoundedConnection]:
-    """A connection class with another limit."""
+    """Return a connection class with another limit."""
     return type("BoundedConnection", (BoundedConnection,), {"answer_seconds": answer_seconds})
 
 
@@ -77,7 +77,7 @@ async def limit_statements(
     limits = (
         f"set statement_timeout = {round(seconds * 1000)};"
         f" set idle_in_transaction_session_timeout = {IDLE_TRANSACTION_SECONDS * 1000};"
-        # Statements that are set aside by a vanished client end too.
+        # Detects lost clients, so that their sessions end.
         " set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"
     )
     await connection.execute((limits + ("; set default_transaction_read_only = on" if read_only else "")).encode())
@@ -86,5 +86,5 @@ async def limit_statements(
 
 
 async def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS, **options: Any) -> AsyncConnection[TupleRow]:
-    """One connection outside of a pool."""
+    """Open a connection outside of a pool."""
     return await bounded(answer_seconds).connect(url, **TCP_OPTIONS, **options)

@@ -1,5 +1,5 @@
--- Hold a key. Returns 0 if it is held now, otherwise the milliseconds until it expires.
--- KEYS: key    ARGV: milliseconds, extend (1: prolong another holder's time, never shorten it; 0: only if it is free)
+-- Acquire a key. Returns 0 on success, otherwise the milliseconds until it expires.
+-- KEYS: key    ARGV: milliseconds, extend (1: extend an existing key, never shorten it; 0: only if it is free)
 local left = redis.call('PTTL', KEYS[1])
 if left > 0 and (ARGV[2] == '0' or left >= tonumber(ARGV[1])) then
   return left

@@ -1,12 +1,12 @@
-"""Limits that hold for all processes of an installation: permits, request rates, call budgets and cool-downs.
+"""Limits shared by all processes of an installation: permits, request rates, call budgets and cool-downs.
 
-Redis decides each in one step (the Lua scripts beside this module) and by its own clock.
+The Lua scripts beside this module evaluate each limit atomically in Redis, by its clock.
 
-`LeaseSemaphore` grants permits: first come, first served, at most `limit` holders, at most the rate of a token bucket.
-A permit is a lease. Its holder renews it while it works; the lease of a killed holder expires. A holder that cannot
-renew its lease is cancelled before Redis can grant the permit to another.
+`LeaseSemaphore` grants permits first come, first served, to at most `limit` holders, at most at the rate of a token
+bucket. A permit is a lease, which its holder renews while it works; the lease of a killed holder expires. A holder that
+cannot renew its lease is cancelled before Redis can grant the permit to another.
 
-`SourceLimits` are the limits of one external service, built on the semaphore. Without Redis they apply to one process.
+`SourceLimits` holds the limits of one external service. Without Redis, they apply per process.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ T = TypeVar("T")
 
 LEASE_SECONDS = 30.0
 _SAFE_SHARE = 0.8
-"""Share of a lease that its holder relies on: cancellation takes time, and clocks run at different speeds."""
+"""Share of a lease after which its holder stops: cancellation takes time, and clocks drift."""
 _RENEWALS = 4
 """Attempts to renew a lease before it expires."""
 _WAITER_TIMEOUT = 3.0
-"""A waiter that has not polled for this long counts as gone; waiters poll several times a second."""
+"""A waiter that has not polled for this long is dropped; waiters poll several times a second."""
 _MIN_POLL, _MAX_POLL = 0.01, 0.1
 """Seconds between two polls while all permits are held."""
 _MAX_RATE_POLL = 0.5
@@ -81,7 +81,7 @@ def take_token(full_at: int, now: int, interval: int, burst: int) -> TokenBucket
     if interval <= 0:
         return TokenBucket(now, 0)
     capacity = max(1, burst) * interval
-    # A clock that went back or a changed rate must not block callers for long.
+    # A clock that was set back, or a changed rate, must not block callers for long.
     full_at = min(max(full_at, now), now + capacity)
     wait = full_at + interval - (now + capacity)
     return TokenBucket(full_at, wait) if wait > 0 else TokenBucket(full_at + interval, 0)
@@ -128,7 +128,7 @@ class LeaseSemaphore:
         return sum(token.startswith(f"{holder}{_SEPARATOR}".encode()) for token in tokens) if holder else len(tokens)
 
     async def prepare(self, name: str) -> None:
-        """Start the waiting time of a strict semaphore now, so that the first permit does not have to wait for it."""
+        """Start the initial wait of a strict semaphore now, so that the first permit does not have to."""
         seconds, microseconds = await self._redis.run("TIME")
         await self._redis.run("SET", self._key(name, "since"), int(seconds) * _MICRO + int(microseconds), "NX")
 
@@ -210,7 +210,7 @@ class LeaseSemaphore:
             bound.reschedule(asked + _SAFE_SHARE * self._lease if renewed else clock())
 
     async def _release(self, name: str, token: str) -> None:
-        """Release the permit, even one granted by a reply that is still on its way, and leave the queue."""
+        """Leave the queue and release the permit, even if the reply that grants it has not arrived yet."""
         commands = [("ZREM", self._key(name, part), token) for part in ("leases", "queue", "seen")]
         try:
             await self._redis.run_all(commands)
@@ -269,13 +269,13 @@ class SourceLimits(Protocol):
     async def clear_cooldown(self) -> None: ...
 
     async def hold(self, name: str, seconds: float) -> float:
-        """Hold a key for `seconds`. Return 0 if it was free, otherwise the seconds until it expires."""
+        """Acquire a key for `seconds`. Return 0 if it was free, otherwise the seconds until it expires."""
 
     async def extend(self, name: str, seconds: float) -> None:
-        """Hold a key for at least `seconds` from now, regardless of its holder."""
+        """Keep a key for at least `seconds` from now, whoever acquired it."""
 
     async def release(self, name: str) -> None:
-        """Free a held key, or remove a value."""
+        """Release a key, or remove a value."""
 
     async def get(self, name: str) -> bytes | None:
         """Return a value that has not expired."""
@@ -304,7 +304,7 @@ class LocalSourceLimits:
         self._calls: list[datetime] = []
         self._cooldown: Cooldown | None = None
         self._values: dict[str, tuple[float, bytes]] = {}
-        """Expiry in monotonic seconds, and value."""
+        """Expiry in monotonic seconds, and the value."""
         self._load()
 
     @asynccontextmanager
@@ -397,9 +397,9 @@ class LocalSourceLimits:
 
 
 class RedisSourceLimits:
-    """`SourceLimits` of all processes. While Redis is unreachable, those of `fallback` apply.
+    """`SourceLimits` shared by all processes. While Redis is unreachable, `fallback` applies.
 
-    Without a fallback, permits and calls are then refused, and there are no values.
+    Without a fallback, permits and calls then fail, and no values are found.
     """
 
     def __init__(
@@ -435,7 +435,7 @@ class RedisSourceLimits:
             except PermitTimeout as error:
                 raise SourceRateLimited(f"{self._source}: our own request limit is exhausted: {error}") from None
             except CacheUnavailable as error:
-                self._note(error)
+                self._note_unavailable(error)
                 await stack.enter_async_context(self._required_fallback(error).permit())
             yield
 
@@ -448,7 +448,7 @@ class RedisSourceLimits:
                 TAKE_CALL, [self._key("calls")], [uuid.uuid4().hex, self._budget.calls, window]
             )
         except CacheUnavailable as error:
-            self._note(error)
+            self._note_unavailable(error)
             return await self._required_fallback(error).take_call()
         return None if granted == 1 else utc_now() + timedelta(microseconds=int(wait))
 
@@ -458,7 +458,7 @@ class RedisSourceLimits:
             found = readable(key, await self._cache.run("GET", key), _cooldown)
             return found if found is not None and found.until > utc_now() else None
 
-        return await self._shared_or(shared, self._local.cooldown)
+        return await self._shared_or_local(shared, self._local.cooldown)
 
     async def cool_down(self, cooldown: Cooldown) -> None:
         seconds = (cooldown.until - utc_now()).total_seconds()
@@ -466,54 +466,55 @@ class RedisSourceLimits:
             return
         await self._local.cool_down(cooldown)
         fields = {"until": cooldown.until.timestamp(), "kind": cooldown.kind, "reason": cooldown.reason}
-        await self._shared_or(
-            lambda: self._cache.run("SET", self._key("cooldown"), dump(fields), "PX", _milliseconds(seconds)), _nothing
+        await self._shared_or_local(
+            lambda: self._cache.run("SET", self._key("cooldown"), dump(fields), "PX", _milliseconds(seconds)),
+            _do_nothing,
         )
 
     async def clear_cooldown(self) -> None:
         await self._local.clear_cooldown()
-        await self._shared_or(lambda: self._cache.run("DEL", self._key("cooldown")), _nothing)
+        await self._shared_or_local(lambda: self._cache.run("DEL", self._key("cooldown")), _do_nothing)
 
     async def hold(self, name: str, seconds: float) -> float:
         async def shared() -> float:
             left = await self._cache.run_script(HOLD_KEY, [self._key(name)], [_milliseconds(seconds), 0])
             return int(left) / 1000
 
-        return await self._shared_or(shared, lambda: self._local.hold(name, seconds))
+        return await self._shared_or_local(shared, lambda: self._local.hold(name, seconds))
 
     async def extend(self, name: str, seconds: float) -> None:
         async def shared() -> None:
             await self._cache.run_script(HOLD_KEY, [self._key(name)], [_milliseconds(seconds), 1])
 
-        await self._shared_or(shared, lambda: self._local.extend(name, seconds))
+        await self._shared_or_local(shared, lambda: self._local.extend(name, seconds))
 
     async def release(self, name: str) -> None:
         async def shared() -> None:
             await self._cache.run("DEL", self._key(name))
 
-        await self._shared_or(shared, lambda: self._local.release(name))
+        await self._shared_or_local(shared, lambda: self._local.release(name))
 
     async def get(self, name: str) -> bytes | None:
         async def shared() -> bytes | None:
             value: bytes | None = await self._cache.run("GET", self._key(name))
             return value
 
-        return await self._shared_or(shared, lambda: self._local.get(name))
+        return await self._shared_or_local(shared, lambda: self._local.get(name))
 
     async def put(self, name: str, value: bytes, seconds: float) -> None:
         async def shared() -> None:
             await self._cache.run("SET", self._key(name), value, "PX", _milliseconds(seconds))
 
-        await self._shared_or(shared, lambda: self._local.put(name, value, seconds))
+        await self._shared_or_local(shared, lambda: self._local.put(name, value, seconds))
 
-    async def _shared_or(self, shared: Callable[[], Awaitable[T]], local: Callable[[], Awaitable[T]]) -> T:
-        """A search must not fail because its limits cannot be shared."""
+    async def _shared_or_local(self, shared: Callable[[], Awaitable[T]], local: Callable[[], Awaitable[T]]) -> T:
+        """Use local limits if the shared ones are unavailable, so that a search does not fail."""
         if time.monotonic() < self._unavailable_until:
             return await local()
         try:
             return await shared()
         except CacheUnavailable as error:
-            self._note(error)
+            self._note_unavailable(error)
             return await local()
 
     def _required_fallback(self, error: CacheUnavailable) -> LocalSourceLimits:
@@ -521,7 +522,7 @@ class RedisSourceLimits:
             raise SourceUnavailable(f"{self._source}: {error}") from error
         return self._fallback
 
-    def _note(self, error: CacheUnavailable) -> None:
+    def _note_unavailable(self, error: CacheUnavailable) -> None:
         now = time.monotonic()
         self._unavailable_until = now + RETRY_SECONDS
         if now - self._warned_at >= WARN_EVERY_SECONDS:
@@ -545,5 +546,5 @@ def _milliseconds(seconds: float) -> int:
     return max(1, math.ceil(seconds * 1000))
 
 
-async def _nothing() -> None:
-    """The local limits have been changed already."""
+async def _do_nothing() -> None:
+    """Nothing is left to do: the local limits are already changed."""

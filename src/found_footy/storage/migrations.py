@@ -1,7 +1,7 @@
-"""Migrations of the database schema, and checks that refuse any other schema.
+"""Migrations of the database schema, and checks that reject any other schema.
 
-`schema/` holds the baseline in reading order. `schema/documents.sql` defines the functions and views of documents and
-is applied again whenever it changes. `schema/changes/0002_*.sql` and so on hold all later changes.
+`schema/` contains the baseline, one file per feature. `schema/documents.sql` defines the document functions and views,
+and is applied again whenever it changes. Later changes are in `schema/changes/0002_*.sql` and so on.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ class SchemaState:
         """Raises SchemaTooNew or SchemaOutdated."""
         self.check_not_newer()
         if self.missing:
-            raise SchemaOutdated(f"the database schema lacks {', '.join(self.missing)}")
+            raise SchemaOutdated(f"the database schema is missing {', '.join(self.missing)}")
 
     def check_not_newer(self) -> None:
         if self.unknown:
             raise SchemaTooNew(f"the database schema has {', '.join(self.unknown)}, unknown to this version")
         if self.changed:
-            raise SchemaTooNew(f"the database schema was created with another {', '.join(self.changed)}")
+            raise SchemaTooNew(f"the database schema was created with a different version of {', '.join(self.changed)}")
 
 
 @cache
@@ -172,7 +172,7 @@ def compare_schema(applied: list[tuple[str, str]]) -> SchemaState:
 
 
 async def watch_schema(url: str) -> NoReturn:
-    """Check the schema periodically until it no longer fits. Raises SchemaTooNew or SchemaOutdated."""
+    """Check the schema periodically. Raises SchemaTooNew or SchemaOutdated."""
     while True:
         try:
             _, state = await inspect(url)

@@ -26,7 +26,7 @@ Query: TypeAlias = bytes
 
 
 def load_queries(package: str | None, name: str) -> Mapping[str, Query]:
-    """Read the queries of `{name}.sql`, which stands beside the module that uses them.
+    """Read the queries of `{name}.sql`, from the folder of the module that uses them.
 
     A query starts at a line `-- name: …` and ends at the next.
     """
@@ -40,9 +40,9 @@ DEFAULT_CONNECTIONS = 4
 
 
 class Database:
-    """A connection pool, opened on first use. Connections fail while the schema is not that of this version.
+    """A connection pool, opened on first use. Connections fail unless the schema is that of this version.
 
-    A statement ends after STATEMENT_SECONDS, and a connection to a silent server after `answer_seconds`.
+    Statements time out after STATEMENT_SECONDS, and connections to an unresponsive server after `answer_seconds`.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class AdvisoryLock:
         self._connection: AsyncConnection | None = None
 
     async def try_acquire(self) -> bool:
-        """Whether this process holds the lock. If StoreUnavailable is raised, another process may hold it."""
+        """Return whether this process holds the lock. Raises StoreUnavailable, and then another process may hold it."""
         try:
             if self._connection is not None:
                 await self._connection.execute("select 1")
@@ -161,7 +161,7 @@ class AdvisoryLock:
         connection = await connect(self._url, autocommit=True, answer_seconds=LOCK_ANSWER_SECONDS)
         acquired = False
         try:
-            # The server must detect a vanished machine, or the lock would never be released.
+            # Makes the server detect a lost machine; otherwise the lock would never be released.
             await limit_statements(connection, 10)
             cursor = await connection.execute("select pg_try_advisory_lock(%s)", [self._lock])
             acquired = bool((await cursor.fetchone() or (False,))[0])

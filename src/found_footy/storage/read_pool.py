@@ -1,4 +1,4 @@
-"""Read-only connections: one round trip per query, limited in time."""
+"""Read-only connections with time limits and one round trip per query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER_TIMEOUT_SECONDS = 15.0
 POOL_TIMEOUT_SECONDS = 5
 """Maximum wait for a free connection."""
 MAX_CONNECTIONS = 4
-"""More connections would only make queries compete on a database of one machine."""
+"""More connections would not make queries faster on a single database machine."""
 
 
 async def _make_read_only(connection: AsyncConnection[DictRow]) -> None:
@@ -26,7 +26,7 @@ async def _make_read_only(connection: AsyncConnection[DictRow]) -> None:
 
 
 class ReadPool:
-    """A pool without transactions and without a check before each query. A dead connection costs one retry."""
+    """A pool without transactions or connection checks. A query on a dead connection is retried once."""
 
     def __init__(self, url: str, *, size: int = MAX_CONNECTIONS) -> None:
         self._where = redacted_url(url)

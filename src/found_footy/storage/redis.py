@@ -1,4 +1,4 @@
-"""Redis client with error translation, and defensive reading of stored JSON."""
+"""Redis client with error translation, and validation of stored JSON."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from redis.exceptions import (
 from found_footy.errors import CacheFull, CacheUnavailable, SettingsError
 from found_footy.text import MAX_ERROR_TEXT
 
-_NO_PASSWORD = "NOAUTH"
+_NO_PASSWORD_CODE = "NOAUTH"
 
 
 def load_script(package: str | None, name: str) -> str:
-    """Read the Lua script `{name}.lua`, which stands beside the module that runs it. Redis runs it atomically."""
+    """Read the Lua script `{name}.lua`, from the folder of the module that runs it. Redis runs it atomically."""
     return (files(package or "") / f"{name}.lua").read_text(encoding="utf-8")
 
 
-def where(url: str) -> str:
+def server_address(url: str) -> str:
     """Return the server's address without credentials, for messages."""
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2] or parts.path
@@ -52,8 +52,8 @@ def secrets_of(url: str) -> tuple[str, ...]:
     return tuple({written, unquote(written)}) if written else ()
 
 
-def unavailable(failure: Exception, place: str, secrets: tuple[str, ...]) -> CacheUnavailable:
-    """Translate a failure. Most messages are replaced, because the client's can quote arguments."""
+def translate_failure(failure: Exception, place: str, secrets: tuple[str, ...]) -> CacheUnavailable:
+    """Translate a failure. Most messages are replaced, because the client's messages can contain arguments."""
     error = CacheFull if isinstance(failure, OutOfMemoryError) else CacheUnavailable
     return error(f"{place} {_describe(failure, secrets)}")
 
@@ -65,19 +65,19 @@ def _describe(failure: Exception, secrets: tuple[str, ...]) -> str:
         case AuthenticationError() | AuthorizationError() | NoPermissionError():
             return "rejects the user or the password"
         case TimeoutError():
-            return "no response in time"
+            return "did not respond in time"
         case ConnectionError() | OSError():
-            if _NO_PASSWORD in str(failure):
+            if _NO_PASSWORD_CODE in str(failure):
                 return "requires a password"
             return "cannot be reached, or closed the connection"
         case OutOfMemoryError():
             return "is full: it rejects writes until memory is free"
         case ReadOnlyError():
             return "is a read-only replica"
-        case RedisError() if _NO_PASSWORD in str(failure):
+        case RedisError() if _NO_PASSWORD_CODE in str(failure):
             return "requires a password"
         case _:
-            return f"answered: {_short(str(failure), secrets)}"
+            return f"returned an error: {_short(str(failure), secrets)}"
 
 
 def _short(text: str, secrets: tuple[str, ...]) -> str:
@@ -91,7 +91,7 @@ CHUNK = 250
 """Commands per pipeline. Larger ones delay other clients, smaller ones cost round trips."""
 
 FULL_SHARE = 0.97
-"""Share of the memory limit above which large writes are rejected, and small ones soon."""
+"""Share of the memory limit above which Redis rejects large writes, and soon all writes."""
 
 Word: TypeAlias = str | int | float | bytes
 Command: TypeAlias = Sequence[Word]
@@ -116,7 +116,7 @@ class RedisCache:
     ) -> None:
         self._prefix = prefix
         try:
-            self._place, self._secrets = where(url), secrets_of(url)
+            self._place, self._secrets = server_address(url), secrets_of(url)
             pool = BlockingConnectionPool.from_url(
                 _without_protocol(url),
                 # RESP2, which every server supports with the same reply types.
@@ -143,12 +143,12 @@ class RedisCache:
         with self._translated():
             return await self._client.execute_command(*command)  # type: ignore[no-untyped-call]
 
-    async def run_all(self, commands: Sequence[Command], *, together: bool = False) -> list[Any]:
+    async def run_all(self, commands: Sequence[Command], *, atomic: bool = False) -> list[Any]:
         """Run commands in few round trips. `together` runs at most 250 in one transaction."""
         answers: list[Any] = []
         with self._translated():
-            for chunk in [commands] if together else chunks(commands):
-                async with self._client.pipeline(transaction=together) as pipeline:
+            for chunk in [commands] if atomic else chunks(commands):
+                async with self._client.pipeline(transaction=atomic) as pipeline:
                     for command in chunk:
                         pipeline.execute_command(*command)
                     answers += await pipeline.execute()
@@ -207,7 +207,8 @@ class RedisCache:
         """Translate errors, and re-raise a cancellation that redis-py has swallowed.
 
         redis-py sends commands with `asyncio.wait_for`, which before Python 3.12 drops a cancellation that arrives
-        together with the result. A timeout around the call would be lost, and a loop around it would never end.
+        together with the result. Otherwise, a timeout around the call would be lost, and a loop around it would never
+        end.
         """
         task = asyncio.current_task()
         cancellations = task.cancelling() if task else 0
@@ -216,8 +217,8 @@ class RedisCache:
         except (RedisError, OSError) as failure:
             if task and task.cancelling() > cancellations:
                 raise asyncio.CancelledError from None
-            # Without the cause, because a traceback in the log would include its text.
-            raise unavailable(failure, self._place, self._secrets) from None
+            # Without the cause, whose text a traceback in the log would include.
+            raise translate_failure(failure, self._place, self._secrets) from None
         if task and task.cancelling() > cancellations:
             raise asyncio.CancelledError
 
@@ -246,7 +247,7 @@ log = logging.getLogger(__name__)
 Fields = Mapping[str, Any]
 
 
-class Broken(ValueError):
+class InvalidValue(ValueError):
     """A stored value of an unexpected form."""
 
 
@@ -257,11 +258,11 @@ def dump(fields: Fields) -> str:
 
 def load(text: bytes | str) -> Fields:
     try:
-        fields = json.loads(text, parse_constant=_refuse)
+        fields = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
-        raise Broken("not JSON") from error
+        raise InvalidValue("not JSON") from error
     if not isinstance(fields, dict):
-        raise Broken("not an object")
+        raise InvalidValue("not an object")
     return fields
 
 
@@ -271,13 +272,13 @@ def readable(key: str, text: bytes | str | None, read: Callable[[Fields], T]) ->
         return None
     try:
         return read(load(text))
-    except Broken as error:
+    except InvalidValue as error:
         log.warning("dropped %s from the cache: %s", key, error, extra={"action": "cache_value_dropped", "key": key})
         return None
 
 
 def string(fields: Fields, name: str) -> str:
-    return _of(fields, name, str)
+    return _typed(fields, name, str)
 
 
 def maybe_string(fields: Fields, name: str) -> str | None:
@@ -285,26 +286,26 @@ def maybe_string(fields: Fields, name: str) -> str | None:
 
 
 def flag(fields: Fields, name: str) -> bool:
-    return _of(fields, name, bool)
+    return _typed(fields, name, bool)
 
 
 def whole(fields: Fields, name: str) -> int:
     value = fields.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
-        raise Broken(f"{name} is not a whole number")
+        raise InvalidValue(f"{name} is not a whole number")
     return value
 
 
 def number(fields: Fields, name: str) -> float:
     value = fields.get(name)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise Broken(f"{name} is not a number")
+        raise InvalidValue(f"{name} is not a number")
     try:
         found = float(value)
     except OverflowError as error:
-        raise Broken(f"{name} is too large") from error
+        raise InvalidValue(f"{name} is too large") from error
     if not math.isfinite(found):
-        raise Broken(f"{name} is too large")
+        raise InvalidValue(f"{name} is too large")
     return found
 
 
@@ -317,7 +318,7 @@ def moment(fields: Fields, name: str) -> datetime:
     try:
         return datetime.fromtimestamp(number(fields, name), UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise Broken(f"{name} is not a timestamp") from error
+        raise InvalidValue(f"{name} is not a timestamp") from error
 
 
 def maybe_moment(fields: Fields, name: str) -> datetime | None:
@@ -325,13 +326,13 @@ def maybe_moment(fields: Fields, name: str) -> datetime | None:
 
 
 def mapping(fields: Fields, name: str) -> Mapping[str, Any]:
-    return _of(fields, name, dict)
+    return _typed(fields, name, dict)
 
 
 def strings(fields: Fields, name: str) -> tuple[str, ...]:
-    values: Sequence[Any] = _of(fields, name, list)
+    values: Sequence[Any] = _typed(fields, name, list)
     if not all(isinstance(value, str) for value in values):
-        raise Broken(f"{name} contains a value that is not a string")
+        raise InvalidValue(f"{name} contains a value that is not a string")
     return tuple(values)
 
 
@@ -340,15 +341,15 @@ def one_of(fields: Fields, name: str, kinds: Callable[[Any], T]) -> T:
     try:
         return kinds(fields.get(name))
     except ValueError as error:
-        raise Broken(f"{name} has an unknown value") from error
+        raise InvalidValue(f"{name} has an unknown value") from error
 
 
-def _of(fields: Fields, name: str, kind: type[T]) -> T:
+def _typed(fields: Fields, name: str, kind: type[T]) -> T:
     value = fields.get(name)
     if not isinstance(value, kind):
-        raise Broken(f"{name} is not a {kind.__name__}")
+        raise InvalidValue(f"{name} is not a {kind.__name__}")
     return value
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise Broken(f"{constant} is not JSON")
+def _reject_constant(constant: str) -> NoReturn:
+    raise InvalidValue(f"{constant} is not JSON")

@@ -1,4 +1,4 @@
--- Renew a lease. Returns 0 if it was lost and all permits are held by others.
+-- Renew a lease. Returns 0 if it has expired and others hold all permits.
 -- KEYS: leases (token -> expiry)    ARGV: token, lease in microseconds, limit
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])

@@ -19,7 +19,7 @@ def build_objects(settings: Settings) -> ThreadedObjectStore:
 
 
 def open_files(settings: Settings, url: str) -> ThreadedObjectStore:
-    """A folder or bucket by URL, with the keys of the settings."""
+    """Open a folder or bucket by URL, with the keys from the settings."""
     access, secret = settings.s3_access_key, settings.s3_secret_key
     return open_object_store(
         url,

@@ -1,8 +1,8 @@
--- One call against a budget of so many in a sliding window, by the server's clock.
--- KEYS: calls (token to when it was made)
--- ARGV: token, most calls, window in microseconds
--- Answers {1, "0"} if the call is granted, else {0, microseconds until the next one is}.
-local calls, token, most, window = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+-- Count one call against a budget in a sliding window, by the server's clock.
+-- KEYS: calls (token -> time of the call)
+-- ARGV: token, maximum calls, window in microseconds
+-- Returns {1, "0"} if the call is granted, otherwise {0, microseconds until the next call is}.
+local calls, token, limit, window = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function text(number)
   return string.format('%.0f', number)
@@ -12,13 +12,13 @@ local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 
 redis.call('ZREMRANGEBYSCORE', calls, '-inf', text(now - window))
--- A clock that went back must not block calls for longer than a window.
+-- A clock that was set back must not block calls for longer than a window.
 redis.call('ZREMRANGEBYSCORE', calls, '(' .. text(now), '+inf')
 
 if redis.call('ZSCORE', calls, token) then
   return {1, '0'}
 end
-if redis.call('ZCARD', calls) >= most then
+if redis.call('ZCARD', calls) >= limit then
   local oldest = redis.call('ZRANGE', calls, 0, 0, 'WITHSCORES')
   return {0, text(tonumber(oldest[2]) + window - now)}
 end

@@ -1,4 +1,4 @@
-"""Free space of volumes, the floor below which work is refused, and folders that killed processes left."""
+"""Free space of volumes, the minimum below which work is rejected, and abandoned temporary folders."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ log = logging.getLogger(__name__)
 
 MEGABYTE = 1_000_000
 ABANDONED_SECONDS = 48 * 3600.0
-"""No work on temporary files takes this long. Folders of long-lived processes have locks instead (MasterCache)."""
+"""Longer than any work on temporary files. Long-lived processes lock their folders instead (MasterCache)."""
 
 _WORK_FOLDER = re.compile(r"footy-((upload|thumbnail|image|recording|apprise|check|backup)-)?[a-z0-9_]{8}")
 
 
 def require_space(folder: Path, floor: int, needed: int = 0) -> None:
-    """Refuse to begin work that would leave less than `floor` bytes free. Raises VolumeFull.
-
-    A floor of 0 switches the check off.
-    """
+    """Raise VolumeFull if work would leave less than `floor` bytes free. A floor of 0 disables the check."""
     if floor <= 0:
         return
     free = shutil.disk_usage(_existing(folder)).free

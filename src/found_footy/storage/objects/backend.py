@@ -61,7 +61,7 @@ class Backend(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Folder that holds the objects; None if another machine does."""
+        """Folder with the objects; None if they are on another machine."""
 
     def put(self, key: str, path: Path, content_type: str, metadata: Mapping[str, str]) -> None: ...
 

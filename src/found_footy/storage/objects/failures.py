@@ -18,9 +18,9 @@ from found_footy.errors import ObjectStoreError, ObjectStoreUnavailable
 ObstoreFailure = (BaseError, OSError, ValueError)
 """Exceptions that obstore calls can raise."""
 
-_PASSING = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EAGAIN, errno.EBUSY}
-_PASSING |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR}
-"""Error numbers that may be temporary; a full disk is one, because people can free space."""
+_TEMPORARY = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EAGAIN, errno.EBUSY}
+_TEMPORARY |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR}
+"""Error numbers that may be temporary, such as a full disk."""
 
 _OTHER_REGION = {
     "AuthorizationHeaderMalformed",
@@ -33,8 +33,8 @@ _METADATA_SERVICE = "169.254.169.254"
 
 
 @dataclass(frozen=True, slots=True)
-class S3Place:
-    """Details of a store for error messages."""
+class S3Details:
+    """Details of a bucket for error messages."""
 
     bucket: str
     server: str
@@ -48,16 +48,16 @@ def is_missing(failure: Exception) -> bool:
     return isinstance(failure, FileNotFoundError) or system_error(failure) in (errno.ENOENT, errno.ENOTDIR)
 
 
-def is_beyond_the_end(failure: Exception) -> bool:
+def is_range_after_end(failure: Exception) -> bool:
     """Whether the requested range starts after the last byte of the object."""
     return s3_status(failure) == 416 or "StartTooLarge" in str(failure)
 
 
-def is_without_bucket(failure: Exception) -> bool:
+def is_bucket_missing(failure: Exception) -> bool:
     return s3_code(failure) == "NoSuchBucket"
 
 
-def is_without_key(failure: Exception) -> bool:
+def is_key_missing(failure: Exception) -> bool:
     return s3_code(failure) == "NoSuchKey"
 
 
@@ -78,53 +78,53 @@ def system_error(failure: Exception) -> int | None:
     return int(found[1]) if found else None
 
 
-def s3_failure(failure: Exception, doing: str, place: S3Place) -> ObjectStoreError:
+def s3_failure(failure: Exception, operation: str, place: S3Details) -> ObjectStoreError:
     """Translate an S3 failure. `doing` is the attempted operation, such as `put a/b.mp4`."""
     if _METADATA_SERVICE in str(failure):
-        return ObjectStoreError(f"{doing}: no credentials: set FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY")
+        return ObjectStoreError(f"{operation}: no credentials: set FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY")
     status, code = s3_status(failure), s3_code(failure)
-    what = f"{place.server} answered HTTP {status}" + (f" ({_short(code, place.secrets)})" if code else "")
+    what = f"{place.server} returned HTTP {status}" + (f" ({_short(code, place.secrets)})" if code else "")
     if isinstance(failure, PreconditionError):
-        return ObjectStoreUnavailable(f"{doing}: the object was replaced meanwhile")
+        return ObjectStoreUnavailable(f"{operation}: the object was replaced meanwhile")
     if status is None:
-        return _s3_no_answer(failure, doing, place)
+        return _connection_failure(failure, operation, place)
     if code == "RequestTimeTooSkewed":
-        return ObjectStoreError(f"{doing}: {what}: set this machine's clock")
+        return ObjectStoreError(f"{operation}: {what}: set this machine's clock")
     if code in _OTHER_REGION or 300 <= status < 400:
-        return ObjectStoreError(f"{doing}: {what}: set FOOTY_S3_REGION to the region of the bucket {place.bucket}")
+        return ObjectStoreError(f"{operation}: {what}: set FOOTY_S3_REGION to the region of the bucket {place.bucket}")
     if status in (401, 403):
         return ObjectStoreError(
-            f"{doing}: {what}: check FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY, and that they may list, read, write "
-            f"and delete in the bucket {place.bucket}"
+            f"{operation}: {what}: check FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY, and that they may list, "
+            f"read, write and delete in the bucket {place.bucket}"
         )
     if status in (408, 409, 425, 429) or status >= 500:
-        return ObjectStoreUnavailable(f"{doing}: {what}")
+        return ObjectStoreUnavailable(f"{operation}: {what}")
     if status == 404:
         return ObjectStoreError(
-            f"{doing}: {what}: bucket {place.bucket} not found; create it, or correct FOOTY_OBJECT_STORE_URL and "
+            f"{operation}: {what}: bucket {place.bucket} not found; create it, or correct FOOTY_OBJECT_STORE_URL and "
             "FOOTY_S3_ENDPOINT"
         )
-    return ObjectStoreError(f"{doing}: {what}")
+    return ObjectStoreError(f"{operation}: {what}")
 
 
-def _s3_no_answer(failure: Exception, doing: str, place: S3Place) -> ObjectStoreError:
+def _connection_failure(failure: Exception, operation: str, place: S3Details) -> ObjectStoreError:
     text = str(failure)
     if re.search(r"invalid peer certificate|InvalidCertificate|UnknownIssuer", text):
-        return ObjectStoreError(f"{doing}: {place.server} has a certificate that is not trusted here")
+        return ObjectStoreError(f"{operation}: {place.server} has an untrusted certificate")
     if not isinstance(failure, BaseError):
-        return ObjectStoreError(f"{doing}: {_short(text, place.secrets)}")
+        return ObjectStoreError(f"{operation}: {_short(text, place.secrets)}")
     if re.search(r"kind: Timeout|TimedOut|timed out|deadline has elapsed", text):
-        return ObjectStoreUnavailable(f"{doing}: {place.server} did not respond in time")
+        return ObjectStoreUnavailable(f"{operation}: {place.server} did not respond in time")
     if re.search(r"kind: Connect\b", text):
-        return ObjectStoreUnavailable(f"{doing}: {place.server} cannot be reached")
-    return ObjectStoreUnavailable(f"{doing}: {_short(text, place.secrets)}")
+        return ObjectStoreUnavailable(f"{operation}: {place.server} cannot be reached")
+    return ObjectStoreUnavailable(f"{operation}: {_short(text, place.secrets)}")
 
 
-def file_failure(failure: Exception, doing: str) -> ObjectStoreError:
+def file_failure(failure: Exception, operation: str) -> ObjectStoreError:
     """Translate a failure of a local file or folder."""
     number = system_error(failure)
-    kind = ObjectStoreUnavailable if number in _PASSING else ObjectStoreError
-    return kind(f"{doing}: {_short(str(failure), ()) if number is None else os.strerror(number)}")
+    kind = ObjectStoreUnavailable if number in _TEMPORARY else ObjectStoreError
+    return kind(f"{operation}: {_short(str(failure), ()) if number is None else os.strerror(number)}")
 
 
 def _short(text: str, secrets: tuple[str, ...]) -> str:

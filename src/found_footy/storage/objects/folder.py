@@ -21,7 +21,7 @@ from obstore.store import LocalStore
 
 from found_footy.errors import ObjectMissing, ObjectStoreError, ObjectStoreUnavailable
 from found_footy.storage.objects.backend import PAGE_KEYS, PART_BYTES, StoredObject
-from found_footy.storage.objects.failures import ObstoreFailure, file_failure, is_beyond_the_end, is_missing
+from found_footy.storage.objects.failures import ObstoreFailure, file_failure, is_missing, is_range_after_end
 from found_footy.storage.objects.keys import is_key
 
 
@@ -31,7 +31,7 @@ def plain_path(root: Path, key: str) -> Path:
     for name in key.split("/"):
         path = path / name
         if path.is_symlink():
-            raise ObjectStoreError(f"{path} is a symbolic link; objects must be regular files: remove it")
+            raise ObjectStoreError(f"{path} is a symbolic link; remove it, because objects must be regular files")
     return path
 
 
@@ -58,16 +58,16 @@ class Sidecars:
         return plain_path(self._root, f".metadata/{name[:2]}/{name}.json")
 
     @contextmanager
-    def alone_with(self, key: str) -> Iterator[None]:
-        """Lock for changing an object and its sidecar."""
+    def exclusive_lock(self, key: str) -> Iterator[None]:
+        """Hold an exclusive lock on an object and its sidecar."""
         folder = self.path(key).parent
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder, fcntl.LOCK_EX):
             yield
 
     @contextmanager
-    def steady(self, key: str) -> Iterator[None]:
-        """Lock for a consistent read of an object and its sidecar. Creates no folder."""
+    def shared_lock(self, key: str) -> Iterator[None]:
+        """Hold a shared lock for a consistent read of an object and its sidecar. Creates no folder."""
         folder = self.path(key).parent
         if not folder.is_dir():
             yield
@@ -80,7 +80,7 @@ class Sidecars:
         try:
             text = path.read_bytes()
         except FileNotFoundError:
-            # The file was put into the folder by hand.
+            # The file was added to the folder by hand.
             return Sidecar("application/octet-stream", {})
         try:
             document = json.loads(text)
@@ -104,7 +104,7 @@ def _locked(folder: Path, kind: int) -> Iterator[None]:
 
 
 _STAGING = ".staging"
-"""Objects that are being written, or were when their process died."""
+"""Objects that are being written, or whose process died while writing them."""
 
 _STAGING_SECONDS = 86_400.0
 """Age at which staged files count as abandoned."""
@@ -112,7 +112,7 @@ _STAGING_SECONDS = 86_400.0
 
 class FolderObjects:
     def __init__(self, folder: Path) -> None:
-        with _failures(f"open the folder {folder}"):
+        with _translate_failures(f"open the folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             self._root = folder.resolve(strict=True)
             self._store = LocalStore(self._root, automatic_cleanup=True)
@@ -124,30 +124,30 @@ class FolderObjects:
         return self._root
 
     def put(self, key: str, path: Path, content_type: str, metadata: Mapping[str, str]) -> None:
-        with _failures(f"put {key}"), self._staging() as staged:
+        with _translate_failures(f"put {key}"), self._staging() as staged:
             obstore.put(self._store, f"{staged}/data", path, chunk_size=PART_BYTES)
             self._install(staged, key, Sidecar(content_type, metadata))
 
     def chunks(self, key: str) -> Iterator[bytes]:
         self._require(key)
-        with _failures(f"get {key}", missing=key):
+        with _translate_failures(f"get {key}", missing=key):
             for chunk in obstore.get(self._store, key).stream(min_chunk_size=PART_BYTES):
                 yield bytes(chunk)
 
     def read(self, key: str, start: int, length: int) -> bytes:
         self._require(key)
-        with _failures(f"get {key}", missing=key):
+        with _translate_failures(f"get {key}", missing=key):
             try:
                 return bytes(obstore.get(self._store, key, options={"range": (start, start + length)}).bytes())
             except ObstoreFailure as failure:
-                if is_beyond_the_end(failure):
+                if is_range_after_end(failure):
                     return b""
                 raise
 
     def copy(self, key: str, to: str) -> None:
         source = self._require(key)
-        with _failures(f"copy {key}"), self._staging() as staged:
-            with _failures(f"copy {key}", missing=key), self._sidecars.steady(key):
+        with _translate_failures(f"copy {key}"), self._staging() as staged:
+            with _translate_failures(f"copy {key}", missing=key), self._sidecars.shared_lock(key):
                 # Copy the bytes: a hard link would be faster, but not every file system supports them.
                 obstore.put(self._store, f"{staged}/data", source, chunk_size=PART_BYTES)
                 sidecar = self._sidecars.load(key)
@@ -155,16 +155,16 @@ class FolderObjects:
 
     def delete(self, keys: Sequence[str]) -> None:
         for key in keys:
-            with _failures(f"delete {key}"):
-                if self._found(key) is None and not self._sidecars.path(key).exists():
+            with _translate_failures(f"delete {key}"):
+                if self._stat(key) is None and not self._sidecars.path(key).exists():
                     continue
-                with self._sidecars.alone_with(key):
-                    if self._found(key) is not None:
+                with self._sidecars.exclusive_lock(key):
+                    if self._stat(key) is not None:
                         obstore.delete(self._store, key)
                     self._sidecars.path(key).unlink(missing_ok=True)
 
     def pages(self, prefix: str) -> Iterator[Sequence[StoredObject]]:
-        with _failures(f"list {prefix}/"):
+        with _translate_failures(f"list {prefix}/"):
             self._require_root()
             page: list[StoredObject] = []
             for path, found in _files_below(plain_path(self._root, prefix) if prefix else self._root):
@@ -177,12 +177,12 @@ class FolderObjects:
             yield page
 
     def head(self, key: str) -> StoredObject | None:
-        with _failures(f"look up {key}"):
-            found = self._found(key)
+        with _translate_failures(f"look up {key}"):
+            found = self._stat(key)
             return None if found is None else _stored(key, found)
 
     def metadata(self, key: str) -> Mapping[str, str]:
-        with _failures(f"look up {key}"), self._sidecars.steady(key):
+        with _translate_failures(f"look up {key}"), self._sidecars.shared_lock(key):
             self._require(key)
             return self._sidecars.load(key).metadata
 
@@ -195,7 +195,7 @@ class FolderObjects:
     def describe(self) -> str:
         return f"folder {self._root}, writable"
 
-    def _found(self, key: str) -> os.stat_result | None:
+    def _stat(self, key: str) -> os.stat_result | None:
         try:
             found = plain_path(self._root, key).lstat()
         except (FileNotFoundError, NotADirectoryError):
@@ -204,19 +204,19 @@ class FolderObjects:
         return found if stat.S_ISREG(found.st_mode) else None
 
     def _require(self, key: str) -> Path:
-        with _failures(f"look up {key}"):
-            if self._found(key) is None:
+        with _translate_failures(f"look up {key}"):
+            if self._stat(key) is None:
                 raise ObjectMissing(f"object {key} not found in the folder {self._root}")
             return plain_path(self._root, key)
 
     def _require_root(self) -> None:
-        """Raise ObjectStoreUnavailable if the root is gone, for example because its disk is not mounted."""
+        """Raise ObjectStoreUnavailable if the root does not exist, for example because its disk is not mounted."""
         if not self._root.is_dir():
-            raise ObjectStoreUnavailable(f"The folder {self._root} is gone; is its disk mounted?")
+            raise ObjectStoreUnavailable(f"The folder {self._root} does not exist; is its disk mounted?")
 
     @contextmanager
     def _staging(self) -> Iterator[str]:
-        """Yield the key of a hidden folder for preparing an object."""
+        """Yield the key of a hidden folder for staging an object."""
         self._require_root()
         staged = f"{_STAGING}/{uuid4().hex}"
         folder = plain_path(self._root, staged)
@@ -224,11 +224,11 @@ class FolderObjects:
         try:
             yield staged
         finally:
-            # A later sweep removes what is left.
+            # A later sweep removes the rest.
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _place(self, key: str) -> Path:
-        """Return the path of an object. Unlike S3, a file system cannot have an object and a folder of one name."""
+    def _object_path(self, key: str) -> Path:
+        """Return the path of an object. In a file system, an object and a folder cannot have the same name."""
         place = plain_path(self._root, key)
         if place.is_dir():
             raise ObjectStoreError(f"put {key}: a folder of that name contains objects")
@@ -238,16 +238,16 @@ class FolderObjects:
         return place
 
     def _install(self, staged: str, key: str, sidecar: Sidecar) -> None:
-        """Move both files into place. If the process dies half-way, a new object does not exist at all."""
+        """Move both files into place. The object exists only once the second one has moved."""
         data, document = self._root / staged / "data", self._root / staged / "sidecar"
         document.write_bytes(sidecar.document(key))
         _sync(data)
         _sync(document)
-        with self._sidecars.alone_with(key):
-            place = self._place(key)
-            _patiently(lambda: _make_folder(place.parent))
+        with self._sidecars.exclusive_lock(key):
+            place = self._object_path(key)
+            _retry_in_race(lambda: _make_folder(place.parent))
             document.replace(self._sidecars.path(key))
-            _patiently(lambda: _move(data, place))
+            _retry_in_race(lambda: _move(data, place))
         for folder in (self._sidecars.path(key).parent, place.parent):
             with suppress(FileNotFoundError):
                 _sync(folder)
@@ -258,7 +258,7 @@ def _stored(key: str, found: os.stat_result) -> StoredObject:
 
 
 def _files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield regular files, without hidden ones and links. Memory is bounded by the folders still to read."""
+    """Yield regular files, except hidden ones and links. Memory use depends on the number of pending folders only."""
     waiting = [folder]
     while waiting:
         try:
@@ -286,7 +286,7 @@ def _move(data: Path, place: Path) -> None:
     data.replace(place)
 
 
-def _patiently(call: Callable[[], None]) -> None:
+def _retry_in_race(call: Callable[[], None]) -> None:
     """Retry, because deleting the last file of a folder also deletes the folder, even one that was just created."""
     for _ in range(50):
         with suppress(FileExistsError, FileNotFoundError):
@@ -295,7 +295,7 @@ def _patiently(call: Callable[[], None]) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Flush to disk, so that an object recorded in the database survives a power cut."""
+    """Flush to disk, so that an object survives a power cut after the database refers to it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -314,11 +314,11 @@ def _sweep(staging: Path) -> None:
 
 
 @contextmanager
-def _failures(doing: str, missing: str | None = None) -> Iterator[None]:
+def _translate_failures(operation: str, missing: str | None = None) -> Iterator[None]:
     """Translate failures. `missing` is the key to report as ObjectMissing if the file is not found."""
     try:
         yield
     except ObstoreFailure as failure:
         if missing is not None and is_missing(failure):
-            raise ObjectMissing(f"{doing}: object {missing} not found") from failure
-        raise file_failure(failure, doing) from failure
+            raise ObjectMissing(f"{operation}: object {missing} not found") from failure
+        raise file_failure(failure, operation) from failure

@@ -19,7 +19,7 @@ from found_footy.errors import ObjectMissing, ObjectStoreError, ObjectStoreUnava
 from found_footy.storage.objects.backend import Backend, StoredObject
 from found_footy.storage.objects.failures import file_failure
 from found_footy.storage.objects.folder import FolderObjects
-from found_footy.storage.objects.keys import check_key, check_prefix, tidy
+from found_footy.storage.objects.keys import check_key, check_prefix, fit_metadata
 from found_footy.storage.objects.s3 import S3Access, S3Objects
 from found_footy.storage.volumes import require_space
 
@@ -53,7 +53,7 @@ class ThreadedObjectStore:
         check_key(key)
         if not re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,60}", content_type, re.ASCII):
             raise ObjectStoreError(f"{content_type[:60]!r} is not a valid content type, such as video/mp4")
-        kept = tidy(metadata or {})
+        kept = fit_metadata(metadata or {})
         await self._run(self._store_file, key, path, content_type, kept)
 
     async def get(self, key: str, to: Path) -> None:
@@ -93,8 +93,12 @@ class ThreadedObjectStore:
         return await self._run(self._backend.signed_url, check_key(key), seconds)
 
     async def create_bucket(self) -> bool:
-        """Create the bucket if it does not exist, and return whether it did not."""
-        from found_footy.runtime.http import HttpClient, HttpError, HttpLimits  # no other call needs it
+        """Create the bucket if it does not exist. Return whether it was created."""
+        from found_footy.runtime.http import (  # imported here because only this call needs it
+            HttpClient,
+            HttpError,
+            HttpLimits,
+        )
 
         url = await self._run(self._backend.creation_url)
         if url is None:
@@ -104,15 +108,15 @@ class ThreadedObjectStore:
                 answer = await client.request("PUT", url, record_body=False)
             except HttpError as error:
                 raise ObjectStoreUnavailable(f"create the bucket: {error}") from None
-        if answer.status == HTTPStatus.CONFLICT:  # another process was faster
+        if answer.status == HTTPStatus.CONFLICT:  # another process created it first
             return False
         if not answer.ok:
             raise ObjectStoreError(f"create the bucket of {self._backend.describe()}: HTTP {answer.status}")
         return True
 
     async def check(self) -> str:
-        """Write, read and delete a tiny object; return a description of the store."""
-        await self._run(self._try_out)
+        """Write, read and delete a small object; return a description of the store."""
+        await self._run(self._round_trip)
         return self._backend.describe()
 
     async def aclose(self) -> None:
@@ -153,8 +157,8 @@ class ThreadedObjectStore:
             with suppress(FileNotFoundError, NotADirectoryError):
                 part.unlink()
 
-    def _try_out(self) -> None:
-        # Hidden from listings, and not a valid key for callers.
+    def _round_trip(self) -> None:
+        # A hidden key, which listings omit and callers cannot use.
         key, content = f".check/{uuid4().hex}", uuid4().bytes
         try:
             with tempfile.TemporaryDirectory(prefix="footy-check-") as folder:
@@ -165,9 +169,7 @@ class ThreadedObjectStore:
             raise file_failure(error, "write a temporary file") from error
         try:
             if b"".join(self._backend.chunks(key)) != content:
-                raise ObjectStoreError(
-                    f"{self._backend.describe()}: an object differs after writing and reading it back"
-                )
+                raise ObjectStoreError(f"{self._backend.describe()}: an object read back differs from the one written")
         finally:
             self._backend.delete([key])
 
@@ -236,6 +238,6 @@ def _endpoint(url: str) -> str:
     except ValueError:
         sound = False
     if not sound or parts.username is not None or parts.query or parts.fragment:
-        # The URL is not quoted: it may contain a password.
+        # The message omits the URL, which may contain a password.
         raise ObjectStoreError("Invalid FOOTY_S3_ENDPOINT: expected https://host:port without user and password")
     return url.rstrip("/")

@@ -12,7 +12,7 @@ create table tokens (
     last_used_at timestamptz
 );
 
--- A login on the pages. It ends with its token at the latest.
+-- Logins on the pages. A session never outlives its token.
 create table sessions (
     hash bytea primary key check (length(hash) = 32),
     token_id text not null references tokens on delete cascade,
@@ -22,7 +22,7 @@ create table sessions (
 create index sessions_by_end on sessions (expires_at);
 create index sessions_by_token on sessions (token_id);
 
--- Failed logins of the last 15 minutes, at most as many per client as are counted.
+-- Failed logins of the last 15 minutes, up to the limit per client.
 create table login_failures (
     client text not null,
     at timestamptz not null

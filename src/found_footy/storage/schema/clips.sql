@@ -1,4 +1,4 @@
--- From a stable goal to its clips: searches, the posts they found, the files downloaded, and links that ended.
+-- From a stable goal to its clips: searches, posts found, files downloaded, and dead links.
 
 -- One row per search and source: the number of posts, or the error.
 create table searches (
@@ -57,7 +57,7 @@ create index videos_in_work on videos (event_id) where state in ('staged', 'chec
 create index videos_published on videos (published_at) where state = 'kept';
 create index videos_kept on videos (status) where state = 'kept';
 
--- Pictures of clips by fixture: those of several fixtures are title cards and the like. Bounded (clips/common_frames.py).
+-- Frames of clips by fixture: frames that occur in several fixtures are title cards and the like. Bounded (clips/common_frames.py).
 create table frame_sightings (
     hash bigint not null,
     fixture_id bigint not null,
@@ -90,7 +90,7 @@ create index candidates_by_content on candidates (event_id, md5);
 create index candidates_in_work on candidates (event_id) where attempt is not null and md5 is null and rejection_reason is null;
 create index candidates_by_time on candidates (found_at);
 
--- Why a link ended; `path` is `v/{video}` or `g/{event}`.
+-- Why a link is dead; `path` is `v/{video}` or `g/{event}`.
 create table ended_links (
     path text primary key,
     reason text not null,

@@ -2,7 +2,7 @@
 
 drop view if exists fixtures_staging, fixtures_active, fixtures_completed, fixtures_live, team_aliases;
 
--- A goal's state, for people.
+-- A goal's state as shown to users.
 create or replace function event_status(e events) returns text language sql stable as $$
     select case
         when e.removed_at is not null then 'withdrawn'

@@ -8,7 +8,7 @@ create table feed_states (
     quota jsonb
 );
 
--- The feed that lists a match first founds the fixture, which gets that feed's ids.
+-- The feed that lists a match first creates the fixture, which gets that feed's ids (founding).
 create table listings (
     feed text not null,
     feed_id bigint not null,
@@ -24,7 +24,7 @@ create table listings (
 );
 
 comment on column listings.locator is
-    'What the feed''s adapter needs to find the match again, such as soccer/eng.1 20261118; empty if unknown.';
+    'Locates the match in the feed, such as soccer/eng.1 20261118; empty if unknown.';
 
 -- Pairings that are too uncertain to be made automatically; an operator decides.
 create table doubtful_pairings (

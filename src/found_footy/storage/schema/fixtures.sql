@@ -59,9 +59,9 @@ comment on column fixtures.home_goals is
 comment on column fixtures.origins is
     'Per field: the feed it came from, when, with which confidence, and what the other feeds reported.';
 comment on column fixtures.clock_moved_at is
-    'When the match clock last moved or the status changed. A feed that repeats one answer forever looks alive otherwise.';
+    'When the match clock last moved or the status changed. Detects a feed that keeps repeating the same response.';
 
--- The raw answer of the last poll, overwritten by each. Fixtures and events are only ever updated in place.
+-- The raw response of the last poll, overwritten by the next. Fixtures and events are only updated in place.
 create table live_snapshots (
     fixture_id bigint primary key references fixtures on delete cascade,
     poll_id text not null,
@@ -140,7 +140,7 @@ $$;
 create trigger fixtures_refresh_event_words after update on fixtures for each row
     when (old.words <> new.words) execute function refresh_event_words();
 
--- What a feed reported of an event before it reported something else.
+-- Earlier attributions of an event.
 create table event_attributions (
     event_id text not null references events on delete cascade,
     poll_id text not null,

@@ -1,4 +1,4 @@
--- The clip library: sources, the clips that tile them, the journal of review, keyframes, embeddings, and deletions.
+-- The clip library: sources, the clips that tile them, review actions, keyframes, embeddings and deletions.
 
 create extension if not exists vector;
 
@@ -8,11 +8,11 @@ create function goal_attributes(goal events) returns jsonb language sql immutabl
         goal.innings, goal.home_after, goal.away_after, goal.removed_at is not null)
 $$;
 
--- When it happened: the kick-off if it is known and readable, else when the source was added.
+-- Time of the event: the kick-off if it is known and valid, otherwise when the source was added.
 create function library_source_time(facts jsonb, created timestamptz) returns timestamptz
 language plpgsql immutable parallel safe as $$
 begin
-    -- Without a time zone it would depend on the session.
+    -- A time zone is required; without one, the result would depend on the session.
     if facts ->> 'kickoff' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}(Z|[+-][0-9]{2}:?[0-9]{2})$' then
         return (facts ->> 'kickoff')::timestamptz;
     end if;
@@ -22,11 +22,11 @@ exception when data_exception then
 end
 $$;
 
--- The minute as search words: 90+3 is found as 90 and as 90+3, and is no number in a name.
-create function minute_terms(said text) returns text[] language sql immutable parallel safe as $$
+-- The minute as search terms: 90+3 matches 90 and 90+3, but no number in a name.
+create function minute_terms(value text) returns text[] language sql immutable parallel safe as $$
     select coalesce((
         select array_remove(array['m.' || parts[1]::int, 'm.' || parts[1]::int || parts[2] || parts[3]::int], null)
-        from regexp_match(said, '^\s*([0-9]{1,3})(?:([+.])([0-9]{1,2}))?(?![0-9])') as parts), '{}')
+        from regexp_match(value, '^\s*([0-9]{1,3})(?:([+.])([0-9]{1,2}))?(?![0-9])') as parts), '{}')
 $$;
 
 -- p: the scorer, a: the assist, t: a team of the match or the one in the picture, c: the competition, k: the kind.
@@ -47,7 +47,7 @@ create table library_sources (
     facts jsonb not null default '{}',
     event_id text,
     video_md5 text,
-    said jsonb,              -- what was known of the goal when facts were written
+    goal_snapshot jsonb,              -- goal_attributes() when facts were written
     url text,
     upload_key text,
     frames int check (frames > 0 and frames < 16777216),
@@ -87,7 +87,7 @@ create index library_sources_by_time on library_sources (happened_at, id);
 comment on column library_sources.film_deleted_at is
     'The master file is deleted with the last of its clips; its measures stay, since clips are counted in its frames.';
 
--- Videos of goals that an editor removed before they had clips: not imported again.
+-- Goal videos that an editor removed before they had clips; they are not imported again.
 create table library_refusals (
     event_id text not null,
     video_md5 text not null,
@@ -95,7 +95,7 @@ create table library_refusals (
     primary key (event_id, video_md5)
 );
 
--- Scene cuts, by the film's content: the same film is analysed once.
+-- Scene cuts by content, so that the same film is analysed once.
 create table library_scenes (
     file_md5 text not null,
     detector text not null,  -- name and version
@@ -104,8 +104,8 @@ create table library_scenes (
     primary key (file_md5, detector)
 );
 
--- Runs of each stage, for metrics, and to tell an outage from a failing item: if the stage works for others since an item
--- failed, it is the item.
+-- Runs of each stage, for metrics, and to distinguish an outage from a failing item: if the stage has succeeded for other
+-- items since, the item is the cause.
 create table library_stage_totals (
     stage text primary key,
     done bigint not null default 0,
@@ -174,7 +174,7 @@ create index library_clips_to_count on library_clips (state) where live;
 create index library_clips_of_group on library_clips (grouped_with) where grouped_with is not null;
 create index library_clips_by_claim on library_clips (claimed_by) where claimed_by is not null;
 
--- The clips of a source tile it: no frame without a clip. Checked at the end of the transaction, so that an edit may
+-- The clips of a source tile it: every frame belongs to a clip. Checked at the end of the transaction, so that an edit may
 -- take several statements. Overlaps are excluded above, so it is enough that each new clip has a neighbour at both edges,
 -- and that another clip begins where one was removed; long sources are checked without reading all of their clips.
 create function library_clips_tile_their_source() returns trigger language plpgsql as $$
@@ -184,16 +184,16 @@ declare
     gap int;
 begin
     if tg_op = 'UPDATE' and new.source_id <> old.source_id then
-        raise exception 'clip % cannot become one of another source', new.id
+        raise exception 'clip % cannot move to another source', new.id
             using errcode = 'check_violation', constraint = 'library_clips_tile_their_source';
     end if;
     -- Wait for other edits of this source to end.
     select frames into film from library_sources where id = source for no key update;
     if not found then
-        return null;  -- deleted with its source
+        return null;  -- the source was deleted too
     end if;
     if tg_op <> 'DELETE' and exists (
-        -- As it is at the end of the transaction.
+        -- Its state at the end of the transaction.
         select from library_clips c where c.id = new.id and c.live
             and c.first_frame = new.first_frame and c.end_frame = new.end_frame)
     then
@@ -217,7 +217,7 @@ begin
         gap := old.first_frame;
     end if;
     if gap is not null then
-        raise exception 'the clips of source % do not tile its % frames: look at frame %', source, film, gap
+        raise exception 'the clips of source % do not tile its % frames: gap at frame %', source, film, gap
             using errcode = 'check_violation', constraint = 'library_clips_tile_their_source';
     end if;
     return null;
@@ -230,7 +230,7 @@ deferrable initially deferred for each row execute function library_clips_tile_t
 create function library_sources_keep_their_length() returns trigger language plpgsql as $$
 begin
     if exists (select from library_clips where source_id = new.id) then
-        raise exception 'the clips of source % tile its % frames, which therefore cannot become %',
+        raise exception 'source % has clips that tile its % frames; its length cannot change to %',
             new.id, old.frames, new.frames
             using errcode = 'check_violation', constraint = 'library_clips_tile_their_source';
     end if;
@@ -256,9 +256,9 @@ create table library_embeddings (
     mobilenet_v3_small vector(576),
     mobilenet_v3_small_version text
 );
--- In the row: fetching it from elsewhere costs more than comparing it.
+-- Stored in the row: fetching it from TOAST costs more than comparing it.
 alter table library_embeddings alter column mobilenet_v3_small set storage main;
--- Half-precision numbers: a third of the size, with the same results.
+-- Half precision: a third of the size with the same results.
 create index library_embeddings_mobilenet_v3_small on library_embeddings
     using hnsw ((mobilenet_v3_small::halfvec(576)) halfvec_cosine_ops);
 create index library_embeddings_mobilenet_v3_small_version on library_embeddings (mobilenet_v3_small_version);
@@ -283,7 +283,7 @@ create table library_verdicts (
 );
 create index library_verdicts_of_other on library_verdicts (other);
 
--- Objects to delete. Rows are deleted first, so that nothing is shown that is gone.
+-- Objects to delete. Rows are deleted first, so that no row refers to a missing object.
 create table library_deletions (
     key text primary key,
     asked_at timestamptz not null default now(),
@@ -291,10 +291,10 @@ create table library_deletions (
     error text
 );
 
--- A number is a minute or the beginning of a word, such as 96 in a club's name; with a sign in it, only a minute.
-create function minute_query(said text) returns tsquery language sql immutable parallel safe as $$
-    select case when said ~ '^[0-9]{1,3}$' then format('''m.%1$s'' | ''%1$s'':*', said)
-        when said ~ '^[0-9]{1,3}[+.][0-9]{1,2}$' then format('''m.%s''', said) end::tsquery
+-- A number is a minute or the start of a word, such as 96 in a club's name; with + or . it is a minute only.
+create function minute_query(value text) returns tsquery language sql immutable parallel safe as $$
+    select case when value ~ '^[0-9]{1,3}$' then format('''m.%1$s'' | ''%1$s'':*', value)
+        when value ~ '^[0-9]{1,3}[+.][0-9]{1,2}$' then format('''m.%s''', value) end::tsquery
 $$;
 
 -- All filters of a library search as one query; null if there are none.
@@ -309,15 +309,15 @@ language sql immutable parallel safe as $$
                      from unnest(minutes) as each), ''), '')
 $$;
 
--- The clips that match; null does not filter. A set-returning function, so that the planner can inline it.
+-- The clips that match all filters; null disables a filter. A set-returning function, so that the planner can inline it.
 create function library_matching(
-    states text[], looking tsquery, since timestamptz, until timestamptz, proven boolean, game text, only_source bigint)
+    states text[], query tsquery, since timestamptz, until timestamptz, proven boolean, game text, only_source bigint)
 returns table (id bigint, source_id bigint, first_frame int, event_id text, happened_at timestamptz)
 language sql stable as $$
     select c.id, c.source_id, c.first_frame, s.event_id, s.happened_at
     from library_clips c join library_sources s on s.id = c.source_id
     where c.live and c.state = any(states)
-      and (looking is null or s.words @@ looking)
+      and (query is null or s.words @@ query)
       and (since is null or s.happened_at >= since)
       and (until is null or s.happened_at < until)
       and (proven is null or (coalesce(s.facts ->> 'verified', '') = 'true') = proven)

@@ -34,7 +34,7 @@ create table deliveries (
     attempts int not null default 0,
     possibly_delivered boolean not null default false,
     claim text,                    -- fan-out round that claimed it
-    reclaim_at timestamptz,  -- when another round may claim it: its workflow may be lost
+    reclaim_at timestamptz,  -- when another round may claim it, in case its workflow is lost
     busy_until timestamptz,        -- until then it occupies one of its subscription's slots
     error_kind text,
     error_message text,
@@ -50,7 +50,7 @@ create index deliveries_of_event on deliveries (event_id) where event_id is not 
 create index deliveries_by_subscription on deliveries (subscription_id, id);
 create index deliveries_by_age on deliveries (created_at);
 
--- The outbox position up to which messages were created; locked while more are created.
+-- The outbox position up to which deliveries were created; locked while more are created.
 create table outbox_fanned_out (
     id boolean primary key default true check (id),  -- one row
     position bigint not null

@@ -41,7 +41,7 @@ create table health_samples (
 );
 create index health_samples_by_time on health_samples (at);
 
--- One row per area of the object store, and one for the database: what each held at the last daily count.
+-- One row per area of the object store, and one for the database, as of the last daily measurement.
 create table storage_usage (
     area text primary key,
     objects bigint not null,
@@ -49,7 +49,7 @@ create table storage_usage (
     measured_at timestamptz not null
 );
 
--- One row per service: its last result, and when its present state began.
+-- One row per service: its last result, and since when its state has lasted.
 create table service_checks (
     name text primary key check (length(name) between 1 and 100),
     kind text not null check (kind in ('feed', 'source', 'host', 'service')),

@@ -1,4 +1,4 @@
--- Every change that can be subscribed to, written in the transaction of the change itself.
+-- Changes that subscribers can receive, written in the transaction of the change itself.
 --
 -- Ids are assigned before commit, so a reader that remembers an id can miss a transaction that commits later with a
 -- smaller one. Positions are assigned afterwards, to committed rows, by one reader at a time.

@@ -1,11 +1,11 @@
--- Recordings: responses of feeds and sources during a match. When it is over, they are sealed into one object and the
--- rows are deleted.
+-- Recordings: responses of feeds and sources during a match. After the match they are sealed into one object, and
+-- the rows are deleted.
 
 create table recording_settings (
     only_one boolean primary key default true check (only_one),
     all_matches boolean not null
 );
-comment on table recording_settings is 'Whether matches without a choice of their own are recorded.';
+comment on table recording_settings is 'Whether matches are recorded unless overridden in recordings.';
 insert into recording_settings (all_matches) values (true);
 
 create table recordings (
@@ -16,10 +16,10 @@ create table recordings (
     sealed_at timestamptz,
     check ((key is null) = (sealed_at is null) and (key is null) = (bytes is null))
 );
-comment on column recordings.enabled is 'Overrides recording_settings for this match; null does not.';
+comment on column recordings.enabled is 'Overrides recording_settings for this match, unless null.';
 comment on column recordings.key is 'Object key of the finished recording.';
 
--- One row per poll, feed and match; the body only where it differs from the one before.
+-- One row per poll, feed and match; the body is stored only if it differs from the previous one.
 create table recorded_snapshots (
     fixture_id bigint not null references fixtures on delete cascade,
     feed text not null,
@@ -32,7 +32,7 @@ create table recorded_snapshots (
     primary key (fixture_id, feed, at),
     check (body is null or error_kind is null)
 );
-comment on column recorded_snapshots.body is 'The answer in the unified schema, compressed; null if unchanged.';
+comment on column recorded_snapshots.body is 'The response in the unified schema, compressed; null if unchanged.';
 
 create table recorded_searches (
     event_id text not null references events on delete cascade,

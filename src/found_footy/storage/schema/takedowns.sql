@@ -1,6 +1,6 @@
--- Takedowns: what an operator removed or hid, why, and what is needed to show hidden clips again. Never deleted.
+-- Takedowns: what an operator removed or hid, why, and what restores hidden clips. Never deleted.
 
--- The name of an account, however it is written: @Name, u/Name, name.
+-- Normalized name of an account: @Name, u/Name and name are the same.
 create function account_name(author text) returns text language sql immutable parallel safe as $$
     select regexp_replace(lower(btrim(author)), '^(@|/?u/)', '')
 $$;
@@ -11,7 +11,7 @@ create table takedowns (
     scope text not null check (scope in ('clip', 'goal', 'account')),
     -- The id of a clip or goal, or the name of an account.
     target text not null check (length(target) between 1 and 200),
-    -- Of an account; null for every source.
+    -- Source of the account; null for every source.
     source text,
     -- Reason, shown to anyone who follows a link to the clip.
     reason text not null check (length(reason) between 1 and 300),
@@ -44,7 +44,7 @@ create table takedown_videos (
 create index takedown_videos_by_content on takedown_videos (md5);
 create index takedown_videos_of_event on takedown_videos (event_id);
 
--- The posts of an account that were blanked. What they said is kept only if the account is hidden.
+-- Posts of an account that were blanked. Their text is kept only if the account is hidden.
 create table takedown_posts (
     takedown_id bigint not null references takedowns,
     event_id text not null,
@@ -59,7 +59,7 @@ create function is_blocked_account(source text, author text) returns boolean lan
             and (t.source is null or t.source = is_blocked_account.source))
 $$;
 
--- Why a file of a goal may not be published; null if it may.
+-- Return why a file of a goal must not be published; null if it may be.
 create function takedown_reason(event text, content text) returns text language sql stable as $$
     select t.reason from takedowns t
     where t.lifted_at is null and (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.operations.feed_health import (
-    LONGEST,
+    MAX_RECOVERY,
     TRANSITIONS,
     FeedMeasurement,
     HealthRules,
@@ -165,7 +165,7 @@ def test_what_becomes_of_a_recovery(
     expected: HealthGrade,
     outcome: RecoveryOutcome | None,
 ) -> None:
-    until = ago(begun_ago) + LONGEST if acting else None
+    until = ago(begun_ago) + MAX_RECOVERY if acting else None
     state = HealthState(RECOVERING, ago(begun_ago), 0, "r1", ago(begun_ago), acting_until=until)
     judgement = next_state(state, measured(ages, success), NOW, RULES)
     assert (judgement.state.grade, judgement.outcome) == (expected, outcome)

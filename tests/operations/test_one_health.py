@@ -175,14 +175,14 @@ async def test_the_pages_show_the_same_grades(small_world: WorldCopy) -> None:
 @pytest.mark.parametrize(
     ("feeds", "following", "reason"),
     [
-        ([], False, "no feed has answered yet; none has been asked so far"),
-        ([], True, "no feed has answered yet; none has been asked so far"),
-        ([use("espn", None, "A: a")], False, "no feed has answered yet; last error: espn: A: a"),
-        ([use("espn", None, "A: a")], True, "no feed has answered yet; last error: espn: A: a"),
+        ([], False, "no feed has responded yet; no request was sent so far"),
+        ([], True, "no feed has responded yet; no request was sent so far"),
+        ([use("espn", None, "A: a")], False, "no feed has responded yet; last error: espn: A: a"),
+        ([use("espn", None, "A: a")], True, "no feed has responded yet; last error: espn: A: a"),
         (
             [use("espn", None, "A: a", 1), use("crex", None, "B: b")],
             False,
-            "no feed has answered yet; last error: crex: B: b",
+            "no feed has responded yet; last error: crex: B: b",
         ),
         ([use("espn", 2, "A: a")], False, "no feed answers; last error: espn: A: a"),
         ([use("espn", 2, "A: a")], True, ""),  # the ages of the matches show it

@@ -128,7 +128,7 @@ def test_the_load_of_a_pool_covers_its_queues_and_the_machines_of_its_workers() 
     live = load.of_pool(LIVE, InstanceCount(2), None)
     assert (live.pending, live.oldest, live.cpu, live.memory) == (5, MINUTE, 0.75, 0.25)
     assert [(queue.running, queue.slots) for queue in live.queues] == [(0, 0), (3, 4)], "a draining worker has no slots"
-    assert (live.fits(2), live.fits(1)) == (True, False)
+    assert (live.has_slots(2), live.has_slots(1)) == (True, False)
     library = load.of_pool(LIBRARY, InstanceCount(1), None)
     assert (library.pending, library.cpu) == (9, 1.0)
     assert load.of_pool(BROWSERS, InstanceCount(1), None).pending == 3

@@ -112,7 +112,7 @@ async def test_a_failure_that_may_pass_is_checked_again_once() -> None:
 
     unavailable, refused = SourceUnavailable("away"), FeedBlocked("refused")
     probes = [failing("passes", 1, unavailable), failing("lasts", 9, unavailable), failing("refused", 9, refused)]
-    results = await checker().run_patiently([*probes, probe(good)], pause_seconds=0)
+    results = await checker().run_with_recheck([*probes, probe(good)], pause_seconds=0)
     assert [result.ok for result in results] == [True, False, False, True]
     assert tries == {"passes": 2, "lasts": 2, "refused": 1}
 

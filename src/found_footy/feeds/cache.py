@@ -81,7 +81,7 @@ class FeedSwitches:
     async def switch(self, feed: str, on: bool | None) -> None:
         """Switch a feed; None removes the switch, so that the file decides."""
         if self._cache is None:
-            raise CacheUnavailable("no cache is configured, which stores the switches")
+            raise CacheUnavailable("no cache configured, which stores the switches")
         key = self._cache.key(SWITCH, feed)
         if on is None:
             await self._cache.run("DEL", key, self._cache.key(LISTED, feed))

@@ -1,8 +1,8 @@
-"""Backups: database, objects and settings, each file stored once under the hash of its content (ADR 30).
+"""Backups of database, objects and settings. Each file is stored once under the hash of its content (ADR 30).
 
-A repository is a folder or a bucket: `blobs/{hash}` and one catalogue per backup, which is written last, so that a
-backup is complete or does not exist. Tables are read in one snapshot, before the objects, so that every object that a
-row names is either copied or was deleted since.
+A repository is a folder or a bucket with `blobs/{hash}` and one catalogue per backup. The catalogue is written last, so
+that a backup is either complete or does not exist. Tables are read in one snapshot before the objects, so that every
+object that a row refers to is copied, unless it was deleted meanwhile.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from found_footy.storage.postgres import redacted_url, translate_errors
 FORMAT = 1
 BLOBS, CATALOGUES = "blobs/", "catalogues/"
 RECENT = timedelta(days=1)
-"""Blobs younger than this may belong to a backup that is being made."""
+"""Blobs younger than this may belong to a backup in progress."""
 CONCURRENCY = 4
 _CHUNK = 1024 * 1024
 
@@ -77,7 +77,7 @@ class ObjectCopy:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A catalogue: what one backup consists of."""
+    """The catalogue of one backup."""
 
     id: str
     at: datetime
@@ -107,7 +107,7 @@ class Backup:
         """Raises BackupBroken."""
         try:
             if given["format"] != FORMAT:
-                raise BackupBroken(f"the backup has format {given['format']}, which this version does not know")
+                raise BackupBroken(f"the backup has format {given['format']}, which this version does not support")
             objects = {
                 key: ObjectCopy(**{**each, "modified": datetime.fromisoformat(each["modified"])})
                 for key, each in given["objects"].items()
@@ -127,7 +127,7 @@ class Backup:
                 given["settings"],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise BackupBroken(f"the catalogue cannot be read: {error!r}") from error
+            raise BackupBroken(f"cannot read the catalogue: {error!r}") from error
 
 
 # --- Rotation.
@@ -135,7 +135,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class KeepRules:
-    """The newest backup of each of the latest days, weeks and months is kept."""
+    """How many daily, weekly and monthly backups to keep: the newest of each period."""
 
     days: int = 7
     weeks: int = 4
@@ -143,7 +143,7 @@ class KeepRules:
 
 
 def expired_backups(taken: Mapping[str, datetime], rules: KeepRules) -> list[str]:
-    """Backups to delete, oldest first. The newest is always kept."""
+    """Return the backups to delete, oldest first. The newest is always kept."""
     newest_first = sorted(taken, key=lambda id_: taken[id_], reverse=True)
     kept = set(newest_first[:1])
     periods = (("%Y-%m-%d", rules.days), ("%G-%V", rules.weeks), ("%Y-%m", rules.months))
@@ -158,13 +158,13 @@ def expired_backups(taken: Mapping[str, datetime], rules: KeepRules) -> list[str
 
 
 def load_order(parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Tables in an order in which each comes after those that it refers to."""
+    """Order tables by their foreign keys: each follows the tables that it refers to."""
     order: list[str] = []
     waiting = sorted(parents)
     while waiting:
         ready = [name for name in waiting if all(each in order or each not in parents for each in parents[name])]
         if not ready:
-            raise BackupBroken(f"the tables {', '.join(waiting)} refer to each other")
+            raise BackupBroken(f"the tables {', '.join(waiting)} have circular foreign keys")
         order += ready
         waiting = [name for name in waiting if name not in ready]
     return order
@@ -187,7 +187,7 @@ class BackupRepository:
         known = await self.ids()
         chosen = id_ or (known[-1] if known else None)
         if chosen is None or chosen not in known:
-            raise NotFound(f"there is no backup {id_}" if id_ else "there is no backup")
+            raise NotFound(f"backup {id_} not found" if id_ else "the repository contains no backup")
         with _work_folder() as folder:
             await self._files.get(_catalogue(chosen), folder / "catalogue")
             try:
@@ -207,7 +207,7 @@ class BackupRepository:
         return {each.key.rpartition("/")[2]: each.modified async for each in self._files.list(BLOBS)}
 
     async def add(self, path: Path, known: set[str]) -> str:
-        """Store a file unless its content is known; return its hash."""
+        """Store a file unless its content is already stored. Return its hash."""
         blob = await asyncio.to_thread(_hash_file, path)
         if blob not in known:
             await self._files.put(_blob(blob), path, content_type="application/octet-stream")
@@ -215,7 +215,7 @@ class BackupRepository:
         return blob
 
     async def fetch(self, blob: str, to: Path) -> None:
-        """Raises BackupBroken if the content is missing or not what it was."""
+        """Raises BackupBroken if the content is missing or was modified."""
         try:
             await self._files.get(_blob(blob), to)
         except ObjectMissing:
@@ -224,7 +224,7 @@ class BackupRepository:
             raise BackupBroken(f"the blob {blob} is damaged")
 
     async def delete(self, ids: Sequence[str], now: datetime) -> int:
-        """Delete backups, then the blobs that no other backup needs; return the number of blobs."""
+        """Delete backups, then the blobs that no other backup uses. Return the number of deleted blobs."""
         await self._files.delete([_catalogue(id_) for id_ in ids])
         needed: set[str] = set()
         for id_ in await self.ids():
@@ -260,7 +260,7 @@ class _work_folder(tempfile.TemporaryDirectory[str]):
 
 
 class BackupService:
-    """`settings_files` are copied as they are; they may contain secrets."""
+    """`settings_files` are copied unchanged and may contain secrets."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ class BackupService:
         return await self._repository.ids()
 
     async def create(self) -> Backup:
-        """Make a backup and check that every part has arrived. Unchanged files are not copied again."""
+        """Create a backup and check that all blobs are stored. Unchanged files are not copied again."""
         now = self._now()
         previous = await self._previous()
         known = set(await self._repository.blobs())
@@ -291,7 +291,7 @@ class BackupService:
         id_ = f"{now.astimezone(UTC):%Y-%m-%dT%H%M%S}Z"
         backup = Backup(id_, now, version("found-footy"), schema, tables, sequences, objects, settings)
         if lacking := backup.blobs - set(await self._repository.blobs()):
-            raise BackupBroken(f"{len(lacking)} blobs did not arrive in the repository")
+            raise BackupBroken(f"{len(lacking)} blobs are missing from the repository")
         await self._repository.save(backup)
         log.info(f"backup {id_}", extra={"action": "backup_created", "backup": id_, "objects": len(objects)})
         return backup
@@ -312,7 +312,7 @@ class BackupService:
         return backup
 
     async def rotate(self, rules: KeepRules) -> list[str]:
-        """Delete the backups that the rules do not keep; return them."""
+        """Delete expired backups and return their ids."""
         taken = {id_: time_of(id_) for id_ in await self._repository.ids()}
         expired = expired_backups(taken, rules)
         if expired:
@@ -322,10 +322,11 @@ class BackupService:
     async def restore(
         self, id_: str | None = None, *, overwrite: bool = False, settings_to: Path | None = None
     ) -> Backup:
-        """Restore into an empty system: objects first, so that no row names a missing file, then all tables at once.
+        """Restore into an empty system: first the objects, so that no row refers to a missing file, then all tables at
+        once.
 
-        Everything is read and checked before the database changes. Raises BackupBroken, and ArgumentsRejected if the
-        database is not empty or belongs to another version.
+        All tables are downloaded and verified before anything changes. Raises BackupBroken, and ArgumentsRejected if
+        the database is not empty or belongs to another version.
         """
         backup = await self._repository.load(id_)
         ours = {each.name: each.checksum for each in migrations() if each.name != DOCUMENTS}
@@ -370,7 +371,7 @@ class BackupService:
                     query = sql.SQL("copy (select {} from {} order by ctid) to stdout").format(
                         sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(name)
                     )
-                    # Without time and name, so that an unchanged table is the same file.
+                    # Without time and name, so that an unchanged table yields the same file.
                     with path.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                         async with connection.cursor().copy(query) as copy:
                             async for part in copy:
@@ -390,7 +391,7 @@ class BackupService:
         async with self._session() as connection:
             (occupied,) = await (await connection.execute(OCCUPIED)).fetchone() or (False,)
         if occupied:
-            raise ArgumentsRejected("the database is not empty: restore into an empty one, or overwrite this one")
+            raise ArgumentsRejected("the database is not empty; restore into an empty one, or pass --overwrite")
 
     async def _load_tables(self, backup: Backup, folder: Path) -> None:
         async with self._session() as connection:
@@ -412,7 +413,7 @@ class BackupService:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Any]:
-        """A transaction without a limit on its statements, but with one on each answer."""
+        """Open a transaction without a statement timeout, but with a timeout on each response."""
         with translate_errors(redacted_url(self._url)):
             async with await connect(self._url, answer_seconds=MIGRATION_SECONDS) as connection:
                 yield connection
@@ -430,7 +431,7 @@ class BackupService:
                         await self._objects.get(key, folder / "object")
                         metadata = await self._objects.metadata(key)
                     except ObjectMissing:
-                        return  # deleted since it was listed
+                        return  # deleted after it was listed
                     blob = await self._repository.add(folder / "object", known)
                     copies[key] = ObjectCopy(size, modified, blob, metadata)
 
@@ -466,4 +467,4 @@ def time_of(id_: str) -> datetime:
     try:
         return datetime.strptime(id_, "%Y-%m-%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise BackupBroken(f"{id_[:60]!r} is not the id of a backup") from None
+        raise BackupBroken(f"{id_[:60]!r} is not a backup id") from None

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class CanaryInput:
-    """Has no fields: every enabled service is checked."""
+    """No options: every enabled service is checked."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ServicesChecked:
     checked: int = 0
     failed: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    """Services whose state changed: they stopped working, or work again."""
+    """Services that stopped working, or work again."""
 
 
 class CanaryActivities:
@@ -43,7 +43,7 @@ class CanaryActivities:
         for result in results:
             if not result.ok:
                 log.warning(
-                    f"{result.name} does not work: {result.answer}",
+                    f"{result.name} failed: {result.answer}",
                     extra={"action": "service_check_failed", "service": result.name, "error": result.error_class},
                 )
         failed = [result.name for result in results if not result.ok]
@@ -57,6 +57,6 @@ class CanaryActivities:
 def build_canary(settings: Settings, database: Database) -> CanaryActivities:
     async def check() -> Sequence[CheckResult]:
         probes = build_probes(settings, await feeds_declared(settings))
-        return await build_checker(settings).run_patiently(probes, RECHECK_SECONDS)
+        return await build_checker(settings).run_with_recheck(probes, RECHECK_SECONDS)
 
     return CanaryActivities(check, PostgresServiceChecks(database))

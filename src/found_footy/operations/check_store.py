@@ -24,8 +24,8 @@ from found_footy.text import shorten
 
 SQL = load_queries(__package__, "check_store")
 
-KEPT_PER_NAME = 5
-KEPT_EVERY = timedelta(minutes=10)
+MAX_PER_NAME = 5
+MIN_INTERVAL = timedelta(minutes=10)
 MAX_KEPT = 200
 MAX_REQUEST = 2000
 
@@ -94,13 +94,13 @@ class PostgresUnexpectedAnswers:
             "status": exchange.status,
             "headers": Jsonb({key: clean(value) for key, value in (exchange.headers or {}).items()}),
             "body": _cut(clean(exchange.body[:MAX_BODY_BYTES].decode("utf-8", "replace")), MAX_BODY_BYTES),
-            "kept_since": at - KEPT_EVERY,
+            "kept_since": at - MIN_INTERVAL,
         }
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock_name"], {"name": row["name"]})
             if not await fetch(connection, SQL["keep"], row):
                 return False
-            await fetch(connection, SQL["prune"], {"name": row["name"], "limit": KEPT_PER_NAME})
+            await fetch(connection, SQL["prune"], {"name": row["name"], "limit": MAX_PER_NAME})
         return True
 
     async def kept(self) -> Sequence[UnexpectedAnswer]:
@@ -112,9 +112,9 @@ class PostgresUnexpectedAnswers:
         return self._redactor.text(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
-def _cut(text: str, most_bytes: int) -> str:
+def _cut(text: str, max_bytes: int) -> str:
     """Limit the size in bytes again, because masks and replacement characters can make a text longer."""
-    return text.encode()[:most_bytes].decode("utf-8", "ignore")
+    return text.encode()[:max_bytes].decode("utf-8", "ignore")
 
 
 def build_unexpected_answers(settings: Settings, database: Database) -> PostgresUnexpectedAnswers:

@@ -3,7 +3,7 @@ select name, kind, ok, since, last_ok_at, checked_at, asked, answer, error_class
 from service_checks order by ok, name;
 
 -- name: lock
--- Two concurrent runs would both see the previous state and notify twice.
+-- Without a lock, two concurrent runs would both notify of the same change.
 select pg_advisory_xact_lock(hashtext('service_checks'));
 
 -- name: save
@@ -25,7 +25,7 @@ on conflict (name) do update set
 delete from service_checks where name <> all(%(names)s);
 
 -- name: lock_name
--- Of several workers with the same unexpected answer, one stores it.
+-- Only one of several workers with the same unexpected response stores it.
 select pg_advisory_xact_lock(hashtext('unexpected_answers'), hashtext(%(name)s));
 
 -- name: keep

@@ -1,6 +1,6 @@
 """Checks an installation: folders, engines and settings directly, external services live or by their last result.
 
-Every failed finding has a hint that leads to a working state (tests/integration/test_doctor.py).
+Every failed finding has a hint that leads to a working state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GIB = 1024**3
 MIN_FREE_BYTES = GIB
 LOW_FREE_BYTES = 5 * GIB
 ENGINE_SECONDS = 15.0
-NOT_RUNNING = ("the embedded one is not running", "Start it with `footy up`.")
+NOT_RUNNING = ("the embedded server is not running", "Start it with `footy up`.")
 CHECK_LIVE = "Run `footy doctor --live` to try it."
 KEYLESS_ADAPTERS = frozenset({"espn", "crex", "recording"})
 
@@ -51,7 +51,7 @@ KEYLESS_ADAPTERS = frozenset({"espn", "crex", "recording"})
 class Diagnosis:
     what: str
     state: State
-    """`off`: not in use, no problem. `warning`: works, but could be better. `unknown`: never checked."""
+    """`off`: not in use. `warning`: works with limitations. `unknown`: never checked."""
     said: str
     advice: str = ""
     result: CheckResult | None = None
@@ -136,7 +136,7 @@ async def examine(
     """Check the installation. `live` sends requests to every enabled service; otherwise their last results are shown.
 
     Read-only, except that live results are stored if the database is available, and that the live check of the object
-    store writes and deletes a tiny object.
+    store writes and deletes a small object.
     """
     try:
         located = with_running_engines(settings)
@@ -151,7 +151,7 @@ async def examine(
     except SettingsError as error:
         feeds = []
         findings.append(Diagnosis("feeds", "failed", str(error), error.hint))
-    probes = [probe for probe in build_probes(reachable, feeds) if not _is_future(probe, settings)]
+    probes = [probe for probe in build_probes(reachable, feeds) if not _is_not_created(probe, settings)]
     if postgres.state != "ok" or located.database_url is None:
         outside = await _outside(reachable, probes, live, None, progress or Progress())
         kept: Sequence[UnexpectedAnswer] = ()
@@ -181,24 +181,24 @@ async def _outside(
     """Return a finding per probe, by name."""
     if not live:
         known = {check.name: check for check in await store.checks()} if store else {}
-        return {probe.name: _last_known(probe, known.get(probe.name)) for probe in probes}
+        return {probe.name: _stored_finding(probe, known.get(probe.name)) for probe in probes}
     progress.begin([probe.name for probe in probes])
     results = await build_checker(settings).run(probes, lambda result: progress.done(result.name))
     known = {}
     if store is not None:
         await store.save(results)
         known = {check.name: check for check in await store.checks()}
-    return {result.name: _just_checked(result, known.get(result.name)) for result in results}
+    return {result.name: _live_finding(result, known.get(result.name)) for result in results}
 
 
-def _just_checked(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
+def _live_finding(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
     advice = "" if result.ok else result.hint
     return Diagnosis(result.name, "ok" if result.ok else "failed", result.said, advice, result, check)
 
 
-def _last_known(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
+def _stored_finding(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
     if check is None:
-        return Diagnosis(probe.name, "unknown", "switched on, never checked", CHECK_LIVE)
+        return Diagnosis(probe.name, "unknown", "enabled, never checked", CHECK_LIVE)
     age = format_duration(utc_now() - check.checked_at)
     said = f"{check.answer} ({age} ago)"
     if check.ok:
@@ -206,7 +206,7 @@ def _last_known(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
     return Diagnosis(probe.name, "failed", said, f"{check.hint} {CHECK_LIVE}".strip(), check=check)
 
 
-def _is_future(probe: Probe, settings: Settings) -> bool:
+def _is_not_created(probe: Probe, settings: Settings) -> bool:
     """Whether `footy up` has yet to create the object store, which a check must not do."""
     return probe.name == "object store" and settings.object_store_url is None and not objects_folder(settings).exists()
 
@@ -220,21 +220,21 @@ def _feeds(
         if name in outside:
             findings.append(outside[name])
         elif each.on:
-            advice = f"Set it in .env, or switch the feed off with `footy feeds off {each.source.id}`."
+            advice = f"Set it in .env, or disable the feed with `footy feeds off {each.source.id}`."
             findings.append(Diagnosis(name, "off", each.lacks, advice))
         else:
             by = "by `footy feeds off`" if each.switched is False else f"in {settings.feeds_file}"
-            findings.append(Diagnosis(name, "off", f"switched off {by}", f"`footy feeds on {each.source.id}` asks it."))
+            findings.append(Diagnosis(name, "off", f"disabled {by}", f"Enable it: `footy feeds on {each.source.id}`."))
     usable = [each for each in feeds if f"feed {each.source.id}" in outside]
     names = ", ".join(each.source.id for each in usable)
     if feeds and not usable:
         advice = "Set FOOTY_FEED=espn, which needs no key, or set API_FOOTBALL_KEY."
-        findings.append(Diagnosis("feeds", "failed", "no feed is switched on and complete", advice))
+        findings.append(Diagnosis("feeds", "failed", "no feed is enabled and configured", advice))
     elif live and usable and not any(outside[f"feed {each.source.id}"].ok for each in usable):
-        advice = "Follow the hints above, or switch another feed on: `footy feeds list` shows them."
-        findings.append(Diagnosis("feeds", "failed", "no feed answers, so no goal will be seen", advice))
+        advice = "Follow the hints above, or enable another feed; `footy feeds list` shows them all."
+        findings.append(Diagnosis("feeds", "failed", "no feed responds, so no goals will be detected", advice))
     elif usable and all(each.source.adapter in KEYLESS_ADAPTERS for each in usable):
-        said = f"only feeds without a key are on ({names}): they may be slower, and can change without notice"
+        said = f"only feeds without a key are enabled ({names}); they may be slower, and can change without notice"
         advice = "Set API_FOOTBALL_KEY to add a second feed; a free key covers 100 requests a day."
         findings.append(Diagnosis("feeds", "warning", said, advice))
     elif usable:
@@ -253,7 +253,7 @@ def data_folder_finding(path: Path) -> Diagnosis:
     free = shutil.disk_usage(existing).free
     said = f"{path.absolute()}, {free / GIB:.0f} GiB free"
     if free < MIN_FREE_BYTES:
-        return Diagnosis("data folder", "failed", said, "Free some space, or set FOOTY_DATA_DIR: 1 GiB is the minimum.")
+        return Diagnosis("data folder", "failed", said, "Free some space, or set FOOTY_DATA_DIR; 1 GiB is required.")
     owner = DataFolder(path).read_runtime()
     said += f", in use by process {owner.owner_pid}" if owner else ""
     if free < LOW_FREE_BYTES:
@@ -275,14 +275,14 @@ def _binaries(settings: Settings) -> Diagnosis:
 def _installation(settings: Settings) -> list[Diagnosis]:
     findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), utc_now().date())]
     if contact_missing(settings):
-        said = "Wikimedia limits clients that do not say how to reach their operator"
+        said = "Wikimedia throttles clients without contact information"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
         return [*findings, Diagnosis("Wikidata contact", "warning", said, advice)]
     return [*findings, Diagnosis("Wikidata contact", "ok", "set")]
 
 
 def confinement_finding(kernel: Available) -> Diagnosis:
-    """What separates decoders, yt-dlp and Chromium from this user's files and processes."""
+    """Check the mechanisms that isolate decoders, yt-dlp and Chromium from this user's files and processes."""
     has = [f"Landlock {kernel.landlock}"] if kernel.landlock else []
     has += ["seccomp"] if kernel.seccomp else []
     has += [f"user {kernel.user}"] if kernel.user else []
@@ -290,9 +290,9 @@ def confinement_finding(kernel: Available) -> Diagnosis:
     lacking += ["seccomp"] if not kernel.seccomp else []
     if not lacking:
         return Diagnosis("confinement", "ok", ", ".join(has))
-    said = f"this kernel, or the container's profile, lacks {' and '.join(lacking)}"
+    said = f"this kernel or the container's profile does not provide {' and '.join(lacking)}"
     advice = (
-        "A broken decoder could read what this user may read: run workers in a container, or on Linux 5.13 or newer."
+        "A compromised decoder could read this user's files. Run workers in a container, or on Linux 5.13 or newer."
     )
     return Diagnosis("confinement", "warning", said, advice)
 

@@ -110,7 +110,7 @@ def to_markdown(document: dict[str, Any]) -> str:
     lines = [
         "# found-footy bug report",
         "",
-        "Secrets, e-mail addresses and accounts are masked as `***`. Read it before you send it.",
+        "Secrets, e-mail addresses and accounts are masked as `***`. Read this report before you send it.",
         "",
         f"- version: {document['version']}, Python {document['python']}, {document['platform']}",
         f"- created: {document['created_at']}",
@@ -129,16 +129,16 @@ def to_markdown(document: dict[str, Any]) -> str:
         for name in ("response", "error_class", "since", "last_ok_at", "checked_at"):
             if finding.get(name):
                 lines.append(f"    - {name}: {_line(str(finding[name]))}")
-    lines += ["", "## Answers of an unexpected form", ""]
+    lines += ["", "## Unexpected responses", ""]
     for answer in document["answers"]:
         lines += [f"### {answer['name']}: {answer['error_class']} at {answer['at']}", "", _line(answer["message"]), ""]
         lines += [f"- asked: {_code(answer['request'])}", f"- status: {answer['status']}"]
         lines += [f"- {name}: {_code(value)}" for name, value in answer["headers"].items()]
         lines += ["", *_fenced(answer["body"]), ""]
     if not document["answers"]:
-        lines.append("None was kept.")
+        lines.append("No responses are stored.")
     if document["answers_left_out"]:
-        lines.append(f"{document['answers_left_out']} older ones were left out.")
+        lines.append(f"{document['answers_left_out']} older responses are omitted.")
     return "\n".join(lines)
 
 

@@ -59,7 +59,7 @@ def unanswered_matches(
 ) -> frozenset[int]:
     """Return the matches without an answering feed: no enabled feed lists them, or each one answers without them.
 
-    Nothing that a recovery restarts can change that. `usable` are the enabled and configured feeds; None if unknown.
+    A recovery cannot change that. `usable` has the enabled and configured feeds; None if unknown.
     """
     known = {(record.feed, record.feed_id): record for record in records}
     found = set()
@@ -77,7 +77,7 @@ def _is_omitted(record: MatchMonitoringRecord) -> bool:
 
 
 MAX_ANSWER_AGE = timedelta(hours=26)
-"""The daily ingest requests every feed; two hours are added for its retries."""
+"""The daily ingest requests every feed. Two extra hours cover its retries."""
 
 
 def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool) -> str:
@@ -91,13 +91,13 @@ def missing_answers(feeds: Sequence[FeedUse], now: datetime, *, following: bool)
     error = f"; last error: {last.feed}: {last.error}" if last else ""
     answered = [feed.answered_at for feed in feeds if feed.answered_at is not None]
     if not answered:
-        return f"no feed has answered yet{error or '; none has been asked so far'}"
+        return f"no feed has responded yet{error or '; no request was sent so far'}"
     if following:
         return ""
     if len(failing) == len(feeds):
-        return f"no feed answers{error}"
+        return f"no feed responds{error}"
     age = now - max(answered)
-    return f"no feed has answered for {format_duration(age)}" if age > MAX_ANSWER_AGE else ""
+    return f"no feed has responded for {format_duration(age)}" if age > MAX_ANSWER_AGE else ""
 
 
 def stats(seconds: Iterable[float]) -> FreshnessStats:
@@ -132,7 +132,7 @@ def stale(
 
 
 def slack(interval: timedelta, poll: timedelta) -> float:
-    """Seconds that data may be older because its match is polled less often than usual."""
+    """Return the extra age in seconds that is allowed because a match is polled less often."""
     return max(0.0, (interval - poll).total_seconds())
 
 
@@ -140,7 +140,7 @@ def slack(interval: timedelta, poll: timedelta) -> float:
 
 
 GOOD_IN_A_ROW = 2
-"""Consecutive good checks that lead from DEGRADED to HEALTHY."""
+"""Consecutive good checks required to go from DEGRADED to HEALTHY."""
 
 TRANSITIONS: frozenset[tuple[HealthGrade, HealthGrade]] = frozenset(
     {
@@ -150,7 +150,7 @@ TRANSITIONS: frozenset[tuple[HealthGrade, HealthGrade]] = frozenset(
         (HealthGrade.FAILING, HealthGrade.RECOVERING),
         (HealthGrade.FAILING, HealthGrade.DEGRADED),
         (HealthGrade.RECOVERING, HealthGrade.HEALTHY),
-        # A recovery is graded when its time is up, so that no outage stays hidden as "recovering".
+        # A recovery ends with a grade after a time limit, so that "recovering" does not hide an outage.
         (HealthGrade.RECOVERING, HealthGrade.DEGRADED),
         (HealthGrade.RECOVERING, HealthGrade.FAILING),
         # On request.
@@ -176,7 +176,7 @@ class HealthRules:
     failing: float = 120.0
     """Age at which a match counts as silent."""
     silent_share: float = 0.25
-    """Share of silent matches, two at least, at which the feeds are failing. One match alone is its own problem."""
+    """Share of silent matches, at least two, at which the feeds are failing."""
     stall: float = 90.0
     """Time without any response at which the feeds are failing."""
     recovery: float = 120.0
@@ -184,7 +184,7 @@ class HealthRules:
     recovery_pause: float = 900.0
     """Minimum time between the starts of two recoveries."""
     gap: float = 60.0
-    """After this long without a check, the whole system was probably stopped and needs time to start."""
+    """After this long without a check, the system was probably stopped and needs time to start."""
     poll: float = 30.0
     """Usual poll interval."""
 
@@ -226,7 +226,7 @@ class Evidence(StrEnum):
     VERY_STALE = "very stale"
     """No response at all, or none for a share of the matches: a recovery may help."""
     UNREACHABLE = "unreachable"
-    """No feed responds, and no match shows it: a wrong key, or all feeds disabled. A restart does not help."""
+    """No feed responds for a reason that a restart cannot fix, such as a wrong key or disabled feeds."""
 
 
 _BAD = frozenset({Evidence.VERY_STALE, Evidence.UNREACHABLE})
@@ -406,12 +406,12 @@ def _reasons(
     found = []
     late = current.overdue
     if late.count and current.stall >= rules.stall:
-        found.append(f"no feed has answered for {current.stall:.0f} s")
+        found.append(f"no feed has responded for {current.stall:.0f} s")
     if measured.no_answer:
         found.append(measured.no_answer)
     if current.silent and current.evidence is not Evidence.GOOD:
         matches = "1 match" if current.silent == 1 else f"{current.silent} matches"
-        found.append(f"no update of {matches} of {late.count} for {late.maximum:.0f} s")
+        found.append(f"{matches} of {late.count} not updated for up to {late.maximum:.0f} s")
     if late.median >= rules.fresh:
         found.append(f"half of the matches were last updated {late.median:.0f} s ago or earlier")
     elif late.p95 >= rules.fresh:
@@ -419,19 +419,19 @@ def _reasons(
     if found and measured.unsaved:
         found.append(f"updates of {measured.unsaved} match{'es' if measured.unsaved > 1 else ''} have not been saved")
     if not found and grade is HealthGrade.DEGRADED:
-        found.append("fresh again, and not yet for long enough")
+        found.append("fresh again, but not for long enough yet")
     if not found and grade is HealthGrade.RECOVERING:
-        found.append("the first answer after the recovery is waited for")
+        found.append("waiting for the first response after the recovery")
     return found
 
 
 # --- Audit entry of a recovery: one per outage, with all its attempts.
 
 
-LONGEST = timedelta(seconds=90)
-"""Time limit of all steps of a recovery; after that, its process has died."""
-MOST_ATTEMPTS = 20
-"""Maximum attempts kept per outage, the latest ones."""
+MAX_RECOVERY = timedelta(seconds=90)
+"""Time limit for all steps of a recovery; after that, its process counts as dead."""
+MAX_ATTEMPTS = 20
+"""Maximum number of attempts recorded per outage; older ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,14 +468,14 @@ def begun(
     if entry is None:
         entry = Recovery(new_id, now, RecoveryAction.SOFT_RESTART, trigger, before=seen(judgement.summary))
     attempts = [*entry.after.get("attempts", ()), {"at": now.isoformat(), "trigger": trigger}]
-    entry = replace(entry, outcome=None, after={**entry.after, "attempts": attempts[-MOST_ATTEMPTS:]})
+    entry = replace(entry, outcome=None, after={**entry.after, "attempts": attempts[-MAX_ATTEMPTS:]})
     state = replace(
         judgement.state,
         grade=HealthGrade.RECOVERING,
         since=now if judgement.state.grade is not HealthGrade.RECOVERING else judgement.state.since,
         recovery_id=entry.id,
         recovered_at=now,
-        acting_until=now + LONGEST,
+        acting_until=now + MAX_RECOVERY,
         revision=judgement.state.revision + 1,
     )
     return state, replace(judgement.summary, grade=state.grade, since=state.since, generated_at=now), entry
@@ -490,7 +490,7 @@ def enter_recovering(state: HealthState, recovery_id: str, now: datetime) -> Hea
         good_in_a_row=0,
         recovery_id=recovery_id,
         recovered_at=now,
-        acting_until=now + LONGEST,
+        acting_until=now + MAX_RECOVERY,
         revision=state.revision + 1,
     )
 

@@ -49,10 +49,11 @@ ENGINE_NAMES = {
     "object store": "The object store",
 }
 _ENGINE_ADVICE = {
-    "database": "Is `footy up` running, or DATABASE_URL right? Run `footy doctor`.",
-    "temporal": "Is `footy up` running, or TEMPORAL_ADDRESS right? Goals wait until it answers; none is lost.",
-    "cache": "Is `footy up` running, or REDIS_URL right? Nothing is lost with it; it fills again by itself.",
-    "browser": "Is `footy browser` running, or BROWSER_URL right? X and the feeds that need pages wait for it.",
+    "database": "Check that `footy up` is running or that DATABASE_URL is correct, and run `footy doctor`.",
+    "temporal": "Check that `footy up` is running or that TEMPORAL_ADDRESS is correct. Goals wait until Temporal "
+    "is back.",
+    "cache": "Check that `footy up` is running or that REDIS_URL is correct. The cache is rebuilt automatically.",
+    "browser": "Check that `footy browser` is running or that BROWSER_URL is correct. X and some feeds need it.",
     "object store": "Check FOOTY_OBJECT_STORE_URL and its keys; `footy doctor` tries them.",
 }
 
@@ -71,7 +72,7 @@ def engines(measured: Measurement) -> Iterator[Finding]:
     memory = measured.cached.memory if measured.cached else None
     if memory is not None and memory.share >= CACHE_NEARLY_FULL:
         what = f"Redis uses {memory.used >> 20} of {memory.limit >> 20} MB"
-        advice = "At the limit it drops the oldest of what can be rebuilt. Raise maxmemory, or follow fewer matches."
+        advice = "At the limit it evicts the oldest cached data. Raise maxmemory, or follow fewer matches."
         yield Finding("cache_memory", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
@@ -101,13 +102,13 @@ def _versions(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
     versions = sorted({worker.version for worker in seen if worker.version is not None})
     if len(versions) > 1:
         what = f"Workers run different versions: {', '.join(versions)}"
-        advice = "Upgrade the others, and restart them."
+        advice = "Upgrade and restart the older ones."
         yield Finding("worker_versions", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
 def _unserved_kinds(temporal: TemporalState, unserved: Mapping[str, datetime | None]) -> Iterator[Finding]:
     for queue in temporal.queues:
-        # Without tasks, only kinds that every goal needs are missed.
+        # Without waiting tasks, only kinds that every goal needs are reported.
         if queue.kind in unserved and (queue.backlog or queue.kind in NEEDED_KINDS):
             kind = "library" if queue.kind in LIBRARY_KINDS else queue.kind
             grade = SystemGrade.FAILED if queue.kind in NEEDED_KINDS else SystemGrade.DEGRADED
@@ -124,8 +125,8 @@ def _backlog(at: datetime, temporal: TemporalState, unserved: Container[str]) ->
             tasks = "task waits" if queue.backlog == 1 else "tasks wait"
             age = format_duration(queue.backlog_age)
             what = f"{queue.backlog} {queue.kind} {tasks} in {temporal.name}, the first for {age}"
-            advice = "Too few workers, or they hang: start more with `footy worker`, and check their logs."
-            # Clips of a burst of goals wait for the processor.
+            advice = "There are too few workers, or they hang: start more with `footy worker`, and check the logs."
+            # After a burst of goals, media tasks wait for CPU time.
             grade = SystemGrade.DEGRADED if queue.kind == "media" else SystemGrade.FAILED
             yield Finding("backlog", grade, what, at - queue.backlog_age, advice, "engines")
 
@@ -156,15 +157,15 @@ def disk_findings(measured: Measurement) -> Iterator[Finding]:
         return
     grade = SystemGrade.FAILED if disk.share_free < DISK_FULL else SystemGrade.DEGRADED
     what = f"The disk is nearly full: {disk.free / 1e9:.1f} of {disk.size / 1e9:.0f} GB free"
-    yield Finding("disk", grade, what, None, "Make room, or shorten FOOTY_RETENTION_DAYS.", "engines")
+    yield Finding("disk", grade, what, None, "Free space, or shorten FOOTY_RETENTION_DAYS.", "engines")
 
 
 def volume_findings(measured: Measurement) -> Iterator[Finding]:
     for volume in measured.volumes:
         if volume.free < volume.floor:
             free, floor = volume.free / 1e9, volume.floor / 1e9
-            what = f"The {volume.name} volume has {free:.1f} GB free, less than {floor:.1f} GB: work is refused"
-            advice = "Make room, shorten the retention, or lower FOOTY_FREE_SPACE_MB. Waiting work continues then."
+            what = f"The {volume.name} volume has {free:.1f} GB free, less than {floor:.1f} GB; new work is rejected"
+            advice = "Free space, shorten the retention, or lower FOOTY_FREE_SPACE_MB. Waiting work then continues."
             yield Finding("volume", SystemGrade.FAILED, what, None, advice, "engines")
 
 
@@ -174,7 +175,7 @@ def volume_findings(measured: Measurement) -> Iterator[Finding]:
 MATCHES_A_REQUEST = 20
 INACTIVE_AFTER = timedelta(hours=1)
 """If the declared feeds are unknown, a feed without a request for this long is ignored."""
-RENEWED = "The quota resets at 00:00 UTC. Use a larger plan or a longer poll interval."
+QUOTA_ADVICE = "The quota resets at 00:00 UTC. Use a larger plan or a longer poll interval."
 
 
 def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
@@ -237,11 +238,11 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
     for feed in ended:
         grade = SystemGrade.FAILED if len(ended) == len(paces) else SystemGrade.DEGRADED
         what = f"{feed} is not polled: {paces[feed].reason}"
-        yield Finding("quota_used", grade, what, None, RENEWED, "feeds")
+        yield Finding("quota_used", grade, what, None, QUOTA_ADVICE, "feeds")
     for feed, allowed in paces.items():
         if allowed.slowed and allowed.interval is not None and allowed.interval > limits.poll:
             what = f"{feed} is polled only every {format_duration(allowed.interval)}: {allowed.reason}"
-            yield Finding("quota_low", SystemGrade.DEGRADED, what, None, RENEWED, "feeds")
+            yield Finding("quota_low", SystemGrade.DEGRADED, what, None, QUOTA_ADVICE, "feeds")
 
 
 def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
@@ -319,7 +320,7 @@ def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
     yield from _refused([match for match in asked if match.error_kind and match not in late])
     if not late:
         return
-    # One match's silence is that match's problem.
+    # A single match does not make the system fail.
     total = max(measured.recorded.matches_total, len(measured.recorded.matches))
     many = len(late) >= MIN_SILENT and len(late) >= LATE_SHARE * total
     grade = SystemGrade.FAILED if many or len(late) == total else SystemGrade.DEGRADED
@@ -335,12 +336,12 @@ def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
 def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding]:
     for match in matches[:MAX_GOALS]:
         what = f"No feed answers for {match.home} – {match.away}, last updated {format_duration(now - match.since)} ago"
-        advice = "Feeds no longer list it, or those that do are disabled. It is retried, and finally leaves the poll."
+        advice = "The feeds no longer list it, or those that do are disabled. Polling retries, and finally stops."
         yield Finding(
             "match_unanswered", SystemGrade.DEGRADED, what, match.since, advice, "matches", None, match.fixture_id
         )
     if len(matches) > MAX_GOALS:
-        what = f"The same for {len(matches) - MAX_GOALS} more matches"
+        what = f"The same applies to {len(matches) - MAX_GOALS} more matches"
         yield Finding("match_unanswered", SystemGrade.DEGRADED, what, matches[MAX_GOALS].since, "", "matches")
 
 
@@ -392,7 +393,7 @@ def _each(
     if len(goals) > MAX_GOALS:
         more = len(goals) - MAX_GOALS
         since = min(goal.sign_of_life for goal in goals[MAX_GOALS:])
-        yield Finding(kind, grade, f"The same for {more} more goals", since, advice, "goals")
+        yield Finding(kind, grade, f"The same applies to {more} more goals", since, advice, "goals")
 
 
 def _named(goal: OpenGoal) -> str:
@@ -474,7 +475,7 @@ def stuck_workflows(measured: Measurement) -> Iterator[Finding]:
 # --- Frozen clocks: the match is in play and its feeds respond, but its clock does not move.
 
 
-PLAYED = frozenset({"1H", "2H", "ET", "LIVE"})
+RUNNING_STATUSES = frozenset({"1H", "2H", "ET", "LIVE"})
 """Statuses with a running clock; breaks and shoot-outs have none."""
 HALF_ENDS = frozenset({45, 90, 105, 120})
 FROZEN_AFTER = timedelta(minutes=5)
@@ -486,7 +487,7 @@ FROZEN_AFTER_CRICKET = timedelta(minutes=15)
 
 def is_clock_frozen(match: LiveMatch) -> bool:
     """Return whether the clock stood still until the last poll; a match may be polled rarely."""
-    if match.status not in PLAYED or match.elapsed is None or match.clock_moved_at is None:
+    if match.status not in RUNNING_STATUSES or match.elapsed is None or match.clock_moved_at is None:
         return False
     limit = (
         FROZEN_AFTER_CRICKET
@@ -520,16 +521,16 @@ def clocks(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits)
     what = (
         f"The match clock of {first.home} – {first.away}{more} has not moved for {format_duration(measured.at - since)}"
     )
-    advice = "Its feeds respond with unchanged data; disable a stuck feed, or play was stopped."
+    advice = "Its feeds respond with unchanged data. Play may be interrupted; if a feed is stuck, disable it."
     yield Finding("clock_stands", SystemGrade.DEGRADED, what, since, advice, "matches", None, first.fixture_id)
 
 
 # --- Watchdog's grade, conflicts between feeds, uncertain pairings.
 
 
-DISPUTE_LASTS = timedelta(minutes=2)
-"""Minimum duration of a reported conflict; feeds differ for a poll or two if one is slower."""
-DISPUTE_GOES_ON = timedelta(minutes=1)
+MIN_CONFLICT_DURATION = timedelta(minutes=2)
+"""Minimum duration of a reported conflict. A slower feed differs for a poll or two."""
+CONFLICT_TIMEOUT = timedelta(minutes=1)
 """A conflict not seen for this long, or three polls if longer, is over."""
 
 _GRADES = {
@@ -544,7 +545,7 @@ _GRADES = {
 _ADVICE = {
     HealthGrade.FAILING: "The watchdog restarts poller and browser automatically; see the recoveries below.",
     HealthGrade.DEGRADED: "Often temporary. See below which feed is slow, paused or failing.",
-    HealthGrade.RECOVERING: "It ends with the first answer of any feed.",
+    HealthGrade.RECOVERING: "This ends with the first response of any feed.",
 }
 
 
@@ -566,8 +567,8 @@ def health_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Fin
 
 
 def is_persistent(dispute: FieldConflict, measured: Measurement, limits: HealthLimits) -> bool:
-    goes_on = measured.at - dispute.last_at <= max(DISPUTE_GOES_ON, 3 * limits.poll)
-    return goes_on and dispute.last_at - dispute.first_at >= DISPUTE_LASTS
+    goes_on = measured.at - dispute.last_at <= max(CONFLICT_TIMEOUT, 3 * limits.poll)
+    return goes_on and dispute.last_at - dispute.first_at >= MIN_CONFLICT_DURATION
 
 
 def disputes(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
@@ -613,7 +614,7 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
     """Assess a measurement. A consequence of a reported cause is not reported again."""
     causes = [*engines(measured), *workers(measured), *feed_findings(measured, limits), *disk_findings(measured)]
     causes += volume_findings(measured)
-    # A failing feed explains nothing while another one works.
+    # A failing feed is not a cause while another one works.
     kinds = {finding.kind for finding in causes if finding.grade is SystemGrade.FAILED}
     found = list(causes)
     health = list(health_findings(measured, limits))

@@ -31,7 +31,7 @@ class HealthService:
         return assess(await self._probe.measure(now), self._limits)
 
     async def readiness(self) -> list[str]:
-        """Return what keeps this process from serving requests; empty if nothing does."""
+        """Return the problems that prevent this process from serving requests."""
         return await self._probe.readiness()
 
 

@@ -1,4 +1,4 @@
-"""Daily housekeeping: what grows without end is deleted by age or size, and the stores are measured."""
+"""Daily housekeeping: deletes old rows and library sources, and measures the stores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HousekeepingRules:
 
 
 class Housekeeper:
-    """`expire_library` deletes sources that nobody kept, older than a time or beyond a size."""
+    """`expire_library` deletes sources without approved clips that are too old, or the oldest beyond a total size."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Housekeeper:
         await self.measure()
 
     async def measure(self) -> None:
-        """Count the objects by area: a bucket cannot tell its size, and listing it takes too long for a gauge."""
+        """Count the objects by area once a day, because listing a bucket takes too long for a gauge."""
         objects: Counter[str] = Counter(dict.fromkeys((*AREAS.values(), OTHERS), 0))
         sizes: Counter[str] = Counter(objects)
         async for stored in self._objects.list():

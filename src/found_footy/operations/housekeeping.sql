@@ -1,11 +1,11 @@
 -- name: expire_audit
--- Entries of the audit log, without the one that the present state refers to.
+-- Entries of the audit log, except the one that the current state refers to.
 delete from recoveries r where r.at < %(before)s
     and not exists (select from health_state s where s.recovery_id = r.id)
 returning 1;
 
 -- name: expire_actions
--- The journal of review, without actions that can still be undone or that a clip refers to.
+-- Review actions, except those that can still be undone or that a clip refers to.
 delete from library_actions a where a.at < %(before)s and a.settles_at < %(before)s
     and not exists (select from library_clips c where c.made_by = a.id)
 returning 1;

@@ -47,7 +47,7 @@ def feed_families(report: HealthReport) -> Iterator[Metric]:
     if measured.recorded is not None:
         yield from _recorded(measured.recorded)
         still = len(frozen_clocks(measured.recorded, measured.at))
-        yield GaugeMetricFamily("footy_clocks_standing", "Matches in play whose clock does not move.", value=still)
+        yield GaugeMetricFamily("footy_clocks_standing", "Matches in play with a frozen clock.", value=still)
     if measured.health is not None:
         yield from _health(measured.health)
     if measured.cached is not None:
@@ -58,39 +58,39 @@ def feed_families(report: HealthReport) -> Iterator[Metric]:
 
 def _declared(declared: tuple[FeedDeclaration, ...]) -> Iterator[Metric]:
     on = {each.feed: float(each.usable) for each in declared}
-    yield _labelled("footy_feed_on", "Whether a declared feed is asked.", "feed", on)
+    yield _labelled("footy_feed_on", "Whether a declared feed is in use.", "feed", on)
 
 
 def _recorded(recorded: DatabaseFacts) -> Iterator[Metric]:
     up = {feed.feed: float(not feed.error) for feed in recorded.feeds}
-    yield _labelled("footy_feed_up", "Whether the feed answered last time.", "feed", up)
+    yield _labelled("footy_feed_up", "Whether the last request to the feed succeeded.", "feed", up)
     remaining = {
         feed.feed: float(feed.quota.day_remaining)
         for feed in recorded.feeds
         if feed.quota is not None and feed.quota.day_remaining is not None
     }
     if remaining:
-        yield _labelled("footy_feed_requests_remaining", "Requests to the feed left today.", "feed", remaining)
+        yield _labelled("footy_feed_requests_remaining", "Remaining requests to the feed today.", "feed", remaining)
     disputes, doubts = len(recorded.disputes), len(recorded.doubts)
     yield GaugeMetricFamily("footy_feed_disputes", "Fields that feeds disagreed on in the last hour.", value=disputes)
-    yield GaugeMetricFamily("footy_pairings_in_doubt", "Pairings of matches that wait for a person.", value=doubts)
+    yield GaugeMetricFamily("footy_pairings_in_doubt", "Match pairings that await a decision.", value=doubts)
 
 
 def _health(health: HealthKnown) -> Iterator[Metric]:
     outcomes = {"running": 0.0, "success": 0.0, "partial": 0.0, "failed": 0.0}
     for each in health.recoveries:
         outcomes[str(each.outcome) if each.outcome else "running"] += 1
-    yield _labelled("footy_recoveries_recent", "What became of the last twenty recoveries.", "outcome", outcomes)
+    yield _labelled("footy_recoveries_recent", "Outcomes of the last 20 recoveries.", "outcome", outcomes)
 
 
 def _cached(cached: CacheFacts, report: HealthReport) -> Iterator[Metric]:
     measured = report.measured
     paused = sum(is_paused(each, measured.at) for each in cached.records)
-    yield GaugeMetricFamily("footy_paused_matches", "Matches at feeds that are not asked for now.", value=paused)
+    yield GaugeMetricFamily("footy_paused_matches", "Matches that a feed has paused.", value=paused)
     depth = {name: float(number) for name, number in queue_depth(cached.queues).items()}
-    yield _labelled("scraper_queue_depth", "Requests to the feeds that wait.", "priority", depth)
+    yield _labelled("scraper_queue_depth", "Waiting requests to the feeds.", "priority", depth)
     fresh = sorted(ages(match_updates(report), measured.at).values())
-    family = HistogramMetricFamily("scraper_freshness_seconds", "Ages of what is known of each match, at this moment.")
+    family = HistogramMetricFamily("scraper_freshness_seconds", "Current age of each match's data.")
     family.add_metric(
         (), cumulative_buckets({bound: sum(age <= bound for age in fresh) for bound in FRESHNESS_BUCKETS}), sum(fresh)
     )
@@ -114,7 +114,7 @@ def _staleness(cached: CacheFacts, measured: Measurement) -> Metric:
         max(0.0, (measured.at - each.updated_at).total_seconds()) for each in live if each.updated_at is not None
     )
     family = SummaryMetricFamily(
-        "scraper_data_staleness_seconds", "Ages of what each feed said of each live match.", labels=()
+        "scraper_data_staleness_seconds", "Age of each feed's data for each live match.", labels=()
     )
     for share in QUANTILES if old else ():
         family.add_sample(family.name, {"quantile": f"{share:g}"}, percentile(old, share))
@@ -123,11 +123,9 @@ def _staleness(cached: CacheFacts, measured: Measurement) -> Metric:
 
 
 def _answers(answers: Mapping[str, AnswersCounted]) -> Iterator[Metric]:
-    seconds = HistogramMetricFamily(
-        "scraper_scrape_duration_seconds", "How long answers of the feeds took.", labels=("domain",)
-    )
-    scrapes = CounterMetricFamily("scraper_scrapes", "Answers of the feeds.", labels=("domain", "status"))
-    lost = CounterMetricFamily("scraper_navigation_failures", "Pages that could not be opened.", labels=("domain",))
+    seconds = HistogramMetricFamily("scraper_scrape_duration_seconds", "Duration of feed requests.", labels=("domain",))
+    scrapes = CounterMetricFamily("scraper_scrapes", "Responses of the feeds.", labels=("domain", "status"))
+    lost = CounterMetricFamily("scraper_navigation_failures", "Pages that could not be loaded.", labels=("domain",))
     for feed, each in answers.items():
         if each.buckets:
             seconds.add_metric((feed,), cumulative_buckets(each.buckets), each.seconds)
@@ -139,9 +137,9 @@ def _answers(answers: Mapping[str, AnswersCounted]) -> Iterator[Metric]:
 
 def _browser(browser: BrowserSeen) -> Iterator[Metric]:
     yield GaugeMetricFamily("scraper_pids_current", "Processes of the browser.", value=browser.processes)
-    yield GaugeMetricFamily("scraper_contexts_active", "Contexts that are open in it.", value=browser.contexts)
-    yield GaugeMetricFamily("scraper_pages_open", "Pages that are open in it.", value=browser.pages)
-    yield GaugeMetricFamily("scraper_browser_uptime_seconds", "Since it was started.", value=browser.uptime_seconds)
+    yield GaugeMetricFamily("scraper_contexts_active", "Open browser contexts.", value=browser.contexts)
+    yield GaugeMetricFamily("scraper_pages_open", "Open pages.", value=browser.pages)
+    yield GaugeMetricFamily("scraper_browser_uptime_seconds", "Uptime of the browser.", value=browser.uptime_seconds)
     recycles = CounterMetricFamily("scraper_recycles", "Restarts of the browser.", labels=("reason",))
     for reason, number in browser.recycles.items():
         recycles.add_metric((reason,), number)

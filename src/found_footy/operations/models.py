@@ -521,7 +521,7 @@ class Worker:
 
     @property
     def version(self) -> str | None:
-        """None for a worker that does not tell it."""
+        """None if the worker does not report it."""
         return self.identity.partition("found-footy/")[2] or None
 
 
@@ -555,7 +555,7 @@ class TemporalState:
     """Workflows that failed, timed out or were terminated in the last hour."""
     schedules: tuple[ScheduleState, ...]
     stuck: tuple[StuckWorkflow, ...] = ()
-    """Workflows that run longer than they should, the oldest few."""
+    """Workflows that have been running for too long, oldest first, limited in number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,7 +567,7 @@ class StuckWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A volume of this machine. Below `floor` bytes of free space, work that needs it is refused."""
+    """A volume of this machine. With less than `floor` bytes free, work that needs it is rejected."""
 
     name: str
     free: int
@@ -577,7 +577,7 @@ class Volume:
 
 @dataclass(frozen=True, slots=True)
 class StorageUse:
-    """What an area of the object store, or the database, held at the last daily count."""
+    """Size of an area of the object store, or of the database, at the last daily measurement."""
 
     area: str
     objects: int
@@ -601,10 +601,10 @@ class EngineStatus:
 
     name: str
     state: str
-    """ok, failed, or off: not configured, which is no problem."""
+    """ok, failed, or off (not configured)."""
     said: str = ""
     detail: str = ""
-    """For operators only, because it may name machines."""
+    """For operators only, because it may contain host names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -656,9 +656,7 @@ WORKING_GRADES = frozenset({HealthGrade.HEALTHY, HealthGrade.DEGRADED})
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """Rendered by `footy health`, `/health`, `/status`, `/metrics` and the operations page, which grade nothing
-    themselves.
-    """
+    """The single source of `footy health`, `/health`, `/status`, `/metrics` and the operations page."""
 
     measured: Measurement
     limits: HealthLimits

@@ -1,4 +1,4 @@
-"""Measures the system: the feeds alone for the watchdog, everything for the health report. Judges nothing."""
+"""Measures the system: the feeds for the watchdog, everything for the health report. Assesses nothing."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ log = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
 CACHED_SECONDS = 2.0
-"""How long a measurement is returned to further readers."""
+"""How long a measurement is cached."""
 ENGINE_TIMEOUT = 2.0
 CACHE_TIMEOUT = 5.0
-"""Of the watchdog, which rather waits than measures by the database."""
+"""Timeout of the watchdog, which prefers the cache to the database."""
 ANY_KEY = "health"
 """Key of the availability check; the object need not exist."""
 MAX_RECOVERIES = 20
 HISTORY = timedelta(hours=6)
 SPAN = timedelta(minutes=3)
 HISTORY_SECONDS = 15.0
-"""How long the history is kept in memory; it covers hours and need not be read each time."""
+"""How long the history is cached in memory."""
 
 
 class LiveUpdates(Protocol):
-    """The web process's reader of the outbox. `Hub` implements it; other processes have none."""
+    """The outbox reader of the web process, implemented by `Hub`. Other processes have none."""
 
     @property
     def position(self) -> int | None: ...
@@ -116,7 +116,7 @@ class CacheReader:
 
 
 class SystemProbe:
-    """Nothing is connected before the first measurement. Parts that are None are not configured."""
+    """Connects on the first measurement. Parts that are None are not configured."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class SystemProbe:
     # --- Whole system.
 
     async def measure(self, now: datetime) -> Measurement:
-        """Measure the system, or return a recent measurement. Never fails: outages are part of the result."""
+        """Measure the system, or return a recent measurement. Never raises: outages are part of the result."""
         loop = asyncio.get_running_loop()
         current = self._measuring
         if current is None or (current.done() and loop.time() >= self._fresh_until):
@@ -154,7 +154,7 @@ class SystemProbe:
         return await asyncio.shield(current)
 
     async def readiness(self) -> list[str]:
-        """Return what keeps this process from serving requests; empty if nothing does."""
+        """Return the problems that prevent this process from serving requests."""
         problems = []
         try:
             async with asyncio.timeout(ENGINE_TIMEOUT):
@@ -227,7 +227,7 @@ class SystemProbe:
             return None, _unavailable("temporal", error)
 
     async def _objects_state(self) -> EngineStatus:
-        """Check the object store. A hanging one is probed by a single task, however often this is called."""
+        """Check the object store. A hanging store is probed by a single task across calls."""
         if self._objects is None:
             return EngineStatus("object store", "off", "not configured")
         if self._checking_objects is None:
@@ -262,11 +262,11 @@ class SystemProbe:
         try:
             async with asyncio.timeout(CACHE_TIMEOUT):
                 if self._cache is None:
-                    raise CacheUnavailable("no cache is configured")
+                    raise CacheUnavailable("no cache configured")
                 facts = await self._cache.facts()
         except (CacheUnavailable, TimeoutError) as error:
             said = str(error) or f"no response within {CACHE_TIMEOUT:g} s"
-            note = f"the cache does not respond, so ages come from the database ({shorten(said, 200)})"
+            note = f"the cache does not respond, so ages are based on the database ({shorten(said, 200)})"
             return FeedMeasurement(
                 saved,
                 max([*saved.values(), *([answered] if answered else [])], default=None),
@@ -306,11 +306,11 @@ def total(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 # --- History of the watchdog's checks.
 
 
-WORST = (HealthGrade.HEALTHY, HealthGrade.RECOVERING, HealthGrade.DEGRADED, HealthGrade.FAILING)
+GRADES_BY_SEVERITY = (HealthGrade.HEALTHY, HealthGrade.RECOVERING, HealthGrade.DEGRADED, HealthGrade.FAILING)
 
 
 def spans(samples: Iterable[HealthSample], length: timedelta = SPAN) -> tuple[HealthSpan, ...]:
-    """Group the samples so that a chart of hours can show them, keeping the worst value of each group."""
+    """Group the samples for a chart of hours, with the worst value of each group."""
     seconds = length.total_seconds()
     ordered = sorted(samples, key=lambda sample: sample.at)
     grouped = groupby(ordered, key=lambda sample: sample.at.timestamp() // seconds)
@@ -320,7 +320,7 @@ def spans(samples: Iterable[HealthSample], length: timedelta = SPAN) -> tuple[He
 def _span(samples: Sequence[HealthSample]) -> HealthSpan:
     return HealthSpan(
         at=samples[0].at,
-        grade=max((sample.grade for sample in samples), key=WORST.index),
+        grade=max((sample.grade for sample in samples), key=GRADES_BY_SEVERITY.index),
         median=max(sample.median for sample in samples),
         p95=max(sample.p95 for sample in samples),
         maximum=max(sample.maximum for sample in samples),

@@ -1,5 +1,5 @@
--- The newest entries of the audit log. An entry that exists already, now ended, is replaced in place.
--- KEYS: audit_log    ARGV: the entry in JSON, its id, how many are kept
+-- Add an entry to the audit log, or replace the one with the same id in place.
+-- KEYS: audit_log    ARGV: entry as JSON, its id, maximum number of entries
 for place, text in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   local readable, entry = pcall(cjson.decode, text)
   if readable and type(entry) == 'table' and entry.entry_id == ARGV[2] then

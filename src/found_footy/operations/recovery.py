@@ -25,7 +25,7 @@ SECONDS = 10.0
 WORKER_SILENCE = timedelta(seconds=90)
 """An idle worker polls at least once a minute."""
 MAX_TERMINATED = 100
-"""There is one poll at a time, and one per feed."""
+"""Far above the usual number: one poll at a time, and one per feed."""
 
 
 class TemporalPoller:
@@ -44,7 +44,7 @@ class TemporalPoller:
         self._seconds = seconds
 
     async def has_workers(self) -> bool:
-        """Whether a worker polls the task queue; True if Temporal cannot tell."""
+        """Whether a worker polls the task queue; True if Temporal does not respond."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await has_workers(self._client, self._queue, WORKER_SILENCE)
@@ -59,7 +59,7 @@ class TemporalPoller:
         except TimeoutError:
             raise EngineError(f"no response from Temporal within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
-            raise EngineError(f"Temporal rejects the request: {shorten(str(error))}") from error
+            raise EngineError(f"Temporal rejected the request: {shorten(str(error))}") from error
 
     async def _end_running(self) -> int:
         types = ", ".join(f"'{name}'" for name in self._workflows)
@@ -68,7 +68,7 @@ class TemporalPoller:
         async for execution in self._client.list_workflows(query, limit=MAX_TERMINATED):
             handle = self._client.get_workflow_handle(execution.id, run_id=execution.run_id)
             try:
-                await handle.terminate(reason="the feeds are failing; the poll is restarted")
+                await handle.terminate(reason="the feeds are failing; restarting the poll")
                 ended += 1
             except RPCError as error:
                 if error.status is not RPCStatusCode.NOT_FOUND:  # already ended
@@ -80,7 +80,7 @@ class TemporalPoller:
         state = (await handle.describe()).schedule.state
         if state.paused:
             return f"none started: the schedule {self._schedule} is paused ({state.note or 'no note'})"
-        # The terminated poll may still count as running for a moment.
+        # The terminated poll may briefly still count as running.
         await handle.trigger(overlap=ScheduleOverlapPolicy.BUFFER_ONE)
         return "started a new one"
 
@@ -97,13 +97,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SAVE_ATTEMPTS = 5
-"""A save is refused if the watchdog has saved since the state was loaded."""
+"""A save fails if the watchdog has saved since the state was loaded."""
 MAX_CHECK_AGE = timedelta(seconds=60)
 BROWSER_SECONDS = 60.0
 WORKERS_SECONDS = 30.0
 PAUSES_SECONDS = 5.0
 POLLER_SECONDS = 12.0
-"""Browser and workers run concurrently, the others follow, so all steps end within `feed_health.LONGEST`."""
+"""Browser and workers run concurrently, then the others, so all steps end within `feed_health.MAX_RECOVERY`."""
 PARTS: Mapping[RecoveryAction, tuple[str, ...]] = {
     RecoveryAction.BROWSER_RECYCLE: ("browser",),
     RecoveryAction.SOFT_RESTART: ("workers", "poller"),
@@ -117,11 +117,11 @@ def _is_checked(state: HealthState, now: datetime) -> bool:
 
 
 Done = tuple[str, Mapping[str, Any]]
-"""Description of what was done, and facts about it."""
+"""Description of the step's result, and facts about it."""
 
 
 class RecoveryService:
-    """Runs recoveries. Parts that are None do not exist in this system."""
+    """Runs recoveries. Parts that are None do not exist in this installation."""
 
     def __init__(
         self,
@@ -149,14 +149,14 @@ class RecoveryService:
         return tuple(name for name, unit in units.items() if unit is not None)
 
     async def recover(self, action: RecoveryAction, trigger: str) -> Recovery:
-        """Run a requested recovery: the feeds are RECOVERING until the watchdog has judged its outcome.
+        """Run a requested recovery: the feeds are RECOVERING until the watchdog has assessed its outcome.
 
         Without a running watchdog, or during an outage, the steps decide the outcome. Raises NotFound if none of the
         action's parts exists.
         """
         what = [part for part in PARTS[action] if part in self.parts]
         if not what:
-            raise NotFound(f"this system has no {' and no '.join(PARTS[action])}")
+            raise NotFound(f"this installation has no {' and no '.join(PARTS[action])}")
         last = await self._store.summary()
         entry = Recovery(
             id=uuid4().hex,
@@ -180,7 +180,7 @@ class RecoveryService:
         return entry
 
     async def wait_for_outcome(self, entry: Recovery, seconds: float) -> Recovery:
-        """Wait until the watchdog has judged the recovery, at most for `seconds`."""
+        """Wait up to `seconds` until the watchdog has assessed the recovery."""
         deadline = time.monotonic() + seconds
         while entry.outcome is None and time.monotonic() < deadline:
             await asyncio.sleep(1)
@@ -188,7 +188,7 @@ class RecoveryService:
         return entry
 
     async def _enter_recovering(self, entry: Recovery, last: HealthSummary | None) -> bool:
-        """Set the grade RECOVERING, so that the watchdog judges the outcome; False if it cannot."""
+        """Set the grade RECOVERING, so that the watchdog assesses the outcome. Return False if it cannot."""
         for _ in range(SAVE_ATTEMPTS):
             state = await self._store.state()
             now = self._now()
@@ -202,7 +202,7 @@ class RecoveryService:
         return False
 
     async def _end_acting(self, entry: Recovery) -> bool:
-        """Save the steps, and let the watchdog judge from now on; False if the state is no longer that of the entry."""
+        """Save the steps and hand over to the watchdog. Return False if the state no longer refers to the entry."""
         for _ in range(SAVE_ATTEMPTS):
             state, summary = await self._store.state(), await self._store.summary()
             if state is None or summary is None or state.recovery_id != entry.id:
@@ -226,8 +226,8 @@ class RecoveryService:
     ) -> tuple[list[RecoveryStep], float]:
         """Restart what is stuck. Failures are reported in the steps; only a cancellation raises.
 
-        A healthy browser only closes its pages, unless its restart is requested. Workers are restarted only if none
-        polls for tasks: library work and downloads go on.
+        A healthy browser only closes its pages, unless a restart was requested. Workers are restarted only if none
+        polls for tasks, so that library work and downloads continue.
         """
         began = time.monotonic()
         first = []
@@ -238,7 +238,7 @@ class RecoveryService:
             first.append(self._step("workers", WORKERS_SECONDS, _restart_step(self._workers)))
         steps = list(await asyncio.gather(*first))
         if self._records is not None:
-            # A pause would outlast the time in which the recovery is graded.
+            # A pause would outlast the time limit of the recovery.
             steps.append(await self._step("pauses", PAUSES_SECONDS, _pauses_step(self._records, self._now())))
         if "poller" in parts and self._poller is not None:
             # Last, so that the new poll uses the new browser and workers.
@@ -248,16 +248,16 @@ class RecoveryService:
     async def _are_workers_stuck(self) -> bool:
         return self._poller is not None and not await self._poller.has_workers()
 
-    async def _step(self, name: str, most_seconds: float, doing: Awaitable[Done]) -> RecoveryStep:
+    async def _step(self, name: str, timeout_seconds: float, doing: Awaitable[Done]) -> RecoveryStep:
         began = time.monotonic()
         ok = False
         facts: Mapping[str, Any] = {}
         try:
-            async with asyncio.timeout(most_seconds):
+            async with asyncio.timeout(timeout_seconds):
                 said, facts = await doing
             ok = True
         except TimeoutError:
-            said = f"no result within {most_seconds:g} s"
+            said = f"no result within {timeout_seconds:g} s"
         except FootyError as error:
             said = f"{error.kind}: {error}"
         except OSError as error:
@@ -310,11 +310,11 @@ class BrowserRecycles:
         self._noted: set[str] = set()
 
     async def note(self) -> None:
-        """Record each recycle once, whichever watchdog sees it."""
+        """Record each recycle once across all watchdogs."""
         try:
             facts = await self._browser.facts()
         except SourceError as error:
-            # The browser's outage is not recorded here: feeds that need it fail themselves.
+            # A browser outage is not recorded here: the feeds that need it fail and are reported.
             log.debug(str(error), extra={"action": "browser_unreachable"})
             return
         reported = {entry.id: entry for entry in entries(facts)}

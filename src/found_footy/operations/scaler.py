@@ -1,4 +1,4 @@
-"""Starts and drains workers and browsers by load. Measuring and acting; `scaling.decide` judges."""
+"""Starts and drains workers and browsers by load: measures and acts, while `scaling.decide` decides."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _policy(settings: Settings, least: int, most: int) -> ScalingPolicy:
     )
 
 
-# --- Acting: one interface for every place where instances run.
+# --- Acting: one interface per place where instances run.
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ class InstanceCount:
 
 
 class Instances(Protocol):
-    """The instances of one pool. Raises FootyError where they cannot be reached."""
+    """The instances of one pool. Raises FootyError if they cannot be reached."""
 
     async def count(self) -> InstanceCount: ...
 
     async def scale_to(self, target: int) -> None:
-        """Start instances, or let the newest ones drain. Does not wait for a drain."""
+        """Start instances, or drain the newest ones without waiting for the drain."""
 
 
 class LocalInstances:
-    """Processes of the `footy up` that runs in this process."""
+    """Child processes of `footy up`, which is this process."""
 
     def __init__(self, supervisor: Supervisor, spec: Callable[[int], WorkerSpec]) -> None:
         self._supervisor = supervisor
@@ -116,7 +116,7 @@ Run = Callable[[Sequence[str]], Awaitable[str]]
 class ComposeInstances:
     """Containers of one service of `docker compose` or `podman compose`.
 
-    A container drains on SIGUSR1 and then exits with 0, so its restart policy has to be `on-failure`.
+    A container drains on SIGUSR1 and then exits with 0, so its restart policy must be `on-failure`.
     """
 
     def __init__(self, command: str, service: str, run: Run | None = None) -> None:
@@ -145,7 +145,7 @@ class ComposeInstances:
             self._drained.add(name)
 
     async def _containers(self) -> list[str]:
-        """Names of the running containers, in the order of their numbers."""
+        """Return the names of the running containers, by number."""
         # podman-compose lists the whole project, and takes no name of a service.
         rows = _json_rows(await self._run([*self._compose, "ps", "--format", "json"]))
         running = [row for row in rows if str(row.get("State", "running")).lower() == "running"]
@@ -154,7 +154,7 @@ class ComposeInstances:
 
 
 def _json_rows(text: str) -> list[dict[str, object]]:
-    """Docker prints an object per line, Podman and older versions an array."""
+    """Parse the output: Docker prints one object per line, Podman and older versions an array."""
     try:
         if text.lstrip().startswith("["):
             return list(json.loads(text))
@@ -164,7 +164,7 @@ def _json_rows(text: str) -> list[dict[str, object]]:
 
 
 def _name(row: Mapping[str, object]) -> str:
-    """Docker gives a name, Podman a list."""
+    """Return the name, which Docker prints as a string and Podman as a list."""
     names = row.get("Names")
     return str(row.get("Name") or (names[0] if isinstance(names, list) and names else ""))
 
@@ -197,7 +197,7 @@ async def _run(command: Sequence[str]) -> str:
 
 
 class BrowserInstances:
-    """Browsers of the browser service, which drains them by itself."""
+    """Browsers of the browser service, which drains them itself."""
 
     def __init__(self, browser: BrowserClient) -> None:
         self._browser = browser
@@ -215,12 +215,12 @@ class BrowserInstances:
 
 @dataclass(frozen=True, slots=True)
 class SystemLoad:
-    """What all pools share: one measurement of Temporal and the database."""
+    """One measurement of Temporal and the database, shared by all pools."""
 
     queues: Mapping[str, QueueLoad]
     goals: int
     machines: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Share of processor and memory in use, by worker."""
+    """CPU and memory usage by worker, each 0 to 1."""
     queues_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Queues by worker."""
 
@@ -256,7 +256,7 @@ class LoadProbe:
                 self._status.queues(), self._heartbeats(), self._active_goals()
             )
         except (RPCError, RuntimeError, OSError) as error:
-            raise EngineError(f"Temporal does not tell its load: {error}") from error
+            raise EngineError(f"cannot read the load from Temporal: {error}") from error
         return system_load(queues, heartbeats, goals, self._base)
 
     async def _heartbeats(self) -> list[WorkerHeartbeat]:
@@ -265,7 +265,7 @@ class LoadProbe:
             answer = await self._client.workflow_service.list_workers(request, timeout=timedelta(seconds=5))
         except RPCError as error:
             if error.status is RPCStatusCode.UNIMPLEMENTED:
-                return []  # an older server: the backlog alone decides
+                return []  # an older server: only the backlog is known
             raise
         return [each.worker_heartbeat for each in answer.workers_info]
 
@@ -322,15 +322,15 @@ class Scaler:
         self._scaled_at: dict[str, datetime] = {}
 
     async def run(self) -> None:
-        """Scale until cancelled. A pool that cannot be measured or reached stays as it is."""
+        """Scale until cancelled. A pool that cannot be measured or reached is left unchanged."""
         while True:
             try:
                 await self.round()
             except FootyError as error:
                 log.warning("cannot measure the load: %s", error, extra={"action": "scaler_blind"})
             except Exception:
-                # Nobody would start workers any more.
-                log.exception("a round of the scaler failed", extra={"action": "scaler_failed"})
+                # Keep running: otherwise no workers would be started any more.
+                log.exception("internal error in a round of the scaler", extra={"action": "scaler_failed"})
             await asyncio.sleep(self._interval.total_seconds())
 
     async def round(self, *, act: bool = True) -> list[PoolReport]:

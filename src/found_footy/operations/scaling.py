@@ -1,4 +1,4 @@
-"""How many instances a pool of workers or browsers needs: a pure function of what was measured."""
+"""Decides how many instances a pool of workers or browsers needs, as a pure function of its load."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ScalingPolicy:
     down_below: float = 2
     cooldown: timedelta = timedelta(seconds=60)
     oldest_wait: timedelta = timedelta(seconds=60)
-    """Age of the oldest pending task that also starts an instance, however few tasks wait."""
+    """Age of the oldest pending task above which an instance is started, however few tasks wait."""
     max_cpu: float = 0.95
-    """Share of a machine's processor above which another instance would not help."""
+    """CPU usage of a machine above which another instance would not help, 0 to 1."""
     max_memory: float = 0.9
 
     def __post_init__(self) -> None:
@@ -34,23 +34,23 @@ class QueueLoad:
     backlog: int
     oldest: timedelta = timedelta()
     running: int = 0
-    """Activities that run now."""
+    """Number of running activities."""
     slots: int = 0
-    """Activities that all instances together can run; 0 if unknown."""
+    """Number of activities that all instances together can run; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLoad:
-    """What was measured of one pool."""
+    """Measured load of one pool."""
 
     instances: int
-    """Those that take tasks, without draining ones."""
+    """Instances that take tasks, without draining ones."""
     queues: tuple[QueueLoad, ...] = ()
     goals: int = 0
     """Active goals, for browsers."""
     draining: int = 0
     cpu: float | None = None
-    """Busiest machine of the pool, 0 to 1; None if unknown."""
+    """Maximum CPU usage of the pool's machines, 0 to 1; None if unknown."""
     memory: float | None = None
     scaled_at: datetime | None = None
 
@@ -62,8 +62,8 @@ class PoolLoad:
     def oldest(self) -> timedelta:
         return max((queue.oldest for queue in self.queues if queue.backlog), default=timedelta())
 
-    def fits(self, instances: int) -> bool:
-        """Whether fewer instances have slots for all that runs."""
+    def has_slots(self, instances: int) -> bool:
+        """Whether this number of instances has enough slots for all running activities."""
         return all(
             queue.running <= queue.slots * instances / self.instances for queue in self.queues if queue.slots > 0
         )
@@ -78,8 +78,9 @@ class ScalingDecision:
 def decide(load: PoolLoad, policy: ScalingPolicy, now: datetime) -> ScalingDecision:
     """Return the number of instances that should take tasks.
 
-    Up to the smallest number with at most `up_above` pending tasks each; down by one at a time, and only if those that
-    stay have room for everything that runs. Limits apply at once, everything else after the cool-down.
+    Scales up to the smallest number with at most `up_above` pending tasks each. Scales down by one at a time, and only
+    if the remaining instances have slots for all running tasks. Limits apply at once, everything else after the
+    cool-down.
     """
     count, pending = load.instances, load.pending
     if count < policy.least:
@@ -91,25 +92,25 @@ def decide(load: PoolLoad, policy: ScalingPolicy, now: datetime) -> ScalingDecis
     per_instance = pending / max(1, count)
     if per_instance > policy.up_above:
         wanted = math.ceil(min(pending / policy.up_above, policy.most))
-        return _up(load, policy, wanted, f"{pending} pending on {count}")
+        return _scale_up(load, policy, wanted, f"{pending} pending on {count}")
     if load.oldest > policy.oldest_wait:
         wait = load.oldest.total_seconds()
-        return _up(load, policy, min(policy.most, count + 1), f"a task has waited {wait:.0f} s")
-    # The second condition keeps the next decision from undoing this one.
+        return _scale_up(load, policy, min(policy.most, count + 1), f"a task has waited {wait:.0f} s")
+    # The last condition prevents the next decision from undoing this one.
     if count > policy.least and per_instance < policy.down_below and pending <= policy.up_above * (count - 1):
         if load.draining:
             return ScalingDecision(count, "another instance is draining")
-        if not load.fits(count - 1):
-            return ScalingDecision(count, "the others have no room for what runs")
+        if not load.has_slots(count - 1):
+            return ScalingDecision(count, "the other instances have too few free slots")
         return ScalingDecision(count - 1, f"{pending} pending on {count}")
     return ScalingDecision(count, "within limits")
 
 
-def _up(load: PoolLoad, policy: ScalingPolicy, wanted: int, why: str) -> ScalingDecision:
+def _scale_up(load: PoolLoad, policy: ScalingPolicy, wanted: int, why: str) -> ScalingDecision:
     if wanted <= load.instances:
         return ScalingDecision(load.instances, f"{why}, at the maximum")
     if load.cpu is not None and load.cpu > policy.max_cpu:
-        return ScalingDecision(load.instances, f"{why}, but the processor is busy")
+        return ScalingDecision(load.instances, f"{why}, but CPU usage is too high")
     if load.memory is not None and load.memory > policy.max_memory:
-        return ScalingDecision(load.instances, f"{why}, but memory is short")
+        return ScalingDecision(load.instances, f"{why}, but memory usage is too high")
     return ScalingDecision(wanted, why)

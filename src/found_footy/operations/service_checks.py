@@ -59,9 +59,9 @@ log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
-"""Extra time for an adapter that does not close its connections at once after cancellation."""
+"""Extra time for adapters to close their connections after cancellation."""
 MAX_REQUESTS_SHOWN = 4
-TIMEOUT_HINT = "The service is very slow, or a firewall drops the packets. Try `footy doctor --live` again in a minute."
+TIMEOUT_HINT = "The service is very slow, or a firewall drops packets. Try `footy doctor --live` again in a minute."
 FAULT_HINT = "This is a bug in found-footy. Run `footy doctor --report` and attach the file to an issue."
 
 
@@ -100,8 +100,8 @@ class ServiceChecker:
                 on_result(result)
         return [results[probe.name] for probe in probes]
 
-    async def run_patiently(self, probes: Sequence[Probe], pause_seconds: float) -> list[CheckResult]:
-        """Repeat retryable failures once, because a single lost packet is not an outage."""
+    async def run_with_recheck(self, probes: Sequence[Probe], pause_seconds: float) -> list[CheckResult]:
+        """Repeat retryable failures once, to ignore brief network errors."""
         results = await self.run(probes)
         doubtful = {result.name for result in results if not result.ok and result.retryable}
         if not doubtful:

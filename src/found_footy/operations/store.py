@@ -183,7 +183,7 @@ def _library_stages() -> list[dict[str, Any]]:
             "number": number,
             "stage": stage.name,
             "item": stage.item,
-            # The state `embedded` is the backlog of no stage: few of these clips need to be embedded again.
+            # The state `embedded` is not a backlog: few of these clips need to be embedded again.
             "takes": None if stage.only_outdated_embeddings else stage.takes,
             "working": stage.working,
             "failed": stage.failed,

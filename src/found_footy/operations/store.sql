@@ -9,7 +9,7 @@ select grade, since, good_in_a_row, recovery_id, recovered_at, acting_until, jud
 select summary from health_state;
 
 -- name: lock_state
--- The previous grade. A concurrent save waits here.
+-- Returns the previous grade. Concurrent saves wait here.
 select grade, revision from health_state for update;
 
 -- name: save_state
@@ -86,14 +86,14 @@ order by coalesce(f.last_poll_at, f.activated_at), f.id limit %(limit)s;
 select feed, asked_at, answered_at, error, quota from feed_states order by feed;
 
 -- name: disputes
--- Conflicts between feeds since then, latest first.
+-- Recent conflicts between feeds, latest first.
 select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.said, c.chosen, c.first_at, c.last_at, c.polls
 from contradictions c join fixtures f on f.id = c.fixture_id
 where c.last_at >= %(since)s
 order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;
 
 -- name: doubts
--- Pairings that await an operator's decision, without past matches.
+-- Pairings of upcoming or recent matches that await an operator's decision.
 select d.feed, d.feed_id, d.fixture_id, d.home, d.away, d.kickoff, d.competition, d.confidence, d.reasons, d.first_seen,
     d.last_seen, f.home_name as our_home, f.away_name as our_away, f.kickoff as our_kickoff, f.league_name as our_competition
 from doubtful_pairings d join fixtures f on f.id = d.fixture_id
@@ -101,7 +101,7 @@ where d.same is null and d.kickoff >= %(since)s
 order by d.kickoff, d.feed, d.feed_id, d.fixture_id limit %(limit)s;
 
 -- name: goals
--- Unfinished goals, those without activity for the longest time first.
+-- Unfinished goals, those with the longest inactivity first.
 with in_work as (
     select e.* from events e
     where e.stable_at is not null and e.removed_at is null and not e.download_complete
@@ -132,7 +132,7 @@ left join lateral (
 order by coalesce(e.searched_at, e.stable_at, e.first_seen), e.id;
 
 -- name: statuses
--- Of unfinished goals, which are few.
+-- Statuses of unfinished goals only, which are few.
 select event_status(e) as status, count(*) as number from events e
 where e.stable_at is not null and e.removed_at is null and not e.download_complete
 group by 1
@@ -157,7 +157,7 @@ from (
 group by source order by source;
 
 -- name: hours
--- 24 hours, from the start of an hour.
+-- Searches and rejections of 24 full hours.
 with spans as (
     select generate_series(
         %(since)s::timestamptz, %(since)s::timestamptz + interval '23 hours', interval '1 hour') as at),
@@ -202,7 +202,7 @@ from
 select area, objects, bytes, measured_at from storage_usage order by area;
 
 -- name: coverage
--- Per league: goals whose search has ended by their best clip, and the seconds from each goal to its first clip.
+-- Per league: finished goals by their best clip, and the seconds from each goal to its first clip.
 select f.league_name as league,
     count(*) filter (where v.verified) as verified,
     count(*) filter (where v.kept and not v.verified) as unverified,

@@ -19,7 +19,7 @@ from found_footy.runtime.workflow_limits import WORKFLOW_LIMITS, WorkflowLimit
 from found_footy.text import shorten
 
 SECONDS = 2.0
-MOST_SCHEDULES = 20
+MAX_SCHEDULES = 20
 MAX_STUCK = 5
 WORKFLOWS, ACTIVITIES = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 KINDS = ("network", "media", "browser", "library", "library-films")
@@ -40,13 +40,13 @@ class TemporalStatus:
         """Return the status. Raises EngineError."""
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._look(now)
+                return await self._read(now)
         except TimeoutError:
             raise EngineError(f"no response within {self._seconds:g} s") from None
         except (RPCError, RuntimeError, OSError) as error:
             raise EngineError(shorten(str(error))) from error
 
-    async def _look(self, now: datetime) -> TemporalState:
+    async def _read(self, now: datetime) -> TemporalState:
         queues, running, failed, schedules, stuck = await asyncio.gather(
             self.queues(),
             asyncio.gather(*(self._running(name) for name in self._workflows)),
@@ -100,18 +100,18 @@ class TemporalStatus:
 
     async def _schedules(self) -> tuple[ScheduleState, ...]:
         listed = await self._client.list_schedules(
-            page_size=MOST_SCHEDULES, rpc_timeout=timedelta(seconds=self._seconds)
+            page_size=MAX_SCHEDULES, rpc_timeout=timedelta(seconds=self._seconds)
         )
         found = []
         async for schedule in listed:
             found.append(_schedule(schedule))
-            if len(found) == MOST_SCHEDULES:
+            if len(found) == MAX_SCHEDULES:
                 break
         return tuple(sorted(found, key=lambda each: each.id))
 
 
 def stuck_query(now: datetime, limits: Mapping[str, WorkflowLimit] = WORKFLOW_LIMITS) -> str:
-    """Running workflows that are older than their type should be."""
+    """Return a query for running workflows that exceed the time limit of their type."""
     by_type = [
         f"(WorkflowType = '{name}' AND StartTime < '{(now - limit.stuck_after).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}')"
         for name, limit in limits.items()

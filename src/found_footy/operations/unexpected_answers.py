@@ -1,4 +1,4 @@
-"""Keeps raw responses of unexpected form for bug reports."""
+"""Stores raw responses of unexpected form for bug reports."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ log = logging.getLogger(__name__)
 
 UNEXPECTED = (FeedMalformed, FeedSchemaError, FeedRejected, FeedBlocked, SourceChanged, InvalidVisionResponse)
 PAUSE_SECONDS = 600.0
-"""Minimum time between two kept responses of a service with the same error. The store enforces it across workers."""
+"""Minimum time between two stored responses of a service with the same error. The store enforces it across workers."""
 
 
 class UnexpectedAnswerRecorder:
     def __init__(self, answers: PostgresUnexpectedAnswers | None = None) -> None:
-        """Without a store, nothing is kept."""
+        """Without a store, nothing is recorded."""
         self._answers = answers
         self._kept_at: dict[tuple[str, str], float] = {}
 
     async def note(self, name: str, errors: Iterable[FootyError], exchanges: Iterable[Exchange]) -> None:
-        """Keep the decisive response. Never raises, because a failure to keep it must not fail a poll."""
+        """Store the decisive response. Never raises, because such a failure must not fail a poll."""
         exchange = decisive_exchange(exchanges)
         if self._answers is None or exchange is None:
             return
@@ -56,7 +56,7 @@ class UnexpectedAnswerRecorder:
             return
         if kept:
             log.warning(
-                f"{name} sent a response of an unknown form, stored for `footy doctor --report`: {exchange.summary}",
+                f"{name} sent an unexpected response, stored for `footy doctor --report`: {exchange.summary}",
                 extra={"action": "unexpected_answer", "service": name, "error": error.kind},
             )
 
@@ -66,6 +66,6 @@ def is_unexpected(error: FootyError, exchange: Exchange) -> bool:
     if isinstance(error, WikidataError):
         return exchange.status == 200
     if isinstance(error, CandidateRejected):
-        # The page was read, but contains no video.
+        # The page loaded, but contains no video.
         return error.reason == RejectionReason.UNSUPPORTED and exchange.status == 200
     return isinstance(error, UNEXPECTED)

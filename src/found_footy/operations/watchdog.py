@@ -1,7 +1,7 @@
 """The watchdog: checks the health of the feeds periodically and recovers failing feeds.
 
-It runs as a separate process and reads only the database and the cache, so it does not depend on what it watches. With
-several instances, on any machines, one leads and the others stand by.
+It runs as a separate process and reads only the database and the cache, so that it does not depend on what it watches.
+Of several instances, on any machines, one leads and the others stand by.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import uuid4
 from found_footy.config import Settings
 from found_footy.errors import CacheUnavailable, FootyError
 from found_footy.operations.feed_health import (
-    LONGEST,
+    MAX_RECOVERY,
     FeedMeasurement,
     HealthRules,
     HealthTransition,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROUND_SECONDS = 30.0
-LATEST = 20
+MAX_ENTRIES = 20
 """Number of audit entries searched for unfinished ones."""
 LEVELS = {HealthGrade.HEALTHY: logging.INFO, HealthGrade.DEGRADED: logging.WARNING}
 
@@ -88,7 +88,7 @@ class Watchdog:
         stopping = asyncio.create_task(stop.wait())
         try:
             while not stop.is_set():
-                await self._guarded()
+                await self._run_round()
                 # A completed recovery is recorded at once; its effect shows in later rounds.
                 acting = {self._acting} if self._acting is not None and not self._acting.done() else set()
                 await asyncio.wait({stopping, *acting}, timeout=self._interval, return_when=asyncio.FIRST_COMPLETED)
@@ -101,19 +101,19 @@ class Watchdog:
             await self._leading.release()
         log.info("the watchdog has stopped", extra={"action": "watchdog_stopped"})
 
-    async def _guarded(self) -> None:
+    async def _run_round(self) -> None:
         """Run one round. Failures are logged, and the next round tries again."""
         try:
             async with asyncio.timeout(ROUND_SECONDS):
                 await self.round()
         except TimeoutError:
-            self._say(f"a judgement took longer than {ROUND_SECONDS:g} s")
+            self._log_trouble(f"a check took longer than {ROUND_SECONDS:g} s")
         except FootyError as error:
-            self._say(f"no judgement: {error.kind}: {error}")
+            self._log_trouble(f"the check failed: {error.kind}: {error}")
         else:
             self._trouble = None
 
-    def _say(self, trouble: str) -> None:
+    def _log_trouble(self, trouble: str) -> None:
         if trouble != self._trouble:  # log once, not every round
             log.error(trouble, extra={"action": "not_judged"})
         self._trouble = trouble
@@ -133,10 +133,10 @@ class Watchdog:
             state = replace(state, acting_until=None)
         elif self._acting is None and state is not None and state.acting_until is not None:
             if entry is None or entry.action is not RecoveryAction.MANUAL_TRIGGER:
-                # Only the leader acts on its own, so such a recovery by another process has died.
+                # Only the leader starts automatic recoveries, so the process of this one has died.
                 state = replace(state, acting_until=min(now, state.acting_until))
             elif state.acting_until is not None and now >= state.acting_until:
-                state = replace(state, acting_until=None)  # the requester has died; judge what it did
+                state = replace(state, acting_until=None)  # the requester has died; assess the result
         judgement = next_state(state, measured, now, self._rules)
         entry = concluded(entry, judgement, now) if entry else None
         if not await self._save(judgement.state, judgement.summary, entry if entry != written else None):
@@ -181,9 +181,9 @@ class Watchdog:
 
     async def _close_orphans(self, current: str | None, now: datetime) -> None:
         """Close manual recoveries whose process died while running."""
-        for entry in await self._store.recoveries(LATEST):
-            if entry.outcome is None and entry.id != current and now - entry.at > LONGEST:
-                after = {**entry.after, "note": "interrupted: the process that started it ended"}
+        for entry in await self._store.recoveries(MAX_ENTRIES):
+            if entry.outcome is None and entry.id != current and now - entry.at > MAX_RECOVERY:
+                after = {**entry.after, "note": "interrupted: the process that started it has exited"}
                 await self._recovering.note(replace(entry, outcome=RecoveryOutcome.FAILED, after=after))
 
     def _log(self, judgement: HealthTransition) -> None:
@@ -195,7 +195,7 @@ class Watchdog:
                 extra={"action": "health_changed", "path": [str(grade) for grade in judgement.path]},
             )
         if judgement.outcome is not None:
-            said = f"the recovery is judged: {judgement.outcome}"
+            said = f"outcome of the recovery: {judgement.outcome}"
             log.info(said, extra={"action": "recovery_checked", "outcome": str(judgement.outcome)})
 
 

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
 
 CANARY = "canary"
 CHECK = ActivityPolicy(timedelta(minutes=5), attempts=3, initial_backoff=timedelta(seconds=10)).on(WorkKind.NETWORK)
-"""A check takes up to two rounds of a minute, half a minute apart."""
+"""A check takes up to two rounds of one minute each, 30 s apart."""
 
 
 @workflow.defn(name="CanaryWorkflow")

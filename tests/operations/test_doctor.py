@@ -392,7 +392,7 @@ def test_the_report_is_bounded_and_keeps_the_newest(tmp_path: Path) -> None:
     assert 0 < len(document["answers"]) < 30
     assert document["answers_left_out"] == 30 - len(document["answers"])
     assert len(to_markdown(document).encode()) <= MAX_REPORT_BYTES
-    assert f"{document['answers_left_out']} older ones were left out" in to_markdown(document)
+    assert f"{document['answers_left_out']} older responses are omitted" in to_markdown(document)
 
 
 def test_a_page_cannot_break_out_of_its_fence(tmp_path: Path) -> None:
@@ -410,8 +410,8 @@ def test_the_settings_know_what_must_not_leave() -> None:
     [
         (Available(7, True, "nobody"), "ok", "Landlock 7, seccomp, user nobody"),
         (Available(4, True, None), "ok", "Landlock 4, seccomp"),
-        (Available(0, True, None), "warning", "lacks Landlock"),
-        (Available(0, False, None), "warning", "lacks Landlock and seccomp"),
+        (Available(0, True, None), "warning", "not provide Landlock"),
+        (Available(0, False, None), "warning", "not provide Landlock and seccomp"),
     ],
 )
 def test_the_doctor_says_what_does_not_confine_decoders(kernel: Available, state: str, said: str) -> None:

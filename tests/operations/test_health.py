@@ -247,11 +247,11 @@ def test_the_first_judgement_begins_healthy() -> None:
     ("ages", "words"),
     [
         (GOOD, []),
-        (STALLED, ["no feed has answered for 90 s", "half of the matches were last updated 90 s ago or earlier"]),
+        (STALLED, ["no feed has responded for 90 s", "half of the matches were last updated 90 s ago or earlier"]),
         (ONE_SILENT, []),
         (
             MANY_SILENT,
-            ["no update of 5 matches of 20 for 120 s", "one match in twenty was last updated 120 s ago or earlier"],
+            ["5 matches of 20 not updated for up to 120 s", "one match in twenty was last updated 120 s ago or earlier"],
         ),
         (TWO_OLD, ["one match in twenty was last updated 70 s ago or earlier"]),
     ],

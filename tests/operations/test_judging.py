@@ -284,7 +284,7 @@ def test_many_goals_are_counted_and_not_listed() -> None:
     goals = tuple(a_goal(f"7001_40_{number}_Goal_1", searched_at=ago(hours=1)) for number in range(30))
     findings = assess(measured(recorded=recorded(goals=goals)), LIMITS).findings
     assert len(findings) == 6
-    assert findings[-1].what == "The same for 25 more goals"
+    assert findings[-1].what == "The same applies to 25 more goals"
 
 
 @pytest.mark.parametrize(

@@ -184,12 +184,12 @@ async def test_the_pages_show_the_same_grades(small_world: WorldCopy) -> None:
             False,
             "no feed has responded yet; last error: crex: B: b",
         ),
-        ([use("espn", 2, "A: a")], False, "no feed answers; last error: espn: A: a"),
+        ([use("espn", 2, "A: a")], False, "no feed responds; last error: espn: A: a"),
         ([use("espn", 2, "A: a")], True, ""),  # the ages of the matches show it
         ([use("espn", 2, "A: a"), use("crex", 0)], False, ""),
         ([use("espn", 0)], False, ""),
         ([use("espn", 26)], False, ""),
-        ([use("espn", 26.1)], False, "no feed has answered for 1 d"),
+        ([use("espn", 26.1)], False, "no feed has responded for 1 d"),
         ([use("espn", 26.1)], True, ""),
     ],
 )

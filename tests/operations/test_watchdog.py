@@ -50,7 +50,7 @@ async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: Watchd
     (begun,) = await watched.entries()
     assert (begun.action, begun.outcome, begun.seconds) == (RecoveryAction.SOFT_RESTART, None, None)
     assert (begun.before["grade"], begun.before["stall_seconds"]) == ("failing", 90.0)
-    assert "no feed has answered for 90 s" in begun.trigger
+    assert "no feed has responded for 90 s" in begun.trigger
     await watched.until_recovered()
     assert (await watched.after(15)).state.grade is RECOVERING
 

@@ -251,7 +251,10 @@ def test_the_first_judgement_begins_healthy() -> None:
         (ONE_SILENT, []),
         (
             MANY_SILENT,
-            ["5 matches of 20 not updated for up to 120 s", "one match in twenty was last updated 120 s ago or earlier"],
+            [
+                "5 matches of 20 not updated for up to 120 s",
+                "one match in twenty was last updated 120 s ago or earlier",
+            ],
         ),
         (TWO_OLD, ["one match in twenty was last updated 70 s ago or earlier"]),
     ],

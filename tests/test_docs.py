@@ -23,6 +23,7 @@ from found_footy.clips.models import RejectionReason
 from found_footy.config import DEMO, PREFIX, environment_names
 from found_footy.fixtures.comparison import GOAL_TOPICS
 from found_footy.fixtures.models import FixtureStage, OutboxEvent
+from found_footy.operations.finding_changes import FindingState
 from tests.support.docs import (
     DOCS,
     REFERENCE,
@@ -269,6 +270,8 @@ def outbox_topics() -> Iterator[str]:
                         yield topic
                     case ast.JoinedStr(values=[ast.Constant(value="fixture."), ast.FormattedValue()]):
                         yield from (f"fixture.{stage}" for stage in FixtureStage)
+                    case ast.JoinedStr(values=[ast.Constant(value="finding."), ast.FormattedValue()]):
+                        yield from (f"finding.{state}" for state in FindingState)
                     case ast.Name(id="topic"):
                         yield from GOAL_TOPICS.values()
                     case _:

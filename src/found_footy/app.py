@@ -449,7 +449,7 @@ async def work(
     from found_footy.storage.migrations import watch_schema
 
     await asyncio.to_thread(remove_abandoned_folders)
-    client = await connect_with_retry(settings, worker_runtime())
+    client = await connect_with_retry(settings, worker_runtime(settings.worker_metrics))
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         tune_garbage_collection()
@@ -499,6 +499,8 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
     """Connect lazily, so that the watchdog can start while a service is down."""
     from found_footy.feeds.cache import FeedCache, FeedSwitches
     from found_footy.feeds.registry import FeedDeclarations, open_cache
+    from found_footy.operations.finding_store import FindingStore
+    from found_footy.operations.finding_watch import FindingWatch, Heartbeat
     from found_footy.operations.health import health_limits
     from found_footy.operations.probe import CacheReader, SystemProbe
     from found_footy.operations.recovery import BrowserRecycles
@@ -512,6 +514,7 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
         lock = AdvisoryLock(settings.database_url.get_secret_value())
         stack.push_async_callback(lock.release)
         declared = await stack.enter_async_context(aclosing(FeedDeclarations(settings, FeedSwitches(cache))))
+        objects = await stack.enter_async_context(aclosing(build_objects(settings)))
         store, published, feeds = OperationsStore(database), build_health_cache(settings, cache), FeedCache(cache)
         recovery = await build_recovery(settings, store, published, feeds.records)
         browser = build_browser_client(settings)
@@ -521,7 +524,7 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
             declared=declared,
             save_lag=health_limits(settings).save_lag,
         )
-        yield Watchdog(
+        watchdog = Watchdog(
             store,
             published,
             probe.measure_feeds,
@@ -532,6 +535,20 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
             now=utc_now,
             recycles=BrowserRecycles(browser, store, recovery) if browser else None,
         )
+        web_feeds = await stack.enter_async_context(open_web_feeds(settings, database))
+        health = await build_health_service(settings, database, objects, None, web_feeds)
+        heartbeat = None
+        if settings.heartbeat_url is not None:
+            heartbeat = await stack.enter_async_context(aclosing(Heartbeat(settings.heartbeat_url.get_secret_value())))
+        findings = FindingWatch(
+            health.report, FindingStore(database), leads=lambda: watchdog.leads, now=utc_now, heartbeat=heartbeat
+        )
+        watching = asyncio.create_task(findings.run(), name="watching findings")
+        try:
+            yield watchdog
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
 
 
 @asynccontextmanager
@@ -573,7 +590,7 @@ async def build_health_service(
         temporal = TemporalStatus(client, settings.task_queue, [each.__name__ for each in workflows()])
     limits = health_limits(settings)
     probe = SystemProbe(
-        OperationsStore(database),
+        OperationsStore(database, limits.coverage.within),
         cache=feeds.cache,
         declared=feeds.services.book,
         browser=build_browser_client(settings),

@@ -34,6 +34,11 @@ def _check_http_url(text: str) -> str:
     return text
 
 
+def _check_secret_url(url: SecretStr) -> SecretStr:
+    _check_http_url(url.get_secret_value())
+    return url
+
+
 def _check_postgres_url(url: SecretStr) -> SecretStr:
     """Reject URLs that the driver cannot parse: its error messages would quote them, password included."""
     text = url.get_secret_value()
@@ -99,6 +104,28 @@ def _check_follow_list(entries: tuple[str, ...]) -> tuple[str, ...]:
     return entries
 
 
+def percent_by_name(texts: tuple[str, ...]) -> dict[str, float]:
+    """Parse `name=percent`. Raises ValueError."""
+    found = {}
+    for text in texts:
+        name, _, percent = text.rpartition("=")
+        try:
+            found[name.strip()] = float(percent)
+        except ValueError:
+            found[name.strip()] = -1.0
+    if not all(name and 0 < percent < 100 for name, percent in found.items()):
+        raise ValueError("leagues with a percentage below 100, such as Premier League=95, separated by commas")
+    return found
+
+
+def _check_percentages(texts: tuple[str, ...]) -> tuple[str, ...]:
+    percent_by_name(texts)
+    return texts
+
+
+Percentages = Annotated[
+    tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_percentages)
+]
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split_commas)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_networks)]
@@ -110,6 +137,7 @@ Sources = Annotated[tuple[SourceName, ...], NoDecode, BeforeValidator(_split_com
 RedditWayName = Literal["oauth", "fragment", "atom"]
 RedditWays = Annotated[tuple[RedditWayName, ...], NoDecode, BeforeValidator(_split_commas)]
 HttpUrl = Annotated[str, AfterValidator(_check_http_url)]
+SecretUrl = Annotated[SecretStr, AfterValidator(_check_secret_url)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_check_postgres_url)]
 RedisUrl = Annotated[SecretStr, AfterValidator(_check_redis_url)]
 Key = Annotated[SecretStr, AfterValidator(_check_key)]
@@ -285,6 +313,10 @@ class Settings(FeedSettings, LibrarySettings):
     )
     task_queue: str = Field("found-footy", min_length=1, description="Temporal task queue of the workers.")
     workers: int = Field(2, ge=1, le=64, description="Worker processes for live matches that `footy up` starts.")
+    worker_metrics: Address | None = Field(
+        None,
+        description="host:port at which a worker serves the metrics of Temporal's SDK, such as 127.0.0.1:9464.",
+    )
     library_workers: int = Field(1, ge=0, le=64, description="Worker processes for the library that `footy up` starts.")
     orchestration_slots: int = Field(30, ge=1, le=1000, description="Database activities that a worker runs at once.")
     network_slots: int = Field(30, ge=1, le=1000, description="Requests and downloads that a worker runs at once.")
@@ -377,6 +409,19 @@ class Settings(FeedSettings, LibrarySettings):
         12, ge=1, le=168, description="How long after kick-off an interrupted match is polled at every cycle."
     )
 
+    coverage_minutes: float = Field(
+        15, gt=0, le=1440, description="Time from a goal to its first clip that the coverage objective allows."
+    )
+    coverage_percent: float = Field(
+        80, gt=0, lt=100, description="Percentage of a league's goals that should have a clip by then."
+    )
+    coverage_leagues: Percentages = Field(
+        (), description="Other percentages for single leagues, as `name=percentage`, comma-separated."
+    )
+    heartbeat_url: SecretUrl | None = Field(
+        None,
+        description="URL of a dead-man's switch, called by the watchdog twice a minute while nothing has failed.",
+    )
     canary_hours: float = Field(
         24, ge=1, le=168, description="Time between two live checks of every feed, source and service."
     )

@@ -295,6 +295,8 @@ async def test_coverage_counts_goals_with_clips(clips: ClipStore, store: Fixture
     await uploaded(clips)
     (match,) = await store.coverage([5000])
     assert (match.goals, match.with_clips, match.verified) == (1, 1, 1)
+    assert match.median_seconds == match.longest_seconds
+    assert match.median_seconds is not None
 
 
 async def test_clips_can_be_listed(clips: ClipStore) -> None:

@@ -340,11 +340,33 @@ def test_a_dead_mans_switch_always_fires_and_reaches_its_receiver() -> None:
 def test_prometheus_scrapes_services_of_compose() -> None:
     config = deployed.load_yaml(DEPLOY / "prometheus" / "prometheus.yml")
     assert [(DEPLOY / "prometheus" / name).is_file() for name in config["rule_files"]] == [True]
-    statics = [each["static_configs"][0] for each in (*config["scrape_configs"], *config["alerting"]["alertmanagers"])]
+    everything = (*config["scrape_configs"], *config["alerting"]["alertmanagers"])
+    statics = [each["static_configs"][0] for each in everything if "static_configs" in each]
     hosts = {target.split(":")[0] for each in statics for target in each["targets"]} - {"127.0.0.1"}
     assert hosts == {"web", "temporal", "alertmanager"}
     assert hosts <= set(deployed.compose()["services"])
     assert {"targets": [f"web:{WEB_PORT}"]} in statics
+
+
+def test_metrics_of_workers_are_scraped_where_they_are_served() -> None:
+    config = deployed.load_yaml(DEPLOY / "prometheus" / "prometheus.yml")
+    (found,) = [dns for each in config["scrape_configs"] for dns in each.get("dns_sd_configs", ())]
+    services = deployed.compose()["services"]
+    serving = {
+        name: each["environment"]["FOOTY_WORKER_METRICS"]
+        for name, each in services.items()
+        if "FOOTY_WORKER_METRICS" in each.get("environment", ())
+    }
+    assert serving == dict.fromkeys(found["names"], f"0.0.0.0:{found['port']}")
+    assert settings_of_kubernetes()["FOOTY_WORKER_METRICS"] == f"0.0.0.0:{found['port']}"
+    workers = [
+        each for each in deployed.manifests() if "worker" in each["metadata"]["name"] and "template" in each["spec"]
+    ]
+    assert len(workers) == 3
+    for each in workers:
+        template = each["spec"]["template"]
+        assert template["metadata"]["annotations"]["prometheus.io/port"] == str(found["port"])
+        assert template["spec"]["containers"][0]["ports"] == [{"name": "metrics", "containerPort": found["port"]}]
 
 
 def panels() -> list[tuple[str, dict[str, Any]]]:
@@ -382,6 +404,7 @@ def test_dashboards_have_unique_ids_and_panels_that_do_not_overlap() -> None:
     [
         "footy_goal_clip_seconds",
         "footy_coverage_goals",
+        "footy_coverage_burn_rate",
         "footy_losses_last_day",
         "scraper_freshness_seconds",
         "footy_queue_backlog",

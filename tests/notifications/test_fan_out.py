@@ -106,7 +106,9 @@ def test_hidden_scores(topic: str, payload: dict[str, Any], heard: bool) -> None
     assert asked(topic, payload, no_score=True) is heard
 
 
-@pytest.mark.parametrize("topic", ["feeds.health", "feeds.recovery", "service.changed"])
+@pytest.mark.parametrize(
+    "topic", ["feeds.health", "feeds.recovery", "service.changed", "finding.failed", "finding.ended"]
+)
 @pytest.mark.parametrize(
     ("given", "heard"),
     [

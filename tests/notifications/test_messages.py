@@ -215,6 +215,22 @@ def test_recovery_messages(payload: dict[str, str], title: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("topic", "title", "text"),
+    [
+        ("finding.failed", "Failed: The disk is nearly full", "Make room."),
+        ("finding.degraded", "Degraded: The disk is nearly full", "Make room."),
+        ("finding.ended", "Over: The disk is nearly full", "Grade: failed"),
+    ],
+)
+def test_finding_messages(topic: str, title: str, text: str) -> None:
+    payload = {"key": "disk", "grade": "failed", "what": "The disk is nearly full", "advice": "Make room."}
+    body = build_message(
+        OutboxMessage(9, AT, topic, None, None, payload), NotificationContext(), validate_filter(), "key"
+    )
+    assert (body["title"], body["text"], body["finding"]) == (title, text, payload)
+
+
+@pytest.mark.parametrize(
     ("payload", "title", "text"),
     [
         (

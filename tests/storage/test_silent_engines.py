@@ -17,7 +17,14 @@ from found_footy.runtime import temporal
 from found_footy.runtime.embedded_postgres import _SETTINGS as EMBEDDED
 from found_footy.runtime.temporal import connect_temporal
 from found_footy.storage import postgres
-from found_footy.storage.connections import ANSWER_SECONDS, STATEMENT_SECONDS, connect
+from found_footy.storage.connections import (
+    ANSWER_SECONDS,
+    STATEMENT_SECONDS,
+    connect,
+    connections_allowed,
+    connections_needed,
+    workers_that_fit,
+)
 from found_footy.storage.migrations import inspect
 from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import AdvisoryLock, Database
@@ -133,7 +140,20 @@ async def test_connections_have_keepalives_and_a_statement_timeout(database_url:
 
 def test_64_workers_fit_the_limit_of_the_embedded_database() -> None:
     """With a web server, a watchdog, a command and the schema checks of all of them."""
-    per_process = Settings().database_connections
-    others = (per_process + 4 + 2) + (per_process + 1) + per_process
-    schema_checks = 8  # transient, every 30 s per process
-    assert 64 * per_process + others + schema_checks + 3 <= int(EMBEDDED["max_connections"])
+    reserved_for_superusers = 3
+    needed = connections_needed(64, Settings().database_connections)
+    assert needed + reserved_for_superusers <= int(EMBEDDED["max_connections"])
+
+
+@pytest.mark.parametrize(
+    ("allowed", "pool", "workers"),
+    [(297, 4, 67), (97, 4, 17), (97, 2, 38), (20, 4, 0)],
+)
+def test_workers_that_fit_a_limit_of_connections(allowed: int, pool: int, workers: int) -> None:
+    assert workers_that_fit(allowed, pool) == workers
+    if workers:
+        assert connections_needed(workers, pool) <= allowed < connections_needed(workers + 1, pool)
+
+
+async def test_the_limit_of_the_server_is_read(database_url: str) -> None:
+    assert await connections_allowed(database_url) == 397  # of the tests' server

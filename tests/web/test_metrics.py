@@ -7,18 +7,29 @@ from datetime import timedelta
 from pathlib import Path
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from found_footy.access.models import Role
+from found_footy.config import Settings
+from found_footy.fixtures.store import FixtureStore
 from found_footy.operations.findings import assess
-from found_footy.operations.models import CacheFacts, HealthLimits, LeagueCoverage, MemoryUse
+from found_footy.operations.health import coverage_objective
+from found_footy.operations.models import CacheFacts, CoverageWindow, HealthLimits, LeagueCoverage, MemoryUse
 from found_footy.operations.store import OperationsStore
 from found_footy.web.metrics import CombinedRegistry, WebMetrics, families
 from tests.conftest import WorldCopy
+from tests.support.notifications import add_goal, add_match
 from tests.support.operations import a_queue, a_record, cached, measured, paused, recorded, temporal
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import KICKOFF, SALAH, served
 from tests.web.test_operations import showing
+
+PUBLISHED = """
+insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size, codec, status,
+    fingerprint, rank, staged_at, published_at)
+values (%(goal)s, md5(%(goal)s), 'kept', 10, 1280, 720, 1.78, 25, 1000, 1000, 'h264', 'verified', '', 1, %(at)s, %(at)s)
+"""
 
 COUNTERS = {"footy_http_requests", "scraper_scrapes", "scraper_navigation_failures", "scraper_recycles"}
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
@@ -86,6 +97,60 @@ async def test_coverage_and_the_wait_for_clips_are_measured(small_world: WorldCo
     assert (goals[("verified", "La Liga")], goals[("none", "La Liga")], goals[("none", "Serie A")]) == (3, 2, 1)
     waits = values(text, "footy_goal_clip_seconds_bucket")
     assert (waits[("60",)], waits[("120",)], waits[("1800",)], waits[("+Inf",)]) == (1, 3, 3, 4)
+
+
+async def test_the_objective_and_its_burn_rate_are_measured(small_world: WorldCopy) -> None:
+    windows = (
+        CoverageWindow("La Liga", 6, 2, 6),
+        CoverageWindow("La Liga", 168, 8, 0),
+        CoverageWindow("Serie A", 24, 9, 1),
+    )
+    async with showing(measured(recorded=recorded(coverage_windows=windows)), small_world.settings) as web:
+        text = (await web.get("/metrics")).text
+    settled = values(text, "footy_coverage_settled")
+    assert (settled[("La Liga", "missed", "6h")], settled[("La Liga", "in_time", "7d")]) == (6, 8)
+    burning = {place: round(rate, 6) for place, rate in values(text, "footy_coverage_burn_rate").items()}
+    assert burning == {("La Liga", "6h"): 3.75, ("La Liga", "7d"): 0, ("Serie A", "1d"): 0.5}
+    assert values(text, "footy_coverage_objective") == {("La Liga",): 0.8, ("Serie A",): 0.8}
+
+
+@pytest.mark.parametrize(
+    ("league", "in_time", "missed", "rate"),
+    [
+        ("Serie A", 8, 2, 1.0),  # exactly what 80 % allow
+        ("Serie A", 4, 6, 3.0),
+        ("Serie A", 0, 0, 0.0),
+        ("La Liga", 8, 2, 4.0),  # of 95 %
+    ],
+)
+def test_burn_rate(league: str, in_time: int, missed: int, rate: float) -> None:
+    settings = Settings(coverage_leagues="La Liga=95")  # type: ignore[arg-type]
+    objective = coverage_objective(settings)
+    assert objective.burn_rate(CoverageWindow(league, 24, in_time, missed)) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("minutes_later", "windows"),
+    [
+        (5, {}),  # neither a clip nor the deadline
+        (12, {(6, 1, 0), (24, 1, 0), (72, 1, 0), (168, 1, 0)}),
+        (60, {(6, 1, 1), (24, 1, 1), (72, 1, 1), (168, 1, 1)}),
+        (7 * 60, {(24, 1, 1), (72, 1, 1), (168, 1, 1)}),
+        (9 * 24 * 60, {}),
+    ],
+)
+async def test_goals_count_once_their_clip_or_their_deadline_has_come(
+    store: FixtureStore, minutes_later: float, windows: set[tuple[int, int, int]]
+) -> None:
+    await add_match(store)
+    first, second = await add_goal(store.database, 1), await add_goal(store.database, 2)
+    async with store.database.connection() as connection:
+        seen = KICKOFF + timedelta(minutes=20)
+        await connection.execute("update events set first_seen = %s", [seen])
+        for goal, minutes in ((first, 10), (second, 40)):
+            await connection.execute(PUBLISHED, {"goal": goal, "at": seen + timedelta(minutes=minutes)})
+    facts = await OperationsStore(store.database).facts(seen + timedelta(minutes=minutes_later))
+    assert {(each.hours, each.in_time, each.missed) for each in facts.coverage_windows} == set(windows)
 
 
 async def test_coverage_counts_goals_of_the_last_week_whose_search_has_ended(small_world: WorldCopy) -> None:

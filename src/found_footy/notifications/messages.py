@@ -163,10 +163,11 @@ def _short(value: object, max_length: int = MAX_NAME_LENGTH) -> str:
     return plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…"
 
 
-# --- Messages for operators: feed health and services.
+# --- Messages for operators: feed health, services and findings.
 
 
 HEALTH, RECOVERY, SERVICE = "feeds.health", "feeds.recovery", "service.changed"
+FINDINGS = ("finding.failed", "finding.degraded", "finding.ended")
 
 _STATES = {
     "begun": "Feed recovery started",
@@ -176,11 +177,13 @@ _STATES = {
 
 
 def is_for_operators(topic: str) -> bool:
-    return topic in (HEALTH, RECOVERY, SERVICE)
+    return topic in (HEALTH, RECOVERY, SERVICE, *FINDINGS)
 
 
 def payload_name(topic: str) -> str:
     """Name of the body field that contains the payload."""
+    if topic in FINDINGS:
+        return "finding"
     return "service" if topic == SERVICE else "feeds"
 
 
@@ -188,6 +191,8 @@ def operator_text(message: OutboxMessage) -> MessageText:
     payload = message.payload
     if message.topic == SERVICE:
         return _service_text(message)
+    if message.topic in FINDINGS:
+        return _finding_text(message)
     if message.topic == HEALTH:
         reasons = payload.get("reasons")
         text = "; ".join(str(each) for each in reasons) if isinstance(reasons, list) else ""
@@ -202,6 +207,15 @@ def _service_text(message: OutboxMessage) -> MessageText:
         return MessageText(f"{name} works again", answer)
     hint = str(message.payload.get("hint", ""))
     return MessageText(f"{name} does not work", f"{answer}\n{hint}" if hint else answer)
+
+
+_FINDING_TITLES = {"finding.failed": "Failed", "finding.degraded": "Degraded", "finding.ended": "Over"}
+
+
+def _finding_text(message: OutboxMessage) -> MessageText:
+    title = f"{_FINDING_TITLES[message.topic]}: {message.payload.get('what', '')}"
+    advice = "" if message.topic == "finding.ended" else str(message.payload.get("advice", ""))
+    return MessageText(title, advice or f"Grade: {message.payload.get('grade', '')}")
 
 
 # --- JSON body.

@@ -165,6 +165,10 @@ TOPICS: Mapping[str, str] = {
     "feeds.recovery": "a recovery of the feeds begins or ends: id, state, action, trigger, outcome, healthy_at",
     "service.changed": "a live check of a feed, source or other service fails or passes again; not about a match: "
     "name, kind, ok, since, last_ok_at, asked, answer, error_class, hint",
+    "finding.failed": "a problem begins, or gets worse, that keeps the system from its work; not about a match: key, "
+    "kind, grade, what, advice, since, event_id, fixture_id",
+    "finding.degraded": "a problem begins that the system works around; not about a match: as finding.failed",
+    "finding.ended": "an announced problem is over; not about a match: as finding.failed",
     "library.source": "a source of the library changes state; not about a match: source, state, progress if known",
     "library.clip": "a clip of the library is created, retired, reviewed or changes state: clip, source, state, live, "
     "progress if known; for a reviewer's action also action, kind, by and undone, or other and same",

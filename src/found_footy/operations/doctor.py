@@ -17,7 +17,7 @@ from typing import Any, Literal
 from found_footy.clips.ytdlp_state import MAX_AGE, RENEW, YtdlpState, ytdlp_state
 from found_footy.config import Settings
 from found_footy.discovery.registry import contact_missing, sources_off
-from found_footy.errors import EngineError, FootyError, SettingsError
+from found_footy.errors import EngineError, FootyError, SettingsError, StoreUnavailable
 from found_footy.feeds.registry import DeclaredFeed, feeds_declared
 from found_footy.operations.check_store import PostgresServiceChecks, build_unexpected_answers
 from found_footy.operations.models import CheckResult, ServiceCheck, UnexpectedAnswer
@@ -30,8 +30,9 @@ from found_footy.runtime.embedded_temporal import find_binary
 from found_footy.runtime.postgres_install import packaged_binaries
 from found_footy.runtime.schedules import ALL_SCHEDULES, missing_schedules
 from found_footy.runtime.temporal import connect_temporal
+from found_footy.storage.connections import connections_allowed, connections_needed, workers_that_fit
 from found_footy.storage.migrations import inspect
-from found_footy.storage.postgres import Database
+from found_footy.storage.postgres import Database, redacted_url, translate_errors
 from found_footy.storage.redis import RedisCache
 from found_footy.storage.stores import objects_folder
 from found_footy.text import format_duration
@@ -145,6 +146,8 @@ async def examine(
     postgres, temporal, redis = await asyncio.gather(_postgres(located), _temporal(located), _redis(located))
     reachable = located if redis.state == "ok" else located.model_copy(update={"redis_url": None})
     findings = [data_folder_finding(settings.data_dir), _binaries(settings), postgres, temporal, redis]
+    if postgres.ok and located.database_url is not None:
+        findings.append(await _connections(located, located.database_url.get_secret_value()))
     findings += _installation(settings)
     try:
         feeds = await feeds_declared(reachable)
@@ -338,6 +341,29 @@ async def _postgres(settings: Settings) -> Diagnosis:
 
     advice = "Start `footy up`, which also applies the schema, or correct DATABASE_URL."
     return await _bounded("PostgreSQL", check, advice)
+
+
+async def _connections(settings: Settings, url: str) -> Diagnosis:
+    try:
+        with translate_errors(redacted_url(url)):
+            return connections_finding(settings, await connections_allowed(url))
+    except StoreUnavailable as error:
+        return Diagnosis("database connections", "failed", f"{error.kind}: {error}", "Run `footy doctor` again.")
+
+
+def connections_finding(settings: Settings, allowed: int) -> Diagnosis:
+    """Whether PostgreSQL has room for the workers of these settings, the scaler's included."""
+    live = max(settings.workers, settings.workers_most) if settings.scaler else settings.workers
+    scaled = max(settings.library_workers, settings.library_workers_most)
+    workers = live + (scaled if settings.scaler else settings.library_workers)
+    pool = settings.database_connections
+    room = workers_that_fit(allowed, pool)
+    said = f"{allowed} allowed: room for {room} workers with FOOTY_DATABASE_CONNECTIONS={pool}"
+    if workers <= room:
+        return Diagnosis("database connections", "ok", said)
+    needed = connections_needed(workers, pool)
+    advice = f"{workers} workers need {needed}: raise PostgreSQL's max_connections, or use a pooler such as PgBouncer."
+    return Diagnosis("database connections", "warning", said, advice)
 
 
 async def _temporal(settings: Settings) -> Diagnosis:

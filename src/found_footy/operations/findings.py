@@ -128,7 +128,7 @@ def _backlog(at: datetime, temporal: TemporalState, unserved: Container[str]) ->
             advice = "There are too few workers, or they hang: start more with `footy worker`, and check the logs."
             # After a burst of goals, media tasks wait for CPU time.
             grade = SystemGrade.DEGRADED if queue.kind == "media" else SystemGrade.FAILED
-            yield Finding("backlog", grade, what, at - queue.backlog_age, advice, "engines")
+            yield Finding("backlog", grade, what, at - queue.backlog_age, advice, "engines", subject=queue.kind)
 
 
 def _schedules(temporal: TemporalState) -> Iterator[Finding]:
@@ -144,7 +144,7 @@ def _schedules(temporal: TemporalState) -> Iterator[Finding]:
                 if is_poll_schedule(schedule)
                 else ("schedule_paused", SystemGrade.DEGRADED)
             )
-            yield Finding(kind, grade, what, schedule.last_run, advice, "engines")
+            yield Finding(kind, grade, what, schedule.last_run, advice, "engines", subject=schedule.id)
 
 
 def is_poll_schedule(schedule: ScheduleState) -> bool:
@@ -166,7 +166,7 @@ def volume_findings(measured: Measurement) -> Iterator[Finding]:
             free, floor = volume.free / 1e9, volume.floor / 1e9
             what = f"The {volume.name} volume has {free:.1f} GB free, less than {floor:.1f} GB; new work is rejected"
             advice = "Free space, shorten the retention, or lower FOOTY_FREE_SPACE_MB. Waiting work then continues."
-            yield Finding("volume", SystemGrade.FAILED, what, None, advice, "engines")
+            yield Finding("volume", SystemGrade.FAILED, what, None, advice, "engines", subject=volume.name)
 
 
 # --- Score feeds: disabled, failing, paused, out of quota. Failed only if no feed is left.
@@ -187,7 +187,8 @@ def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Findi
         advice = "`footy doctor --live` shows the feed's response and what to do."
         if grade is SystemGrade.DEGRADED:
             advice = f"The other feeds still work. {advice}"
-        yield Finding("feed", grade, f"{feed.feed} fails: {feed.error}", feed.answered_at, advice, "feeds")
+        what = f"{feed.feed} fails: {feed.error}"
+        yield Finding("feed", grade, what, feed.answered_at, advice, "feeds", subject=feed.feed)
     if (reason := no_data(measured)) and not failing and any(each.usable for each in measured.declared or ()):
         advice = "`footy ingest` requests the feeds now; `footy doctor --live` shows each response."
         yield Finding("feeds_silent", SystemGrade.FAILED, reason[0].upper() + reason[1:], None, advice, "feeds")
@@ -226,10 +227,12 @@ def _declared(declared: Sequence[FeedDeclaration] | None) -> Iterator[Finding]:
     for each in declared:
         if each.on and each.lacks:
             grade = SystemGrade.DEGRADED if usable else SystemGrade.FAILED
-            yield Finding("feed_lacks", grade, f"{each.feed} is not configured", None, each.lacks, "feeds")
+            what = f"{each.feed} is not configured"
+            yield Finding("feed_lacks", grade, what, None, each.lacks, "feeds", subject=each.feed)
         elif not each.on and each.switched is False and each.enabled:
             advice = f"An operator disabled it. `footy feeds auto {each.feed}` reverts that."
-            yield Finding("feed_off", SystemGrade.DEGRADED, f"{each.feed} is disabled", None, advice, "feeds")
+            what = f"{each.feed} is disabled"
+            yield Finding("feed_off", SystemGrade.DEGRADED, what, None, advice, "feeds", subject=each.feed)
 
 
 def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits) -> Iterator[Finding]:
@@ -238,11 +241,11 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
     for feed in ended:
         grade = SystemGrade.FAILED if len(ended) == len(paces) else SystemGrade.DEGRADED
         what = f"{feed} is not polled: {paces[feed].reason}"
-        yield Finding("quota_used", grade, what, None, QUOTA_ADVICE, "feeds")
+        yield Finding("quota_used", grade, what, None, QUOTA_ADVICE, "feeds", subject=feed)
     for feed, allowed in paces.items():
         if allowed.slowed and allowed.interval is not None and allowed.interval > limits.poll:
             what = f"{feed} is polled only every {format_duration(allowed.interval)}: {allowed.reason}"
-            yield Finding("quota_low", SystemGrade.DEGRADED, what, None, QUOTA_ADVICE, "feeds")
+            yield Finding("quota_low", SystemGrade.DEGRADED, what, None, QUOTA_ADVICE, "feeds", subject=feed)
 
 
 def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
@@ -255,7 +258,7 @@ def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
         what = f"{number} match{'es' if number > 1 else ''} paused at {feed}{said}"
         since = min((each.updated_at for each in mine if each.updated_at), default=None)
         advice = "Each is retried after its pause; the match's other feeds still work."
-        yield Finding("feed_paused", SystemGrade.DEGRADED, what, since, advice, "paused")
+        yield Finding("feed_paused", SystemGrade.DEGRADED, what, since, advice, "paused", subject=feed)
 
 
 def poll_interval(measured: Measurement, limits: HealthLimits) -> PollPace:
@@ -342,7 +345,8 @@ def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding
         )
     if len(matches) > MAX_GOALS:
         what = f"The same applies to {len(matches) - MAX_GOALS} more matches"
-        yield Finding("match_unanswered", SystemGrade.DEGRADED, what, matches[MAX_GOALS].since, "", "matches")
+        since = matches[MAX_GOALS].since
+        yield Finding("match_unanswered", SystemGrade.DEGRADED, what, since, "", "matches", subject="others")
 
 
 def _refused(matches: Sequence[LiveMatch]) -> Iterator[Finding]:
@@ -393,7 +397,8 @@ def _each(
     if len(goals) > MAX_GOALS:
         more = len(goals) - MAX_GOALS
         since = min(goal.sign_of_life for goal in goals[MAX_GOALS:])
-        yield Finding(kind, grade, f"The same applies to {more} more goals", since, advice, "goals")
+        what = f"The same applies to {more} more goals"
+        yield Finding(kind, grade, what, since, advice, "goals", subject="others")
 
 
 def _named(goal: OpenGoal) -> str:
@@ -409,7 +414,8 @@ def sources(recorded: DatabaseFacts) -> Iterator[Finding]:
         said = f": {each.error_kind}: {each.error_message}" if each.error_kind else ""
         what = f"{each.source} failed {each.consecutive_failures} times in a row{said}"
         grade = SystemGrade.FAILED if all_fail else SystemGrade.DEGRADED
-        yield Finding("source", grade, what, each.failing_since, source_advice(each.error_kind), "sources")
+        advice = source_advice(each.error_kind)
+        yield Finding("source", grade, what, each.failing_since, advice, "sources", subject=each.source)
 
 
 def browser_findings(measured: Measurement) -> Iterator[Finding]:
@@ -469,7 +475,7 @@ def stuck_workflows(measured: Measurement) -> Iterator[Finding]:
     for each in stuck:
         what = f"{each.type} {each.id} has been running for {format_duration(measured.at - each.since)}"
         advice = "Temporal's UI shows what it waits for. Terminate it if it hangs: unfinished work starts again."
-        yield Finding("workflow_stuck", SystemGrade.DEGRADED, what, each.since, advice, "engines")
+        yield Finding("workflow_stuck", SystemGrade.DEGRADED, what, each.since, advice, "engines", subject=each.id)
 
 
 # --- Frozen clocks: the match is in play and its feeds respond, but its clock does not move.

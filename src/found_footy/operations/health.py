@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
-from found_footy.config import Settings
+from found_footy.config import Settings, percent_by_name
 from found_footy.feeds.models import MatchMonitoringRecord, MatchPriority
 from found_footy.feeds.poll_state import is_paused
 from found_footy.operations.feed_health import persisted_updates, stale
 from found_footy.operations.findings import assess
-from found_footy.operations.models import FeedDeclaration, FeedUse, HealthLimits, HealthReport, Measurement
+from found_footy.operations.models import (
+    CoverageObjective,
+    FeedDeclaration,
+    FeedUse,
+    HealthLimits,
+    HealthReport,
+    Measurement,
+)
 from found_footy.operations.probe import SystemProbe
 
 MAX_STALE = 20
@@ -179,10 +186,19 @@ def _json(value: Any) -> Any:
 
 
 def health_limits(settings: Settings) -> HealthLimits:
-    return HealthLimits.from_seconds(
+    limits = HealthLimits.from_seconds(
         poll=settings.poll_seconds,
         search_silence=settings.search_silence_seconds,
         health=settings.health_seconds,
         stale=settings.stale_seconds,
         feed_patience=settings.feed_patience_seconds,
+    )
+    return replace(limits, coverage=coverage_objective(settings))
+
+
+def coverage_objective(settings: Settings) -> CoverageObjective:
+    return CoverageObjective(
+        within=timedelta(minutes=settings.coverage_minutes),
+        share=settings.coverage_percent / 100,
+        shares={league: percent / 100 for league, percent in percent_by_name(settings.coverage_leagues).items()},
     )

@@ -323,6 +323,13 @@ class Finding:
     """Section of the operations page with details."""
     event_id: str | None = None
     fixture_id: int | None = None
+    subject: str = ""
+    """What it is about, if findings of one kind can be about several things and no goal or match tells them apart."""
+
+    @property
+    def key(self) -> str:
+        """The same while the problem lasts, however its text changes."""
+        return "/".join(str(part) for part in (self.kind, self.event_id or self.fixture_id, self.subject) if part)
 
 
 MISSED_CHECKS = 4
@@ -340,6 +347,7 @@ class HealthLimits:
     """Age from which a match is listed as stale."""
     save_lag: timedelta = timedelta(seconds=80)
     """Maximum time between a feed's response and its save."""
+    coverage: CoverageObjective = field(default_factory=lambda: CoverageObjective())
 
     @classmethod
     def from_seconds(
@@ -474,6 +482,39 @@ class LeagueCoverage:
     """From the first report of each goal to its first published clip."""
 
 
+COVERAGE_WINDOWS: Mapping[int, str] = {6: "6h", 24: "1d", 72: "3d", 168: "7d"}
+"""Names of the windows of the coverage objective, by hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageWindow:
+    """Goals of a league whose deadline for a first clip was met or passed in the last hours."""
+
+    league: str
+    hours: int
+    in_time: int
+    missed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageObjective:
+    """The share of a league's goals that should have a clip in time."""
+
+    within: timedelta = timedelta(minutes=15)
+    """From the first report of a goal to its first clip."""
+    share: float = 0.8
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """Of single leagues, by name."""
+
+    def share_of(self, league: str) -> float:
+        return self.shares.get(league, self.share)
+
+    def burn_rate(self, window: CoverageWindow) -> float:
+        """How fast the misses that the objective allows are used up: at 1, exactly as many as allowed."""
+        total = window.in_time + window.missed
+        return window.missed / total / (1 - self.share_of(window.league)) if total else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
     """Facts from the database."""
@@ -506,6 +547,7 @@ class DatabaseFacts:
     storage: tuple[StorageUse, ...] = ()
     coverage: tuple[LeagueCoverage, ...] = ()
     """By league, of the last week."""
+    coverage_windows: tuple[CoverageWindow, ...] = ()
 
     @property
     def feed(self) -> FeedUse | None:

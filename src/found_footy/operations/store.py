@@ -16,6 +16,9 @@ from found_footy.notifications.outbox import append_outbox
 from found_footy.operations.check_store import SQL as CHECK_SQL
 from found_footy.operations.check_store import service_check
 from found_footy.operations.models import (
+    COVERAGE_WINDOWS,
+    CoverageObjective,
+    CoverageWindow,
     DatabaseFacts,
     Deliveries,
     FeedUse,
@@ -51,12 +54,15 @@ MAX_MATCHES = 200
 MAX_LISTED_GOALS = 200
 MAX_CONFLICTS = 100
 MAX_UNCERTAIN_PAIRINGS = 100
+DEFAULT_OBJECTIVE = CoverageObjective()
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(hours=24), timedelta(days=7)
 
 
 class OperationsStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, coverage_within: timedelta = DEFAULT_OBJECTIVE.within) -> None:
+        """`coverage_within` is the deadline of the coverage objective."""
         self._db = database
+        self._coverage_within = coverage_within
 
     async def missing_migrations(self) -> tuple[str, ...]:
         """Return migrations in which the database differs from this version."""
@@ -81,6 +87,11 @@ class OperationsStore:
             library = await fetch(connection, SQL["library_stages"], {"stages": Jsonb(_library_stages())})
             storage = await fetch(connection, SQL["storage_usage"], {})
             coverage = await fetch(connection, SQL["coverage"], {"since": now - WEEK})
+            windows = await fetch(
+                connection,
+                SQL["coverage_windows"],
+                {"now": now, "within": self._coverage_within, "hours": list(COVERAGE_WINDOWS)},
+            )
             statuses = await fetch(connection, SQL["statuses"], {})
             (totals,) = await fetch(connection, SQL["totals"], {})
         in_work = goals[0]["in_work"] if goals else 0
@@ -98,6 +109,7 @@ class OperationsStore:
             library=tuple(LibraryStageUse(**row) for row in library),
             storage=tuple(StorageUse(**(row | {"measured_at": row["measured_at"].astimezone(UTC)})) for row in storage),
             coverage=tuple(LeagueCoverage(**(row | {"seconds": tuple(row["seconds"])})) for row in coverage),
+            coverage_windows=tuple(CoverageWindow(**row) for row in windows),
             deliveries=Deliveries(**deliveries),
             goals_by_status={
                 **dict.fromkeys(("validating", "watching", "extracting"), 0),

@@ -219,6 +219,27 @@ cross join lateral (
 where e.first_seen >= %(since)s and e.download_complete and e.removed_at is null
 group by f.league_name order by f.league_name;
 
+-- name: coverage_windows
+-- Per league and window: goals with a clip in time, and goals that missed their deadline. A goal counts when its first
+-- clip is published or its deadline passes, whichever comes first.
+with settled as (
+    select f.league_name as league, v.first_at, e.first_seen + %(within)s as deadline,
+        least(v.first_at, e.first_seen + %(within)s) as at
+    from events e
+    join fixtures f on f.id = e.fixture_id
+    cross join lateral (
+        select min(published_at) as first_at from videos
+        where event_id = e.id and state in ('kept', 'replaced')) v
+    where e.stable_at is not null and e.removed_at is null
+        and e.first_seen >= %(now)s::timestamptz - interval '7 days' - %(within)s)
+select s.league, w.hours,
+    count(*) filter (where s.first_at <= s.deadline) as in_time,
+    count(*) filter (where s.first_at is null or s.first_at > s.deadline) as missed
+from settled s
+join unnest(%(hours)s::int[]) as w (hours) on s.at > %(now)s::timestamptz - make_interval(hours => w.hours)
+where s.at <= %(now)s
+group by s.league, w.hours order by s.league, w.hours;
+
 -- name: library_stages
 -- Backlog and totals of each stage of the clip library.
 select w.stage, count(*) filter (where i.state = w.takes) as waiting,

@@ -82,6 +82,8 @@ class Watchdog:
         self._recycles = recycles
         self._acting: asyncio.Task[Acted] | None = None
         self._trouble: str | None = None
+        self.leads = False
+        """Whether this watchdog led in its last round."""
 
     async def run(self, stop: asyncio.Event) -> None:
         log.info(f"checking the feeds every {self._interval:g} s", extra={"action": "watchdog_ready"})
@@ -120,7 +122,9 @@ class Watchdog:
 
     async def round(self) -> HealthTransition | None:
         """Run one check; return None if another watchdog leads."""
-        if not await self._leading.try_acquire():
+        self.leads = False  # also if the lock cannot be asked for
+        self.leads = await self._leading.try_acquire()
+        if not self.leads:
             return None
         measured = await self._measure(self._now())
         now = self._now()

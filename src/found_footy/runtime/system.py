@@ -139,13 +139,27 @@ def worker_specs(settings: Settings) -> list[WorkerSpec]:
 
 def live_worker(settings: Settings, number: int) -> WorkerSpec:
     command = [FOOTY, "worker", "--queues", join_kinds(LIVE_KINDS)]
-    return WorkerSpec(f"worker-{number}", command, environment_of(settings))
+    return WorkerSpec(f"worker-{number}", command, environment_of(_with_metrics_port(settings, number - 1)))
 
 
 def library_worker(settings: Settings, number: int) -> WorkerSpec:
     """Not named `worker-…`: a recovery restarts only the workers that poll matches."""
     command = [FOOTY, "worker", "--queues", WorkKind.LIBRARY]
-    return WorkerSpec(f"library-{number}", command, environment_of(settings))
+    return WorkerSpec(
+        f"library-{number}", command, environment_of(_with_metrics_port(settings, LIBRARY_METRICS + number - 1))
+    )
+
+
+LIBRARY_METRICS = 64
+"""Distance between the metrics ports of the first live worker and the first library worker."""
+
+
+def _with_metrics_port(settings: Settings, offset: int) -> Settings:
+    """Each worker of this machine serves its metrics at its own port."""
+    if settings.worker_metrics is None:
+        return settings
+    host, _, port = settings.worker_metrics.rpartition(":")
+    return settings.model_copy(update={"worker_metrics": f"{host}:{int(port) + offset}"})
 
 
 def environment_of(settings: Settings) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
-from temporalio.runtime import Runtime, TelemetryConfig
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 from temporalio.service import KeepAliveConfig, RPCError, RPCStatusCode
 
 from found_footy import errors
@@ -71,9 +71,20 @@ HEARTBEAT_INTERVAL = timedelta(seconds=5)
 """How often a worker process reports its slots and its machine to Temporal, for the scaler."""
 
 
-def worker_runtime() -> Runtime:
-    """Build the runtime of a worker process. It owns threads, so there is one per process."""
-    return Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=HEARTBEAT_INTERVAL)
+def worker_runtime(metrics_address: str | None = None) -> Runtime:
+    """Build the runtime of a worker process. It owns threads, so there is one per process.
+
+    `metrics_address` is where it serves the metrics of Temporal's SDK. Raises EngineError.
+    """
+    metrics = None
+    if metrics_address is not None:
+        metrics = PrometheusConfig(
+            bind_address=metrics_address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True
+        )
+    try:
+        return Runtime(telemetry=TelemetryConfig(metrics=metrics), worker_heartbeat_interval=HEARTBEAT_INTERVAL)
+    except (RuntimeError, ValueError) as error:
+        raise EngineError(f"cannot serve the worker's metrics at {metrics_address}: {error}") from error
 
 
 async def connect_with_retry(settings: Settings, runtime: Runtime | None = None) -> Client:

@@ -37,6 +37,32 @@ TCP_OPTIONS: dict[str, Any] = {
 }
 
 
+WEB_CONNECTIONS = 4 + 2
+"""Of `footy web` besides its pool: readers, the outbox reader and its listener."""
+SCHEMA_CHECKS = 8
+"""Short connections that many processes open twice a minute."""
+
+
+def connections_needed(workers: int, pool: int) -> int:
+    """Connections of a system at its busiest: workers, `footy web`, the watchdog with its lock, and one command."""
+    return workers * pool + (pool + WEB_CONNECTIONS) + (pool + 1) + pool + SCHEMA_CHECKS
+
+
+def workers_that_fit(allowed: int, pool: int) -> int:
+    return max(0, (allowed - connections_needed(0, pool)) // pool)
+
+
+async def connections_allowed(url: str) -> int:
+    """Connections that the server grants to ordinary users."""
+    async with await connect(url, answer_seconds=15.0, autocommit=True) as connection:
+        cursor = await connection.execute(
+            "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+            " - coalesce(current_setting('reserved_connections', true)::int, 0)"
+        )
+        row = await cursor.fetchone()
+    return int(row[0]) if row else 0
+
+
 class BoundedConnection(AsyncConnection[Any]):
     """Closes the connection and raises OperationalError if the server does not respond in time."""
 

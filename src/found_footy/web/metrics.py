@@ -26,6 +26,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from found_footy.operations.metrics import cumulative_buckets, feed_families
 from found_footy.operations.models import (
+    COVERAGE_WINDOWS,
+    CoverageObjective,
+    CoverageWindow,
     DatabaseFacts,
     HealthReport,
     LeagueCoverage,
@@ -152,6 +155,7 @@ def families(report: HealthReport) -> Iterator[Metric]:
         yield _gauge("footy_disk_free_bytes", "Free space on the disk of the data folder.", measured.disk.free)
     if measured.recorded is not None:
         yield from _database_metrics(measured.recorded, measured.at, measured.outbox_read)
+        yield from _objective_metrics(measured.recorded.coverage_windows, report.limits.coverage)
     if measured.temporal is not None:
         yield from _temporal_metrics(measured.temporal)
     yield from feed_families(report)
@@ -210,6 +214,23 @@ def _coverage_metrics(leagues: Sequence[LeagueCoverage]) -> Iterator[Metric]:
     counts = {bound: sum(second <= bound for second in seconds) for bound in CLIP_BUCKETS}
     waits.add_metric((), cumulative_buckets(counts), sum(seconds))
     yield from (goals, waits)
+
+
+def _objective_metrics(windows: Sequence[CoverageWindow], objective: CoverageObjective) -> Iterator[Metric]:
+    settled = GaugeMetricFamily(
+        "footy_coverage_settled", "Goals with a clip in time or not.", labels=("league", "window", "result")
+    )
+    burning = GaugeMetricFamily(
+        "footy_coverage_burn_rate", "Missed goals in relation to those allowed.", labels=("league", "window")
+    )
+    for each in windows:
+        window = COVERAGE_WINDOWS[each.hours]
+        settled.add_metric((each.league, window, "in_time"), each.in_time)
+        settled.add_metric((each.league, window, "missed"), each.missed)
+        burning.add_metric((each.league, window), objective.burn_rate(each))
+    shares = {each.league: objective.share_of(each.league) for each in windows}
+    yield from (settled, burning)
+    yield _labelled_gauge("footy_coverage_objective", "Share of goals that should have a clip.", "league", shares)
 
 
 def _library_metrics(stages: Sequence[LibraryStageUse]) -> Iterator[Metric]:

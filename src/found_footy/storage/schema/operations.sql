@@ -63,6 +63,23 @@ create table service_checks (
     hint text not null default ''
 );
 
+-- Findings of the operations page from their first sight until their end is announced.
+create table open_findings (
+    key text primary key check (length(key) between 1 and 500),
+    kind text not null,
+    grade text not null check (grade in ('degraded', 'failed')),
+    what text not null,
+    since timestamptz,
+    advice text not null,
+    place text not null,
+    event_id text,
+    fixture_id bigint,
+    subject text not null,
+    first_seen timestamptz not null,
+    last_seen timestamptz not null,
+    announced text check (announced in ('degraded', 'failed'))
+);
+
 -- Redacted before it is written. At most 5 rows per name, at most one per name and class in 10 minutes.
 create table unexpected_answers (
     id bigint generated always as identity primary key,

@@ -49,6 +49,9 @@ TOPIC_NAMES: Mapping[str, str] = {
     "feeds.health": "Feed health changed",
     "feeds.recovery": "Feed recovery started or finished",
     "service.changed": "A feed, source or service failed or recovered",
+    "finding.failed": "The system has failed in something",
+    "finding.degraded": "A problem that the system works around",
+    "finding.ended": "A problem is over",
 }
 DELAYS: Mapping[int, str] = {
     0: "none",

@@ -445,6 +445,7 @@ async def work(
     Raises SchemaTooNew or SchemaOutdated when the schema changes.
     """
     from found_footy.runtime.temporal import connect_with_retry, worker_runtime
+    from found_footy.runtime.tracing import stop_tracing
     from found_footy.runtime.worker import MAX_DRAIN, run_workers, tune_garbage_collection
     from found_footy.storage.migrations import watch_schema
 
@@ -453,7 +454,10 @@ async def work(
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
         assert settings.database_url is not None  # or the stores would not have opened
         tune_garbage_collection()
-        await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()), drain)
+        try:
+            await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()), drain)
+        finally:
+            await asyncio.to_thread(stop_tracing)
 
 
 # --- Health, recovery and the watchdog.

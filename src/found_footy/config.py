@@ -123,9 +123,7 @@ def _check_percentages(texts: tuple[str, ...]) -> tuple[str, ...]:
     return texts
 
 
-Percentages = Annotated[
-    tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_percentages)
-]
+Percentages = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_percentages)]
 Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_split_commas)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas), AfterValidator(_check_networks)]
@@ -283,6 +281,11 @@ class Settings(FeedSettings, LibrarySettings):
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", validation_alias=with_plain_name("LOG_LEVEL"), description="Minimum level of log messages."
+    )
+    otel_exporter_otlp_endpoint: HttpUrl | None = Field(
+        None,
+        validation_alias=with_plain_name("OTEL_EXPORTER_OTLP_ENDPOINT"),
+        description="URL of an OpenTelemetry collector that receives traces by OTLP/HTTP; if unset, none are made.",
     )
     commit: str | None = Field(
         None, description="Commit of this build, shown with the version. The image sets it; a checkout asks git."

@@ -10,9 +10,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from found_footy.fixtures.models import OutboxEvent
+from found_footy.notifications.outbox import append_outbox
 from found_footy.operations.finding_changes import FindingChange, FindingRules, TrackedFinding, track_findings
 from found_footy.operations.models import Finding, SystemGrade
-from found_footy.storage.outbox import append_outbox
 from found_footy.storage.postgres import Database, fetch, load_queries, storable
 from found_footy.text import shorten
 

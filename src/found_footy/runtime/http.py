@@ -33,6 +33,7 @@ import httpx
 from found_footy.runtime.addresses import MAX_ADDRESSES, AddressPolicy, Resolve, system_resolve
 from found_footy.runtime.http_exchanges import record_exchange
 from found_footy.runtime.retry import Deadline
+from found_footy.runtime.tracing import begin_request, end_request
 from found_footy.text import clean_text
 from found_footy.version import VERSION
 
@@ -423,6 +424,7 @@ class HttpClient:
             sent = _Sent()
             request.extensions = {**request.extensions, "trace": sent.trace}
             began, failure = time.monotonic(), ""
+            span = begin_request(request.method, request.url.host)
             stream: HttpStream | None = None
             try:
                 # httpx limits only the time between two reads; this limits the whole request.
@@ -446,6 +448,7 @@ class HttpClient:
                 failure = error.detail
                 raise
             finally:
+                end_request(span, stream.status if stream else None, failure)
                 record_exchange(
                     request.method,
                     str(request.url),

@@ -27,6 +27,7 @@ from found_footy.config import Settings
 from found_footy.errors import EngineError, FootyError
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.payload_codec import data_converter
+from found_footy.runtime.tracing import start_tracing
 from found_footy.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False, runtime: R
             "TEMPORAL_ADDRESS is not set. Start `footy up`, or point TEMPORAL_ADDRESS at a Temporal server."
         )
     key = settings.temporal_api_key
+    tracing = start_tracing(settings)
     try:
         return await Client.connect(
             settings.temporal_address,
@@ -56,6 +58,7 @@ async def connect_temporal(settings: Settings, *, lazy: bool = False, runtime: R
             identity=f"{os.getpid()}@{socket.gethostname()} {VERSION_MARK}{VERSION}",
             keep_alive_config=KEEPALIVE,
             data_converter=data_converter(payload_keys(settings)),
+            interceptors=[] if tracing is None else [tracing.interceptor],
         )
     except (RPCError, RuntimeError, OSError) as error:
         raise EngineError(f"Temporal at {settings.temporal_address} is unreachable: {error}") from error

@@ -16,18 +16,9 @@ from tests.discovery.serving import serving
 from tests.discovery.shared import RawServer, Reply, Request, json_reply
 from tests.discovery.social_answers import SESSION, answer, answering, entry
 from tests.discovery.source_sites import HANDLE, NOW, PASSWORD, QUERY, SINCE
+from tests.support.clocks import DatetimeClock
 
 CREATE, REFRESH = "createSession", "refreshSession"
-
-
-class Clock:
-    """Moved by the test."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 def bluesky(url: str, now: Callable[[], datetime] = lambda: NOW, password: str = PASSWORD) -> Bluesky:
@@ -158,7 +149,7 @@ async def test_a_login_that_ends_at_once_again_is_not_renewed_for_ever() -> None
 
 async def test_a_wrong_password_is_told_without_it_and_not_tried_again_for_five_minutes() -> None:
     refusal = {"error": "AuthenticationRequired", "message": f"wrong: {PASSWORD}-wrong"}
-    clock = Clock()
+    clock = DatetimeClock(NOW)
     async with RawServer(json_reply(refusal, 401)) as server:
         source = bluesky(server.url, clock, password=f"{PASSWORD}-wrong")
         for _ in range(3):
@@ -210,7 +201,7 @@ async def test_a_login_that_fails_otherwise_has_its_class(reply: Reply, kind: ty
     ],
 )
 async def test_while_the_limit_is_used_up_nobody_asks(status: int, headers: dict[str, str], seconds: int) -> None:
-    clock, query = Clock(), SearchQuery(("Salah",), ())
+    clock, query = DatetimeClock(NOW), SearchQuery(("Salah",), ())
     async with answering("bluesky", json_reply(answer("bluesky", []), status, headers)) as server:
         source = bluesky(server.url, clock)
         if status == 200:

@@ -2,40 +2,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.runtime.retry import RetryRules
+from tests.support.clocks import DatetimeClock
 
 AT_ONCE = RetryRules(base_seconds=0)
 KEY = "the-key"
 
 
-class Clock:
-    """Moved by the test."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 8, 22, 14, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def passes(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> DatetimeClock:
+    return DatetimeClock(datetime(2026, 8, 22, 14, 0, tzinfo=UTC))
 
 
 Open = Callable[..., ApiFootball]
 
 
 @pytest.fixture
-async def api_football(clock: Clock) -> AsyncIterator[Open]:
+async def api_football(clock: DatetimeClock) -> AsyncIterator[Open]:
     """Opens clients of API-Football at a URL, which retry without waiting."""
     async with AsyncExitStack() as stack:
 

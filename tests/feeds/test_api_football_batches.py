@@ -19,8 +19,9 @@ from found_footy.errors import (
 from found_footy.feeds.api_football import IDS_PER_REQUEST
 from found_footy.feeds.models import Quota
 from tests.feeds.api_answers import body, item, refusal
-from tests.feeds.conftest import Clock, Open
+from tests.feeds.conftest import Open
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
+from tests.support.clocks import DatetimeClock
 
 ATTEMPTS = 3
 HEADERS = {
@@ -134,7 +135,7 @@ async def test_a_refused_batch_is_neither_repeated_nor_halved(
     assert len(server.requests) == 3
 
 
-async def test_the_limits_are_read_from_the_headers(api_football: Open, clock: Clock) -> None:
+async def test_the_limits_are_read_from_the_headers(api_football: Open, clock: DatetimeClock) -> None:
     async with RawServer(json_reply(body([item(1)]), headers=HEADERS)) as server:
         feed = api_football(server.url)
         assert feed.quota is None
@@ -153,7 +154,7 @@ async def test_a_header_that_is_no_number_tells_nothing(api_football: Open, valu
     assert (feed.quota.minute_remaining, feed.quota.day_remaining) == (None, 7400)
 
 
-async def test_an_answer_without_limits_leaves_those_that_are_known(api_football: Open, clock: Clock) -> None:
+async def test_an_answer_without_limits_leaves_those_that_are_known(api_football: Open, clock: DatetimeClock) -> None:
     replies = [json_reply(body([item(1)]), headers=HEADERS), json_reply(body([item(1)]))]
     async with RawServer.in_turn(replies) as server:
         feed = api_football(server.url)
@@ -165,19 +166,19 @@ async def test_an_answer_without_limits_leaves_those_that_are_known(api_football
 
 @pytest.mark.parametrize("status", [200, 429])
 async def test_a_used_up_minute_stops_the_asking_until_it_is_over(
-    api_football: Open, clock: Clock, status: int
+    api_football: Open, clock: DatetimeClock, status: int
 ) -> None:
     last = json_reply(body([item(1)]), status, {**HEADERS, "x-ratelimit-remaining": "0"})
     async with RawServer.in_turn([last, json_reply(body([item(1)]), headers=HEADERS)]) as server:
         feed = api_football(server.url)
         await feed.fixtures_by_ids([1])
-        clock.passes(59)
+        clock.advance(59)
         refused = await feed.fixtures_by_ids([1, 2])
         assert kinds(refused.failures) == {1: FeedRateLimited, 2: FeedRateLimited}
         with pytest.raises(FeedRateLimited, match="of this minute are exhausted"):
             await feed.check()
         assert len(server.requests) == 1
-        clock.passes(1)
+        clock.advance(1)
         answer = await feed.fixtures_by_ids([1])
     assert [fixture.id for fixture in answer.fixtures] == [1]
     assert len(server.requests) == 2

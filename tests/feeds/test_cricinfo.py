@@ -24,7 +24,7 @@ from found_footy.fixtures.models import (
     WicketKind,
 )
 from tests.feeds.api_answers import GONE, changed
-from tests.feeds.conftest import AT_ONCE, Clock
+from tests.feeds.conftest import AT_ONCE
 from tests.feeds.cricket_answers import (
     AWAY,
     HOME,
@@ -39,6 +39,7 @@ from tests.feeds.cricket_answers import (
     summary,
 )
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
+from tests.support.clocks import DatetimeClock
 from tests.support.recorded import recorded
 
 SCORECARD = [
@@ -176,7 +177,7 @@ def test_the_recorded_match_maps_to_the_unified_schema() -> None:
 
 @pytest.mark.parametrize("there", [True, False])
 async def test_cricinfo_tells_the_wickets_where_it_is_configured_and_espn_where_that_fails(
-    clock: Clock, there: bool
+    clock: DatetimeClock, there: bool
 ) -> None:
     page = {"match": info_match(objectId=1), "content": {"innings": SCORECARD}}
 

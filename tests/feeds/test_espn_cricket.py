@@ -27,9 +27,10 @@ from found_footy.fixtures.models import (
     WicketKind,
 )
 from tests.feeds.api_answers import GONE, changed
-from tests.feeds.conftest import AT_ONCE, Clock
+from tests.feeds.conftest import AT_ONCE
 from tests.feeds.cricket_answers import card, event, fall, fielding, game, line, scoreboard, summary
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
+from tests.support.clocks import DatetimeClock
 
 HOME_LINES = [line(1, 187, 2, 20, isCurrent=0, fow=[fall(2, 16.2, 12), fall(1, 2.4, 11)]), fielding(2)]
 AWAY_LINES = [fielding(1), line(2, 95, 1, 12.3, isCurrent=1, fow=[fall(1, 1.2, 21)])]
@@ -165,7 +166,7 @@ Open = Callable[..., Espn]
 
 
 @pytest.fixture
-async def espn(clock: Clock) -> AsyncIterator[Open]:
+async def espn(clock: DatetimeClock) -> AsyncIterator[Open]:
     async with AsyncExitStack() as stack:
 
         def open_(url: str, *leagues: str, **options: Any) -> Espn:
@@ -188,14 +189,14 @@ def asked(server: RawServer) -> list[str]:
     return [request.path.rsplit("/", 1)[-1] for request in server.requests]
 
 
-async def test_the_summary_is_asked_for_once_while_the_wickets_stay_the_same(espn: Open, clock: Clock) -> None:
+async def test_the_summary_is_asked_for_once_while_the_wickets_stay_the_same(espn: Open, clock: DatetimeClock) -> None:
     async with RawServer(pages(scoreboard(event(1)), SUMMARY)) as server:
         feed = espn(server.url)
         for _ in range(3):
             (match,) = (await feed.fixtures_by_ids([1])).fixtures
             assert len(match.goals) == 3
         assert asked(server) == ["scoreboard", "summary", "scoreboard", "scoreboard"]
-        clock.passes(180)
+        clock.advance(180)
         await feed.fixtures_by_ids([1])
     assert asked(server).count("summary") == 2
     assert server.requests[1].path == "/apis/site/v2/sports/cricket/8048/summary"

@@ -13,9 +13,10 @@ from found_footy.errors import SettingsError
 from found_footy.feeds.espn import MAX_DETAIL_REQUESTS, Espn, parse_scoreboard
 from found_footy.fixtures.models import GoalKind, LastEvent, LiveGoal, MatchMinute, Player, Score, Side
 from tests.feeds.api_answers import changed
-from tests.feeds.conftest import AT_ONCE, Clock
+from tests.feeds.conftest import AT_ONCE
 from tests.feeds.espn_answers import AWAY, HOME, event, play, scoreboard
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
+from tests.support.clocks import DatetimeClock
 
 Open = Callable[..., Espn]
 AT = {1: "soccer/eng.1 20251122"}
@@ -23,7 +24,7 @@ AT = {1: "soccer/eng.1 20251122"}
 
 
 @pytest.fixture
-async def espn(clock: Clock) -> AsyncIterator[Open]:
+async def espn(clock: DatetimeClock) -> AsyncIterator[Open]:
     async with AsyncExitStack() as stack:
 
         def open_(url: str, **options: Any) -> Espn:
@@ -115,7 +116,7 @@ async def test_a_scoreboard_that_tells_all_is_enough(espn: Open) -> None:
 
 
 async def test_a_summary_that_knows_no_more_is_asked_for_again_only_after_the_next_goal(
-    espn: Open, clock: Clock
+    espn: Open, clock: DatetimeClock
 ) -> None:
     async with RawServer(pages(BEHIND, summary(1))) as server:
         feed = espn(server.url)
@@ -125,7 +126,7 @@ async def test_a_summary_that_knows_no_more_is_asked_for_again_only_after_the_ne
         server.answer = pages(scoreboard(event(1, score=(3, 0))), summary(1))
         await feed.fixtures_by_ids([1], AT)
         assert len(server.requests) == 5
-        clock.passes(180)
+        clock.advance(180)
         await feed.fixtures_by_ids([1], AT)
     assert len(server.requests) == 7
 

@@ -35,8 +35,9 @@ from found_footy.feeds.espn import Espn
 from found_footy.feeds.models import ScoreFeed
 from tests.feeds import api_answers, cricket_answers, espn_answers
 from tests.feeds.api_answers import changed
-from tests.feeds.conftest import AT_ONCE, KEY, Clock
+from tests.feeds.conftest import AT_ONCE, KEY
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
+from tests.support.clocks import DatetimeClock
 
 DAY = date(2026, 8, 23)
 MEBIBYTE = 2**20
@@ -97,7 +98,7 @@ FEEDS = {
 @dataclass
 class Case:
     kind: Kind
-    clock: Clock
+    clock: DatetimeClock
     stack: AsyncExitStack
     good: bytes = field(init=False)
 
@@ -111,7 +112,7 @@ class Case:
 
 
 @pytest.fixture(params=FEEDS)
-async def case(request: pytest.FixtureRequest, clock: Clock) -> AsyncIterator[Case]:
+async def case(request: pytest.FixtureRequest, clock: DatetimeClock) -> AsyncIterator[Case]:
     async with AsyncExitStack() as stack:
         yield Case(FEEDS[request.param], clock, stack)
 

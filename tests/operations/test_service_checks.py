@@ -15,6 +15,7 @@ from found_footy.operations.models import CheckKind, CheckResult
 from found_footy.runtime.http_exchanges import MAX_BODY_BYTES, Exchange
 from found_footy.runtime.redaction import Redactor
 from found_footy.storage.postgres import Database
+from tests.support.clocks import DatetimeClock
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -91,20 +92,12 @@ async def test_a_complete_run_forgets_services_that_are_switched_off(database: D
     assert [check.name for check in await checks.checks()] == ["feed espn"]
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
 def exchange(body: bytes = b"<html>", **more: Any) -> Exchange:
     return Exchange("GET", "espn/scoreboard?key=***", 0.1, 200, {"content-type": "text/html"}, body, len(body), **more)
 
 
 async def test_the_same_error_is_kept_once_in_ten_minutes(database: Database) -> None:
-    clock = Clock()
+    clock = DatetimeClock(NOW)
     answers = PostgresUnexpectedAnswers(database, Redactor(), clock)
     errors: list[tuple[float, str, FootyError]] = [
         (0, "espn", FeedMalformed("no JSON")),
@@ -115,22 +108,22 @@ async def test_the_same_error_is_kept_once_in_ten_minutes(database: Database) ->
     ]
     kept = []
     for minutes, name, error in errors:
-        clock.at = NOW + timedelta(minutes=minutes)
+        clock.now = NOW + timedelta(minutes=minutes)
         kept.append(await answers.save(name, error, exchange()))
     assert kept == [True, False, True, True, True]
 
 
 async def test_several_workers_keep_one(database: Database) -> None:
-    answers = PostgresUnexpectedAnswers(database, Redactor(), Clock())
+    answers = PostgresUnexpectedAnswers(database, Redactor(), DatetimeClock(NOW))
     saved = await asyncio.gather(*(answers.save("espn", FeedMalformed("no JSON"), exchange()) for _ in range(5)))
     assert sum(saved) == 1
 
 
 async def test_the_newest_five_of_a_name_are_kept(database: Database) -> None:
-    clock = Clock()
+    clock = DatetimeClock(NOW)
     answers = PostgresUnexpectedAnswers(database, Redactor(), clock)
     for number in range(8):
-        clock.at = NOW + timedelta(hours=number)
+        clock.now = NOW + timedelta(hours=number)
         await answers.save("espn", FeedMalformed(f"answer {number}"), exchange())
     await answers.save("crex", FeedMalformed("another"), exchange())
     kept = await answers.kept()
@@ -139,7 +132,7 @@ async def test_the_newest_five_of_a_name_are_kept(database: Database) -> None:
 
 
 async def test_an_answer_is_redacted_and_bounded_before_it_is_stored(database: Database) -> None:
-    answers = PostgresUnexpectedAnswers(database, Redactor(["hunter-two"]), Clock())
+    answers = PostgresUnexpectedAnswers(database, Redactor(["hunter-two"]), DatetimeClock(NOW))
     body = b'\0\xff{"accessJwt":"eyJabc","me":"me@example.org","p":"hunter-two"}' + b"\xff" * MAX_BODY_BYTES
     await answers.save("bluesky" * 40, FeedMalformed("for me@example.org: " + "x" * 5000), exchange(body))
     (kept,) = await answers.kept()

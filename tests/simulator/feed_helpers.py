@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from sim_helpers import LEAGUE
+from tests.support.clocks import SecondsClock
 
 from footy_simulator.loader import parse_scenario
 from footy_simulator.scenario import Scenario
@@ -24,16 +25,6 @@ ONCE = RetryRules(attempts=1)
 SLUGS = ("eng.1",)
 
 
-class Wall:
-    """A wall clock that tests move."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def scenario(*matches: dict[str, Any], **fields: Any) -> Scenario:
     leagues = {"pl": LEAGUE.model_dump()}
     return parse_scenario(yaml.safe_dump({"leagues": leagues, "matches": list(matches), **fields}), "day.yaml")
@@ -42,7 +33,7 @@ def scenario(*matches: dict[str, Any], **fields: Any) -> Scenario:
 @dataclass
 class Feeds:
     simulator: Simulator
-    wall: Wall
+    wall: SecondsClock
     api_football: ApiFootball
     espn: Espn
 
@@ -60,7 +51,7 @@ class Feeds:
 async def feeds_of(
     played: Scenario, leagues: Sequence[str] = SLUGS, *, max_step: float = 10**6, patience: float = 60
 ) -> AsyncIterator[Feeds]:
-    wall = Wall()
+    wall = SecondsClock()
     # Yesterday's noon: never near midnight, and within the days for which ESPN is asked.
     start = (datetime.now(UTC) - timedelta(days=1)).replace(hour=12, minute=0, second=0, microsecond=0)
     async with Simulator(played, start=start, time_source=wall, max_step=max_step) as simulator:

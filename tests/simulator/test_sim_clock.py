@@ -1,20 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.clocks import SecondsClock
 
 from footy_simulator.matchday import MatchdayClock
 
 
-class Wall:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_the_first_poll_sees_the_start_however_late_it_comes() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall)
     wall.now += 500
     assert clock.poll() == 0
@@ -31,7 +24,7 @@ def test_the_first_poll_sees_the_start_however_late_it_comes() -> None:
     ],
 )
 def test_in_lockstep_a_poll_moves_time_by_a_step_at_most(pauses: list[float], offset: float) -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall)
     clock.poll()
     for pause in pauses:
@@ -41,7 +34,7 @@ def test_in_lockstep_a_poll_moves_time_by_a_step_at_most(pauses: list[float], of
 
 
 def test_in_lockstep_time_stands_between_polls() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall, max_step=30)
     clock.poll()
     wall.now += 10
@@ -50,7 +43,7 @@ def test_in_lockstep_time_stands_between_polls() -> None:
 
 
 def test_out_of_lockstep_time_runs_with_the_wall() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall, lockstep=False, speed=10)
     wall.now += 100
     assert clock.offset == 1000
@@ -58,7 +51,7 @@ def test_out_of_lockstep_time_runs_with_the_wall() -> None:
 
 
 def test_time_waits_for_a_named_reader_while_others_poll() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall)
     clock.poll("first")
     for _ in range(8):
@@ -72,7 +65,7 @@ def test_time_waits_for_a_named_reader_while_others_poll() -> None:
 
 
 def test_time_does_not_wait_for_a_reader_that_has_gone() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall)
     clock.poll("first")
     for _ in range(30):
@@ -82,7 +75,7 @@ def test_time_does_not_wait_for_a_reader_that_has_gone() -> None:
 
 
 def test_time_does_not_wait_for_a_reader_that_was_not_answered() -> None:
-    wall = Wall()
+    wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall)
     clock.poll("first")
     clock.forget("first")

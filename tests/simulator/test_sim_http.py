@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from sim_helpers import FODEN, LEAGUE, SALAH, START, goal, script
+from tests.support.clocks import SecondsClock
 
 from footy_simulator.loader import load_scenario
 from footy_simulator.scenario import Scenario, ScriptedFault, ScriptedLimits, ScriptedMatch
@@ -18,20 +19,10 @@ from footy_simulator.server import Simulator, serve_forever
 from found_footy.errors import EngineError
 
 
-class Wall:
-    """A wall clock that tests move."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Consumer:
     """Asks the simulator; every poll comes a matchday minute after the one before."""
 
-    def __init__(self, simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+    def __init__(self, simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock) -> None:
         self.simulator = simulator
         self.client = client
         self.wall = wall
@@ -61,7 +52,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 async def consumer(scenario: Scenario) -> AsyncIterator[Consumer]:
-    wall = Wall()
+    wall = SecondsClock()
     async with Simulator(scenario, start=START, time_source=wall) as simulator:
         headers = {"x-apisports-key": simulator.key}
         async with httpx.AsyncClient(base_url=simulator.url, headers=headers, timeout=5) as client:
@@ -246,7 +237,7 @@ async def test_a_held_request_times_out_and_does_not_hold_up_the_end(consumer: C
 
 
 async def test_a_whole_matchday_over_http() -> None:
-    wall = Wall()
+    wall = SecondsClock()
     scenario = load_scenario("matchday").football.model_copy(update={"faults": ()})
     ids = "-".join(str(match.id) for match in scenario.matches)
     async with Simulator(scenario, start=START, time_source=wall) as simulator:

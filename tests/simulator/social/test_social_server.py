@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from social_helpers import scenario_with
+from tests.support.clocks import SecondsClock
 
 from footy_simulator.clips.encode import render
 from footy_simulator.clips.plan import all_clips
@@ -20,21 +21,13 @@ from footy_simulator.server import Simulator
 SCENARIO = scenario_with("html", "zip", "gone", "geo_blocked", minute=2)
 
 
-class Wall:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def wall() -> SecondsClock:
+    return SecondsClock()
 
 
 @pytest.fixture
-def wall() -> Wall:
-    return Wall()
-
-
-@pytest.fixture
-async def simulator(wall: Wall, tmp_path: Path) -> AsyncIterator[Simulator]:
+async def simulator(wall: SecondsClock, tmp_path: Path) -> AsyncIterator[Simulator]:
     for clip in all_clips(SCENARIO):
         render(clip, tmp_path)
     async with Simulator(SCENARIO, time_source=wall, clips_folder=tmp_path) as simulator:
@@ -48,7 +41,7 @@ async def client(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def poll(client: httpx.AsyncClient, wall: Wall, minutes: int) -> None:
+async def poll(client: httpx.AsyncClient, wall: SecondsClock, minutes: int) -> None:
     for _ in range(minutes):
         wall.now += 1
         await client.get("/fixtures", params={"ids": "5001"})
@@ -59,7 +52,9 @@ def kinds(simulator: Simulator, platform: Platform) -> set[str]:
     return {clip.kind for post in posts if (clip := simulator.clip_of(platform, post.id))}
 
 
-async def test_only_polls_bring_posts_to_light(simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+async def test_only_polls_bring_posts_to_light(
+    simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock
+) -> None:
     wall.now += 500
     assert simulator.posts_of("x") == ()
     await poll(client, wall, 4)
@@ -75,7 +70,7 @@ async def test_only_polls_bring_posts_to_light(simulator: Simulator, client: htt
     assert simulator.posts_of("x")[0].posted_at == newest
 
 
-async def test_x_finds_the_posts(simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+async def test_x_finds_the_posts(simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock) -> None:
     await poll(client, wall, 6)
     simulator.x_state.noise = False
     found = (await client.get("/i/api/graphql/simulated/SearchTimeline", params={"q": "(Smith) (Town)"})).json()
@@ -84,7 +79,7 @@ async def test_x_finds_the_posts(simulator: Simulator, client: httpx.AsyncClient
 
 
 async def test_bluesky_leads_to_the_video_and_into_the_trap(
-    simulator: Simulator, client: httpx.AsyncClient, wall: Wall
+    simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock
 ) -> None:
     await poll(client, wall, 6)
     login = {"identifier": simulator.bluesky_handle, "password": simulator.bluesky_password}
@@ -108,7 +103,7 @@ async def test_bluesky_leads_to_the_video_and_into_the_trap(
     assert (await client.get("/plc/did:plc:nobody")).status_code == 404
 
 
-async def test_reddit_links_to_hosts(simulator: Simulator, client: httpx.AsyncClient, wall: Wall) -> None:
+async def test_reddit_links_to_hosts(simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock) -> None:
     await poll(client, wall, 6)
     headers = {"accept": "text/html", "accept-language": "en"}
     fragment = await client.get("/svc/shreddit/community-more-posts/new/", params={"name": "soccer"}, headers=headers)
@@ -124,7 +119,7 @@ async def test_a_team_has_names(client: httpx.AsyncClient) -> None:
     assert (await client.get("/w/api.php", params=params)).json()["search"]
 
 
-async def test_what_is_left_comes_when_the_last_match_is_over(wall: Wall) -> None:
+async def test_what_is_left_comes_when_the_last_match_is_over(wall: SecondsClock) -> None:
     async with Simulator(scenario_with("html +99m"), time_source=wall, max_step=1e6) as simulator:
         headers = {"x-apisports-key": simulator.key}
         async with httpx.AsyncClient(base_url=simulator.url, headers=headers) as client:
@@ -136,7 +131,7 @@ async def test_what_is_left_comes_when_the_last_match_is_over(wall: Wall) -> Non
 
 
 async def test_an_old_post_is_there_from_the_first_poll_on(
-    simulator: Simulator, client: httpx.AsyncClient, wall: Wall
+    simulator: Simulator, client: httpx.AsyncClient, wall: SecondsClock
 ) -> None:
     await poll(client, wall, 1)
     [old] = [

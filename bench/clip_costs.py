@@ -213,7 +213,7 @@ async def _measure(settings: Settings, database: Database, cache: RedisCache, fo
         SearchActivities(store, clips, objects, sources, search_rules(settings), _now, recorder),
         DownloadActivities(clips, objects, downloader, media, FilterRules(), _now),
         VerificationActivities(clips, objects, read_frames, settings.clock_tolerance_minutes, nullcontext),
-        UploadActivities(clips, objects),
+        UploadActivities(clips, objects, _start_no_upload),
     )
     try:
         event_id = await _certain_goal(do)
@@ -239,13 +239,17 @@ async def _certain_goal(do: Activities) -> str:
     raise AssertionError("ten polls, and no goal is certain")
 
 
+async def _start_no_upload(_: SearchAttempt) -> None:
+    """The bench runs the uploads itself."""
+
+
 async def _way_of_the_clips(do: Activities, ledger: Ledger, event_id: str) -> None:
     me = WorkflowRef(event_id, f"search-{event_id}")
     still: GoalCheck = await ledger.run("take over the goal", do.search.set_monitor_complete, me)
     assert still.plan is not None
     for team in still.plan.teams:
         await ledger.run("look up a team's names", do.aliases.resolve_team_aliases, team)
-    for attempt in range(1, still.plan.attempts + 1):
+    for attempt in range(1, still.plan.max_attempts + 1):
         order = SearchAttempt(event_id, attempt)
         found: SearchOutcome = await ledger.run("search", do.search.search_sources, order)
         if found.keys:

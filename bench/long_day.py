@@ -22,7 +22,7 @@ from tests.support.polling import FeedSystem
 
 from bench.day_world import GOALS, MATCHES, START
 from bench.table import table
-from found_footy.discovery.models import WorkflowRef
+from found_footy.discovery.models import CloseRequest, WorkflowRef
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.models import FeedPollInput
@@ -88,7 +88,7 @@ class Day:
         for event in found.to_search:  # no search runs here: a stable goal is done
             mark = WorkflowRef(event, f"search-{event}")
             await system.call(system.search.set_monitor_complete, mark)
-            await system.call(system.search.set_download_complete, mark)
+            await system.call(system.search.close_event, CloseRequest(event))
 
 
 async def _measure(url: str, database_url: str, valkey: EmbeddedValkey, folder: Path) -> None:

@@ -137,6 +137,6 @@ async def test_an_answer_is_redacted_and_bounded_before_it_is_stored(database: D
     await answers.save("bluesky" * 40, FeedMalformed("for me@example.org: " + "x" * 5000), exchange(body))
     (kept,) = await answers.kept()
     assert len(kept.body.encode()) <= MAX_BODY_BYTES
-    assert (kept.status, kept.headers, kept.request) == (200, {"content-type": "text/html"}, exchange().asked)
+    assert (kept.status, kept.headers, kept.request) == (200, {"content-type": "text/html"}, exchange().request_line)
     for secret in ("eyJabc", "me@example.org", "hunter-two", "\0"):
         assert secret not in kept.body + kept.message

@@ -85,7 +85,7 @@ def workflows() -> tuple[type, ...]:
 
 
 def schedules(settings: Settings) -> dict[str, Schedule]:
-    """Schedules by id. An id that is changed leaves the old schedule firing."""
+    """Schedules by id. After an id is changed, the schedule with the old id keeps running."""
     from found_footy.fixtures.ingest import ingest_order
     from found_footy.fixtures.models import MonitorInput
     from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
@@ -108,7 +108,7 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             queue=queue,
             timeout=execution_timeout(IngestWorkflow),
         ),
-        # A poll that hangs would block all later ones. After downtime, the next poll covers those that were missed.
+        # A hanging poll would block all later ones. After downtime, one poll is enough to catch up.
         MONITOR_SCHEDULE: every(
             poll,
             MonitorWorkflow.run,
@@ -132,7 +132,7 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
             queue=queue,
             timeout=execution_timeout(LibraryWorkflow),
         ),
-        # Spread, so that installations do not call third-party services at midnight or all at once.
+        # Spread out, so that installations do not all call third-party services at midnight.
         CANARY_SCHEDULE: every(
             timedelta(hours=settings.canary_hours),
             CanaryWorkflow.run,
@@ -361,7 +361,7 @@ async def open_backups(settings: Settings, url: str | None = None) -> AsyncItera
 
     place = url or settings.backup_url
     if place is None:
-        raise SettingsError("FOOTY_BACKUP_URL is not set: name a folder or a bucket such as s3://bucket/prefix")
+        raise SettingsError("FOOTY_BACKUP_URL is not set: set it to a folder or a bucket such as s3://bucket/prefix")
     if settings.database_url is None:
         raise SettingsError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
     if "://" not in place:
@@ -452,7 +452,7 @@ async def work(
     await asyncio.to_thread(remove_abandoned_folders)
     client = await connect_with_retry(settings, worker_runtime(settings.worker_metrics))
     async with open_workers(settings, client, kinds, MAX_DRAIN) as workers:
-        assert settings.database_url is not None  # or the stores would not have opened
+        assert settings.database_url is not None  # opening the stores has checked this
         tune_garbage_collection()
         try:
             await run_workers(workers, stop, watch_schema(settings.database_url.get_secret_value()), drain)
@@ -514,7 +514,7 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         cache = await stack.enter_async_context(open_cache(settings))
-        assert settings.database_url is not None  # or the database would not have opened
+        assert settings.database_url is not None  # opening the database has checked this
         lock = AdvisoryLock(settings.database_url.get_secret_value())
         stack.push_async_callback(lock.release)
         declared = await stack.enter_async_context(aclosing(FeedDeclarations(settings, FeedSwitches(cache))))
@@ -731,7 +731,7 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
     async with AsyncExitStack() as stack:
         opened = stack.enter_async_context
         database = await opened(open_database(settings))
-        assert settings.database_url is not None  # or the database would not have opened
+        assert settings.database_url is not None  # opening the database has checked this
         url = settings.database_url.get_secret_value()
         objects = await opened(aclosing(build_objects(settings)))
         media = await opened(aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)))
@@ -790,7 +790,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         ) as server:
             log.info(f"pages are served at {server.url}", extra={"action": "web_ready"})
             await server.wait_until(stop)
-            services.live.close()  # the server waits for open responses, and these never end by themselves
+            services.live.close()  # the server waits for open responses, and streams never end by themselves
     log.info("the web server has stopped", extra={"action": "web_stopped"})
 
 
@@ -799,7 +799,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
 @asynccontextmanager
 async def open_scaler(settings: Settings, client: Client, places: Mapping[str, Instances]) -> AsyncIterator[Scaler]:
-    """`places` has the instances of each pool that is scaled, by its name."""
+    """`places` maps the name of each scaled pool to its instances."""
     from found_footy.operations.scaler import (
         BROWSERS,
         LIBRARY,
@@ -846,7 +846,7 @@ def browser_places(settings: Settings) -> dict[str, Instances]:
 
 @asynccontextmanager
 async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -> AsyncIterator[None]:
-    """Scale the processes of this `footy up` while the block is open."""
+    """Scale the child processes of `footy up` inside the block."""
     from found_footy.operations.scaler import LIBRARY, LIVE, LocalInstances
     from found_footy.runtime.system import library_worker, live_worker
 
@@ -868,7 +868,7 @@ async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -
 
 
 def can_search_x(settings: Settings) -> bool:
-    """Whether `footy up` starts the browser service: nobody else runs it, Chromium is present, and a login exists."""
+    """Whether `footy up` starts the browser service: no other one is configured, and Chromium and a login exist."""
     if settings.browser_url is not None or "x" not in settings.sources:
         return False
     from found_footy.browser.chromium import find_chromium
@@ -880,7 +880,7 @@ def can_search_x(settings: Settings) -> bool:
     try:
         find_chromium(settings.browser_path)
     except SettingsError as error:
-        log.warning("X is not searched with its login: %s", error, extra={"action": "no_chromium"})
+        log.warning("source x is off: %s", error, extra={"action": "no_chromium"})
         return False
     return True
 
@@ -892,12 +892,12 @@ class Running:
     client: Client
     supervisor: Supervisor
     first_ingest: WorkflowHandle[Any, IngestResult] | None = None
-    """Set on a new system only: an ingest that runs before the daily one."""
+    """The first ingest of a new system, which runs before the daily one."""
 
 
 @asynccontextmanager
 async def running(settings: Settings, *, browser: bool = False) -> AsyncIterator[Running]:
-    """Run the whole system on this machine while the block is open."""
+    """Run the whole system on this machine inside the block."""
     from found_footy.feeds.registry import check_feeds
     from found_footy.runtime.system import run_system
 

@@ -26,7 +26,7 @@ MAX_ERROR_TEXT = 300
 
 
 def shorten(text: str, limit: int = MAX_ERROR_TEXT) -> str:
-    """Cut a text that is too long and mark the cut."""
+    """Truncate a long text, with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-"""Version and commit of the running program: the one place that knows them."""
+"""Version and commit of the running program."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def find_commit(given: str, checkout: Path) -> str:
     command = ["git", "-C", str(checkout), "rev-parse", f"--short={COMMIT_LENGTH}", "HEAD"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=5)
-    except (OSError, subprocess.SubprocessError):  # without git, or a checkout of another user
+    except (OSError, subprocess.SubprocessError):  # git is missing, or the checkout belongs to another user
         return UNKNOWN
     return done.stdout.strip()

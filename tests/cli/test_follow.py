@@ -51,7 +51,7 @@ def test_names_are_added_removed_and_reset(at: None) -> None:
 
     assert "3 changes to the setting top5, Real Madrid" in footy("list").stdout
     back = footy("reset")
-    assert "3 changes dropped; following 5 leagues, 1 team" in back.stdout
+    assert "3 changes discarded; following 5 leagues, 1 team" in back.stdout
     assert "serie-a" in followed()
     assert listed()["changes"] == []
 

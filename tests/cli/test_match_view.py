@@ -262,7 +262,7 @@ DONE = BEGUN | {"_download_complete": True}
         ({}, ""),
         (BEGUN, "No clip yet: the search is running."),
         (DONE | {"_s3_videos": [clip()]}, ""),
-        (DONE, "No clip: 0 searches, and no source was switched on."),
+        (DONE, "No clip: 0 searches, and no source was enabled."),
         (DONE | {"_searches": [search(1, x=FAILED)]}, "No clip: no source answered in 1 search."),
         (
             DONE | {"_searches": [search(1), search(2, x=FAILED)]},

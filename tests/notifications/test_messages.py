@@ -235,7 +235,7 @@ def test_finding_messages(topic: str, title: str, text: str) -> None:
     [
         (
             {"name": "source reddit", "ok": False, "answer": "HTTP 403, 9 bytes, 0.2 s", "hint": "Switch it off."},
-            "source reddit does not work",
+            "source reddit is failing",
             "HTTP 403, 9 bytes, 0.2 s Switch it off.",
         ),
         ({"name": "feed espn", "ok": True, "answer": "12 matches", "hint": ""}, "feed espn works again", "12 matches"),

@@ -94,7 +94,7 @@ async def test_all_changes_are_reset_at_once(page: httpx.AsyncClient) -> None:
     await send(page, remove="serie-a")
     assert (await send(page, reset="yes")).headers["location"] == "/follow?done=reset"
     text = (await page.get("/follow?done=reset")).text
-    assert "All changes are dropped" in text
+    assert "All changes are discarded" in text
     assert 'name="remove" value="serie-a"' in text
 
 

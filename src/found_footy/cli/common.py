@@ -153,14 +153,14 @@ def stop_event(timeout_seconds: float = STOP_TIMEOUT_SECONDS) -> asyncio.Event:
 
 
 def drain_event() -> asyncio.Event:
-    """Return an event that SIGUSR1 sets: finish what runs, however long it takes, and exit."""
+    """Return an event that SIGUSR1 sets: finish running tasks without a time limit, and exit."""
     drain = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, drain.set)
     return drain
 
 
 def _force_exit(seconds: float) -> None:
-    """Exit immediately: the supervisor and the engines may be gone, and all work tolerates being killed."""
+    """Exit immediately: the supervisor and the engines may have stopped, and all work tolerates being killed."""
     log.error(
         "not stopped %g s after the signal; exiting with work unfinished", seconds, extra={"action": "stop_timeout"}
     )

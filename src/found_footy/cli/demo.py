@@ -63,7 +63,7 @@ def run_demo(name: str, settings: Settings, speed: float, *, keep: bool, as_json
         if keep or (out.is_terminal and not as_json):
             async with open_database(system.settings) as database:
                 view.keep(system.settings, await editor_token(database))
-            # Ctrl-C ends the wait, not the command: the exit code is the result of the matchday.
+            # Ctrl-C only ends the wait: the exit code still reports the result of the matchday.
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
 
@@ -300,7 +300,7 @@ def _simulated_services(simulator: Simulator) -> dict[str, Any]:
         "api_football_key": SecretStr(simulator.key),
         "bluesky_handle": simulator.bluesky_handle,
         "bluesky_password": SecretStr(simulator.bluesky_password),
-        # The only private address that may be requested; the demo refuses all others, too.
+        # The only private address that may be requested; the demo rejects all others.
         "private_hosts": (urlsplit(simulator.url).netloc,),
     }
 

@@ -71,7 +71,7 @@ class DemoView:
         head.append(f"  matchday minute {minutes} · poll {snapshot.state.polls} · Ctrl-C stops\n", "dim")
         head.append("watch it at ", "dim")
         head.append(f"{pages_url(snapshot.settings)}\n", "bold cyan")
-        legend = Text("\n1/3 polls that saw the goal · 4/10 searches · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
+        legend = Text("\n1/3 polls with the goal · 4/10 searches · ✓2 clips · ✓0 none found · ✗ withdrawn", "dim")
         table = self._table(snapshot)
         return Group(head, table, Text(), self._searches(snapshot), legend, *self._library(snapshot))
 

@@ -125,7 +125,7 @@ def _show(declared: list[DeclaredFeed], as_json: bool) -> None:
         return
     for each in declared:
         source = each.source
-        by_hand = "" if each.switched is None else ", set by hand"
+        by_hand = "" if each.switched is None else ", set manually"
         file = "" if each.switched is None else f" (feeds file: {'on' if source.enabled else 'off'})"
         style = "yellow" if each.on and each.lacks else "green" if each.on else "red"
         out.print(f"[{style}]{'on ' if each.on else 'off'}[/] ", end="")

@@ -100,7 +100,7 @@ def reset(as_json: AsJson = False) -> None:
     if as_json:
         _print_json(state)
         return
-    out.print(f"{dropped} changes dropped; following {state.summary}", markup=False, soft_wrap=True)
+    out.print(f"{dropped} changes discarded; following {state.summary}", markup=False, soft_wrap=True)
 
 
 def _show(state: FollowState, as_json: bool) -> None:
@@ -115,7 +115,8 @@ def _show(state: FollowState, as_json: bool) -> None:
         out.print(f"  Teams: {teams}", markup=False, soft_wrap=True, highlight=False)
     if state.changes:
         out.print(
-            f"{len(state.changes)} changes to the setting {', '.join(state.entries)}; `footy follow reset` drops them",
+            f"{len(state.changes)} changes to the setting {', '.join(state.entries)}; `footy follow reset` "
+            f"discards them",
             markup=False,
             soft_wrap=True,
         )

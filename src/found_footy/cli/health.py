@@ -86,10 +86,10 @@ def health(
 
 
 def recycle(
-    what: Annotated[str, typer.Argument(help="browser (Chromium), or poller (running polls, and stuck workers).")],
+    what: Annotated[str, typer.Argument(help="browser: Chromium. poller: running polls and stuck workers.")],
     as_json: AsJson = False,
 ) -> None:
-    """Restart the browser or the poller now. The audit log records who asked."""
+    """Restart the browser or the poller now. The audit log records the user."""
     check_choice(what, PARTS, "WHAT")
     settings = located_settings("database_url", "redis_url", "temporal_address")
 

@@ -171,7 +171,7 @@ def retry(
 ) -> None:
     """Retry the failed stage of a source or a clip, or all failed stages."""
     if [source_id is not None, clip is not None, all_].count(True) != 1:
-        raise typer.BadParameter("give one of a source, a clip and --all", param_hint="--all")
+        raise typer.BadParameter("specify exactly one of a source, a clip and --all", param_hint="--all")
     if stage is not None and not all_:
         raise typer.BadParameter("needs --all", param_hint="--stage")
     if all_:

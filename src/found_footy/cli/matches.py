@@ -35,7 +35,7 @@ def ingest(
 ) -> None:
     """Fetch fixtures now instead of waiting for the daily ingest."""
     if day and fixture:
-        raise typer.BadParameter("give either a date or fixtures, not both", param_hint="--date")
+        raise typer.BadParameter("specify either a date or fixtures, not both", param_hint="--date")
     parse_date(day)
     settings = with_running_engines(settings_with_logs("ERROR"))
 

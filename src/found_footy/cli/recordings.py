@@ -44,7 +44,7 @@ def on(
 ) -> None:
     """Start recording these fixtures, or every match."""
     if bool(fixtures) == all_:
-        raise typer.BadParameter("give either fixtures or --all, not both", param_hint="FIXTURES")
+        raise typer.BadParameter("specify either fixtures or --all, not both", param_hint="FIXTURES")
     _switch(fixtures, on=True)
 
 

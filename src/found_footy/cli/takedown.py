@@ -95,7 +95,7 @@ def _take_down(scope: str, target: str, reason: str, hide: bool, as_json: bool, 
         return
     out.print(_line(done), markup=False, soft_wrap=True)
     if done.files_done_at is None:
-        err.print("the object store is unavailable: the files are deleted when it is back", style="dim")
+        err.print("the object store is unavailable; the files will be deleted once it is back", style="dim")
 
 
 def _line(each: Takedown) -> str:

@@ -59,7 +59,7 @@ def why_no_clip(goal: GoalDetails) -> str:
     searches, candidates = goal.searches, goal.discovered_videos
     answers = [answer for search in searches for answer in search.sources.values()]
     if not answers:
-        return f"No clip: {count(searches, 'search', 'searches')}, and no source was switched on."
+        return f"No clip: {count(searches, 'search', 'searches')}, and no source was enabled."
     if not candidates and all(answer.error is not None for answer in answers):
         return f"No clip: no source answered in {count(searches, 'search', 'searches')}."
     if not candidates:

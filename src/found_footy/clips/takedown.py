@@ -79,7 +79,7 @@ class Takedown:
     at: datetime
     by: str
     clips: int
-    """Links that ended."""
+    """Links that are dead."""
     posts: int
     library: int
     """Sources removed from the library."""

@@ -77,9 +77,9 @@ class SourceSummary:
     kind: SourceKindName
     state: SourceState
     title: str
-    facts: Facts = field(metadata=_doc("What is known of it: for a goal its player, team, minute and so on."))
+    facts: Facts = field(metadata=_doc("Known facts; for a goal its player, team, minute and so on."))
     event_id: str | None
-    url: str | None = field(metadata=_doc("Where it was downloaded from, without the query string."))
+    url: str | None = field(metadata=_doc("URL that it was downloaded from, without the query string."))
     progress: float | None = field(metadata=_doc("Of the running stage, 0 to 1."))
     error: StageError | None
     submitted_by: str
@@ -129,7 +129,7 @@ class ClipSummary:
     state: ClipState
     live: bool = field(metadata=_doc("Whether it is a tile of its source; false once it was split or merged."))
     group: int | None
-    settles_at: datetime | None = field(metadata=_doc("Its last action can be undone until then."))
+    settles_at: datetime | None = field(metadata=_doc("Until then, the last action can be undone."))
     reviewed_by: str | None
     reviewed_at: datetime | None
     created_at: datetime

@@ -206,7 +206,7 @@ def _service_text(message: OutboxMessage) -> MessageText:
     if message.payload.get("ok"):
         return MessageText(f"{name} works again", answer)
     hint = str(message.payload.get("hint", ""))
-    return MessageText(f"{name} does not work", f"{answer}\n{hint}" if hint else answer)
+    return MessageText(f"{name} is failing", f"{answer}\n{hint}" if hint else answer)
 
 
 _FINDING_TITLES = {"finding.failed": "Failed", "finding.degraded": "Degraded", "finding.ended": "Over"}

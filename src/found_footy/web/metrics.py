@@ -195,9 +195,9 @@ def _database_metrics(recorded: DatabaseFacts, now: datetime, outbox_read: int |
     states = {"waiting": sent.waiting, "delivered": sent.delivered, "dead": sent.dead, "cancelled": sent.cancelled}
     yield _labelled_gauge("footy_deliveries", "Deliveries by state.", "state", states)
     stored = {each.area: each.bytes for each in recorded.storage}
-    yield _labelled_gauge("footy_storage_bytes", "Size by area at the last daily count.", "area", stored)
+    yield _labelled_gauge("footy_storage_bytes", "Size by area at the last daily measurement.", "area", stored)
     objects = {each.area: each.objects for each in recorded.storage if each.objects}
-    yield _labelled_gauge("footy_storage_objects", "Objects by area at the last daily count.", "area", objects)
+    yield _labelled_gauge("footy_storage_objects", "Objects by area at the last daily measurement.", "area", objects)
     yield from _library_metrics(recorded.library)
     yield _gauge("footy_subscriptions_paused", "Paused subscriptions.", sent.paused)
 
@@ -254,7 +254,7 @@ def _temporal_metrics(temporal: TemporalState) -> Iterator[Metric]:
     yield _labelled_gauge("footy_workers", "Workers polling the task queue.", "kind", workers)
     yield _labelled_gauge("footy_workflows_running", "Running workflows.", "type", temporal.running)
     yield _gauge("footy_workflows_failed_last_hour", "Workflows that failed in the last hour.", temporal.failed)
-    yield _gauge("footy_workflows_stuck", "Workflows that run longer than they should, at most 5.", len(temporal.stuck))
+    yield _gauge("footy_workflows_stuck", "Workflows running for too long, at most 5.", len(temporal.stuck))
 
 
 def _gauge(name: str, description: str, value: float) -> Metric:

@@ -44,7 +44,7 @@ def is_known_host(
 ) -> bool:
     """Whether a request is meant for this server, by its Host header; after DNS rebinding it has another name.
 
-    Known are the configured names, loopback names, and the address of this machine that the request `reached_at`.
+    Accepted are configured names, loopback names, and the address that the request `reached_at`.
     """
     name = host_name(header) if header else None
     if name is None:

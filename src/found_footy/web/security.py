@@ -76,7 +76,7 @@ class SecurityHeadersMiddleware:
             elif name == b"transfer-encoding":
                 has_body = True
         reached_at = scope["server"][0] if scope.get("server") else None
-        # Of several, a proxy and this server could choose different ones.
+        # With several, a proxy and this server could choose different ones.
         if len(hosts) != 1 or not self._is_known(hosts[0], reached_at):
             hint = "Use the address that `footy web` printed, or set FOOTY_PUBLIC_URL or FOOTY_ALLOWED_HOSTS."
             refusal = error_response(Request(scope), 400, "BadRequest", "unknown Host header", hint, {})
@@ -122,7 +122,7 @@ class SecurityHeadersMiddleware:
 def _bounded(receive: Receive, limit: int, seconds: float) -> Receive:
     """Count received bytes, because chunked bodies have no Content-Length, and the time spent waiting for them.
 
-    A body may take `seconds`, and longer only as long as it arrives at MIN_BYTES_PER_SECOND.
+    A body may take `seconds`, and longer only while it arrives at MIN_BYTES_PER_SECOND or faster.
     """
     size, waited, complete = 0, 0.0, False
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Address of a request's visitor: the peer, or what a trusted proxy reports of it."""
+"""Address of a request's client: the peer, or the address that a trusted proxy reports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ProxyTrust:
         return any(parsed in network for network in self._networks)
 
     def visitor(self, peer: str | None, headers: Headers, http_version: str = "1.1") -> Visitor:
-        """The rightmost forwarded address that is no trusted proxy: everything left of it may be invented."""
+        """Return the rightmost forwarded address that is not a trusted proxy; addresses left of it may be forged."""
         headers = list(headers)
         named = [(name, value) for name, value in headers if name in FORWARDING]
         if not named:
@@ -87,7 +87,7 @@ def _is_direct(headers: Headers, http_version: str) -> bool:
 
 
 def _without_port(text: str) -> str | None:
-    """An address as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`."""
+    """Parse an address as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
@@ -123,7 +123,7 @@ class VisitorMiddleware:
         if not self._warned:
             self._warned = True
             log.warning(
-                "requests come through a proxy at %s; without FOOTY_TRUSTED_PROXIES all its visitors share one address",
+                "requests come through a proxy at %s; set FOOTY_TRUSTED_PROXIES, or all its visitors share one address",
                 peer,
                 extra={"action": "proxy_not_trusted"},
             )
@@ -151,11 +151,11 @@ class ConcurrencyLimit:
     def check(self, address: str | None) -> None:
         """Raises StreamFull or TooManyRequests. `address` is None for a program on this machine."""
         if self.running >= self.limit:
-            raise StreamFull(f"too many {self._noun} at once (limit {self.limit}); try again later")
+            raise StreamFull(f"too many concurrent {self._noun} (limit {self.limit}); try again later")
         if address is None or self._per_address is None:
             return
         if self._by_address[address] >= self._per_address:
-            error = TooManyRequests(f"too many {self._noun} at once from this address (limit {self._per_address})")
+            error = TooManyRequests(f"too many concurrent {self._noun} from this address (limit {self._per_address})")
             vars(error)["headers"] = {"Retry-After": str(RETRY_SECONDS)}
             raise error
 

@@ -180,7 +180,7 @@ def _public(payload: Any) -> dict[str, Any]:
     summary="Get the provenance of a match",
 )
 async def feeds(services: ServicesDep, fixture_id: FixtureId) -> MatchFeeds:
-    """For each field the source of its value and the values of the other feeds, and their conflicts."""
+    """For each field, its source, the values of the other feeds, and conflicts between them."""
     provenance = await services.scores.provenance.of_fixture(fixture_id)
     records = await records_of(services, provenance.listings)
     freshness = freshness_of(provenance, services.now(), services.rules.stale_seconds)

@@ -171,7 +171,7 @@ async def add(services: ServicesDep, who: Operator, given: FollowNames) -> Follo
 async def remove(
     services: ServicesDep,
     who: Operator,
-    name: Annotated[list[Name], Query(min_length=1, max_length=MAX_NAMES, description="May be repeated.")],
+    name: Annotated[list[Name], Query(min_length=1, max_length=MAX_NAMES, description="Repeatable.")],
 ) -> FollowUpdated:
     """Matches that are already listed stay until they are over."""
     await unfollow_names(services, name, who.name)
@@ -179,7 +179,7 @@ async def remove(
 
 
 @router.post(
-    "/follow/reset", responses=error_responses(role=Role.OPERATOR), summary="Drop all changes made at run time"
+    "/follow/reset", responses=error_responses(role=Role.OPERATOR), summary="Discard all changes made at run time"
 )
 async def reset(services: ServicesDep, _: Operator) -> FollowUpdated:
     """Only FOOTY_FOLLOW applies again."""

@@ -30,8 +30,8 @@ class TakedownRequest(BaseModel):
     kind: TakedownKind = Field(description="`remove` deletes the files for good, `hide` can be lifted.")
     scope: TakedownScope
     target: str = Field(min_length=1, max_length=500, description="Id or link of a clip or goal, or an account's name.")
-    reason: str = Field(min_length=1, max_length=MAX_REASON_LENGTH, description="Shown to those who follow a link.")
-    source: str | None = Field(None, max_length=40, description="Of an account, such as `x`; null for every source.")
+    reason: str = Field(min_length=1, max_length=MAX_REASON_LENGTH, description="Shown to anyone who follows a link.")
+    source: str | None = Field(None, max_length=40, description="Source of an account, such as `x`; null for any.")
 
 
 class TakedownShown(BaseModel):
@@ -45,7 +45,7 @@ class TakedownShown(BaseModel):
     reason: str
     at: datetime
     by: str = Field(description="Name of the token, or `cli`.")
-    clips: int = Field(description="Links that ended.")
+    clips: int = Field(description="Links that are dead.")
     posts: int = Field(description="Posts that are no longer shown or downloaded.")
     library: int = Field(description="Sources removed from the library.")
     files_done_at: datetime | None = Field(description="Null while the object store is unavailable.")
@@ -71,10 +71,10 @@ async def takedown(services: ServicesDep, takedown_id: TakedownId) -> TakedownSh
     "/takedowns",
     status_code=201,
     responses=error_responses(400, 404, role=Role.OPERATOR),
-    summary="Remove or hide a clip, a goal's clips or everything of an account",
+    summary="Remove or hide a clip, all clips of a goal, or everything posted by an account",
 )
 async def take_down(services: ServicesDep, operator: Operator, request: TakedownRequest) -> TakedownShown:
-    """Takes effect at once. Links answer 410 with the reason, and the same content is not published again."""
+    """Takes effect at once. Links return 410 with the reason, and the same content is not published again."""
     order = TakedownOrder(request.kind, request.scope, request.target, request.reason, request.source)
     return TakedownShown.model_validate(await services.takedowns.take_down(order, operator.name))
 
@@ -85,5 +85,5 @@ async def take_down(services: ServicesDep, operator: Operator, request: Takedown
     summary="Lift a takedown",
 )
 async def lift(services: ServicesDep, operator: Operator, takedown_id: TakedownId) -> TakedownShown:
-    """Hidden clips are shown again. What was removed stays removed, but may be published again."""
+    """Hidden clips are shown again. Deleted files are not restored, but may be published again."""
     return TakedownShown.model_validate(await services.takedowns.lift(takedown_id, operator.name))

@@ -28,7 +28,7 @@ DONE = {
     "added": "Added. Its matches are being fetched now.",
     "added-later": "Added. Its matches are fetched with the next daily ingest; `footy ingest` fetches them now.",
     "removed": "Removed. Matches that are already listed stay until they are over.",
-    "reset": "All changes are dropped: the setting decides again.",
+    "reset": "All changes are discarded; only the setting applies.",
 }
 
 Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]

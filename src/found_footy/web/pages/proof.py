@@ -23,12 +23,12 @@ UNVERIFIED: Mapping[str | None, str] = {
     VerificationReason.CLOCKS_DISAGREE: "The frames show contradicting clocks",
     VerificationReason.SCORE_UNREAD: "The overs match, but the score is unreadable",
     VerificationReason.PERIOD_UNREAD: "The clock restarts with the half, and its period mark could not be read",
-    VerificationReason.SPORT_UNCLEAR: "The clock fits, but no frame shows the pitch or the match’s own scoreboard",
-    VerificationReason.VIDEO_GAME: "The clock fits, but the clip looks like a video game",
-    VerificationReason.OTHER_TEAMS: "The clock fits, but the teams on the scoreboard are others",
-    VerificationReason.OTHER_SCORE: "The clock fits, but the score is another",
-    VerificationReason.WRONG_MINUTE: "A clock without a scoreboard shows another minute",
-    VerificationReason.STOPPAGE_UNREAD: "The clock stands at the end of a half; stoppage time could not be read",
+    VerificationReason.SPORT_UNCLEAR: "The clock matches, but no frame shows the pitch or a scoreboard",
+    VerificationReason.VIDEO_GAME: "The clock matches, but the clip looks like a video game",
+    VerificationReason.OTHER_TEAMS: "The clock matches, but the scoreboard shows other teams",
+    VerificationReason.OTHER_SCORE: "The clock matches, but the score differs",
+    VerificationReason.WRONG_MINUTE: "A clock without a scoreboard shows a different minute",
+    VerificationReason.STOPPAGE_UNREAD: "The clock has stopped at the end of a half; stoppage time could not be read",
     None: "No frame was readable",
 }
 

@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 
 Operator = Annotated[User, Depends(require_role(Role.OPERATOR))]
 DONE = {"taken-down": "Taken down.", "lifted": "Lifted."}
-SCOPES = {"clip": "A clip", "goal": "All clips of a goal", "account": "Everything of an account"}
+SCOPES = {"clip": "A clip", "goal": "All clips of a goal", "account": "Everything posted by an account"}
 
 
 @router.get("/takedowns")

@@ -163,7 +163,7 @@ async def prepare_temporal(client: Client, settings: Settings) -> None:
     from found_footy.runtime.schedules import register_schedules
 
     start_now = {NOTIFY_SCHEDULE, LIBRARY_SCHEDULE}
-    if settings.profile != "demo":  # the demo's simulator limits requests by its script; the canary would use some
+    if settings.profile != "demo":  # live checks would use up requests that the demo's simulator limits
         start_now.add(CANARY_SCHEDULE)
     await register_schedules(client, schedules(settings), start_now=start_now)
 
@@ -440,7 +440,7 @@ async def work(
     kinds: Sequence[WorkKind] = ALL_KINDS,
     drain: asyncio.Event | None = None,
 ) -> None:
-    """Run the workers of this process until `stop`, or, after `drain`, until what runs has ended.
+    """Run the workers of this process until `stop`, or, after `drain`, until running tasks have finished.
 
     Raises SchemaTooNew or SchemaOutdated when the schema changes.
     """

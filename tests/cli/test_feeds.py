@@ -134,7 +134,7 @@ def test_a_feed_is_switched_and_reset_to_the_file(footy: Footy, engines: Engines
         (spare,) = json.loads(done.out)
         assert (spare["feed"], spare["on"], spare["switched"], spare["enabled"]) == ("spare", on, switched, False)
     words = footy("feeds", "off", "espn", **engines).out
-    assert "off espn  espn, precedence 80, set by hand (feeds file: on)" in words
+    assert "off espn  espn, precedence 80, set manually (feeds file: on)" in words
 
 
 def test_an_undeclared_feed_cannot_be_switched(footy: Footy, engines: Engines) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
-
 from found_footy.clips.download_http import DownloadLimits, DownloadProgress, parse_public_url
-from found_footy.clips.downloader import PLC_URL, WebDownloader, XAddresses
+from found_footy.clips.downloader import PLC_URL, WebDownloader, open_downloader
 from found_footy.clips.models import RejectionReason
 from found_footy.errors import BadRequest, CandidateRejected
 from found_footy.runtime.addresses import Resolve, system_resolve
@@ -56,6 +54,13 @@ def open_source_fetcher(
     plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> SourceFetcher:
-    addresses = XAddresses(x_syndication_url.rstrip("/"), fxtwitter_url.rstrip("/"), httpx.URL(x_url))
-    downloader = WebDownloader(limits, addresses, None, resolve, plc_url)
+    downloader = open_downloader(
+        limits,
+        x_syndication_url=x_syndication_url,
+        fxtwitter_url=fxtwitter_url,
+        x_url=x_url,
+        drop_folder=None,
+        plc_url=plc_url,
+        resolve=resolve,
+    )
     return SourceFetcher(downloader, limits, longest_seconds)

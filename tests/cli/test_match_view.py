@@ -266,7 +266,7 @@ DONE = BEGUN | {"_download_complete": True}
         (DONE | {"_searches": [search(1, x=FAILED)]}, "No clip: no source answered in 1 search."),
         (
             DONE | {"_searches": [search(1), search(2, x=FAILED)]},
-            "No clip: nothing was posted that 2 searches found.",
+            "No clip: 2 searches found no posts.",
         ),
         (
             DONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.clips.video_links import MAX_LINKS, data_links, own_videos, parse_page
+from found_footy.clips.video_links import MAX_LINKS, data_links, find_own_videos, parse_page
 from tests.support.recorded import recorded
 
 URL = "https://host.example/v/clip42x"
@@ -43,7 +43,7 @@ URL = "https://host.example/v/clip42x"
     ],
 )
 def test_the_video_of_a_page(page: str, links: list[str]) -> None:
-    assert own_videos(parse_page(page), URL).links == links
+    assert find_own_videos(parse_page(page), URL).links == links
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_the_video_of_a_page(page: str, links: list[str]) -> None:
     ],
 )
 def test_of_several_videos_only_the_pages_own_is_taken(page: str, links: list[str]) -> None:
-    own = own_videos(parse_page(page), URL)
+    own = find_own_videos(parse_page(page), URL)
     assert own.links == links
     assert own.ambiguous is (not links)
 
 
 def test_a_page_that_names_itself_as_its_video_names_none() -> None:
     page = f'<link rel="canonical" href="{URL}/"><meta property="og:video" content="{URL}?autoplay=1">'
-    assert own_videos(parse_page(page), "https://other.example/short").links == []
+    assert find_own_videos(parse_page(page), "https://other.example/short").links == []
 
 
 def test_the_text_outside_of_scripts_is_kept() -> None:
@@ -104,18 +104,18 @@ def test_a_data_link_counts_where_it_is_the_only_one() -> None:
 )
 def test_a_page_that_is_made_to_be_slow_ends(piece: str) -> None:
     page = "<a " * (piece == " x=") + piece * (100_000 // len(piece))
-    assert own_videos(parse_page(page + "<video src=/late.mp4>"), URL).links in ([], ["/late.mp4"], ["x"])
+    assert find_own_videos(parse_page(page + "<video src=/late.mp4>"), URL).links in ([], ["/late.mp4"], ["x"])
 
 
 def test_the_recorded_page_of_dubz() -> None:
     page = recorded("social", "goal-host-dubz.html").read_text(encoding="utf-8")
-    assert own_videos(parse_page(page), "https://dubz.link/c/3ea24e").links == [
+    assert find_own_videos(parse_page(page), "https://dubz.link/c/3ea24e").links == [
         "https://dubzalt.com/storage/videos/3ea24e.mp4"
     ]
 
 
 def test_the_recorded_page_of_streamin() -> None:
     page = recorded("social", "goal-host-streamin.html").read_text(encoding="utf-8")
-    (link,) = own_videos(parse_page(page), "https://streamin.me/v/3727f22e").links
+    (link,) = find_own_videos(parse_page(page), "https://streamin.me/v/3727f22e").links
     assert link.startswith("https://downloader.disk.yandex.ru/disk/")
     assert "&filename=3727f22e.mp4&" in link

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from found_footy.clips.common_frames import pictures, without_common
+from found_footy.clips.common_frames import distinct_hashes, without_common_frames
 from found_footy.clips.dedup import find_duplicates
 from found_footy.media.fingerprint import Fingerprint, Hashes
 from tests.support.clips import fingerprint
@@ -32,7 +32,7 @@ def known(*hashes: int) -> Hashes:
     ],
 )
 def test_one_hash_of_each_picture_is_recorded(hashes: tuple[int, ...], recorded: list[int]) -> None:
-    assert pictures(of(*hashes)) == recorded
+    assert distinct_hashes(of(*hashes)) == recorded
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_one_hash_of_each_picture_is_recorded(hashes: tuple[int, ...], recorded:
     ],
 )
 def test_common_frames_are_ignored_up_to_four_bits(common: Hashes, left: list[int]) -> None:
-    assert without_common(of(CARD, CARD, A, B), common).places.tolist() == left
+    assert without_common_frames(of(CARD, CARD, A, B), common).places.tolist() == left
 
 
 def after_ident(clip: Fingerprint, ident: Fingerprint) -> Fingerprint:
@@ -58,4 +58,4 @@ def test_a_long_ident_merges_two_clips_until_it_is_known() -> None:
     ident = fingerprint("ident", 0, 5)
     clips = {name: after_ident(fingerprint(name, 0, 4), ident) for name in ("one", "other")}
     assert len(find_duplicates([], list(clips), clips)) == 1
-    assert find_duplicates([], list(clips), {n: without_common(c, ident.hashes) for n, c in clips.items()}) == []
+    assert find_duplicates([], list(clips), {n: without_common_frames(c, ident.hashes) for n, c in clips.items()}) == []

@@ -6,7 +6,7 @@ import pytest
 
 from found_footy.clips.download_http import Content, parse_public_url, rejection_for_status, sniff_content
 from found_footy.clips.models import RejectionReason
-from found_footy.clips.ytdlp import reason_for_message, short_text
+from found_footy.clips.ytdlp import reason_for_message, shorten_message
 from found_footy.errors import CandidateRejected, DownloadUnavailable
 from found_footy.runtime.http import redact_urls
 from tests.clips.hostile_server import VIDEO
@@ -95,7 +95,9 @@ def test_what_yt_dlp_means(message: str, reason: RejectionReason | None) -> None
 
 
 def test_messages_are_short_and_without_secrets() -> None:
-    text = short_text("\x1b[0;31mERROR:\x1b[0m Unsupported URL: https://me:pw@host/p?key=secret \u202e" + "x" * 999)
+    text = shorten_message(
+        "\x1b[0;31mERROR:\x1b[0m Unsupported URL: https://me:pw@host/p?key=secret \u202e" + "x" * 999
+    )
     assert text.startswith("Unsupported URL: https://host/p x")
     assert len(text) <= 160
     assert redact_urls("http://u:p@h/p?q#f and https://h2/?t=1") == "http://h/p and https://h2/"

@@ -99,7 +99,7 @@ def test_the_region_is_around_the_score_and_its_texts_stay_separate() -> None:
     place = locate_scoreboard(lines, Sport.CRICKET)
     assert place is not None
     assert (place.clock.text, place.board.clock, place.board.batting) == ("0-36", "4.2", "ENG")
-    (row,) = place.moved(10, 5, 2).parts
+    (row,) = place.translated(10, 5, 2).parts
     assert [part.text for part in row] == ["ENG", "0-36", "4.2 OV"]
     assert all(one.right <= other.left for one, other in itertools.pairwise(row))
 

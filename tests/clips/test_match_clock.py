@@ -200,7 +200,7 @@ def test_stoppage_is_added_to_a_clock_that_stands_still(clock: str, stoppage: in
 def test_a_clock_at_a_periods_end_shows_only_the_period(text: str, stands: bool) -> None:
     clock = parse_clock_field(text)
     assert clock is not None
-    assert clock.stands_at_period_end is stands
+    assert clock.is_stopped_at_period_end is stands
 
 
 @pytest.mark.parametrize(

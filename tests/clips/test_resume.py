@@ -123,7 +123,7 @@ async def test_a_connection_that_always_breaks_is_given_up(serve: Serve, opened:
     server = await serve(Reply(VIDEO[:HALF], headers=TAG, length=len(VIDEO)))
     with pytest.raises(DownloadUnavailable, match="broke"):
         await opened(server).fetch(f"{server.url}/v.mp4", target)
-    assert len(server.requests) == saving.RESUMES + 1
+    assert len(server.requests) == saving.MAX_RESUMES + 1
     assert names_in(target.parent) == []
 
 

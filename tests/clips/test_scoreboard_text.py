@@ -147,5 +147,5 @@ def test_without_a_clock_there_is_no_region(text: str) -> None:
 def test_a_region_is_converted_from_a_crop_to_the_whole_frame() -> None:
     place = locate_scoreboard([line("67:23", 300, 30, 60)])
     assert place is not None
-    moved = place.moved(right=10, down=5, scale=3).clock
+    moved = place.translated(right=10, down=5, scale=3).clock
     assert (moved.left, moved.top, moved.height) == (110, 15, 20)

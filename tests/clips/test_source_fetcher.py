@@ -28,7 +28,7 @@ async def fetcher() -> AsyncIterator[Opened]:
     async with AsyncExitStack() as stack:
 
         def open_one(
-            *servers: HostileServer, max_bytes: int = 1_000_000, longest_seconds: float = 3600
+            *servers: HostileServer, max_bytes: int = 1_000_000, max_duration_seconds: float = 3600
         ) -> SourceFetcher:
             limits = DownloadLimits(max_bytes, 150, 3, [each.host for each in servers])
             made = open_source_fetcher(
@@ -36,7 +36,7 @@ async def fetcher() -> AsyncIterator[Opened]:
                 x_syndication_url="https://x.invalid",
                 fxtwitter_url="https://x.invalid",
                 x_url="https://x.invalid",
-                longest_seconds=longest_seconds,
+                max_duration_seconds=max_duration_seconds,
             )
             stack.push_async_callback(made.aclose)
             return made
@@ -135,7 +135,7 @@ async def test_a_film_that_is_too_long_is_not_even_fetched(serve: Serve, fetcher
         "/a.ts": Reply(b"G" + bytes(187)),
     }
     with pytest.raises(CandidateRejected) as raised:
-        await fetcher(server, longest_seconds=7200).fetch(f"{server.url}/page", target, lambda share: None)
+        await fetcher(server, max_duration_seconds=7200).fetch(f"{server.url}/page", target, lambda share: None)
     assert raised.value.reason == RejectionReason.TOO_LONG
     assert not any(request.path == "/a.ts" for request in server.requests)
 

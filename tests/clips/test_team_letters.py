@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from found_footy.clips.team_codes import CodeMatch, is_other_match, is_swapped, match_code, may_be_misread
+from found_footy.clips.team_codes import CodeMatch, is_other_match, is_possibly_misread, is_swapped, match_code
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_an_away_team_on_the_left_is_detected() -> None:
 
 
 def test_one_misread_letter_leaves_the_teams_open() -> None:
-    assert may_be_misread(("HMA", "BEY"), ("Real Madrid", "Sevilla"))
-    assert not may_be_misread(("ARS", "CHE"), ("Real Madrid", "Sevilla"))
-    assert not may_be_misread(("HARBOUR", "VALLEY"), ("Real Madrid", "Sevilla"))
+    assert is_possibly_misread(("HMA", "BEY"), ("Real Madrid", "Sevilla"))
+    assert not is_possibly_misread(("ARS", "CHE"), ("Real Madrid", "Sevilla"))
+    assert not is_possibly_misread(("HARBOUR", "VALLEY"), ("Real Madrid", "Sevilla"))

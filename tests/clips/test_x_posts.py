@@ -9,7 +9,14 @@ import httpx
 import pytest
 
 from found_footy.clips.models import RejectionReason
-from found_footy.clips.video_links import base36, best_x_video, fxtwitter_video, syndication_token, worse_of, x_post_id
+from found_footy.clips.video_links import (
+    base36,
+    best_x_video,
+    fxtwitter_video,
+    merge_failures,
+    syndication_token,
+    x_post_id,
+)
 from found_footy.errors import CandidateRejected, DownloadUnavailable
 from tests.support.recorded import recorded
 
@@ -233,7 +240,7 @@ DOWN = DownloadUnavailable("down")
 )
 def test_what_two_failures_mean(syndication: Any, fxembed: Any, expected: RejectionReason | None) -> None:
     first, second = (each if each is DOWN else CandidateRejected(each, "said") for each in (syndication, fxembed))
-    error = worse_of(first, second)
+    error = merge_failures(first, second)
     assert (error.reason if isinstance(error, CandidateRejected) else None) == expected
     assert isinstance(error, CandidateRejected | DownloadUnavailable)
 

@@ -124,7 +124,7 @@ async def test_curl_cffi_is_hidden_unless_it_is_allowed() -> None:
         "from found_footy.clips import ytdlp_process as child\n"
         "from found_footy.runtime.sandbox_child import SandboxContext, SocketGuard\n"
         "request = {'impersonate': False, 'generic': True, 'js_runtimes': {}, 'max_bytes': 1, 'folder': '.',"
-        " 'longest_seconds': None, 'silence_seconds': 1, 'url': 'http://127.0.0.1:9/'}\n"
+        " 'max_duration_seconds': None, 'read_timeout_seconds': 1, 'url': 'http://127.0.0.1:9/'}\n"
         "child.download(SandboxContext(1, 1, None, SocketGuard(None)), request)\n"
         "from yt_dlp.dependencies import curl_cffi\n"
         "assert curl_cffi is None\n"

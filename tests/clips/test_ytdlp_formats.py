@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.clips.ytdlp_process import chosen
+from found_footy.clips.ytdlp_process import choose_formats
 
 
 def offered(text: str) -> dict[str, object]:
@@ -30,4 +30,4 @@ def offered(text: str) -> dict[str, object]:
     ],
 )
 def test_the_best_pictures_and_their_sound(formats: list[str], expected: list[str]) -> None:
-    assert [each["format_id"] for each in chosen([offered(text) for text in formats])] == expected
+    assert [each["format_id"] for each in choose_formats([offered(text) for text in formats])] == expected

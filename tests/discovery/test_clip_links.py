@@ -10,8 +10,8 @@ from found_footy.clips.hosts import (
     is_front_page,
     is_plausible_clip_link,
     is_video_link,
+    mentions_removal,
     placeholder_reason,
-    says_removed,
 )
 
 SIMULATOR = "127.0.0.1:4444"
@@ -186,4 +186,4 @@ def test_a_redirect_to_the_front_page(asked: str, answered: str, front: bool) ->
     ],
 )
 def test_pages_that_say_that_their_video_is_gone(text: str, removed: bool) -> None:
-    assert says_removed(text) is removed
+    assert mentions_removal(text) is removed

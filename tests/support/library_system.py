@@ -136,7 +136,7 @@ async def library_system(
             x_syndication_url="https://x.invalid",
             fxtwitter_url="https://x.invalid",
             x_url="https://x.invalid",
-            longest_seconds=60,
+            max_duration_seconds=60,
         )
         stack.push_async_callback(fetcher.aclose)
         # Nothing is kept, so that a test sees what happens when an object is gone.

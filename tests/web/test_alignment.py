@@ -10,7 +10,7 @@ from found_footy.clips.alignment import (
     ClipFacts,
     ClipOffset,
     align,
-    by_pairs_and_clocks,
+    align_by_pairs_and_clocks,
     match_second,
     start_by_clock,
 )
@@ -112,7 +112,7 @@ def test_the_start_of_a_clip_follows_from_its_readings(
 def test_clips_are_aligned_by_fingerprint_else_by_clock(
     pairs: list[DuplicatePair], starts: dict[str, float], expected: dict[str, ClipOffset]
 ) -> None:
-    assert by_pairs_and_clocks(["a", "b", "c"], pairs, starts) == expected
+    assert align_by_pairs_and_clocks(["a", "b", "c"], pairs, starts) == expected
 
 
 def facts(name: str, moment: str, start: float = 0.0, *readings: FrameReading) -> ClipFacts:

@@ -10,7 +10,14 @@ import pytest
 from found_footy.access.models import Role
 from found_footy.clips.activities import UploadActivities
 from found_footy.clips.models import PoolRef, SettleRequest
-from found_footy.clips.takedown import CoveredVideo, TakedownKind, TakedownOrder, TakedownScope, checked_order, covered
+from found_footy.clips.takedown import (
+    CoveredVideo,
+    TakedownKind,
+    TakedownOrder,
+    TakedownScope,
+    covered_videos,
+    normalize_order,
+)
 from found_footy.errors import BadRequest, ObjectStoreUnavailable
 from found_footy.library.store import LibraryStore
 from found_footy.web.services import WebServices
@@ -234,7 +241,7 @@ async def uploaded(world: WorldCopy, event_id: str) -> None:
 )
 def test_targets_are_given_as_people_copy_them(scope: str, given: str, target: str) -> None:
     order = TakedownOrder(TakedownKind.HIDE, TakedownScope(scope), given, " a \n b ")
-    assert (checked_order(order).target, checked_order(order).reason) == (target, "a b")
+    assert (normalize_order(order).target, normalize_order(order).reason) == (target, "a b")
 
 
 @pytest.mark.parametrize(
@@ -252,7 +259,7 @@ def test_a_takedown_without_target_or_reason_is_refused(
     scope: str, target: str, reason: str, source: str | None
 ) -> None:
     with pytest.raises(BadRequest):
-        checked_order(TakedownOrder(TakedownKind.HIDE, TakedownScope(scope), target, reason, source))
+        normalize_order(TakedownOrder(TakedownKind.HIDE, TakedownScope(scope), target, reason, source))
 
 
 @pytest.mark.parametrize(
@@ -276,5 +283,5 @@ def test_a_takedown_covers_what_the_link_shows(scope: str, chosen: str, found: s
     }
     names = {(each.event_id, each.md5): name for name, each in videos.items()}
     one = next(key for key, name in names.items() if name == chosen)
-    result = {names[each] for each in covered(list(videos.values()), [one], TakedownScope(scope))}
+    result = {names[each] for each in covered_videos(list(videos.values()), [one], TakedownScope(scope))}
     assert result == found

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 from temporalio.client import Client
 
-from found_footy.clips.common_frames import without_common
+from found_footy.clips.common_frames import without_common_frames
 from found_footy.clips.dedup import find_duplicates, plan_dedup
 from found_footy.clips.downloader import build_downloader
 from found_footy.clips.filters import (
@@ -74,13 +74,15 @@ if TYPE_CHECKING:
     from found_footy.clips.downloader import Downloader
     from found_footy.clips.store import ClipStore
 
-PREFIX = "footy-"
-_CHUNK = 1024 * 1024
+log = logging.getLogger(__name__)
+
+TEMP_PREFIX = "footy-"
+_CHUNK_BYTES = 1024 * 1024
 
 
 @contextmanager
 def clip_workdir() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+    with tempfile.TemporaryDirectory(prefix=TEMP_PREFIX) as folder:
         yield Path(folder)
 
 
@@ -92,24 +94,22 @@ async def staged_file(objects: ObjectStore, event_id: str, md5: str) -> AsyncIte
         yield path
 
 
-def message_without_path(error: MediaError) -> str:
-    """Message of a media error without the temporary path of the file."""
-    return re.sub(rf"\S*/{PREFIX}[^/\s]+/[^/\s:]+", "the file", str(error))
+def redact_temp_path(error: MediaError) -> str:
+    """Return the message of a media error without the path of the temporary file."""
+    return re.sub(rf"\S*/{TEMP_PREFIX}[^/\s]+/[^/\s:]+", "the file", str(error))
 
 
 def md5_of_file(path: Path) -> str:
     # MD5 names the content; it is not used for security.
     digest = hashlib.md5(usedforsecurity=False)
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest()
 
 
 # --- Downloads: from a post to a staged file, and the checks before verification.
 
-
-log = logging.getLogger(__name__)
 
 MAX_DOWNLOAD_ATTEMPTS = 3
 """Attempts while a host does not respond. The workflow's retry policy covers all other failures."""
@@ -137,32 +137,32 @@ class DownloadActivities:
         self._now = now
 
     @activity.defn
-    async def register_download_workflow(self, order: WorkflowRef) -> GoalCheck:
-        return GoalCheck(await self._clips.register_download(order.event_id, order.workflow_id))
+    async def register_download_workflow(self, request: WorkflowRef) -> GoalCheck:
+        return GoalCheck(await self._clips.register_download(request.event_id, request.workflow_id))
 
     @activity.defn
-    async def fetch_clip(self, order: CandidateRef) -> FetchResult:
-        goal = await self._clips.goal(order.event_id)
-        candidate = await self._clips.candidate(order.event_id, order.key)
+    async def fetch_clip(self, request: CandidateRef) -> FetchResult:
+        goal = await self._clips.goal(request.event_id)
+        candidate = await self._clips.candidate(request.event_id, request.key)
         if candidate.md5 is not None:
-            return FetchResult(candidate.md5, await self._clips.video_state(order.event_id, candidate.md5) or "")
+            return FetchResult(candidate.md5, await self._clips.video_state(request.event_id, candidate.md5) or "")
         if candidate.rejection_reason is not None:
             return FetchResult()
         try:
             if not goal.is_confirmed:
                 raise CandidateRejected(RejectionReason.WITHDRAWN, "the goal was withdrawn")
-            return await self._fetch(goal, order.key, candidate.media_url)
+            return await self._fetch(goal, request.key, candidate.media_url)
         except CandidateRejected as rejected:
-            return await self._reject(order, rejected.reason, str(rejected))
+            return await self._reject(request, rejected.reason, str(rejected))
         except MediaError as error:
-            return await self._reject(order, reason_for_media_error(error), message_without_path(error))
+            return await self._reject(request, reason_for_media_error(error), redact_temp_path(error))
         except DownloadUnavailable as error:
             if activity.info().attempt < MAX_DOWNLOAD_ATTEMPTS:
                 raise
-            return await self._reject(order, RejectionReason.UNREACHABLE, str(error))
+            return await self._reject(request, RejectionReason.UNREACHABLE, str(error))
 
     async def _fetch(self, goal: TargetGoal, key: str, media_url: str) -> FetchResult:
-        # Before the download, instead of failing half-way.
+        # Check before the download, not when the disk fills up half-way.
         require_space(temporary_folder(), self._free_space)
         with clip_workdir() as folder:
             path = folder / "clip.mp4"
@@ -174,7 +174,7 @@ class DownloadActivities:
                     raise
             md5 = await asyncio.to_thread(md5_of_file, path)
             info = None
-            # A known file is neither staged nor verified again.
+            # A file that is already stored is neither staged nor verified again.
             if await self._clips.video_state(goal.id, md5) is None:
                 info = await self._media.probe(path)
                 rejection = check_file(info.duration, info.aspect, self._filters)
@@ -188,38 +188,42 @@ class DownloadActivities:
                 )
             return FetchResult(md5, await self._clips.add_video(goal.id, key, md5, info, self._now()))
 
-    async def _reject(self, order: CandidateRef, reason: str, detail: str) -> FetchResult:
-        await self._clips.reject_candidate(order.event_id, order.key, reason, detail)
-        log.info(f"{order.key} rejected: {reason}: {detail}", extra={"action": "candidate_rejected", **vars(order)})
+    async def _reject(self, request: CandidateRef, reason: str, detail: str) -> FetchResult:
+        await self._clips.reject_candidate(request.event_id, request.key, reason, detail)
+        log.info(f"{request.key} rejected: {reason}: {detail}", extra={"action": "candidate_rejected", **vars(request)})
         return FetchResult()
 
     @activity.defn
-    async def reject_candidate(self, order: CandidateFailure) -> None:
-        log.error(order.detail, extra={"action": "fetch_failed", "event_id": order.event_id, "error": order.error})
-        reason = reason_for_error(order.error)
-        await self._clips.reject_candidate(order.event_id, order.key, reason, f"{order.error}: {order.detail}")
+    async def reject_candidate(self, request: CandidateFailure) -> None:
+        log.error(
+            request.detail, extra={"action": "fetch_failed", "event_id": request.event_id, "error": request.error}
+        )
+        reason = reason_for_error(request.error)
+        await self._clips.reject_candidate(request.event_id, request.key, reason, f"{request.error}: {request.detail}")
 
     @activity.defn
-    async def hash_clip(self, order: VideoRef) -> VideoStatus:
-        if await self._clips.video_state(order.event_id, order.md5) == "checked":
+    async def hash_clip(self, request: VideoRef) -> VideoStatus:
+        if await self._clips.video_state(request.event_id, request.md5) == "checked":
             try:
-                async with staged_file(self._objects, order.event_id, order.md5) as path:
+                async with staged_file(self._objects, request.event_id, request.md5) as path:
                     fingerprint = await self._media.fingerprint(path)
-                await self._clips.save_fingerprint(order.event_id, order.md5, fingerprint)
+                await self._clips.save_fingerprint(request.event_id, request.md5, fingerprint)
             except MediaError as error:
                 await self._clips.reject_video(
-                    order.event_id, order.md5, reason_for_media_error(error), message_without_path(error)
+                    request.event_id, request.md5, reason_for_media_error(error), redact_temp_path(error)
                 )
-        return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
+        return VideoStatus(await self._clips.video_state(request.event_id, request.md5) or "")
 
     @activity.defn
-    async def reject_video(self, order: VideoFailure) -> VideoStatus:
-        log.error(order.detail, extra={"action": "check_failed", "event_id": order.event_id, "error": order.error})
-        reason = reason_for_error(order.error)
-        state = await self._clips.video_state(order.event_id, order.md5)
+    async def reject_video(self, request: VideoFailure) -> VideoStatus:
+        log.error(
+            request.detail, extra={"action": "check_failed", "event_id": request.event_id, "error": request.error}
+        )
+        reason = reason_for_error(request.error)
+        state = await self._clips.video_state(request.event_id, request.md5)
         if reason is not RejectionReason.NOT_CHECKED or state == "staged":
-            await self._clips.reject_video(order.event_id, order.md5, reason, f"{order.error}: {order.detail}")
-            state = await self._clips.video_state(order.event_id, order.md5)
+            await self._clips.reject_video(request.event_id, request.md5, reason, f"{request.error}: {request.detail}")
+            state = await self._clips.video_state(request.event_id, request.md5)
         return VideoStatus(state or "")
 
 
@@ -256,71 +260,72 @@ class UploadActivities:
         self._start_or_signal_upload = start_or_signal_upload
 
     @activity.defn
-    async def queue_videos_for_upload(self, order: SearchAttempt) -> None:
-        await self._start_or_signal_upload(order)
+    async def queue_videos_for_upload(self, request: SearchAttempt) -> None:
+        await self._start_or_signal_upload(request)
 
     @activity.defn
-    async def deduplicate_pool(self, order: PoolRef) -> DedupPlan:
+    async def deduplicate_pool(self, request: PoolRef) -> DedupPlan:
         common = await self._clips.common_frames()
-        await self._reject_taken_down(order, common)
-        pool = await self._clips.pool(order.event_id, order.pool)
+        await self._reject_taken_down(request, common)
+        pool = await self._clips.pool(request.event_id, request.pool)
         new = [video.id for video in pool.new]
-        fingerprints = {name: without_common(each, common) for name, each in pool.fingerprints.items()}
+        fingerprints = {md5: without_common_frames(each, common) for md5, each in pool.fingerprints.items()}
         pairs = await asyncio.to_thread(find_duplicates, [video.id for video in pool.kept], new, fingerprints)
         plan = plan_dedup([*pool.kept, *pool.new], pairs, pool.copies)
         return replace(plan, publish=tuple(name for name in plan.stays if name in new))
 
-    async def _reject_taken_down(self, order: PoolRef, common: Hashes) -> None:
-        """Reject new files of a takedown, and those that show what it withdrew."""
-        await self._clips.reject_blocked(order.event_id)
-        gone = await self._clips.taken_down(order.event_id)
-        if not gone:
+    async def _reject_taken_down(self, request: PoolRef, common: Hashes) -> None:
+        """Reject new files that a takedown covers, and those that show the same moment as a clip taken down."""
+        await self._clips.reject_blocked(request.event_id)
+        taken_down = await self._clips.taken_down(request.event_id)
+        if not taken_down:
             return
-        pool = await self._clips.pool(order.event_id, order.pool)
+        pool = await self._clips.pool(request.event_id, request.pool)
         new = [video.id for video in pool.new]
-        shown = {name: pool.fingerprints[name] for name in new} | {name: each for name, (each, _) in gone.items()}
-        cleaned = {name: without_common(each, common) for name, each in shown.items()}
-        for pair in await asyncio.to_thread(find_duplicates, list(gone), new, cleaned):
-            if pair.b in gone:
-                reason = gone[pair.b][1]
-                await self._clips.reject_video(order.event_id, pair.a, RejectionReason.TAKEN_DOWN, reason)
+        fingerprints = {md5: pool.fingerprints[md5] for md5 in new}
+        fingerprints |= {md5: fingerprint for md5, (fingerprint, _) in taken_down.items()}
+        cleaned = {md5: without_common_frames(each, common) for md5, each in fingerprints.items()}
+        for pair in await asyncio.to_thread(find_duplicates, list(taken_down), new, cleaned):
+            if pair.b in taken_down:
+                reason = taken_down[pair.b][1]
+                await self._clips.reject_video(request.event_id, pair.a, RejectionReason.TAKEN_DOWN, reason)
 
     @activity.defn
-    async def publish_clip(self, order: VideoRef) -> None:
-        goal = await self._clips.goal(order.event_id)
+    async def publish_clip(self, request: VideoRef) -> None:
+        goal = await self._clips.goal(request.event_id)
         if not goal.is_confirmed:
             return
-        target = clip_key(goal.fixture_id, goal.id, order.md5)
+        target = clip_key(goal.fixture_id, goal.id, request.md5)
         try:
-            await self._objects.copy(staging_key(goal.id, order.md5), target)
+            await self._objects.copy(staging_key(goal.id, request.md5), target)
         except ObjectMissing:
             # If an earlier attempt got as far as cleaning up, the clip is already at its target.
             if await self._objects.head(target) is None:
                 raise
 
     @activity.defn
-    async def settle_event(self, order: SettleRequest) -> None:
-        settled = await self._clips.settle(order.event_id, order.plans, order.at)
+    async def settle_event(self, request: SettleRequest) -> None:
+        settled = await self._clips.settle(request.event_id, request.plans, request.at)
         log.info(
-            f"{sum(len(plan.publish) for plan in order.plans)} new clips",
-            extra={"action": "settled", "event_id": order.event_id, "settled": settled},
+            f"{sum(len(plan.publish) for plan in request.plans)} new clips",
+            extra={"action": "settled", "event_id": request.event_id, "settled": settled},
         )
 
     @activity.defn
-    async def clean_up_upload(self, order: WorkflowRef) -> None:
-        goal = await self._clips.goal(order.event_id)
-        states = await self._clips.video_states(order.event_id)
-        keep = await self._clips.reverifiable_videos(order.event_id)
-        done = [
+    async def clean_up_upload(self, request: WorkflowRef) -> None:
+        goal = await self._clips.goal(request.event_id)
+        states = await self._clips.video_states(request.event_id)
+        reverifiable = await self._clips.reverifiable_videos(request.event_id)
+        staged = [
             staging_key(goal.id, md5)
             for md5, state in states.items()
-            if state in ("kept", "replaced", "refused") and md5 not in keep
+            if state in ("kept", "replaced", "refused") and md5 not in reverifiable
         ]
         # A clip may have been taken down between its copy and its publication.
-        gone = [
+        published = [
             clip_key(goal.fixture_id, goal.id, md5) for md5, state in states.items() if state in ("replaced", "refused")
         ]
-        await self._objects.delete([*done, *gone])
+        await self._objects.delete([*staged, *published])
 
 
 # --- Verification: whether a clip shows this goal, or this wicket.
@@ -352,55 +357,55 @@ class VerificationActivities:
         self._unexpected = unexpected or UnexpectedAnswerRecorder()
 
     @activity.defn
-    async def verify_clip(self, order: VideoRef) -> VideoStatus:
-        state = await self._clips.video_state(order.event_id, order.md5)
+    async def verify_clip(self, request: VideoRef) -> VideoStatus:
+        state = await self._clips.video_state(request.event_id, request.md5)
         if state != "staged":
             return VideoStatus(state or "")
-        goal = await self._clips.goal(order.event_id)
+        goal = await self._clips.goal(request.event_id)
         if not goal.is_confirmed:
             await self._clips.reject_video(
-                order.event_id, order.md5, RejectionReason.WITHDRAWN, "the goal was withdrawn"
+                request.event_id, request.md5, RejectionReason.WITHDRAWN, "the goal was withdrawn"
             )
             return VideoStatus("refused")
         try:
-            async with staged_file(self._objects, order.event_id, order.md5) as path, self._permit():
+            async with staged_file(self._objects, request.event_id, request.md5) as path, self._permit():
                 readings = await self._readings(path, goal.sport)
         except MediaError as error:
             await self._clips.reject_video(
-                order.event_id, order.md5, reason_for_media_error(error), message_without_path(error)
+                request.event_id, request.md5, reason_for_media_error(error), redact_temp_path(error)
             )
             return VideoStatus("refused")
-        posted_at = await self._clips.first_posted_at(order.event_id, order.md5)
+        posted_at = await self._clips.first_posted_at(request.event_id, request.md5)
         expectation = replace(goal.expectation, posted_after_minutes=_minutes_between(goal.kickoff, posted_at))
         verification = verify_readings(readings, expectation, self._tolerance)
         log.info(
-            f"{order.md5}: {verification.status}, {verification.reason or verification.minute}",
+            f"{request.md5}: {verification.status}, {verification.reason or verification.minute}",
             extra={
                 "action": "clip_verified",
-                "event_id": order.event_id,
-                "md5": order.md5,
+                "event_id": request.event_id,
+                "md5": request.md5,
                 "status": verification.status,
             },
         )
         if verification.status is VerificationStatus.REJECTED:
             await self._clips.reject_video(
-                order.event_id, order.md5, *_rejection(verification, goal.sport), verification
+                request.event_id, request.md5, *_rejection(verification, goal.sport), verification
             )
         else:
-            await self._clips.save_verification(order.event_id, order.md5, verification)
-        return VideoStatus(await self._clips.video_state(order.event_id, order.md5) or "")
+            await self._clips.save_verification(request.event_id, request.md5, verification)
+        return VideoStatus(await self._clips.video_state(request.event_id, request.md5) or "")
 
     @activity.defn
-    async def list_outdated_rejections(self, order: OutdatedQuery) -> OutdatedRejections:
-        return OutdatedRejections(await self._clips.outdated_rejections(order.completed_since))
+    async def list_outdated_rejections(self, request: OutdatedQuery) -> OutdatedRejections:
+        return OutdatedRejections(await self._clips.outdated_rejections(request.completed_since))
 
     @activity.defn
-    async def reverify_rejected_clips(self, order: ReverifyInput) -> ReverifyResult:
-        """Judge rejected clips again by their stored readings, after the feed has corrected the goal.
+    async def reverify_rejected_clips(self, request: ReverifyInput) -> ReverifyResult:
+        """Verify rejected clips again from their stored readings, after the feed has corrected the goal.
 
-        Accepted clips continue with the hash. A clip whose file is gone stays rejected.
+        Clips that are now accepted are hashed next. A clip whose file has been deleted stays rejected.
         """
-        goal = await self._clips.goal(order.event_id)
+        goal = await self._clips.goal(request.event_id)
         if not goal.is_confirmed:
             return ReverifyResult([])
         for md5, proof in (await self._clips.reverifiable_videos(goal.id)).items():
@@ -419,7 +424,7 @@ class VerificationActivities:
                 f"{md5}: {verification.status}, {verification.reason or verification.minute}",
                 extra={"action": "clip_reverified", "event_id": goal.id, "md5": md5, "status": verification.status},
             )
-        # Not only those accepted now: an earlier attempt may have failed after accepting some.
+        # Includes clips accepted by an earlier attempt that failed afterwards.
         states = await self._clips.video_states(goal.id)
         return ReverifyResult(sorted(md5 for md5, state in states.items() if state == "checked"))
 
@@ -465,18 +470,16 @@ async def _load_models(vision: Vision) -> None:
 
 
 VISION_LEASE_SECONDS = 10.0
-
-
 VISION_PERMIT_SECONDS = 30.0
 """How long an attempt of a vision check waits for its permit before Temporal retries it."""
 
 
 async def vision_permit(settings: Settings, cache: RedisCache) -> Callable[[], AbstractAsyncContextManager[None]]:
-    """At most `FOOTY_VISION_CALLS` vision checks at once, over all workers."""
+    """Limit concurrent vision checks to `FOOTY_VISION_CALLS` across all workers."""
     semaphore = LeaseSemaphore(cache, lease_seconds=VISION_LEASE_SECONDS)
     try:
         await semaphore.prepare("vision")
-    except CacheUnavailable as error:  # vision checks wait until it is back
+    except CacheUnavailable as error:  # vision checks wait until the cache is back
         log.warning("%s", error, extra={"action": "vision_permit_failed"})
     return partial(semaphore.permit, "vision", settings.vision_calls, wait_seconds=VISION_PERMIT_SECONDS, strict=True)
 
@@ -491,7 +494,7 @@ async def open_activities(
     unexpected: UnexpectedAnswerRecorder,
     downloader: Downloader | None = None,
 ) -> AsyncIterator[tuple[DownloadActivities, VerificationActivities, UploadActivities]]:
-    """`downloader` replaces that of the settings."""
+    """Yield the activities. `downloader` overrides the one built from the settings."""
     from found_footy.clips.workflow import upload_starter  # which imports this module
 
     free_space = settings.free_space_mb * MEGABYTE

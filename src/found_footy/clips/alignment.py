@@ -49,48 +49,48 @@ def align(clips: Sequence[ClipFacts]) -> dict[str, ClipOffset]:
     fingerprints = {clip.id: clip.fingerprint for clip in clips if clip.fingerprint is not None}
     pairs = find_duplicates([], list(fingerprints), fingerprints)
     starts = {clip.id: start for clip in clips if (start := start_by_clock(clip.readings)) is not None}
-    return by_pairs_and_clocks([clip.id for clip in clips], pairs, starts)
+    return align_by_pairs_and_clocks([clip.id for clip in clips], pairs, starts)
 
 
-def by_pairs_and_clocks(
+def align_by_pairs_and_clocks(
     ids: Sequence[str], pairs: Iterable[DuplicatePair], starts: Mapping[str, float]
 ) -> dict[str, ClipOffset]:
     """Align clips by fingerprint, then by clock. `starts` holds the match second at which a clip begins, if known."""
     if not ids:
         return {}
-    steps: dict[str, list[tuple[str, float]]] = {}
+    neighbours: dict[str, list[tuple[str, float]]] = {}
     for pair in pairs:
-        steps.setdefault(pair.a, []).append((pair.b, pair.offset))
-        steps.setdefault(pair.b, []).append((pair.a, -pair.offset))
+        neighbours.setdefault(pair.a, []).append((pair.b, pair.offset))
+        neighbours.setdefault(pair.b, []).append((pair.a, -pair.offset))
     aligned = {ids[0]: ClipOffset(0.0, AlignedBy.REFERENCE)}
-    _spread(ids[0], AlignedBy.PICTURES, aligned, steps)
-    for name in ids:
-        beside = next((other for other in ids if other in aligned and other in starts), None)
-        if name not in aligned and name in starts and beside is not None:
-            aligned[name] = ClipOffset(_offset(aligned, beside) + starts[name] - starts[beside], AlignedBy.CLOCK)
-            _spread(name, AlignedBy.CLOCK, aligned, steps)
-    return {name: aligned.get(name, ClipOffset(None, AlignedBy.NOTHING)) for name in ids}
+    _propagate(ids[0], AlignedBy.PICTURES, aligned, neighbours)
+    for clip_id in ids:
+        anchor = next((other for other in ids if other in aligned and other in starts), None)
+        if clip_id not in aligned and clip_id in starts and anchor is not None:
+            aligned[clip_id] = ClipOffset(_offset(aligned, anchor) + starts[clip_id] - starts[anchor], AlignedBy.CLOCK)
+            _propagate(clip_id, AlignedBy.CLOCK, aligned, neighbours)
+    return {clip_id: aligned.get(clip_id, ClipOffset(None, AlignedBy.NOTHING)) for clip_id in ids}
 
 
 def start_by_clock(readings: Sequence[FrameReading]) -> float | None:
-    """Match second at the clip's start on which most readings agree. A replay's clock may disagree."""
+    """Match second at the clip's start, if most readings agree on it. A replay's clock may disagree."""
     starts = [second - each.at for each in drop_stopped_clocks(readings) if (second := match_second(each)) is not None]
-    agreeing = [[other for other in starts if abs(other - start) <= MAX_CLOCK_JITTER_SECONDS] for start in starts]
-    best = max(agreeing, key=len, default=[])
-    return median(best) if len(best) * 2 > len(starts) else None
+    groups = [[other for other in starts if abs(other - start) <= MAX_CLOCK_JITTER_SECONDS] for start in starts]
+    largest = max(groups, key=len, default=[])
+    return median(largest) if len(largest) * 2 > len(starts) else None
 
 
-def _spread(
-    name: str, by: AlignedBy, aligned: dict[str, ClipOffset], steps: Mapping[str, Sequence[tuple[str, float]]]
+def _propagate(
+    start: str, by: AlignedBy, aligned: dict[str, ClipOffset], neighbours: Mapping[str, Sequence[tuple[str, float]]]
 ) -> None:
     """Traverse breadth-first: the fewest steps accumulate the least error."""
-    waiting = deque([name])
-    while waiting:
-        here = waiting.popleft()
-        for other, step in steps.get(here, ()):
-            if other not in aligned:
-                aligned[other] = ClipOffset(round(_offset(aligned, here) - step, 3), by)
-                waiting.append(other)
+    queue = deque([start])
+    while queue:
+        current = queue.popleft()
+        for neighbour, step in neighbours.get(current, ()):
+            if neighbour not in aligned:
+                aligned[neighbour] = ClipOffset(round(_offset(aligned, current) - step, 3), by)
+                queue.append(neighbour)
 
 
 def _offset(aligned: Mapping[str, ClipOffset], name: str) -> float:
@@ -112,20 +112,20 @@ class ClipAlignment:
 
     def __init__(self, load_fingerprints: Callable[[str], Awaitable[Mapping[str, Fingerprint]]]) -> None:
         self._load_fingerprints = load_fingerprints
-        self._known: OrderedDict[tuple[str, ...], Mapping[str, ClipOffset]] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, ...], Mapping[str, ClipOffset]] = OrderedDict()
 
     async def aligned(self, event_id: str, clips: Sequence[ClipFacts]) -> Mapping[str, ClipOffset]:
-        """Offsets of clips that are given in rank order, without fingerprints."""
+        """Return the offsets of clips, which are passed in rank order and without fingerprints."""
         clips = clips[:MAX_CLIPS]
         if len(clips) < 2:
             return {clip.id: ClipOffset(0.0, AlignedBy.REFERENCE) for clip in clips}
-        name = (event_id, *(clip.id for clip in clips))
-        found = self._known.get(name)
-        if found is None:
+        key = (event_id, *(clip.id for clip in clips))
+        offsets = self._cache.get(key)
+        if offsets is None:
             fingerprints = await self._load_fingerprints(event_id)
             facts = [replace(clip, fingerprint=fingerprints.get(clip.id)) for clip in clips]
-            found = self._known[name] = await asyncio.to_thread(align, facts)
-            if len(self._known) > MAX_CACHED_GOALS:
-                self._known.popitem(last=False)
-        self._known.move_to_end(name)
-        return found
+            offsets = self._cache[key] = await asyncio.to_thread(align, facts)
+            if len(self._cache) > MAX_CACHED_GOALS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        return offsets

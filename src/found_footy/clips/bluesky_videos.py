@@ -26,7 +26,7 @@ def is_did(text: str) -> bool:
 
 
 def document_url(did: str, plc_url: str) -> str:
-    """URL at which a DID's document is published."""
+    """Return the URL of a DID document."""
     if did.startswith("did:web:"):
         return f"https://{did.removeprefix('did:web:')}/.well-known/did.json"
     return f"{plc_url.rstrip('/')}/{did}"
@@ -54,8 +54,9 @@ def _is_base_url(text: str) -> bool:
         parts = urlsplit(text)
     except ValueError:
         return False
-    plain = not parts.query and not parts.fragment and "@" not in parts.netloc and text.isascii() and text.isprintable()
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and plain
+    if parts.query or parts.fragment or "@" in parts.netloc or not text.isascii() or not text.isprintable():
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 # --- DID lookup. Documents are untrusted input.
@@ -83,22 +84,22 @@ class DidDocuments:
         return f"{pds}{GET_BLOB}?{urlencode({'did': link.did, 'cid': link.clip_id})}"
 
     async def _pds(self, link: ClipLink, progress: DownloadProgress) -> str:
-        since, known = self._cache.get(link.did, (0.0, ""))
-        if known and time.monotonic() - since < CACHE_SECONDS:
-            return known
-        web_did = link.did.startswith("did:web:")
-        url = parse_public_url((link.reach if web_did else str)(document_url(link.did, self._plc_url)))
-        async with self._web.get(url, progress) as answer:
-            body = await answer.read(MAX_BYTES)
+        cached_at, cached = self._cache.get(link.did, (0.0, ""))
+        if cached and time.monotonic() - cached_at < CACHE_SECONDS:
+            return cached
+        address = document_url(link.did, self._plc_url)
+        if link.did.startswith("did:web:"):
+            address = link.gateway_url(address)
+        url = parse_public_url(address)
+        async with self._web.get(url, progress) as response:
+            body = await response.read(MAX_BYTES)
         try:
             document = json.loads(body)
         except (ValueError, RecursionError):
             raise DownloadUnavailable(f"{redact_url(url)} did not return JSON") from None
         endpoint = pds_endpoint(document, link.did)
         if endpoint is None:
-            raise CandidateRejected(
-                RejectionReason.GONE, f"{redact_url(url)} does not name a server with the author's files"
-            )
+            raise CandidateRejected(RejectionReason.GONE, f"{redact_url(url)} does not name the author's PDS")
         self._cache[link.did] = (time.monotonic(), endpoint)
         while len(self._cache) > MAX_CACHED:
             self._cache.popitem(last=False)

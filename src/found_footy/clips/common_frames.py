@@ -11,28 +11,29 @@ import numpy as np
 from found_footy.media.fingerprint import Fingerprint, Hashes
 
 COMMON_FIXTURES = 3
-"""Number of fixtures from which a picture is common."""
+"""A picture that occurs in this many fixtures is common."""
 MAX_SIGHTINGS = 100_000
-"""Recorded (picture, fixture) pairs; the oldest give way. About 2,000 clips."""
+"""Maximum number of recorded (picture, fixture) pairs, about 2,000 clips. The oldest are deleted first."""
 SAME_PICTURE_BITS = 4
 """Maximum number of differing bits, of 64, between a frame and a common picture."""
 
 
-def pictures(fingerprint: Fingerprint) -> list[int]:
-    """Return the hashes to record: one for each stretch without much change, the first that repeats in it."""
-    found: list[int] = []
-    anchor, repeated = None, False
-    for before, each in zip([None, *fingerprint.hashes.tolist()], fingerprint.hashes.tolist(), strict=False):
-        if anchor is None or (anchor ^ each).bit_count() > SAME_PICTURE_BITS:
-            anchor, repeated = each, False
-            found.append(each)
-        elif each == before and not repeated:
-            found[-1], repeated = each, True
-    return list(dict.fromkeys(found))
+def distinct_hashes(fingerprint: Fingerprint) -> list[int]:
+    """Return one hash for each run of similar frames: the first that repeats within the run, else the first."""
+    distinct: list[int] = []
+    anchor, previous, repeated = None, None, False
+    for current in fingerprint.hashes.tolist():
+        if anchor is None or (anchor ^ current).bit_count() > SAME_PICTURE_BITS:
+            anchor, repeated = current, False
+            distinct.append(current)
+        elif current == previous and not repeated:
+            distinct[-1], repeated = current, True
+        previous = current
+    return list(dict.fromkeys(distinct))
 
 
-def without_common(fingerprint: Fingerprint, common: Hashes) -> Fingerprint:
-    """Return the fingerprint without its common frames, as if these were flat."""
+def without_common_frames(fingerprint: Fingerprint, common: Hashes) -> Fingerprint:
+    """Return the fingerprint without its common frames, as if they were blank."""
     if not (common.size and len(fingerprint)):
         return fingerprint
     nearest = np.bitwise_count(fingerprint.hashes[:, None] ^ common).min(axis=1)

@@ -20,7 +20,7 @@ _OVERS = re.compile(r"([0-9]{1,3})(?:\.([0-6]))?")
 
 
 def balls_bowled(over: int, ball: int) -> int:
-    """Balls bowled; 11.6 and 12.0 are the same moment."""
+    """Convert overs to balls: 11.6 and 12.0 are the same moment."""
     return over * BALLS_PER_OVER + ball
 
 
@@ -50,11 +50,11 @@ _OTHER_NUMBERS = (
     re.compile(r"\d+(?:[.,]\d+)?\s?(?:KPH|KM/?H|MPH)", re.IGNORECASE),
 )
 """Removed before parsing: a run rate of 7.3 is not an over count."""
-_PLACE = re.compile(
+_TOKEN = re.compile(
     r"(?P<overs>(?<![\d.,:/-])\d{1,3}[.,][0-6](?![\d.,:]))(?:\s?/\s?\d{2,3}(?!\d))?"  # 12.3, also as 12.3/20
     r"|(?P<before>\bOV(?:ERS|S)?\b[.:]?)\s?(?P<whole>\d{1,3})(?![\d.,])(?:\s?/\s?\d{2,3}(?!\d))?"  # OVERS 12
     r"|(?<![\d.,])(?P<count>\d{1,3})(?:\s?/\s?\d{2,3})?\s?OV(?:ERS|S)?\b"  # 12 OV
-    r"|(?<![\d.,:/-])(?P<one>\d{1,4})\s?[-–/]\s?(?P<other>\d{1,4})(?![\d.,:/-])"  # 95-3
+    r"|(?<![\d.,:/-])(?P<left>\d{1,4})\s?[-–/]\s?(?P<right>\d{1,4})(?![\d.,:/-])"  # 95-3
     r"|(?P<word>[^\W\d_]+(?:[.'&][^\W\d_]+)*)"
     r"|(?P<rest>\S)",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ class _ScoreCandidate:
     sources: frozenset[int]
 
     @property
-    def weight(self) -> tuple[bool, bool, int]:
+    def sort_key(self) -> tuple[bool, bool, int]:
         """Sort key: an innings has at least as many runs as any bowler's figures; of two innings, the overs belong to
         the current one.
         """
@@ -98,19 +98,22 @@ def parse_cricket_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
     for texts in rows:
         line: list[_CricketBoardItem] = []
         for text in texts:
-            line += _items(text, source)
+            line += _parse_items(text, source)
             source += 1
         lines.append(line)
     found = [
-        _candidate(line, place, item.pair) for line in lines for place, item in enumerate(line) if item.pair is not None
+        _score_candidate(line, index, item.pair)
+        for line in lines
+        for index, item in enumerate(line)
+        if item.pair is not None
     ]
-    best = max(found, key=lambda each: each.weight, default=None)
-    overs = _overs(lines)
+    best = max(found, key=lambda each: each.sort_key, default=None)
+    overs = _find_overs(lines)
     used = (best.sources if best else frozenset()) | ({overs.source} if overs else frozenset())
     name = best.name if best and not best.versus else None
     return ScoreboardText(
         clock=overs.overs if overs else None,
-        teams=_teams(lines, name),
+        teams=_find_teams(lines, name),
         score=Score(*best.pair) if best else None,
         batting=name or None,
         used=used,
@@ -118,22 +121,22 @@ def parse_cricket_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
 
 
 def possible_wickets(score: Score) -> frozenset[int]:
-    """Possible wicket counts of a pair: either number that is in range."""
+    """Wicket counts that a pair of numbers allows: broadcasts write both 95-3 and 3-95."""
     return frozenset(number for number in (score.home, score.away) if number <= MAX_WICKETS)
 
 
-def _items(text: str, source: int) -> list[_CricketBoardItem]:
+def _parse_items(text: str, source: int) -> list[_CricketBoardItem]:
     for unwanted in _OTHER_NUMBERS:
         text = unwanted.sub(" / ", text)
     items = []
-    for match in _PLACE.finditer(text):
+    for match in _TOKEN.finditer(text):
         part = match.groupdict()
         if part["overs"] or part["whole"] or part["count"]:
             overs = (part["overs"] or part["whole"] or part["count"]).replace(",", ".")
-            known = parse_overs(overs) is not None
-            items.append(_CricketBoardItem(source, overs=overs if known else "", certain=bool(part["overs"])))
-        elif part["one"]:
-            pair = int(part["one"]), int(part["other"])
+            is_valid = parse_overs(overs) is not None
+            items.append(_CricketBoardItem(source, overs=overs if is_valid else "", certain=bool(part["overs"])))
+        elif part["left"]:
+            pair = int(part["left"]), int(part["right"])
             items.append(
                 _CricketBoardItem(source, pair=pair if min(pair) <= MAX_WICKETS and max(pair) <= MAX_RUNS else None)
             )
@@ -144,24 +147,24 @@ def _items(text: str, source: int) -> list[_CricketBoardItem]:
     return items
 
 
-def _candidate(line: Sequence[_CricketBoardItem], place: int, pair: tuple[int, int]) -> _ScoreCandidate:
-    following = line[place + 1] if place + 1 < len(line) else None
-    before = _name(list(reversed(line[:place])))
-    words = before or _name(line[place + 1 :])
-    if before:
+def _score_candidate(line: Sequence[_CricketBoardItem], index: int, pair: tuple[int, int]) -> _ScoreCandidate:
+    following = line[index + 1] if index + 1 < len(line) else None
+    preceding = _leading_name(list(reversed(line[:index])))
+    words = preceding or _leading_name(line[index + 1 :])
+    if preceding:
         words.reverse()
-    start = place - len(before)
-    versus = bool(before) and start > 0 and line[start - 1].word.upper() in _VERSUS
+    start = index - len(preceding)
+    versus = bool(preceding) and start > 0 and line[start - 1].word.upper() in _VERSUS
     return _ScoreCandidate(
         pair=pair,
         name=" ".join(item.word for item in words),
         versus=versus,
         overs_follow=following is not None and bool(following.overs),
-        sources=frozenset([line[place].source, *(item.source for item in words)]),
+        sources=frozenset([line[index].source, *(item.source for item in words)]),
     )
 
 
-def _name(items: Sequence[_CricketBoardItem]) -> list[_CricketBoardItem]:
+def _leading_name(items: Sequence[_CricketBoardItem]) -> list[_CricketBoardItem]:
     """Leading words of the items: a code, or a name of up to three words from one text."""
     words: list[_CricketBoardItem] = []
     for item in items:
@@ -174,21 +177,21 @@ def _name(items: Sequence[_CricketBoardItem]) -> list[_CricketBoardItem]:
     return words if len("".join(item.word for item in words)) > 1 else []
 
 
-def _overs(lines: Sequence[Sequence[_CricketBoardItem]]) -> _CricketBoardItem | None:
+def _find_overs(lines: Sequence[Sequence[_CricketBoardItem]]) -> _CricketBoardItem | None:
     """Highest over count found: a bowler has bowled fewer overs than the innings."""
-    all_ = [item for line in lines for item in line if item.overs]
-    sure = [item for item in all_ if item.certain] or all_
-    return max(sure, key=lambda item: parse_overs(item.overs) or 0, default=None)
+    candidates = [item for line in lines for item in line if item.overs]
+    certain = [item for item in candidates if item.certain]
+    return max(certain or candidates, key=lambda item: parse_overs(item.overs) or 0, default=None)
 
 
-def _teams(lines: Sequence[Sequence[_CricketBoardItem]], batting: str | None) -> tuple[str, str] | None:
+def _find_teams(lines: Sequence[Sequence[_CricketBoardItem]], batting: str | None) -> tuple[str, str] | None:
     """Both sides, if a `v` stands between them or before the bowling side."""
     for line in lines:
-        for place, item in enumerate(line):
+        for index, item in enumerate(line):
             if item.word.upper() not in _VERSUS:
                 continue
-            left = [each.word for each in reversed(_name(list(reversed(line[:place]))))]
-            right = [each.word for each in _name(line[place + 1 :])]
+            left = [each.word for each in reversed(_leading_name(list(reversed(line[:index]))))]
+            right = [each.word for each in _leading_name(line[index + 1 :])]
             first = " ".join(left) or batting
             if first and right:
                 return first, " ".join(right)

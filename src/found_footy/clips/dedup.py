@@ -1,7 +1,7 @@
-"""Deduplication: chooses which copy of a moment to keep. Pure: durations, sizes and matches in, clusters out.
+"""Deduplication: chooses which copy of a moment to keep. Pure functions.
 
 Verified and unverified videos are separate pools, so that a verified video never gives way to an unverified one. Each
-video carries its pool; a match across pools is a caller error.
+video carries its pool; a match across pools is a programming error.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def best_copy(videos: Iterable[DedupCandidate]) -> DedupCandidate:
     "about as long" is not transitive: 10, 11 and 12.5 s.
     """
     candidates = tuple(videos)
-    longest = max(video.duration for video in candidates)
-    whole = [video for video in candidates if is_same_length(video.duration, longest)]
-    return min(whole, key=lambda video: (-video.file_size, -video.duration, video.id))
+    max_duration = max(video.duration for video in candidates)
+    similar = [video for video in candidates if is_same_length(video.duration, max_duration)]
+    return min(similar, key=lambda video: (-video.file_size, -video.duration, video.id))
 
 
 def is_same_length(a: float, b: float) -> bool:
@@ -62,8 +62,8 @@ def cluster_videos(videos: Iterable[DedupCandidate], matches: Iterable[tuple[str
 
     The result does not depend on the order of videos or matches.
     """
-    known = {video.id: video for video in videos}
-    parent = {name: name for name in known}
+    by_id = {video.id: video for video in videos}
+    parent = {name: name for name in by_id}
 
     def root(name: str) -> str:
         while parent[name] != name:
@@ -72,20 +72,22 @@ def cluster_videos(videos: Iterable[DedupCandidate], matches: Iterable[tuple[str
         return name
 
     for a, b in matches:
-        if known[a].pool != known[b].pool:
-            raise ValueError(f"{a} is in the pool {known[a].pool}, {b} in {known[b].pool}: they cannot be compared")
+        if by_id[a].pool != by_id[b].pool:
+            raise ValueError(
+                f"{a} is in pool {by_id[a].pool} and {b} in pool {by_id[b].pool}: cannot match across pools"
+            )
         low, high = sorted((root(a), root(b)))
         parent[high] = low
 
     groups: dict[str, list[DedupCandidate]] = {}
-    for name in sorted(known):
-        groups.setdefault(root(name), []).append(known[name])
+    for name in sorted(by_id):
+        groups.setdefault(root(name), []).append(by_id[name])
     return [_cluster(groups[name]) for name in sorted(groups)]
 
 
 def _cluster(members: Sequence[DedupCandidate]) -> Cluster:
-    kept = best_copy(members)
-    return Cluster(kept, tuple(video for video in members if video.id != kept.id))
+    best = best_copy(members)
+    return Cluster(best, tuple(video for video in members if video.id != best.id))
 
 
 # --- Deduplication plan: which videos stay, which become copies, and the time offsets between them.
@@ -105,23 +107,23 @@ class DuplicatePair:
 def plan_dedup(
     videos: Iterable[DedupCandidate], pairs: Sequence[DuplicatePair], earlier: Iterable[Duplicate] = ()
 ) -> DedupPlan:
-    """Plan one pool. `videos` are the kept and the new ones; `earlier` are copies of the kept ones."""
-    found = cluster_videos(videos, [(pair.a, pair.b) for pair in pairs])
+    """Plan one pool. `videos` are the kept and the new ones; `earlier` are existing copies of the kept ones."""
+    clusters = cluster_videos(videos, [(pair.a, pair.b) for pair in pairs])
     edges = _edges(pairs)
-    now: dict[str, Duplicate] = {}
-    for cluster in found:
-        now |= _copies(cluster, edges)
+    copies: dict[str, Duplicate] = {}
+    for cluster in clusters:
+        copies |= _copies(cluster, edges)
     for copy in earlier:
-        if (winner := now.get(copy.of)) is not None:
-            now[copy.md5] = Duplicate(copy.md5, winner.of, copy.offset + winner.offset, copy.mirrored ^ winner.mirrored)
+        if (winner := copies.get(copy.of)) is not None:
+            copies[copy.md5] = Duplicate(copy.md5, winner.of, copy.offset + winner.offset, copy.mirrored ^ winner.mirrored)
     return DedupPlan(
-        stays=tuple(sorted(cluster.best.id for cluster in found)),
-        copies=tuple(now[name] for name in sorted(now)),
+        stays=tuple(sorted(cluster.best.id for cluster in clusters)),
+        copies=tuple(copies[name] for name in sorted(copies)),
     )
 
 
 Edges = Mapping[str, Sequence[tuple[str, float, bool]]]
-"""Maps a video to each match, with the seconds to add to its times and whether one is mirrored."""
+"""Matches of each video: the other id, the seconds to add to a time, and whether one of the two is mirrored."""
 
 
 def _edges(pairs: Iterable[DuplicatePair]) -> Edges:
@@ -135,18 +137,18 @@ def _edges(pairs: Iterable[DuplicatePair]) -> Edges:
 def _copies(cluster: Cluster, edges: Edges) -> dict[str, Duplicate]:
     """Traverse breadth-first from the best video: the fewest steps accumulate the least error."""
     best = cluster.best.id
-    known = {best: (0.0, False)}
-    waiting = deque([best])
-    while waiting:
-        name = waiting.popleft()
-        offset, turned = known[name]
-        for other, step, flipped in edges.get(name, ()):
-            if other not in known:
-                known[other] = (offset - step, turned ^ flipped)
-                waiting.append(other)
+    placed = {best: (0.0, False)}
+    queue = deque([best])
+    while queue:
+        name = queue.popleft()
+        offset, is_mirrored = placed[name]
+        for other, step, step_mirrored in edges.get(name, ()):
+            if other not in placed:
+                placed[other] = (offset - step, is_mirrored ^ step_mirrored)
+                queue.append(other)
     return {
-        name: Duplicate(name, best, round(offset, 3), turned)
-        for name, (offset, turned) in known.items()
+        name: Duplicate(name, best, round(offset, 3), is_mirrored)
+        for name, (offset, is_mirrored) in placed.items()
         if name != best
     }
 
@@ -159,15 +161,15 @@ def find_duplicates(
 ) -> list[DuplicatePair]:
     """Compare each new video with all kept and all other new ones. Kept videos are already known to differ."""
     pairs: list[DuplicatePair] = []
-    for place, name in enumerate(new):
-        others = [*kept, *new[place + 1 :]]
-        library = FingerprintIndex.of([fingerprints[other] for other in others])
+    for position, name in enumerate(new):
+        others = [*kept, *new[position + 1 :]]
+        index = FingerprintIndex.of([fingerprints[other] for other in others])
         found: dict[int, DuplicatePair] = {}
-        for turned in (True, False):  # a pair that matches both ways is not mirrored
-            one = mirrored(fingerprints[name]) if turned else fingerprints[name]
+        for is_mirrored in (True, False):  # a pair that matches both ways counts as not mirrored
+            fingerprint = mirrored(fingerprints[name]) if is_mirrored else fingerprints[name]
             found |= {
-                other: DuplicatePair(name, others[other], hit.offset_seconds, turned)
-                for other, hit in match_many(one, library)
+                other: DuplicatePair(name, others[other], hit.offset_seconds, is_mirrored)
+                for other, hit in match_many(fingerprint, index)
             }
         pairs += found.values()
     return pairs

@@ -27,12 +27,14 @@ from found_footy.runtime.http import (
     redact_url,
 )
 
-HEAD_BYTES = 512
+SNIFF_BYTES = 512
 
-_BOXES = frozenset({b"ftyp", b"moov", b"mdat", b"wide", b"skip", b"free", b"styp"})
-_BEGINNINGS = (b"\x1aE\xdf\xa3", b"OggS", b"0&\xb2u", b"\x00\x00\x01\xba", b"FLV")
+_MP4_BOXES = frozenset({b"ftyp", b"moov", b"mdat", b"wide", b"skip", b"free", b"styp"})
+_MAGIC_NUMBERS = (b"\x1aE\xdf\xa3", b"OggS", b"0&\xb2u", b"\x00\x00\x01\xba", b"FLV")
 _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<script", b"<!--", b"<meta", b"<?xml", b"<title", b"<div")
-_UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/mp4", "application/x-mp4"})
+_UNSPECIFIC_TYPES = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/mp4", "application/x-mp4"}
+)
 _PLAYLISTS = frozenset(
     {"application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl", "video/mpegurl"}
     | {"application/dash+xml"}
@@ -58,13 +60,13 @@ def sniff_content(content_type: str, head: bytes) -> Content:
     if kind in ("text/html", "application/xhtml+xml") or text.startswith(_HTML):
         return Content.PAGE
     # The decoder decides whether the content really is a video.
-    return Content.VIDEO if kind.startswith("video/") or kind in _UNTOLD else Content.OTHER
+    return Content.VIDEO if kind.startswith("video/") or kind in _UNSPECIFIC_TYPES else Content.OTHER
 
 
 def _is_video(head: bytes) -> bool:
     return (
-        head[4:8] in _BOXES
-        or head.startswith(_BEGINNINGS)
+        head[4:8] in _MP4_BOXES
+        or head.startswith(_MAGIC_NUMBERS)
         or (head[:4] == b"RIFF" and head[8:12] == b"AVI ")
         or (head[:1] == b"G" and head[188:189] == b"G")
     )
@@ -74,8 +76,8 @@ def _is_video(head: bytes) -> bool:
 
 
 CONNECT_SECONDS = 10.0
-SILENCE_SECONDS = 20.0
-"""Seconds without a single byte after which a connection counts as broken."""
+READ_TIMEOUT_SECONDS = 20.0
+"""Seconds without data after which a connection counts as broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class DownloadLimits:
     private_hosts: Collection[str] = ()
     """host:port pairs allowed at private addresses, such as a simulator."""
     impersonate: bool = False
-    """Whether yt-dlp may use curl-cffi, whose connections the address guard does not see. See `ytdlp_process.py`."""
+    """Whether yt-dlp may use curl-cffi, whose connections bypass the address guard. See `ytdlp_process.py`."""
 
 
 @dataclass(slots=True)
@@ -96,42 +98,42 @@ class DownloadProgress:
 
     redirects_left: int
     answered: bool = False
-    """Whether any server has responded. If so, a timeout means too slow, not unreachable."""
+    """Whether any server has responded. If so, a timeout means "too slow" instead of "unreachable"."""
     on_progress: Callable[[float], None] | None = None
     """Progress callback; receives the downloaded share, 0 to 1."""
-    longest_seconds: float | None = None
-    """Maximum duration to accept, checked if the page states the duration."""
+    max_duration_seconds: float | None = None
+    """Maximum duration of the video, checked if the page states one."""
     title: str = ""
     """Title stated by the page."""
 
-    def report(self, have: int, of: int | None) -> None:
-        if self.on_progress is not None and of:
-            self.on_progress(min(1.0, have / of))
+    def report(self, received: int, total: int | None) -> None:
+        if self.on_progress is not None and total:
+            self.on_progress(min(1.0, received / total))
 
 
 # --- HTTP status codes and the rejections they mean.
 
 
-GEO = re.compile(
+_GEO_BLOCKED = re.compile(
     r"geo.?(?:block|restrict|fenc)|(?:your|this) (?:country|region|location|territory)|unavailable for legal reasons",
     re.IGNORECASE,
 )
 
-_LATER = frozenset({408, 421, 425, 429})
+_RETRYABLE_STATUSES = frozenset({408, 421, 425, 429})
 
 
-def rejection_for_status(status: int, where: str, body: str = "") -> CandidateRejected | DownloadUnavailable | None:
+def rejection_for_status(status: int, url: str, body: str = "") -> CandidateRejected | DownloadUnavailable | None:
     """Return the error for a status, or None for success. `body` is searched for geo-blocking messages."""
-    message = f"{where} answered HTTP {status}"
+    message = f"{url} returned HTTP {status}"
     if status in (200, 206):
         return None
     if status in (404, 410):
         return CandidateRejected(RejectionReason.GONE, message)
-    if status == 451 or (status == 403 and GEO.search(body)):
+    if status == 451 or (status == 403 and _GEO_BLOCKED.search(body)):
         return CandidateRejected(RejectionReason.GEO_BLOCKED, message)
     if status in (401, 403):
         return CandidateRejected(RejectionReason.PRIVATE, message)
-    if status >= 500 or status in _LATER:
+    if status >= 500 or status in _RETRYABLE_STATUSES:
         return DownloadUnavailable(message)
     return CandidateRejected(RejectionReason.UNREACHABLE, message)
 
@@ -139,7 +141,7 @@ def rejection_for_status(status: int, where: str, body: str = "") -> CandidateRe
 # --- Requests to untrusted servers. Transient HttpErrors propagate, so that a download can be resumed.
 
 
-ERROR_BYTES = 65_536
+MAX_ERROR_BYTES = 65_536
 
 _REASONS = {
     HttpErrorKind.FORBIDDEN_ADDRESS: RejectionReason.FORBIDDEN_ADDRESS,
@@ -159,14 +161,14 @@ def parse_public_url(text: str, base: httpx.URL | None = None) -> httpx.URL:
 
 
 class Web:
-    """GET with redirects to any allowed address."""
+    """HTTP client for downloads: follows redirects to any allowed address."""
 
     def __init__(self, limits: DownloadLimits, resolve: Resolve = system_resolve) -> None:
         self._client = HttpClient(
             HttpLimits(
                 None,
                 connect_seconds=min(CONNECT_SECONDS, limits.max_seconds),
-                read_seconds=min(SILENCE_SECONDS, limits.max_seconds),
+                read_seconds=min(READ_TIMEOUT_SECONDS, limits.max_seconds),
             ),
             headers={"accept-encoding": "identity"},
             addresses=AddressPolicy(limits.private_hosts),
@@ -211,9 +213,9 @@ def _rejection(error: HttpError) -> CandidateRejected:
     return CandidateRejected(_REASONS.get(error.kind, RejectionReason.UNREACHABLE), str(error))
 
 
-async def _raise_for_status(answer: HttpStream) -> None:
-    if rejection_for_status(answer.status, "") is None:
+async def _raise_for_status(response: HttpStream) -> None:
+    if rejection_for_status(response.status, "") is None:
         return
-    words = await answer.text(ERROR_BYTES) if answer.status == 403 else ""
-    if (error := rejection_for_status(answer.status, redact_url(answer.url), words)) is not None:
+    body = await response.text(MAX_ERROR_BYTES) if response.status == 403 else ""
+    if (error := rejection_for_status(response.status, redact_url(response.url), body)) is not None:
         raise error

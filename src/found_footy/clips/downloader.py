@@ -19,7 +19,7 @@ import httpx
 
 from found_footy.clips.bluesky_videos import DidDocuments
 from found_footy.clips.download_http import (
-    HEAD_BYTES,
+    SNIFF_BYTES,
     Content,
     DownloadLimits,
     DownloadProgress,
@@ -27,7 +27,7 @@ from found_footy.clips.download_http import (
     parse_public_url,
     sniff_content,
 )
-from found_footy.clips.hosts import ClipLink, Lookup, clip_link, is_front_page, placeholder_reason, says_removed
+from found_footy.clips.hosts import ClipLink, Lookup, clip_link, is_front_page, mentions_removal, placeholder_reason
 from found_footy.clips.models import RejectionReason
 from found_footy.clips.video_links import (
     API_LOOKUPS,
@@ -35,11 +35,11 @@ from found_footy.clips.video_links import (
     best_x_video,
     files_in_json,
     files_on_page,
+    find_own_videos,
     fxtwitter_video,
-    own_videos,
+    merge_failures,
     parse_page,
     syndication_token,
-    worse_of,
     x_post_id,
 )
 from found_footy.clips.ytdlp import YtDlp
@@ -60,38 +60,38 @@ class Downloader(Protocol):
     async def aclose(self) -> None: ...
 
 
-SCHEME = "folder:"
-CHUNK = 4 * 1024 * 1024
+FOLDER_SCHEME = "folder:"
+CHUNK_BYTES = 4 * 1024 * 1024
 
 
 async def copy_from_folder(folder: Path | None, link: str, to: BinaryIO, max_bytes: int) -> None:
     if folder is None:
         raise CandidateRejected(RejectionReason.UNSUPPORTED, "no drop folder is configured: set FOOTY_DROP_FOLDER")
-    with await asyncio.to_thread(_opened, folder, link.removeprefix(SCHEME)) as source:
-        have = 0
-        # In chunks, so that a cancelled copy ends soon: a thread cannot be stopped.
-        while piece := await asyncio.to_thread(source.read, CHUNK):
-            have += len(piece)
-            if have > max_bytes:
+    with await asyncio.to_thread(_open_regular_file, folder, link.removeprefix(FOLDER_SCHEME)) as source:
+        copied = 0
+        # Chunks make a copy cancellable: a thread cannot be stopped.
+        while chunk := await asyncio.to_thread(source.read, CHUNK_BYTES):
+            copied += len(chunk)
+            if copied > max_bytes:
                 raise CandidateRejected(
                     RejectionReason.TOO_LARGE, f"{clean_text(link, 120)} is larger than {max_bytes} bytes"
                 )
-            await asyncio.to_thread(to.write, piece)
-    if not have:
+            await asyncio.to_thread(to.write, chunk)
+    if not copied:
         raise CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{clean_text(link, 120)} is empty")
 
 
-def _opened(folder: Path, relative: str) -> BinaryIO:
+def _open_regular_file(folder: Path, relative: str) -> BinaryIO:
     shown = clean_text(relative, 120)
     name = os.fsdecode(unquote_to_bytes(relative))
     if not name or "\0" in name:
-        raise CandidateRejected(RejectionReason.UNSUPPORTED, f"{shown!r} names no file")
+        raise CandidateRejected(RejectionReason.UNSUPPORTED, f"{shown!r} does not name a file")
     try:
         root = folder.resolve(strict=True)
         path = (root / name).resolve(strict=True)
         if not path.is_relative_to(root) or path == root:
             raise CandidateRejected(RejectionReason.FORBIDDEN_ADDRESS, f"{shown} is not inside the drop folder")
-        # Do not block on a pipe without a writer, and do not follow a symlink that replaced the file meanwhile.
+        # Do not block on a pipe without a writer, and do not follow a symlink swapped in after the check.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         raise CandidateRejected(RejectionReason.GONE, f"{shown} is no longer in the drop folder") from None
@@ -111,9 +111,9 @@ def _opened(folder: Path, relative: str) -> BinaryIO:
 # --- Resumable file download.
 
 
-RESUMES = 4
+MAX_RESUMES = 4
 """Maximum number of times a broken download is resumed."""
-PAUSE_SECONDS = 0.1
+INITIAL_BACKOFF_SECONDS = 0.1
 """Pause before the first resume; doubled for each further one."""
 
 _RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(?:\d{1,18}|\*)")
@@ -143,29 +143,29 @@ class ResumableFile:
     def __init__(self, file: BinaryIO, max_bytes: int) -> None:
         self._file = file
         self._max_bytes = max_bytes
-        self._have = 0
+        self._received = 0
         self._url = httpx.URL()
-        self._mark = ""
-        """Validator (ETag or date) of the partial content; without one, a partial file cannot be resumed."""
+        self._validator = ""
+        """ETag or Last-Modified of the partial content; empty if the download cannot be resumed."""
 
-    async def save(self, answer: HttpStream, progress: DownloadProgress) -> bool:
+    async def save(self, response: HttpStream, progress: DownloadProgress) -> bool:
         """Write a response body to the file; return False if the connection broke before the end."""
-        self._url = answer.url
-        if answer.status == 206 and not self._continues(answer):
-            self._mark = ""
+        self._url = response.url
+        if response.status == 206 and not self._is_continuation(response):
+            self._validator = ""
             return False
-        if answer.status != 206:
-            self._begin(answer)
-        whole = None if answer.is_compressed or answer.length is None else self._have + answer.length
-        if self._have + (answer.length or 0) > self._max_bytes:
-            raise self._too_large(answer)
+        if response.status != 206:
+            self._begin(response)
+        total = None if response.is_compressed or response.length is None else self._received + response.length
+        if self._received + (response.length or 0) > self._max_bytes:
+            raise self._too_large(response)
         try:
-            async for piece in answer.body():
-                self._have += len(piece)
-                if max(self._have, answer.raw_bytes) > self._max_bytes:
-                    raise self._too_large(answer)
-                self._file.write(piece)
-                progress.report(self._have, whole)
+            async for chunk in response.body():
+                self._received += len(chunk)
+                if max(self._received, response.raw_bytes) > self._max_bytes:
+                    raise self._too_large(response)
+                self._file.write(chunk)
+                progress.report(self._received, total)
         except HttpError as error:
             if error.is_transient:
                 return False
@@ -173,47 +173,53 @@ class ResumableFile:
         return True
 
     async def resume(self, web: Web, progress: DownloadProgress) -> None:
-        """Request the remaining bytes, repeatedly. The caller bounds the time."""
-        for attempt in range(RESUMES):
-            await asyncio.sleep(PAUSE_SECONDS * 2**attempt)
-            wanted = {"Range": f"bytes={self._have}-", "If-Range": self._mark} if self._mark and self._have else {}
+        """Request the remaining bytes, with retries. The caller limits the time."""
+        for attempt in range(MAX_RESUMES):
+            await asyncio.sleep(INITIAL_BACKOFF_SECONDS * 2**attempt)
+            headers = (
+                {"Range": f"bytes={self._received}-", "If-Range": self._validator}
+                if self._validator and self._received
+                else {}
+            )
             try:
-                async with web.get(self._url, progress, wanted, raise_for_status=False) as answer:
-                    if answer.status in (200, 206) and await self.save(answer, progress):
+                async with web.get(self._url, progress, headers, raise_for_status=False) as response:
+                    if response.status in (200, 206) and await self.save(response, progress):
                         return
-                    if answer.status == 416:
-                        self._mark = ""
+                    if response.status == 416:
+                        self._validator = ""
             except HttpError:
                 continue
-        raise DownloadUnavailable(f"{redact_url(self._url)}: the connection broke {RESUMES + 1} times")
+        raise DownloadUnavailable(f"{redact_url(self._url)}: the connection broke {MAX_RESUMES + 1} times")
 
-    def _begin(self, answer: HttpStream) -> None:
+    def _begin(self, response: HttpStream) -> None:
         self._file.seek(0)
         self._file.truncate()
-        self._have = 0
-        tag = answer.headers.get("etag", "")
-        mark = tag if tag and not tag.startswith("W/") else answer.headers.get("last-modified", "")
-        usable = mark.isascii() and mark.isprintable() and len(mark) <= 200 and not answer.is_compressed
-        self._mark = mark if usable else ""
+        self._received = 0
+        etag = response.headers.get("etag", "")
+        validator = etag if etag and not etag.startswith("W/") else response.headers.get("last-modified", "")
+        usable = (
+            validator.isascii() and validator.isprintable() and len(validator) <= 200 and not response.is_compressed
+        )
+        self._validator = validator if usable else ""
 
-    def _continues(self, answer: HttpStream) -> bool:
-        found = _RANGE.fullmatch(answer.headers.get("content-range", ""))
-        return bool(self._mark and found and int(found[1]) == self._have and not answer.is_compressed)
+    def _is_continuation(self, response: HttpStream) -> bool:
+        found = _RANGE.fullmatch(response.headers.get("content-range", ""))
+        return bool(self._validator and found and int(found[1]) == self._received and not response.is_compressed)
 
-    def _too_large(self, answer: HttpStream) -> CandidateRejected:
+    def _too_large(self, response: HttpStream) -> CandidateRejected:
         return CandidateRejected(
-            RejectionReason.TOO_LARGE, f"{redact_url(answer.url)} is larger than {self._max_bytes} bytes"
+            RejectionReason.TOO_LARGE, f"{redact_url(response.url)} is larger than {self._max_bytes} bytes"
         )
 
 
 # --- Downloads by kind of link, all under the same limits.
 
 
-PAGE_BYTES = 2 * 1024 * 1024
-PAGES = 2
-"""Maximum depth: a host's page, and the player page that it may point to."""
+MAX_PAGE_BYTES = 2 * 1024 * 1024
+MAX_PAGES = 2
+"""Maximum number of pages to follow: a host's page and the player page it may embed."""
 PLC_URL = "https://plc.directory"
-FILES = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".flv", ".ts")
+VIDEO_EXTENSIONS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".flv", ".ts")
 
 
 def open_downloader(
@@ -260,22 +266,22 @@ class WebDownloader:
     async def fetch(self, media_url: str, to: Path, progress: DownloadProgress | None = None) -> None:
         progress = progress or DownloadProgress(self._limits.max_redirects)
         seconds = self._limits.max_seconds
-        where = redact_urls(media_url)
+        shown = redact_urls(media_url)
         try:
-            async with asyncio.timeout(seconds) as clock:
+            async with asyncio.timeout(seconds) as deadline:
                 with partial_file(to) as part:
                     await self._fetch(media_url, part, progress)
         except TimeoutError as error:
-            if clock.expired() and progress.answered:
+            if deadline.expired() and progress.answered:
                 raise CandidateRejected(
-                    RejectionReason.TOO_SLOW, f"{where} was not downloaded within {seconds:g} s"
+                    RejectionReason.TOO_SLOW, f"{shown} was not downloaded within {seconds:g} s"
                 ) from None
-            raise DownloadUnavailable(f"{where}: no response within {seconds:g} s") from error
+            raise DownloadUnavailable(f"{shown}: no response within {seconds:g} s") from error
         except HttpError as error:
-            raise DownloadUnavailable(f"{where}: {error.detail}") from error
+            raise DownloadUnavailable(f"{shown}: {error.detail}") from error
         except OSError as error:
             raise DownloadUnavailable(
-                f"{where} could not be saved: {error.strerror or type(error).__name__}"
+                f"{shown} could not be saved: {error.strerror or type(error).__name__}"
             ) from error
 
     async def aclose(self) -> None:
@@ -283,7 +289,7 @@ class WebDownloader:
         await self._web.aclose()
 
     async def _fetch(self, media_url: str, part: PartialFile, progress: DownloadProgress) -> None:
-        if media_url.startswith(SCHEME):
+        if media_url.startswith(FOLDER_SCHEME):
             progress.answered = True
             await copy_from_folder(self._drop_folder, media_url, part.file, self._limits.max_bytes)
             return
@@ -295,37 +301,37 @@ class WebDownloader:
 
     async def _from_post(self, post: str, part: PartialFile, progress: DownloadProgress) -> None:
         try:
-            link = await self._syndicated(post, progress)
+            link = await self._syndication_link(post, progress)
         except (CandidateRejected, DownloadUnavailable) as first:
             try:
-                link = await self._from_fxtwitter(post, progress)
+                link = await self._fxtwitter_link(post, progress)
             except (CandidateRejected, DownloadUnavailable) as second:
-                raise worse_of(first, second) from first
-        await self._from_link(parse_public_url(link), part, progress, depth=PAGES)
+                raise merge_failures(first, second) from first
+        await self._from_link(parse_public_url(link), part, progress, depth=MAX_PAGES)
 
-    async def _syndicated(self, post: str, progress: DownloadProgress) -> str:
+    async def _syndication_link(self, post: str, progress: DownloadProgress) -> str:
         url = parse_public_url(f"{self._addresses.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
-        status, answer = await self._json(url, progress)
+        status, response = await self._get_json(url, progress)
         if status == 404:
             raise CandidateRejected(RejectionReason.GONE, f"post {post} not found on X")
         if status != 200:
-            raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status}")
-        return best_x_video(answer, post)
+            raise DownloadUnavailable(f"{redact_url(url)} returned HTTP {status}")
+        return best_x_video(response, post)
 
-    async def _from_fxtwitter(self, post: str, progress: DownloadProgress) -> str:
+    async def _fxtwitter_link(self, post: str, progress: DownloadProgress) -> str:
         url = parse_public_url(f"{self._addresses.fxtwitter}/2/status/{post}")
-        status, answer = await self._json(url, progress)
+        status, response = await self._get_json(url, progress)
         if status not in (200, 401, 404):
-            raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status}")
-        if status != 200 and not (isinstance(answer, dict) and "code" in answer):
-            answer = {"code": status}
-        return fxtwitter_video(answer, post)
+            raise DownloadUnavailable(f"{redact_url(url)} returned HTTP {status}")
+        if status != 200 and not (isinstance(response, dict) and "code" in response):
+            response = {"code": status}
+        return fxtwitter_video(response, post)
 
-    async def _json(self, url: httpx.URL, progress: DownloadProgress) -> tuple[int, Any]:
+    async def _get_json(self, url: httpx.URL, progress: DownloadProgress) -> tuple[int, Any]:
         """Return status and JSON of a response about a post; `{}` if empty. Raises DownloadUnavailable."""
         try:
-            async with self._web.get(url, progress, raise_for_status=False) as answer:
-                status, body = answer.status, await answer.read(PAGE_BYTES)
+            async with self._web.get(url, progress, raise_for_status=False) as response:
+                status, body = response.status, await response.read(MAX_PAGE_BYTES)
         except HttpError as error:
             raise DownloadUnavailable(f"{redact_url(url)}: {error.detail}") from error
         try:
@@ -333,7 +339,7 @@ class WebDownloader:
         except (ValueError, RecursionError):
             if status == 404:
                 return status, {}
-            raise DownloadUnavailable(f"{redact_url(url)} answered HTTP {status} without valid JSON") from None
+            raise DownloadUnavailable(f"{redact_url(url)} returned HTTP {status} without valid JSON") from None
 
     async def _from_link(
         self,
@@ -343,29 +349,28 @@ class WebDownloader:
         depth: int = 0,
         link: ClipLink | None = None,
     ) -> None:
-        """Follow a response to a video. `depth` counts the pages so far; a page instead of a promised video ends the
-        search.
+        """Download the video behind a URL, which may lead through pages.
 
-        `link` is the clip whose lookup page this is.
+        `depth` counts the pages so far. `link` is set if the URL is the lookup page of that clip.
         """
-        if depth == 0 and link is None and (known := self._known_clip(url)) is not None:
-            await self._from_host(known, part, progress)
+        if depth == 0 and link is None and (clip := self._clip_of_known_host(url)) is not None:
+            await self._from_host(clip, part, progress)
             return
-        saving = ResumableFile(part.file, self._limits.max_bytes)
-        async with self._web.get(url, progress) as answer:
-            if (reason := placeholder_reason(str(answer.url), self._limits.private_hosts)) is not None:
+        file = ResumableFile(part.file, self._limits.max_bytes)
+        async with self._web.get(url, progress) as response:
+            if (reason := placeholder_reason(str(response.url), self._limits.private_hosts)) is not None:
                 raise CandidateRejected(RejectionReason.GONE, f"{redact_url(url)} {reason}")
-            content = sniff_content(answer.headers.get("content-type", ""), await answer.head(HEAD_BYTES))
+            content = sniff_content(response.headers.get("content-type", ""), await response.head(SNIFF_BYTES))
             if content is Content.VIDEO:
-                if await saving.save(answer, progress):
+                if await file.save(response, progress):
                     return
             elif content is Content.PAGE:
-                page = await answer.text(PAGE_BYTES)
+                page = await response.text(MAX_PAGE_BYTES)
             elif content is Content.OTHER:
-                raise _not_a_video(answer)
-            requested, url = url, answer.url
+                raise _not_a_video(response)
+            requested, url = url, response.url
         if content is Content.VIDEO:
-            await saving.resume(self._web, progress)
+            await file.resume(self._web, progress)
         elif content is Content.PLAYLIST:
             await self._ytdlp.fetch_playlist(url, part.path, self._limits, progress)
         elif is_front_page(str(requested), str(url), self._limits.private_hosts):
@@ -375,12 +380,12 @@ class WebDownloader:
         else:
             await self._from_page(url, page, part, progress, depth, link)
 
-    def _known_clip(self, url: httpx.URL) -> ClipLink | None:
+    def _clip_of_known_host(self, url: httpx.URL) -> ClipLink | None:
         link = clip_link(str(url), self._limits.private_hosts)
         return None if link is None or link.host.lookup is Lookup.GENERIC else link
 
     async def _from_host(self, link: ClipLink, part: PartialFile, progress: DownloadProgress) -> None:
-        """Download by the host's row in the table. Not with yt-dlp: its generic extractor takes any video on a page."""
+        """Download as the host's table row describes. yt-dlp is not used: it would take any video of a page."""
         lookup = link.host.lookup
         if lookup is Lookup.CLOSED:
             raise CandidateRejected(RejectionReason.GONE, link.host.note)
@@ -391,23 +396,24 @@ class WebDownloader:
         if lookup in PAGE_LOOKUPS:
             await self._from_link(requested, part, progress, link=link)
         elif lookup in API_LOOKUPS:
-            async with self._web.get(requested, progress) as answer:
-                body = await answer.read(PAGE_BYTES)
-            await self._first_of(files_in_json(link, body), requested, part, progress)
+            async with self._web.get(requested, progress) as response:
+                body = await response.read(MAX_PAGE_BYTES)
+            await self._from_first_working(files_in_json(link, body), requested, part, progress)
         else:
-            # A link that names one of the files can fall back to that file.
-            given = link.reach(link.url)
-            files = [str(requested), *([given] if given.partition("?")[0].lower().endswith(FILES) else [])]
-            await self._first_of(files, requested, part, progress)
+            files = [str(requested)]
+            original = link.gateway_url(link.url)
+            if original.partition("?")[0].lower().endswith(VIDEO_EXTENSIONS):
+                files.append(original)
+            await self._from_first_working(files, requested, part, progress)
 
     async def _from_bluesky(self, link: ClipLink, part: PartialFile, progress: DownloadProgress) -> None:
-        """The original file in one resumable request; the CDN's playlist, of reduced quality, if the PDS fails."""
+        """Download the original file in one resumable request, or the CDN's lower-quality playlist if the PDS fails."""
         failure: CandidateRejected | DownloadUnavailable
         try:
             # Half of the time limit, so that a slow PDS leaves enough for the playlist.
             async with asyncio.timeout(self._limits.max_seconds / 2):
                 blob = parse_public_url(await self._dids.blob_url(link, progress))
-                await self._from_link(blob, part, progress, depth=PAGES)
+                await self._from_link(blob, part, progress, depth=MAX_PAGES)
                 return
         except TimeoutError:
             failure = CandidateRejected(
@@ -416,17 +422,17 @@ class WebDownloader:
         except (CandidateRejected, DownloadUnavailable) as error:
             failure = error
         except HttpError as error:
-            failure = _broken(link.url, error)
+            failure = _connection_error(link.url, error)
         try:
-            await self._from_link(parse_public_url(link.reach(link.url)), part, progress, depth=PAGES)
+            await self._from_link(parse_public_url(link.gateway_url(link.url)), part, progress, depth=MAX_PAGES)
         except (CandidateRejected, DownloadUnavailable) as error:
             unreachable = isinstance(failure, CandidateRejected) and failure.reason == RejectionReason.UNREACHABLE
             raise error if unreachable or error.retryable else failure from failure
 
-    async def _first_of(
-        self, links: list[str], base: httpx.URL, part: PartialFile, progress: DownloadProgress, depth: int = PAGES
+    async def _from_first_working(
+        self, links: list[str], base: httpx.URL, part: PartialFile, progress: DownloadProgress, depth: int = MAX_PAGES
     ) -> None:
-        """Download from the first URL that works; otherwise raise the retryable failure, or else the first one."""
+        """Download from the first URL that works. If none does, raise a retryable failure, if any, or the first one."""
         failures: list[CandidateRejected | DownloadUnavailable] = []
         for link in links:
             try:
@@ -435,7 +441,7 @@ class WebDownloader:
             except (CandidateRejected, DownloadUnavailable) as error:
                 failures.append(error)
             except HttpError as error:
-                failures.append(_broken(link, error))
+                failures.append(_connection_error(link, error))
         raise next((each for each in failures if each.retryable), failures[0])
 
     async def _from_page(
@@ -451,34 +457,34 @@ class WebDownloader:
             if (post := x_post_id(url, self._addresses.x)) is not None:
                 await self._from_post(post, part, progress)
                 return
-            if (known := self._known_clip(url)) is not None:
+            if (clip := self._clip_of_known_host(url)) is not None:
                 # A short link redirected here.
-                await self._from_host(known, part, progress)
+                await self._from_host(clip, part, progress)
                 return
-        # Parsing a maliciously slow page takes up to a second.
+        # A page built to be slow takes up to a second to parse.
         parsed = await asyncio.to_thread(parse_page, page)
         if link is not None:
-            await self._first_of(files_on_page(link, parsed), url, part, progress)
+            await self._from_first_working(files_on_page(link, parsed), url, part, progress)
             return
-        own = own_videos(parsed, str(url))
+        own = find_own_videos(parsed, str(url))
         failure: CandidateRejected | DownloadUnavailable | None = None
         if own.ambiguous:
             failure = CandidateRejected(
-                RejectionReason.NOT_A_VIDEO, f"{redact_url(url)} shows several videos and does not mark its own"
+                RejectionReason.NOT_A_VIDEO, f"{redact_url(url)} shows several videos; its own cannot be identified"
             )
-        if own.links and depth < PAGES:
+        if own.links and depth < MAX_PAGES:
             try:
-                await self._first_of(own.links, url, part, progress, depth + 1)
+                await self._from_first_working(own.links, url, part, progress, depth + 1)
                 return
             except (CandidateRejected, DownloadUnavailable) as error:
                 failure = error
-        if failure is None and (depth or url.path.lower().endswith(FILES)):
+        if failure is None and (depth or url.path.lower().endswith(VIDEO_EXTENSIONS)):
             raise CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{redact_url(url)} is a page without a video")
         if failure is not None and (depth or not _is_no_video(failure)):
             raise failure
-        await self._by_ytdlp(url, part, progress, failure, parsed.text, generic=not own.ambiguous)
+        await self._from_ytdlp(url, part, progress, failure, parsed.text, generic=not own.ambiguous)
 
-    async def _by_ytdlp(
+    async def _from_ytdlp(
         self,
         url: httpx.URL,
         part: PartialFile,
@@ -495,9 +501,9 @@ class WebDownloader:
             if error.reason not in (RejectionReason.UNSUPPORTED, RejectionReason.NOT_A_VIDEO):
                 raise
             if failure is not None:
-                # The page named a video, so the reason why that one failed is more useful.
+                # The page named a video; why that one failed is more useful.
                 raise failure from error
-            if says_removed(text):
+            if mentions_removal(text):
                 raise CandidateRejected(RejectionReason.GONE, f"{redact_url(url)}: the video was removed") from error
             raise
 
@@ -506,14 +512,17 @@ def _is_no_video(error: CandidateRejected | DownloadUnavailable) -> bool:
     return isinstance(error, CandidateRejected) and error.reason == RejectionReason.NOT_A_VIDEO
 
 
-def _broken(link: str, error: HttpError) -> DownloadUnavailable:
+def _connection_error(link: str, error: HttpError) -> DownloadUnavailable:
     return DownloadUnavailable(f"{redact_urls(link)}: {error.detail}")
 
 
-def _not_a_video(answer: HttpStream) -> CandidateRejected:
-    kind = redact_urls(answer.headers.get("content-type", "").partition(";")[0], 60) or "something without a type"
-    empty = answer.length == 0
-    return CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{redact_url(answer.url)} is {'empty' if empty else kind}")
+def _not_a_video(response: HttpStream) -> CandidateRejected:
+    content_type = redact_urls(response.headers.get("content-type", "").partition(";")[0], 60)
+    if response.length == 0:
+        problem = "is empty"
+    else:
+        problem = f"is {content_type}, not a video" if content_type else "is not a video"
+    return CandidateRejected(RejectionReason.NOT_A_VIDEO, f"{redact_url(response.url)} {problem}")
 
 
 def build_downloader(settings: Settings) -> WebDownloader:

@@ -22,7 +22,7 @@ GATEWAY = "hosts"
 
 
 class Lookup(StrEnum):
-    """How to find the file behind a host's link."""
+    """How to find the file behind a host's link. The value describes the response."""
 
     EMBED_DATA_LINK = "embed page, <video data-link>"
     OG_VIDEO = "page, og:video"
@@ -50,7 +50,7 @@ class ClipHost:
     files: tuple[tuple[str, str], ...] = ()
     """(path prefix, file URL with `{id}`): known file locations, tried if the page names none."""
     processing: str = ""
-    """Text of a page whose video is not encoded yet; worth a retry."""
+    """Text that the page shows while the video is being encoded, which is worth a retry."""
     note: str = ""
 
 
@@ -143,7 +143,7 @@ class ClipLink:
 
     host: ClipHost
     url: str
-    """Public URL at the host, also if a simulator serves it."""
+    """Public URL at the host, even if a simulator serves it."""
     clip_id: str
     did: str = ""
     """Author of a Bluesky video."""
@@ -153,25 +153,27 @@ class ClipLink:
     @property
     def request_url(self) -> str:
         """URL to request for the file: the host's lookup URL, or the link itself."""
-        return self.reach(self.host.request.format(id=self.clip_id) if self.host.request else self.url)
+        return self.gateway_url(self.host.request.format(id=self.clip_id) if self.host.request else self.url)
 
     @property
     def known_files(self) -> list[str]:
         path = urlsplit(self.url).path
-        return [self.reach(url.format(id=self.clip_id)) for prefix, url in self.host.files if path.startswith(prefix)]
+        return [
+            self.gateway_url(url.format(id=self.clip_id)) for prefix, url in self.host.files if path.startswith(prefix)
+        ]
 
-    def reach(self, url: str) -> str:
+    def gateway_url(self, url: str) -> str:
         """Translate a URL of the table for the gateway, if there is one."""
         return self.gateway + url.removeprefix("https://") if self.gateway else url
 
 
 def clip_link(link: str, private_hosts: Collection[str] = ()) -> ClipLink | None:
-    """Return the table's row for a link with the clip's id; None for other hosts and for links without a clip id."""
+    """Look up a link in the table; None for other hosts and for links without a clip id."""
     public, gateway = _public_form(link, private_hosts)
     parts = split_link(public)
     if parts is None:
         return None
-    host = known_host(parts.hostname or "")
+    host = find_host(parts.hostname or "")
     found = re.fullmatch(host.path, parts.path) if host else None
     if host is None or found is None:
         return None
@@ -180,7 +182,7 @@ def clip_link(link: str, private_hosts: Collection[str] = ()) -> ClipLink | None
     return ClipLink(host, public, groups["id"], did, gateway)
 
 
-def known_host(hostname: str) -> ClipHost | None:
+def find_host(hostname: str) -> ClipHost | None:
     name = hostname.lower()
     labels = name.split(".")
     for start in range(len(labels) - 1):
@@ -203,7 +205,7 @@ def is_video_link(link: str, extra_hosts: Collection[str] = ()) -> bool:
         return parts.scheme in ("http", "https") and (not gateway or is_video_link(public))
     if parts.scheme != "https":
         return False
-    host = known_host(parts.hostname or "")
+    host = find_host(parts.hostname or "")
     if host is not None:
         return host.lookup is not Lookup.CLOSED
     return parts.path.lower().endswith(".mp4")
@@ -211,7 +213,7 @@ def is_video_link(link: str, extra_hosts: Collection[str] = ()) -> bool:
 
 # --- Hosts that are not in the table.
 
-_NOT_CLIPS = frozenset(
+_NON_CLIP_SITES = frozenset(
     {
         *("reddit.com", "redd.it", "redditmedia.com", "wikipedia.org", "wikimedia.org", "wikidata.org", "discord.gg"),
         *("discord.com", "t.me", "telegram.me", "patreon.com", "paypal.com", "amazon.com", "google.com", "apple.com"),
@@ -221,8 +223,8 @@ _NOT_CLIPS = frozenset(
         *("marca.com", "as.com", "lequipe.fr", "kicker.de", "gazzetta.it", "linktr.ee", "pastebin.com"),
     }
 )
-"""Sites that r/soccer links to and that host no goal clips."""
-_POSTS_ONLY: dict[str, re.Pattern[str]] = {
+"""Sites that r/soccer links to but that do not host goal clips."""
+_POST_PATHS: dict[str, re.Pattern[str]] = {
     "x.com": re.compile(r"/(?:i/web|i|\w{1,50})/status(?:es)?/\d{5,20}(?:/.*)?"),
     "twitter.com": re.compile(r"/(?:i/web|i|\w{1,50})/status(?:es)?/\d{5,20}(?:/.*)?"),
     "youtube.com": re.compile(r"/(?:watch|(?:shorts|clip|embed|live)/[\w-]+/?)"),
@@ -234,7 +236,7 @@ _POSTS_ONLY: dict[str, re.Pattern[str]] = {
     "twitch.tv": re.compile(r"/\w+/clip/[\w-]+/?|/videos/\d+/?"),
     "bsky.app": re.compile(r"/profile/[^/]+/post/\w+/?"),
 }
-"""Social networks: path patterns of a single post. Profiles, channels and lists are not tried."""
+"""Path pattern of a single post, by social network. Profiles, channels and lists are not tried."""
 _NOT_A_VIDEO_FILE = re.compile(
     r".*\.(?:jpe?g|png|gif|webp|avif|svg|bmp|ico|pdf|docx?|xlsx?|zip|rar|7z|gz|exe|apk|txt|json|xml|rss|mp3|css|js)",
     re.IGNORECASE,
@@ -254,16 +256,16 @@ def is_plausible_clip_link(link: str, extra_hosts: Collection[str] = ()) -> bool
     if parts is None or parts.scheme != "https" or parts.port not in (None, 443):
         return False
     host = (parts.hostname or "").rstrip(".")
-    if not _is_public_name(host) or known_host(host) is not None:
+    if not _is_public_name(host) or find_host(host) is not None:
         return False
     if not parts.path.strip("/") or _NOT_A_VIDEO_FILE.fullmatch(parts.path):
         return False
     labels = host.split(".")
     for start in range(len(labels) - 1):
         domain = ".".join(labels[start:])
-        if domain in _NOT_CLIPS:
+        if domain in _NON_CLIP_SITES:
             return False
-        if (posts := _POSTS_ONLY.get(domain)) is not None:
+        if (posts := _POST_PATHS.get(domain)) is not None:
             return posts.fullmatch(parts.path) is not None
     return True
 
@@ -281,7 +283,7 @@ def _is_public_name(host: str) -> bool:
 
 
 def placeholder_reason(url: str, private_hosts: Collection[str] = ()) -> str | None:
-    """Why a URL, after all redirects, is a placeholder for a removed video; None if it is not."""
+    """Return why a URL, after all redirects, is a placeholder for a removed video; None if it is not."""
     parts = split_link(_public_form(url, private_hosts)[0])
     if parts is None:
         return None
@@ -293,13 +295,13 @@ def placeholder_reason(url: str, private_hosts: Collection[str] = ()) -> str | N
 
 def is_front_page(requested: str, answered: str, private_hosts: Collection[str] = ()) -> bool:
     """Whether a host redirected a clip's link to its front page, as many do for removed clips."""
-    here, there = (split_link(_public_form(url, private_hosts)[0]) for url in (requested, answered))
-    if here is None or there is None or not here.path.strip("/"):
+    before, after = (split_link(_public_form(url, private_hosts)[0]) for url in (requested, answered))
+    if before is None or after is None or not before.path.strip("/"):
         return False
-    return not there.path.strip("/") and not there.query
+    return not after.path.strip("/") and not after.query
 
 
-def says_removed(text: str) -> bool:
+def mentions_removal(text: str) -> bool:
     """Whether the text of a page without a video states that the video was removed."""
     return _REMOVED_PAGE.search(text) is not None
 
@@ -308,7 +310,7 @@ def says_removed(text: str) -> bool:
 
 
 def split_link(link: str) -> SplitResult | None:
-    """Split a plain link. None for anything unusual; user names before the host serve to deceive people."""
+    """Split a plain link; None for anything unusual, such as a user name before the host, which disguises the host."""
     if len(link) > MAX_LINK_LENGTH or not link.isascii() or not link.isprintable() or " " in link or "\\" in link:
         return None
     try:

@@ -18,7 +18,7 @@ from found_footy.media.images import to_jpeg
 from found_footy.media.models import Frame
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 
-Form = TypeVar("Form", bound=BaseModel)
+AnswerModel = TypeVar("Form", bound=BaseModel)
 
 FOOTBALL_PROMPT = """Answer about this video frame, in JSON.
 soccer: does it show an association football match, in play, in a replay, or its players during the match?
@@ -47,10 +47,10 @@ class _FootballAnswer(BaseModel):
     away_goals: Annotated[int, Field(ge=0, le=99)] | None
 
 
-def nullable_text(longest: int) -> dict[str, Any]:
-    # Characters that a scoreboard can show, without quote and backslash: an unconstrained small model writes until its
-    # tokens are used up, in characters that JSON does not allow.
-    return {"anyOf": [{"type": "string", "pattern": f"^[ !#-[\\]-~À-ž]{{0,{longest}}}$"}, {"type": "null"}]}
+def nullable_text(max_length: int) -> dict[str, Any]:
+    # Only characters that a scoreboard can show, without quote and backslash. Unconstrained, a small model generates
+    # until its tokens run out, including characters that JSON does not allow.
+    return {"anyOf": [{"type": "string", "pattern": f"^[ !#-[\\]-~À-ž]{{0,{max_length}}}$"}, {"type": "null"}]}
 
 
 _GOALS = {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 99}, {"type": "null"}]}
@@ -75,31 +75,31 @@ FOOTBALL_SCHEMA: dict[str, Any] = {
 
 def parse_football_answer(text: str, at: float) -> FrameReading:
     """Parse a response. Raises InvalidVisionResponse if it does not match the schema."""
-    answer = validated(_FootballAnswer, text)
-    home, away = said(answer.home), said(answer.away)
+    answer = validate_answer(_FootballAnswer, text)
+    home, away = text_or_none(answer.home), text_or_none(answer.away)
     return FrameReading(
         at=at,
         soccer=answer.soccer,
         screen=answer.screen,
-        clock=said(answer.clock),
-        added=said(answer.added),
-        stoppage_clock=said(answer.stoppage_clock),
+        clock=text_or_none(answer.clock),
+        added=text_or_none(answer.added),
+        stoppage_clock=text_or_none(answer.stoppage_clock),
         teams=(home, away) if home and away else None,
         score=_score(answer),
     )
 
 
-def validated(form: type[Form], text: str) -> Form:
+def validate_answer(model: type[AnswerModel], text: str) -> AnswerModel:
     try:
-        return form.model_validate_json(text)
+        return model.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "answer"
-        raise InvalidVisionResponse(f"{where}: {first['msg']}; the answer starts with {text[:60]!r}") from None
+        field = ".".join(str(part) for part in first["loc"]) or "answer"
+        raise InvalidVisionResponse(f"{field}: {first['msg']}; the answer starts with {text[:60]!r}") from None
 
 
-def said(text: str | None) -> str | None:
-    """Text, or None: models write out placeholders for "nothing" despite the prompt."""
+def text_or_none(text: str | None) -> str | None:
+    """Replace placeholders by None: models write "n/a" and the like despite the prompt."""
     plain = (text or "").strip()
     return None if plain.casefold() in ("", "null", "none", "n/a", "-", "--", "unknown") else plain
 
@@ -137,8 +137,8 @@ class _CricketAnswer(BaseModel):
     overs: Annotated[str, Field(max_length=8)] | None
 
 
-def _number(most: int) -> dict[str, Any]:
-    return {"anyOf": [{"type": "integer", "minimum": 0, "maximum": most}, {"type": "null"}]}
+def nullable_integer(maximum: int) -> dict[str, Any]:
+    return {"anyOf": [{"type": "integer", "minimum": 0, "maximum": maximum}, {"type": "null"}]}
 
 
 _CRICKET_PROPERTIES: dict[str, Any] = {
@@ -146,8 +146,8 @@ _CRICKET_PROPERTIES: dict[str, Any] = {
     "screen": {"type": "boolean"},
     "batting": nullable_text(24),
     "other": nullable_text(24),
-    "runs": _number(MAX_RUNS),
-    "wickets": _number(MAX_WICKETS),
+    "runs": nullable_integer(MAX_RUNS),
+    "wickets": nullable_integer(MAX_WICKETS),
     "overs": nullable_text(8),
 }
 CRICKET_SCHEMA: dict[str, Any] = {
@@ -160,8 +160,8 @@ CRICKET_SCHEMA: dict[str, Any] = {
 
 def parse_cricket_answer(text: str, at: float) -> FrameReading:
     """Parse a response. Raises InvalidVisionResponse if it does not match the schema."""
-    answer = validated(_CricketAnswer, text)
-    batting, other, overs = said(answer.batting), said(answer.other), said(answer.overs)
+    answer = validate_answer(_CricketAnswer, text)
+    batting, other, overs = text_or_none(answer.batting), text_or_none(answer.other), text_or_none(answer.overs)
     scored = answer.runs is not None and answer.wickets is not None
     return FrameReading(
         at=at,
@@ -205,14 +205,14 @@ class LlamaVision:
         try:
             return str(answer["data"][0]["id"])
         except (TypeError, KeyError, IndexError):
-            raise InvalidVisionResponse(f"{self._where} lists no model") from None
+            raise InvalidVisionResponse(f"{self._server} does not list a model") from None
 
     async def ask(self, jpeg: bytes, sport: Sport = Sport.FOOTBALL) -> str:
         """Return the model's raw response for an image."""
         cricket = sport is Sport.CRICKET
-        questions, schema = (CRICKET_PROMPT, CRICKET_SCHEMA) if cricket else (FOOTBALL_PROMPT, FOOTBALL_SCHEMA)
+        prompt, schema = (CRICKET_PROMPT, CRICKET_SCHEMA) if cricket else (FOOTBALL_PROMPT, FOOTBALL_SCHEMA)
         url = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
-        content = [{"type": "text", "text": questions}, {"type": "image_url", "image_url": {"url": url}}]
+        content = [{"type": "text", "text": prompt}, {"type": "image_url", "image_url": {"url": url}}]
         answer = await self.request(
             "POST",
             "/v1/chat/completions",
@@ -233,22 +233,22 @@ class LlamaVision:
             message, text = {}, None
         if not text and message.get("reasoning_content"):
             raise InvalidVisionResponse(
-                f"{self._where} returned only reasoning and no answer: disable thinking on the server "
+                f"{self._server} returned only reasoning and no answer: disable thinking on the server "
                 "(llama-server --reasoning-budget 0), or use a model without it"
             )
         if not isinstance(text, str):
-            raise InvalidVisionResponse(f"{self._where} returned no message: {str(answer)[:80]!r}")
+            raise InvalidVisionResponse(f"{self._server} returned no message: {str(answer)[:80]!r}")
         return text
 
     async def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         response = await self._client.request(method, path, json=body)
         if not response.ok:
-            said = response.body[:120].decode("utf-8", "replace")
-            raise VisionUnavailable(f"{self._where}: HTTP {response.status}: {said}")
+            excerpt = response.body[:120].decode("utf-8", "replace")
+            raise VisionUnavailable(f"{self._server}: HTTP {response.status}: {excerpt}")
         return response.json()
 
     @property
-    def _where(self) -> str:
+    def _server(self) -> str:
         url = self._client.base_url
         return f"{url.host}:{url.port}" if url.port else url.host
 

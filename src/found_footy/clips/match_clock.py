@@ -10,8 +10,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MAX_LENGTH = 200
-"""Scoreboards are shorter; text beyond this length is not part of the clock."""
+MAX_TEXT_LENGTH = 200
+"""Text beyond this length is ignored: scoreboards are shorter."""
 
 
 class MatchPeriod(StrEnum):
@@ -22,7 +22,7 @@ class MatchPeriod(StrEnum):
 
 
 class ClockMark(StrEnum):
-    """Words shown instead of a running clock. They show the end of a period, but no minute."""
+    """Word shown instead of a running clock. It marks the end of a period, but no minute."""
 
     HALF_TIME = "HT"
     FULL_TIME = "FT"
@@ -53,12 +53,12 @@ class ScannedText:
     mark: ClockMark | None = None
 
 
-_SAME = str.maketrans(
+_LOOKALIKES = str.maketrans(
     {"∶": ":", "꞉": ":", "’": "'", "‘": "'", "′": "'", "´": "'", "`": "'", "ʹ": "'", "–": "-", "—": "-"}
-    | {"ª": "°", "º": "°", "˚": "°"}  # before normalization, which makes letters of them
+    | {"ª": "°", "º": "°", "˚": "°"}  # before normalization, which would turn them into letters
 )
-_DIGITS = str.maketrans("OQILSBZ|!", "001158211")
-_CONFUSED = "[0-9OQILSBZ|!]"
+_LOOKALIKE_DIGITS = str.maketrans("OQILSBZ|!", "001158211")
+_DIGIT_LOOKALIKE = "[0-9OQILSBZ|!]"
 
 _HALF_WORD = (
     "HALF|HALBZEIT|HZ|HT|TEMPO|TIEMPO|PARTE|MI-?TEMPS|MT|YARI|DEVRE|HELFT|POLOČAS|POLOCAS|POLUVREME|POLU|POLČAS|"
@@ -127,7 +127,7 @@ _LATE_PERIOD = re.compile(r"3RD|4TH")
 
 def period_mark(text: str) -> str | None:
     """Return the text if it is nothing but a period mark, such as `2T` or `1. HZ`."""
-    plain = _plain(text).strip(" .|-()[]")
+    plain = _normalize(text).strip(" .|-()[]")
     if re.fullmatch("[12][AE]", plain):  # 2ª, as OCR reads it, and 2e
         plain = f"{plain[0]}°"
     return plain if any(re.fullmatch(words, plain) for _, words in _PERIODS) else None
@@ -137,15 +137,13 @@ _SHORT_MARK = re.compile(r"(?:[A-Z]\.?){2,3} ")
 
 
 def has_short_mark(clock: str) -> bool:
-    """Whether the clock's period mark is a few letters from a box of their own, such as ST or ET: it may be a fragment
-    of an advertisement.
-    """
-    return _SHORT_MARK.match(_plain(clock)) is not None
+    """Whether the clock's period mark is only a few letters, such as ST or ET, and may belong to an advertisement."""
+    return _SHORT_MARK.match(_normalize(clock)) is not None
 
 
 def with_period_of(clock: str, other: str | None) -> str:
-    """Put the period mark of another reading of the same scoreboard before a clock that has none. A short one must be
-    read each time.
+    """Add the period mark of another reading of the same scoreboard to a clock without one. Short marks are not reused:
+    they may be misread.
     """
     if other is None or has_short_mark(other):
         return clock
@@ -160,7 +158,7 @@ def is_other_sports_mark(text: str, *, alone: bool) -> bool:
 
     `alone`: the text is a box of its own; `3RD` and `4TH` also occur in captions.
     """
-    plain = _plain(text)
+    plain = _normalize(text)
     return _OTHER_SPORT.search(plain) is not None or (alone and _LATE_PERIOD.fullmatch(plain) is not None)
 
 
@@ -173,23 +171,23 @@ _TIME = re.compile(r"(?<![0-9:;.,/-])([0-9]{1,3}) ?[:;.] ?([0-5][0-9])(?![0-9]|[
 _MINUTE = re.compile(r"(?<![0-9:;.,/+-])([0-9]{1,3}) ?(?:'|MIN(?![A-Z]))")
 _BARE = re.compile(r"[0-9]{1,2}|1[0-9]{2}")
 _CONFUSED_TIME = re.compile(
-    rf"(?<![A-Z0-9:;.,/|!-]){_CONFUSED}{{1,3}} ?[:;.] ?{_CONFUSED}{{2}}(?![A-Z0-9|!]|[:;.,/-][0-9])"
+    rf"(?<![A-Z0-9:;.,/|!-]){_DIGIT_LOOKALIKE}{{1,3}} ?[:;.] ?{_DIGIT_LOOKALIKE}{{2}}(?![A-Z0-9|!]|[:;.,/-][0-9])"
 )
-_CONFUSED_MINUTE = re.compile(rf"(?<![A-Z0-9:;.,/|!-]){_CONFUSED}{{1,3}}'")
+_CONFUSED_MINUTE = re.compile(rf"(?<![A-Z0-9:;.,/|!-]){_DIGIT_LOOKALIKE}{{1,3}}'")
 
 
 def scan_clock_text(text: str) -> ScannedText:
     """Tokenize a text. Scores, dates, years and words are dropped."""
-    rest = _digits_restored(_plain(text))
-    rest, period = _taken(rest, _PERIODS)
-    rest, mark = _taken(rest, _MARKS)
+    rest = _restore_digits(_normalize(text))
+    rest, period = _extract_first(rest, _PERIODS)
+    rest, mark = _extract_first(rest, _MARKS)
     rest = _SCORE.sub(" # ", rest)
-    stoppages, rest = _all(_STOPPAGE, rest)
-    opened, rest = _all(_OPEN_PLUS, rest)
-    subs, rest = _all(_SUB_CLOCK, rest)
-    added, rest = _all(_ADDED, rest)
-    clocks, rest = _all(_TIME, rest)
-    minutes, rest = _all(_MINUTE, rest)
+    stoppages, rest = _extract_all(_STOPPAGE, rest)
+    opened, rest = _extract_all(_OPEN_PLUS, rest)
+    subs, rest = _extract_all(_SUB_CLOCK, rest)
+    added, rest = _extract_all(_ADDED, rest)
+    clocks, rest = _extract_all(_TIME, rest)
+    minutes, rest = _extract_all(_MINUTE, rest)
     times = [ClockTime(int(minute), int(second)) for minute, second in clocks]
     times += [ClockTime(int(found[0])) for found in (*minutes, *opened)]
     bare = rest.strip(" #'.:")
@@ -205,24 +203,24 @@ def scan_clock_text(text: str) -> ScannedText:
     )
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     """Normalize to compatible forms (full-width digits and colons), capitals and single spaces."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_LENGTH].translate(_SAME)).translate(_SAME).upper()
+    plain = unicodedata.normalize("NFKC", text[:MAX_TEXT_LENGTH].translate(_LOOKALIKES)).translate(_LOOKALIKES).upper()
     return " ".join(plain.split())
 
 
-def _digits_restored(text: str) -> str:
+def _restore_digits(text: str) -> str:
     """Correct misread digits: B5:3Z is 85:32. Only in the shape of a time, and with at least one real digit."""
     for shape in (_CONFUSED_TIME, _CONFUSED_MINUTE):
-        text = shape.sub(_restore, text)
+        text = shape.sub(_restore_match, text)
     return text
 
 
-def _restore(found: re.Match[str]) -> str:
-    return found[0].translate(_DIGITS) if re.search("[0-9]", found[0]) else found[0]
+def _restore_match(found: re.Match[str]) -> str:
+    return found[0].translate(_LOOKALIKE_DIGITS) if re.search("[0-9]", found[0]) else found[0]
 
 
-def _taken(text: str, table: tuple[tuple[T, str], ...]) -> tuple[str, T | None]:
+def _extract_first(text: str, table: tuple[tuple[T, str], ...]) -> tuple[str, T | None]:
     """Return the text without the first table entry that occurs in it as separate words, and that entry."""
     for entry, words in table:
         found = re.search(rf"(?<![A-Z0-9:+'])(?:{words})(?![A-ZÀ-Þ])", text)
@@ -231,7 +229,7 @@ def _taken(text: str, table: tuple[tuple[T, str], ...]) -> tuple[str, T | None]:
     return text, None
 
 
-def _all(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], str]:
+def _extract_all(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], str]:
     return [found.groups() for found in pattern.finditer(text)], pattern.sub(" # ", text)
 
 
@@ -239,13 +237,13 @@ def _all(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], st
 
 
 MAX_MINUTE = 150
-"""No match is longer; a larger number is not the match clock."""
+"""A larger number is not a match clock: no match is that long."""
 PERIOD_ENDS = (45, 90, 105, 120)
 MAX_STOPPAGE_MINUTES = 30
 
 _HALF = 45
 _EXTRA_HALF = 15
-_STANDS_AT = {
+_STOPPED_AT = {
     ClockMark.HALF_TIME: 45,
     ClockMark.FULL_TIME: 90,
     ClockMark.AFTER_EXTRA_TIME: 120,
@@ -274,8 +272,8 @@ class MatchClock:
     mark: ClockMark | None = None
 
     @property
-    def stands_at_period_end(self) -> bool:
-        """Whether the clock stopped at the start of stoppage time, so that it shows the period and not the minute."""
+    def is_stopped_at_period_end(self) -> bool:
+        """Whether the clock stopped at the start of stoppage time, so that it shows the period but not the minute."""
         return self.minute in PERIOD_ENDS and not self.second and self.stoppage is None
 
 
@@ -283,20 +281,20 @@ def parse_clock_field(text: str) -> MatchClock | None:
     """Parse running clocks, period marks and stopped clocks. None if the text is not a clock."""
     found = scan_clock_text(text)
     if found.mark is not None:
-        return _standing(found, found.mark)
-    return _running(found)
+        return _parse_stopped_clock(found, found.mark)
+    return _parse_running_clock(found)
 
 
 def parse_added_field(text: str) -> int | None:
     """Announced minutes of stoppage time: +4, 4' or 4 min."""
     match = re.fullmatch(r"[^0-9]{0,16}([0-9]{1,2})[^0-9:]{0,16}", text)
-    return _up_to(int(match[1]), MAX_STOPPAGE_MINUTES) if match else None
+    return _at_most(int(match[1]), MAX_STOPPAGE_MINUTES) if match else None
 
 
 def parse_stoppage_clock_field(text: str) -> int | None:
     """Whole minutes of stoppage time played, from the sub-clock: 02:36 or +2:36."""
     times = times_with_seconds(text)
-    return _up_to(times[0].minute, MAX_STOPPAGE_MINUTES) if len(times) == 1 else None
+    return _at_most(times[0].minute, MAX_STOPPAGE_MINUTES) if len(times) == 1 else None
 
 
 def times_with_seconds(text: str) -> list[ClockTime]:
@@ -314,7 +312,7 @@ def compute_absolute_minute(clock: MatchClock | None, stoppage: int | None = Non
     played = clock.stoppage if stoppage is None else stoppage
     # A main clock that continues past the period's end already includes stoppage time.
     minute = clock.minute + played if played is not None and clock.minute in PERIOD_ENDS else clock.minute
-    return _up_to(minute, MAX_MINUTE)
+    return _at_most(minute, MAX_MINUTE)
 
 
 def parse_clock(text: str) -> int | None:
@@ -326,40 +324,40 @@ def parse_clock(text: str) -> int | None:
     return compute_absolute_minute(parse_clock_field(text))
 
 
-def _standing(found: ScannedText, mark: ClockMark) -> MatchClock:
-    """A clock next to the mark counts only if it can be the stopped clock: in HT 12:30 it counts down the break."""
-    beside = _running(found)
-    end = _STANDS_AT[mark]
+def _parse_stopped_clock(found: ScannedText, mark: ClockMark) -> MatchClock:
+    """Use a clock next to the mark only if it can be the stopped match clock: in HT 12:30 it counts down the break."""
+    running = _parse_running_clock(found)
+    end = _STOPPED_AT[mark]
     if mark is ClockMark.HALF_TIME and found.period in (MatchPeriod.EXTRA_TIME, MatchPeriod.EXTRA_SECOND):
         return MatchClock(90 + _EXTRA_HALF, mark=mark, period=found.period)
-    if beside is not None and end <= beside.minute < _STOPS_BEFORE[mark]:
-        return MatchClock(beside.minute, beside.second, beside.stoppage, beside.added, beside.period, mark)
+    if running is not None and end <= running.minute < _STOPS_BEFORE[mark]:
+        return MatchClock(running.minute, running.second, running.stoppage, running.added, running.period, mark)
     return MatchClock(end, mark=mark, period=found.period)
 
 
-def _running(found: ScannedText) -> MatchClock | None:
+def _parse_running_clock(found: ScannedText) -> MatchClock | None:
     if found.stoppages:
         base, played = found.stoppages[0]
         if len(set(found.stoppages)) > 1 or played > MAX_STOPPAGE_MINUTES:
             return None
-        minute = _since_kick_off(base, found.period, ends=True)
+        minute = _since_kick_off(base, found.period, in_stoppage=True)
         # 67+2 is not a valid minute: stoppage time only follows the end of a period.
         return MatchClock(minute, None, played, None, found.period) if minute in PERIOD_ENDS else None
     if not found.times:
         return None
     main, *others = found.times
     others += found.sub_clocks
-    ends = bool(others) or found.added is not None
-    minute = _since_kick_off(main.minute, found.period, ends=ends)
+    in_stoppage = bool(others) or found.added is not None
+    minute = _since_kick_off(main.minute, found.period, in_stoppage=in_stoppage)
     if minute is None or minute > MAX_MINUTE:
         return None
-    stoppage = _played(minute, others)
+    stoppage = _stoppage_played(minute, others)
     if others and stoppage is None:
         return None
     return MatchClock(minute, main.second, stoppage, found.added, found.period)
 
 
-def _played(minute: int, others: list[ClockTime]) -> int | None:
+def _stoppage_played(minute: int, others: list[ClockTime]) -> int | None:
     """Stoppage time from a second clock. Two times of which neither is a sub-clock are ambiguous."""
     if len(others) != 1 or others[0].minute > MAX_STOPPAGE_MINUTES:
         return None
@@ -367,14 +365,12 @@ def _played(minute: int, others: list[ClockTime]) -> int | None:
     return played if minute in PERIOD_ENDS or minute - played in PERIOD_ENDS else None
 
 
-def _since_kick_off(minute: int, period: MatchPeriod | None, *, ends: bool) -> int | None:
-    """Convert to minutes from kick-off. `ends`: stoppage time is shown, so a second half at 45 is over, not about to
-    start.
-    """
+def _since_kick_off(minute: int, period: MatchPeriod | None, *, in_stoppage: bool) -> int | None:
+    """Convert to minutes from kick-off. With `in_stoppage`, a second half at 45 is ending, not about to start."""
     match period:
-        case MatchPeriod.SECOND_HALF if minute < _HALF or (minute == _HALF and ends):
+        case MatchPeriod.SECOND_HALF if minute < _HALF or (minute == _HALF and in_stoppage):
             return minute + _HALF
-        case MatchPeriod.EXTRA_SECOND if minute < _EXTRA_HALF or (minute == _EXTRA_HALF and ends):
+        case MatchPeriod.EXTRA_SECOND if minute < _EXTRA_HALF or (minute == _EXTRA_HALF and in_stoppage):
             return 90 + _EXTRA_HALF + minute
         case MatchPeriod.EXTRA_TIME | MatchPeriod.EXTRA_SECOND if minute <= 2 * _EXTRA_HALF:
             return 90 + minute
@@ -383,5 +379,5 @@ def _since_kick_off(minute: int, period: MatchPeriod | None, *, ends: bool) -> i
     return minute
 
 
-def _up_to(number: int, limit: int) -> int | None:
+def _at_most(number: int, limit: int) -> int | None:
     return number if 0 <= number <= limit else None

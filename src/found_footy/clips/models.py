@@ -1,4 +1,4 @@
-"""Values of the clips feature, and object store keys, which depend only on the event id and the content."""
+"""Values of the clips feature, and object store keys, which depend only on the event id and the file's content."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def md5_of(key: str) -> str:
 class RejectionReason(StrEnum):
     # Post.
     PASSED_OVER = "passed over"
-    """Longer videos were preferred until this one was too old."""
+    """Longer videos were downloaded first until this post was too old."""
     # Download.
     GONE = "gone"
     GEO_BLOCKED = "geo-blocked"
@@ -85,24 +85,24 @@ class RejectionReason(StrEnum):
     """Counterpart of `NOT_SOCCER` for a wicket."""
     WRONG_OVER = "wrong over"
     NOT_CHECKED = "not checked"
-    """Verification was unavailable until the goal was closed."""
+    """Verification stayed unavailable until the goal was closed."""
     # Goal, and internal failures.
     WITHDRAWN = "withdrawn"
     TAKEN_DOWN = "taken down"
-    """Removed or hidden by an operator, or of an account, a goal or a content that is."""
+    """An operator removed or hid it, its account, its goal or the same content elsewhere."""
     FAILED = "failed"
     """Internal failure; its message is stored."""
 
 
 REVERIFIABLE = frozenset({RejectionReason.WRONG_MINUTE, RejectionReason.OTHER_MATCH, RejectionReason.WRONG_OVER})
-"""Rejections by the feed's data, which the feed may correct: their files stay in staging for a while."""
+"""Rejections based on feed data. The feed may correct it, so their files stay in staging for a while."""
 
 
 # --- Takedowns.
 
 
 HIDDEN = "hidden/"
-"""Prefix of the files of hidden clips, so that signed URLs issued before stop working."""
+"""Prefix of the files of hidden clips: moving them invalidates signed URLs issued earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class FrameReading:
     at: float
     """Seconds from the clip's start."""
     soccer: bool | None
-    """Whether the frame shows the expected sport: football, or cricket for a wicket. None if it does not tell: a
-    close-up beside a scoreboard, or a frame without colour.
+    """Whether the frame shows the expected sport: football, or cricket for a wicket. None if unclear, as in a close-up
+    next to a scoreboard or a frame without colour.
     """
     screen: bool
     """Whether the frame was filmed from a screen."""
@@ -181,7 +181,7 @@ class FrameReading:
 
 @dataclass(frozen=True, slots=True)
 class WicketExpectation:
-    """Further data of the feed about a wicket. None means unknown, and neither proves nor refutes anything."""
+    """Additional feed data about a wicket. None means unknown, and neither proves nor refutes anything."""
 
     batting: Side
     before: int | None = None
@@ -213,8 +213,8 @@ class Expectation:
     wicket: WicketExpectation | None = None
     """Set for a wicket, whose minute is an over and a ball, and which has no scores."""
     posted_after_minutes: float | None = None
-    """Minutes from the scheduled kick-off to the post. They tell a stoppage-time clock that lost its first digits from
-    the same clock in the first minutes of the match (ADR 26).
+    """Minutes from the scheduled kick-off to the post. They distinguish a stoppage-time clock without its first digits
+    from the same clock in the first minutes of the match (ADR 26).
     """
 
     @property
@@ -227,9 +227,9 @@ class Expectation:
 
     def to_json(self) -> dict[str, Any]:
         before, after = self.score_before, self.score_after
-        of_wicket = {"innings": self.minute.innings, "wicket": self.wicket.to_json()} if self.wicket else {}
+        wicket_fields = {"innings": self.minute.innings, "wicket": self.wicket.to_json()} if self.wicket else {}
         posted = self.posted_after_minutes
-        of_post = {"posted_after_minutes": posted} if posted is not None else {}
+        post_fields = {"posted_after_minutes": posted} if posted is not None else {}
         return {
             "elapsed": self.minute.elapsed,
             "extra": self.minute.extra,
@@ -237,8 +237,8 @@ class Expectation:
             "away": self.away,
             "score_before": str(before) if before else None,
             "score_after": str(after) if after else None,
-            **of_wicket,
-            **of_post,
+            **wicket_fields,
+            **post_fields,
         }
 
     @classmethod
@@ -257,7 +257,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Evidence that can be shown to a person and judged again without the clip."""
+    """Evidence that a person can inspect and that can be verified again without the clip."""
 
     at: float
     """Position of the deciding frame, in seconds from the clip's start."""
@@ -299,7 +299,7 @@ MAX_FILE_NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class PublishedVideo:
-    """The clip that is kept, after all merges."""
+    """The published clip behind a link, after all merges."""
 
     id: str
     """Id of the kept clip; differs from the requested id if that one was merged."""
@@ -411,12 +411,12 @@ class VideoFailure:
 @dataclass(frozen=True)
 class OutdatedQuery:
     completed_since: datetime
-    """Completed matches that are included."""
+    """Include matches that were completed since then."""
 
 
 @dataclass(frozen=True)
 class OutdatedRejections:
-    """Events whose goal the feed has changed since clips were rejected by the feed's data."""
+    """Events whose goal the feed has corrected since clips were rejected."""
 
     event_ids: list[str]
 

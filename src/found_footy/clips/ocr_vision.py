@@ -17,7 +17,7 @@ from found_footy.clips.frame_selection import ClipVision
 from found_footy.clips.match_clock import compute_absolute_minute, parse_clock_field, with_period_of
 from found_footy.clips.models import FrameReading
 from found_footy.clips.scoreboard import ScoreboardText, is_game_menu
-from found_footy.clips.scoreboard_region import READERS, ScoreboardRegion, has_teams_and_score, locate_scoreboard
+from found_footy.clips.scoreboard_region import PARSERS, ScoreboardRegion, has_teams_and_score, locate_scoreboard
 from found_footy.clips.verification import MIN_CLOCK_CHANGE_SECONDS
 from found_footy.fixtures.models import Sport
 from found_footy.media.frame_features import has_colour, is_filmed_screen, pitch_share
@@ -27,16 +27,16 @@ from found_footy.media.ocr import OcrEngine, closer_crops, row_strip, scoreboard
 T = TypeVar("T")
 Pixels = NDArray[np.uint8]
 
-PITCH = 0.30
-"""Share of green above which a frame shows a pitch."""
-PERHAPS_PITCH = 0.20
-"""Share of green from which a frame may show a part of a pitch."""
-SOME_PITCH = 0.10
-"""Share of green that is sufficient next to a scoreboard."""
-SCOREBOARD = 2
-"""Evidence required: a clock and teams, or more."""
-CLOSER_SEARCH = 3
-"""The search that also tries the middle and close-ups: nothing was found in the moments before."""
+MIN_PITCH_SHARE = 0.30
+"""Share of green from which a frame shows a pitch."""
+MIN_PARTIAL_PITCH_SHARE = 0.20
+"""Share of green from which a frame may show part of a pitch."""
+MIN_GRASS_SHARE = 0.10
+"""Share of green that is sufficient if there is a scoreboard."""
+MIN_BOARD_EVIDENCE = 2
+"""Minimum `ScoreboardText.evidence`: a clock and teams, or more."""
+CLOSE_UP_SEARCH = 3
+"""The search, counted from 1, that also covers the middle of the frame and close-ups."""
 
 
 class OcrVision:
@@ -69,8 +69,8 @@ class OcrClip:
         self._pitch_seen = False
         self._menu_seen = False
         self._teams_seen = False
-        self._bare: tuple[float, str] | None = None
-        """Time and text of a clock without a scoreboard, read in the moment before."""
+        self._bare_clock: tuple[float, str] | None = None
+        """Time and text of a clock without a scoreboard in the previous moment."""
 
     async def read_frames(self, frames: Sequence[Frame]) -> FrameReading:
         return await asyncio.to_thread(self.read_frames_now, frames)
@@ -80,18 +80,18 @@ class OcrClip:
         self._menu_seen = self._teams_seen = False
         boards = self._read_boards(frames)
         # Stoppage time often appears next to a stopped clock, in an area that was empty before: search again.
-        still = self._stands_still(boards[middle], frames[middle].seconds)
-        unread = not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards)
-        if still or unread:
-            found = self._search(frames[middle].pixels, self._region.clock if still and self._region else None)
+        frozen = self._is_frozen(boards[middle], frames[middle].seconds)
+        incomplete = not any(board.clock for board in boards) or any(self._is_unfinished(board) for board in boards)
+        if frozen or incomplete:
+            found = self._search(frames[middle].pixels, self._region.clock if frozen and self._region else None)
             if found is not None:
                 self._region = found
                 boards = self._read_boards(frames)
-                boards[middle] = _completed(boards[middle], found.board)
-        board, shown = self._agreed_board(boards, middle)
-        self._bare = (frames[shown].seconds, board.clock) if board.clock and board.evidence == 1 else None
+                boards[middle] = _fill_gaps(boards[middle], found.board)
+        board, index = self._agreed_board(boards, middle)
+        self._bare_clock = (frames[index].seconds, board.clock) if board.clock and board.evidence == 1 else None
         return FrameReading(
-            at=frames[shown].seconds,
+            at=frames[index].seconds,
             soccer=self._is_soccer(frames, board),
             screen=is_filmed_screen(frames[middle].pixels),
             clock=board.clock,
@@ -99,35 +99,38 @@ class OcrClip:
             stoppage_clock=board.stoppage_clock,
             teams=board.teams,
             score=board.score,
-            box=_box(self._region, frames[shown].pixels) if self._region and board != ScoreboardText() else None,
+            box=_relative_box(self._region, frames[index].pixels)
+            if self._region and board != ScoreboardText()
+            else None,
             batting=board.batting,
             other_sport=board.other_sport if self._sport is Sport.FOOTBALL else None,
             video_game=self._menu_seen,
         )
 
-    def _stands_still(self, board: ScoreboardText, seconds: float) -> bool:
-        """Whether a bare clock has not moved since the moment before: a caption's, not the match's."""
-        if self._sport is not Sport.FOOTBALL or self._bare is None or board.evidence != 1:
+    def _is_frozen(self, board: ScoreboardText, seconds: float) -> bool:
+        """Whether a bare clock has not advanced since the previous moment: it belongs to a caption."""
+        if self._sport is not Sport.FOOTBALL or self._bare_clock is None or board.evidence != 1:
             return False
-        at, clock = self._bare
+        at, clock = self._bare_clock
         return board.clock == clock and abs(seconds - at) >= MIN_CLOCK_CHANGE_SECONDS
 
     def _search(self, frame: Pixels, ignored: TextLine | None = None) -> ScoreboardRegion | None:
-        """Search further if only a clock was found: it may belong to an advertisement. Further down, and for small
-        scoreboards in close-ups, is searched once per clip and only if nothing was found in two moments: it costs more
-        than the rest.
+        """Locate the scoreboard, continuing if only a clock is found: it may belong to an advertisement.
+
+        The middle of the frame and close-ups are expensive, so they are searched once per clip, and only if two moments
+        had no scoreboard.
         """
         self._searches += 1
         best: ScoreboardRegion | None = None
-        crops = chain(scoreboard_crops(frame), closer_crops(frame) if self._searches == CLOSER_SEARCH else ())
+        crops = chain(scoreboard_crops(frame), closer_crops(frame) if self._searches == CLOSE_UP_SEARCH else ())
         for part in crops:
             lines = [line for line in self._engine.lines(part.image) if not part.covers(line, ignored)]
             self._menu_seen = self._menu_seen or any(is_game_menu(line.text) for line in lines)
             self._teams_seen = self._teams_seen or has_teams_and_score(lines)
             found = locate_scoreboard(lines, self._sport)
             if found is not None and (best is None or found.board.evidence > best.board.evidence):
-                best = found.moved(part.left, part.top, part.scale)
-                if best.board.evidence >= SCOREBOARD:
+                best = found.translated(part.left, part.top, part.scale)
+                if best.board.evidence >= MIN_BOARD_EVIDENCE:
                     break
         return best
 
@@ -136,14 +139,14 @@ class OcrClip:
         return [ScoreboardText() if region is None else self._read_board(frame.pixels, region) for frame in frames]
 
     def _read_board(self, frame: Pixels, region: ScoreboardRegion) -> ScoreboardText:
-        parse, rows = READERS[self._sport], region.parts or tuple((row,) for row in region.rows)
+        parse, rows = PARSERS[self._sport], region.parts or tuple((row,) for row in region.rows)
         board = parse([[self._text(frame, part) for part in row] for row in rows])
         if board.clock is None and self._sport is Sport.FOOTBALL:
-            # A row with gaps and crests is sometimes unreadable as a whole; its clock alone is not.
+            # Gaps and crests can make a row unreadable as a whole while its clock alone is readable.
             alone = parse([[self._text(frame, region.clock_area)]])
             board = replace(board, clock=alone.clock, stoppage_clock=board.stoppage_clock or alone.stoppage_clock)
         if board.clock is not None and self._sport is Sport.FOOTBALL:
-            # The mark is small and does not change within a clip: once is enough.
+            # The period mark is small and constant within a clip: reading it once is enough.
             board = replace(board, clock=with_period_of(board.clock, region.board.clock))
         return board
 
@@ -151,16 +154,17 @@ class OcrClip:
         return self._engine.text(row_strip(frame, part.left, part.top, part.right, part.bottom))
 
     def _is_soccer(self, frames: Sequence[Frame], board: ScoreboardText) -> bool | None:
-        """A pitch is soccer; beside a scoreboard, some grass is enough, or a pitch earlier in the clip. None if the
-        frame may show a part of a pitch, has a scoreboard, if only without a clock, or no colour.
+        """Whether the frame shows a pitch, or a scoreboard with either some grass or a pitch earlier in the clip.
+
+        None if unclear: possibly part of a pitch, a scoreboard without grass, or a frame without colour.
         """
         green = max(pitch_share(frame.pixels) for frame in frames)
-        has_board = board.evidence >= SCOREBOARD
-        self._pitch_seen = self._pitch_seen or green >= PITCH
-        if green >= PITCH or (has_board and (green >= SOME_PITCH or self._pitch_seen)):
+        has_board = board.evidence >= MIN_BOARD_EVIDENCE
+        self._pitch_seen = self._pitch_seen or green >= MIN_PITCH_SHARE
+        if green >= MIN_PITCH_SHARE or (has_board and (green >= MIN_GRASS_SHARE or self._pitch_seen)):
             return True
         has_board = has_board or self._teams_seen
-        unclear = green >= PERHAPS_PITCH or has_board or not has_colour(frames[len(frames) // 2].pixels)
+        unclear = green >= MIN_PARTIAL_PITCH_SHARE or has_board or not has_colour(frames[len(frames) // 2].pixels)
         return None if unclear else False
 
     def _is_unfinished(self, board: ScoreboardText) -> bool:
@@ -169,18 +173,17 @@ class OcrClip:
     def _agreed_board(self, boards: Sequence[ScoreboardText], middle: int) -> tuple[ScoreboardText, int]:
         if self._sport is Sport.FOOTBALL:
             return _majority_board(boards, middle, _minute)
-        board, shown = _majority_board(boards, middle, _balls)
+        board, shown = _majority_board(boards, middle, _balls_bowled)
         if board.clock is None:
             # A score without overs is still useful: it can show a different wicket.
-            score, batting = (
-                _most_common(boards, lambda each: each.score),
-                _most_common(boards, lambda each: each.batting),
+            board = ScoreboardText(
+                score=_most_common(boards, lambda each: each.score),
+                batting=_most_common(boards, lambda each: each.batting),
             )
-            board = ScoreboardText(score=score, batting=batting)
         return board, shown
 
 
-def _completed(read: ScoreboardText, found: ScoreboardText) -> ScoreboardText:
+def _fill_gaps(read: ScoreboardText, found: ScoreboardText) -> ScoreboardText:
     """Fill gaps in the reading from the text found when the region of the same frame was located."""
     if read == ScoreboardText():
         return found
@@ -198,8 +201,8 @@ def _completed(read: ScoreboardText, found: ScoreboardText) -> ScoreboardText:
 
 def _is_unfinished(board: ScoreboardText) -> bool:
     clock = parse_clock_field(board.clock) if board.clock else None
-    standing = clock is not None and clock.second == 0 and clock.stands_at_period_end
-    return standing and board.stoppage_clock is None and board.added is None
+    is_stopped = clock is not None and clock.second == 0 and clock.is_stopped_at_period_end
+    return is_stopped and board.stoppage_clock is None and board.added is None
 
 
 def _majority_board(
@@ -228,12 +231,12 @@ def _majority_board(
 
 
 def _minute(board: ScoreboardText) -> int | None:
-    """Minute on which frames must agree, also for HT and FT, which prove none: teams and score are kept."""
+    """Minute on which frames must agree. HT and FT count too: they prove no minute, but keep teams and score."""
     clock = parse_clock_field(board.clock) if board.clock else None
     return clock.minute if clock is not None and clock.mark is not None else compute_absolute_minute(clock)
 
 
-def _balls(board: ScoreboardText) -> int | None:
+def _balls_bowled(board: ScoreboardText) -> int | None:
     return parse_overs(board.clock) if board.clock else None
 
 
@@ -242,12 +245,12 @@ def _most_common(boards: Sequence[ScoreboardText], field: Callable[[ScoreboardTe
 
 
 def _mode(values: Iterable[T]) -> T | None:
-    """Most frequent value; the first of equals."""
+    """Most frequent value; the first one on a tie."""
     counted: Counter[Any] = Counter(values)
     return counted.most_common(1)[0][0] if counted else None
 
 
-def _box(region: ScoreboardRegion, frame: Pixels) -> RelativeBox:
+def _relative_box(region: ScoreboardRegion, frame: Pixels) -> RelativeBox:
     height, width = frame.shape[:2]
     line = region.clock
     return RelativeBox(

@@ -1,4 +1,4 @@
-"""Progress of a goal towards its clips, as text: the current state, and why it has none."""
+"""Progress of a goal's search as text: the current state, and why there is no clip."""
 
 from __future__ import annotations
 
@@ -34,16 +34,18 @@ def progress_line(goal: GoalDetails, attempts: int) -> str:
 
 
 def _searching(goal: GoalDetails, attempts: int) -> str:
-    """`searching 4/10`, with the sources that have answered less: `searching 4/10 (x 1/10)`."""
-    made = len(goal.searches)
+    """`searching 4/10`, with the sources that are behind: `searching 4/10 (x 1/10)`."""
+    searches = len(goal.searches)
     progress = source_progress(goal, attempts)
-    most = max((answered for answered, _ in progress.values()), default=0)
-    behind = [f"{source} {answered}/{required}" for source, (answered, required) in progress.items() if answered < most]
-    return f"searching {made}/{max(attempts, made)}" + (f" ({', '.join(behind)})" if behind else "")
+    furthest = max((answered for answered, _ in progress.values()), default=0)
+    behind = [
+        f"{source} {answered}/{required}" for source, (answered, required) in progress.items() if answered < furthest
+    ]
+    return f"searching {searches}/{max(attempts, searches)}" + (f" ({', '.join(behind)})" if behind else "")
 
 
 def source_progress(goal: GoalDetails, attempts: int) -> dict[str, tuple[int, int]]:
-    """Answered and required searches of each source."""
+    """Return the answered and the required number of searches by source."""
     counts = goal.search_sources
     return {source: (count.answered, max(attempts, count.answered)) for source, count in sorted(counts.items())}
 
@@ -63,7 +65,7 @@ def why_no_clip(goal: GoalDetails) -> str:
     if not candidates and all(answer.error is not None for answer in answers):
         return f"No clip: no source answered in {count(searches, 'search', 'searches')}."
     if not candidates:
-        return f"No clip: nothing was posted that {count(searches, 'search', 'searches')} found."
+        return f"No clip: {count(searches, 'search', 'searches')} found no posts."
     rejections = Counter(each.loss or each.state for each in candidates)
     named = ", ".join(f"{number} {reason}" for reason, number in rejections.most_common())
     found = count(candidates, "post", "posts")
@@ -81,16 +83,16 @@ def source_failures(goal: GoalDetails) -> dict[str, tuple[int, str]]:
     return failures
 
 
-def count(things: Sized, one: str, many: str) -> str:
-    number = len(things)
-    return f"{number} {one if number == 1 else many}"
+def count(items: Sized, singular: str, plural: str) -> str:
+    number = len(items)
+    return f"{number} {singular if number == 1 else plural}"
 
 
 # --- Explanations of rejection reasons, for pages.
 
 
 MEANINGS: Mapping[str, str] = {
-    RejectionReason.PASSED_OVER: "longer clips were taken first, until it was too old",
+    RejectionReason.PASSED_OVER: "longer clips were downloaded first until it was too old",
     RejectionReason.GONE: "the post or its video was deleted before it could be fetched",
     RejectionReason.GEO_BLOCKED: "the host does not serve it here",
     RejectionReason.PRIVATE: "it requires a login",

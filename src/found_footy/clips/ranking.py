@@ -18,4 +18,4 @@ class RankedClip:
 def rank_clips(videos: Iterable[RankedClip]) -> dict[str, int]:
     """Rank of each clip, 1 is best: verified clips first, then popularity, then file size."""
     order = sorted(videos, key=lambda video: (not video.verified, -video.popularity, -video.file_size, video.id))
-    return {video.id: place for place, video in enumerate(order, start=1)}
+    return {video.id: rank for rank, video in enumerate(order, start=1)}

@@ -35,7 +35,7 @@ _CLOCKS = (
     re.compile(r"(?<![\d:+])\d{1,3}(?:'|\s?MIN(?![A-Za-z]))", re.IGNORECASE),
     re.compile(r"(?<![A-Za-z0-9])(?:HT|FT|AET)(?![A-Za-z0-9])"),
 )
-_COUNTED = word_set("ROUND LEG GOAL GOALS OFFICIAL PLACE MATCH GAME SEASON TITLE TIER DIVISION")
+_NUMBERED_NOUNS = word_set("ROUND LEG GOAL GOALS OFFICIAL PLACE MATCH GAME SEASON TITLE TIER DIVISION")
 _LATE_PERIOD = re.compile(rf"(?:3RD|4TH)\s?{_TIME}|{_TIME}\s?(?:3RD|4TH)", re.IGNORECASE)
 _SUB_CLOCK = re.compile(r"\+\s?\d{1,2}\s?[:;.]\s?\d{2}(?!\d)")
 _ADDED = re.compile(r"(?<!\d)\+\s?\d{1,2}'?(?![\d:;.])")
@@ -62,11 +62,11 @@ class ScoreboardText:
 
     @property
     def evidence(self) -> int:
-        """Amount of evidence for a scoreboard: a clock alone may belong to an advertisement or the stadium."""
-        return (self.clock is not None) + self.named + (self.score is not None)
+        """Number of scoreboard parts found: a clock alone may belong to an advertisement or the stadium."""
+        return (self.clock is not None) + self.has_team_names + (self.score is not None)
 
     @property
-    def named(self) -> bool:
+    def has_team_names(self) -> bool:
         return self.teams is not None or self.batting is not None
 
 
@@ -85,26 +85,26 @@ def parse_scoreboard(rows: Sequence[Sequence[str]]) -> ScoreboardText:
     rest = [text for _, text in numbered]
     used: set[int] = set()
     times: list[str] = []
-    _take(rest, _TIME_OF_DAY, set())
+    _extract(rest, _TIME_OF_DAY, set())
     for pattern in _CLOCKS:
-        times = times or [text for text in _take(rest, pattern, used) if parse_clock_field(text) is not None]
-    subs = [text.lstrip("+ ") for text in _take(rest, _SUB_CLOCK, used)]
-    added = _take(rest, _ADDED, used)
-    # Wherever the aggregate stands, even between the score and a team, it leaves no gap.
+        times = times or [text for text in _extract(rest, pattern, used) if parse_clock_field(text) is not None]
+    sub_clocks = [text.lstrip("+ ") for text in _extract(rest, _SUB_CLOCK, used)]
+    added = _extract(rest, _ADDED, used)
+    # The aggregate leaves no gap, even between the score and a team.
     rest = [_AGGREGATE.sub(" ", text) for text in rest]
-    if len(times) > 1 and not subs:
-        times, subs = _main_and_sub(times)
+    if len(times) > 1 and not sub_clocks:
+        times, sub_clocks = _split_clocks(times)
     clock = times[0].strip() if times else None
     if clock is not None:
         clock = _with_period(clock, rest, used)
     by_row: list[list[tuple[int, str]]] = [[] for _ in rows]
     for source, (row, _) in enumerate(numbered):
         by_row[row].append((source, rest[source]))
-    teams, score, sources = _sides([_items(row) for row in by_row])
+    teams, score, sources = _find_teams_and_score([_parse_items(row) for row in by_row])
     return ScoreboardText(
         clock=clock,
         added=added[0].strip() if added else None,
-        stoppage_clock=subs[0].strip() if subs else None,
+        stoppage_clock=sub_clocks[0].strip() if sub_clocks else None,
         teams=teams,
         score=score,
         used=frozenset(used | sources),
@@ -129,7 +129,7 @@ def _with_period(clock: str, texts: list[str], used: set[int]) -> str:
 def _other_sports_mark(texts: Sequence[str]) -> str | None:
     """A lone 3RD is a quarter, but not in the caption 3RD ROUND, which OCR may split."""
     for text, after in zip(texts, [*texts, ""][1:], strict=True):
-        alone = after.upper().split(" ")[0] not in _COUNTED
+        alone = after.upper().split(" ")[0] not in _NUMBERED_NOUNS
         if is_other_sports_mark(text, alone=alone) or _LATE_PERIOD.search(text):
             return text
     return None
@@ -142,12 +142,12 @@ _GAME_MENU = re.compile(
 
 
 def is_game_menu(text: str) -> bool:
-    """Whether the text belongs to the menus and prompts of a football video game."""
+    """Whether the text belongs to a menu or prompt of a football video game."""
     return _GAME_MENU.search(text.upper()) is not None
 
 
-def _take(texts: list[str], pattern: re.Pattern[str], used: set[int]) -> list[str]:
-    """Remove all matches from the texts and return them. The text on either side of a match is not joined."""
+def _extract(texts: list[str], pattern: re.Pattern[str], used: set[int]) -> list[str]:
+    """Remove all matches from the texts and return them. A separator replaces each match."""
     found = []
     for source, text in enumerate(texts):
         parts = [match for match in pattern.findall(text) if re.search(r"\d|[HFA]E?T", match)]
@@ -158,16 +158,16 @@ def _take(texts: list[str], pattern: re.Pattern[str], used: set[int]) -> list[st
     return found
 
 
-def _main_and_sub(times: list[str]) -> tuple[list[str], list[str]]:
+def _split_clocks(times: list[str]) -> tuple[list[str], list[str]]:
     """Of two clocks, the later one is the match clock. Three or more do not belong to a scoreboard."""
     if len(times) > 2:
         return times[:1], []
     clocks = [parse_clock_field(text) for text in times]
-    later = max(range(2), key=lambda place: clock.minute if (clock := clocks[place]) else -1)
-    return [times[later]], [times[1 - later]]
+    main = max(range(2), key=lambda index: clock.minute if (clock := clocks[index]) else -1)
+    return [times[main]], [times[1 - main]]
 
 
-def _items(row: Sequence[tuple[int, str]]) -> list[_BoardItem]:
+def _parse_items(row: Sequence[tuple[int, str]]) -> list[_BoardItem]:
     """Names and numbers in order. Words of one text form one name; words of two texts form two."""
     items: list[_BoardItem] = []
     for source, text in row:
@@ -184,61 +184,63 @@ def _items(row: Sequence[tuple[int, str]]) -> list[_BoardItem]:
             elif not token[0].isalpha() or token.upper() in _NOISE:
                 items.append(_BoardItem(source=source))
             elif last.words and last.source == source:
-                items[-1] = _BoardItem(words=(*last.words, _upright(token)), source=source)
+                items[-1] = _BoardItem(words=(*last.words, _fix_misread_capitals(token)), source=source)
             else:
-                items.append(_BoardItem(words=(_upright(token),), source=source))
+                items.append(_BoardItem(words=(_fix_misread_capitals(token),), source=source))
     return items
 
 
-def _upright(word: str) -> str:
+def _fix_misread_capitals(word: str) -> str:
     """Correct MCl to MCI: among capitals, a small l is a misread I."""
     return word.replace("l", "I") if word.replace("l", "").isupper() else word
 
 
-def _sides(rows: Sequence[list[_BoardItem]]) -> tuple[tuple[str, str] | None, Score | None, set[int]]:
+def _find_teams_and_score(rows: Sequence[list[_BoardItem]]) -> tuple[tuple[str, str] | None, Score | None, set[int]]:
     """Teams and score: try one line, then two lines, then the teams alone."""
     for row in rows:
-        for place in range(len(row)):
-            found = _on_one_line(row[place : place + 4])
+        for index in range(len(row)):
+            found = _match_one_line(row[index : index + 4])
             if found is not None:
                 return found
     for row in rows:
         # A clock or an aggregate may stand between the two numbers.
         close = [item for item in row if item.words or item.number]
-        for place in range(len(close) - 3):
-            home, left, right, away = close[place : place + 4]
-            if _named(home) and _goals(left) and _goals(right) and _named(away):
-                return _found(home, away, left, right)
-    stacked = [pair for row in rows for pair in pairwise(row) if _named(pair[0]) and _goals(pair[1])]
+        for index in range(len(close) - 3):
+            home, left, right, away = close[index : index + 4]
+            if _is_name(home) and _is_goal_count(left) and _is_goal_count(right) and _is_name(away):
+                return _teams_and_score(home, away, left, right)
+    stacked = [pair for row in rows for pair in pairwise(row) if _is_name(pair[0]) and _is_goal_count(pair[1])]
     if len(stacked) == 2 and len(rows) > 1:
         (left, home), (right, away) = stacked
-        return _found(left, right, home, away)
+        return _teams_and_score(left, right, home, away)
     for row in rows:
         for first, second in pairwise(row):
-            if _code(first) and _code(second):
-                return _found(first, second)
+            if _is_code_item(first) and _is_code_item(second):
+                return _teams_and_score(first, second)
         for item in row:
             if len(item.words) == 2 and all(_is_code(word) for word in item.words):
                 return (item.words[0], item.words[1]), None, {item.source}
     return None, None, set()
 
 
-def _on_one_line(items: Sequence[_BoardItem]) -> tuple[tuple[str, str], Score | None, set[int]] | None:
-    kinds = "".join("w" if _named(item) else "n" if _goals(item) else "d" if item.number else "-" for item in items)
+def _match_one_line(items: Sequence[_BoardItem]) -> tuple[tuple[str, str], Score | None, set[int]] | None:
+    kinds = "".join(
+        "w" if _is_name(item) else "n" if _is_goal_count(item) else "d" if item.number else "-" for item in items
+    )
     if kinds == "wnnw":
-        return _found(items[0], items[3], items[1], items[2])
+        return _teams_and_score(items[0], items[3], items[1], items[2])
     if kinds == "wnwn":
-        return _found(items[0], items[2], items[1], items[3])
+        return _teams_and_score(items[0], items[2], items[1], items[3])
     if kinds[:3] in ("wnw", "wdw") and len(items[1].number) == 2:
-        # Two numbers read as one: between two names there must be two.
+        # OCR joined two numbers: there are two between the names of a scoreboard.
         first, second = (_BoardItem(number=digit, source=items[1].source) for digit in items[1].number)
-        return _found(items[0], items[2], first, second)
-    if kinds[:3] == "wnw" and _code(items[0]) and _code(items[2]):
-        return _found(items[0], items[2])  # one of the two numbers was not detected
+        return _teams_and_score(items[0], items[2], first, second)
+    if kinds[:3] == "wnw" and _is_code_item(items[0]) and _is_code_item(items[2]):
+        return _teams_and_score(items[0], items[2])  # one of the two numbers was not detected
     return None
 
 
-def _found(
+def _teams_and_score(
     left: _BoardItem, right: _BoardItem, home: _BoardItem | None = None, away: _BoardItem | None = None
 ) -> tuple[tuple[str, str], Score | None, set[int]]:
     score = Score(int(home.number), int(away.number)) if home and away else None
@@ -246,16 +248,16 @@ def _found(
     return teams, score, {item.source for item in (left, right, home, away) if item is not None}
 
 
-def _named(item: _BoardItem) -> bool:
+def _is_name(item: _BoardItem) -> bool:
     """A single letter is at most a fragment of a name."""
     return len("".join(item.words)) > 1
 
 
-def _goals(item: _BoardItem) -> bool:
+def _is_goal_count(item: _BoardItem) -> bool:
     return bool(item.number) and len(item.number) <= 2 and int(item.number) <= MAX_GOALS
 
 
-def _code(item: _BoardItem) -> bool:
+def _is_code_item(item: _BoardItem) -> bool:
     return len(item.words) == 1 and _is_code(item.words[0])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from found_footy.clips.common_frames import COMMON_FIXTURES, MAX_SIGHTINGS, pictures
+from found_footy.clips.common_frames import COMMON_FIXTURES, MAX_SIGHTINGS, distinct_hashes
 from found_footy.clips.dedup import DedupCandidate
 from found_footy.clips.models import REVERIFIABLE, DedupPlan, Duplicate, Proof, PublishedVideo, RejectionReason
 from found_footy.clips.ranking import RankedClip, rank_clips
@@ -40,7 +40,7 @@ class CandidateState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """The videos of one pool of an event, with their fingerprints."""
+    """Videos of one pool of an event, with their fingerprints."""
 
     kept: tuple[DedupCandidate, ...]
     new: tuple[DedupCandidate, ...]
@@ -60,7 +60,7 @@ class OpenWork:
         return bool(self.downloading or self.checking or self.waiting)
 
 
-def goal_of(row: Mapping[str, Any]) -> TargetGoal:
+def goal_from_row(row: Mapping[str, Any]) -> TargetGoal:
     return TargetGoal(
         id=row["id"],
         fixture_id=row["fixture_id"],
@@ -134,7 +134,7 @@ def duplicate_row(duplicate: Duplicate) -> Row:
     }
 
 
-def pool_of(name: str, rows: Sequence[Mapping[str, Any]]) -> Pool:
+def pool_from_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Pool:
     videos = {row["md5"]: DedupCandidate(row["md5"], name, row["duration"], row["file_size"]) for row in rows}
     state = {row["md5"]: row["state"] for row in rows}
     return Pool(
@@ -157,12 +157,12 @@ class ClipStore:
 
     async def goal(self, event_id: str) -> TargetGoal:
         """Raises NotFound."""
-        return goal_of(await self._one(SQL["goal"], f"event {event_id!r} not found", id=event_id))
+        return goal_from_row(await self._one(SQL["goal"], f"event {event_id!r} not found", id=event_id))
 
     # --- Search.
 
     async def touch(self, event_id: str, now: datetime) -> None:
-        """Record that the search is alive, so that no poll restarts it."""
+        """Record that the search is running, so that no poll restarts it."""
         await self._db.fetch(SQL["touch"], id=event_id, now=now)
 
     async def save_search(
@@ -204,19 +204,23 @@ class ClipStore:
         """
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock_goal"], {"id": event_id})
-            mine = {"id": event_id, "attempt": attempt}
-            taken = [row["key"] for row in await fetch(connection, SQL["candidates_of_attempt"], mine)]
+            attempt_key = {"id": event_id, "attempt": attempt}
+            taken = [row["key"] for row in await fetch(connection, SQL["candidates_of_attempt"], attempt_key)]
             if taken:
                 return taken
-            abandoned = [row["key"] for row in await fetch(connection, SQL["abandoned_candidates"], mine)]
+            abandoned = [row["key"] for row in await fetch(connection, SQL["abandoned_candidates"], attempt_key)]
             pending = [PendingPost(**row) for row in await fetch(connection, SQL["pending_posts"], {"id": event_id})]
             selection = select(pending)
             keys = [*abandoned, *selection.selected]
             if keys:
-                await fetch(connection, SQL["take_candidates"], mine | {"keys": keys})
+                await fetch(connection, SQL["take_candidates"], attempt_key | {"keys": keys})
             if selection.too_old:
                 await _reject_candidates(
-                    connection, event_id, selection.too_old, RejectionReason.PASSED_OVER, "longer ones were taken"
+                    connection,
+                    event_id,
+                    selection.too_old,
+                    RejectionReason.PASSED_OVER,
+                    "longer videos were taken first",
                 )
             return keys
 
@@ -288,7 +292,7 @@ class ClipStore:
         await self._db.fetch(SQL["update_rejection"], id=event_id, md5=md5, **rejected)
 
     async def save_fingerprint(self, event_id: str, md5: str, fingerprint: Fingerprint) -> None:
-        hashes = np.array(pictures(fingerprint), dtype=np.uint64).view(np.int64).tolist()
+        hashes = np.array(distinct_hashes(fingerprint), dtype=np.uint64).view(np.int64).tolist()
         async with self._db.connection() as connection:
             values = {"id": event_id, "md5": md5, "fingerprint": fingerprint.to_bytes(), "hashes": hashes}
             await fetch(connection, SQL["save_fingerprint"], values)
@@ -315,7 +319,7 @@ class ClipStore:
         return {row["md5"]: (Fingerprint.from_bytes(row["fingerprint"]), row["reason"]) for row in found}
 
     async def pool(self, event_id: str, name: str) -> Pool:
-        return pool_of(name, await self._db.fetch(SQL["pool"], id=event_id, pool=name))
+        return pool_from_rows(name, await self._db.fetch(SQL["pool"], id=event_id, pool=name))
 
     async def settle(self, event_id: str, plans: Sequence[DedupPlan], now: datetime) -> bool:
         """Save the published clips and duplicates, popularity, ranks and outbox entries; False if withdrawn."""

@@ -39,7 +39,7 @@ order by r.key
 on conflict do nothing;
 
 -- name: block_candidates
--- Posts of accounts and goals that are taken down are not kept, but counted.
+-- Posts of blocked accounts and goals are counted, but their content is not stored.
 update candidates c set rejection_reason = 'taken down', rejection_detail = '',
     author = '', text = '', url = '', media_url = ''
 where event_id = %(id)s and md5 is null and rejection_reason is null
@@ -117,7 +117,7 @@ update videos set state = 'refused', rejection_reason = %(rejection)s, rejection
 where event_id = %(id)s and md5 = any(%(md5s)s) and state in ('staged', 'checked', 'hashed');
 
 -- name: outdated_rejections
--- Goals of current matches that the feed has changed since clips were rejected by its data.
+-- Goals of current matches that the feed has corrected since it caused clips to be rejected.
 select distinct e.id
 from fixtures f
 join events e on e.fixture_id = f.id
@@ -220,7 +220,7 @@ on conflict (team_id) do update set
     team_name = excluded.team_name, aliases = excluded.aliases, resolved_at = excluded.resolved_at;
 
 -- name: teams_without_aliases
--- Football teams of matches that are not over, by kick-off.
+-- Football teams of unfinished matches, by kick-off.
 select team_id, min(name) as name, min(country) as country, min(league) as league from (
     select home_id as team_id, home_name as name, country, league_name as league, kickoff from fixtures
     where stage <> 'completed' and sport = 'football'

@@ -1,8 +1,8 @@
 """Takedowns: an operator removes or hides a clip, a goal's clips or everything of an account.
 
 The rows change in one transaction, so that pages, API, feeds and links agree at once; the files follow. Removed files
-are also queued for deletion, so that they go even if this process dies. Hidden files are moved, so that signed URLs
-issued before stop working.
+are also queued for deletion, so that they are deleted even if this process dies. Hidden files are moved, which
+invalidates signed URLs issued earlier.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ log = logging.getLogger(__name__)
 
 class TakedownKind(StrEnum):
     REMOVE = "remove"
-    """The files are deleted for good."""
+    """Delete the files permanently."""
     HIDE = "hide"
-    """The files are kept out of reach, and shown again when the takedown is lifted."""
+    """Make the files inaccessible until the takedown is lifted."""
 
 
 class TakedownScope(StrEnum):
@@ -63,7 +63,7 @@ class TakedownOrder:
     reason: str
     """Reason, shown to anyone who follows a link to the clip."""
     source: str | None = None
-    """Of an account; None for every source."""
+    """Source of the account; None for every source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ class Takedown:
 
 
 class LibraryTakedown(Protocol):
-    """The library's part, in the transaction of the takedown."""
+    """The library's part of a takedown, in the same transaction."""
 
-    async def take_down(self, connection: Connection, given: WithdrawnClips, now: datetime) -> list[str]: ...
+    async def take_down(self, connection: Connection, withdrawn: WithdrawnClips, now: datetime) -> list[str]: ...
 
-    async def allow_again(self, connection: Connection, clips: Sequence[tuple[str, str]]) -> None: ...
+    async def unblock_clips(self, connection: Connection, clips: Sequence[tuple[str, str]]) -> None: ...
 
 
 # --- Rules.
@@ -107,21 +107,21 @@ class CoveredVideo:
     replaced_by: str | None = None
 
 
-VideoName = tuple[str, str]
+VideoId = tuple[str, str]
 """Event id and MD5."""
 
 
-def checked_order(order: TakedownOrder) -> TakedownOrder:
-    """Normalize the target: ids out of links, account names without their sign. Raises BadRequest."""
+def normalize_order(order: TakedownOrder) -> TakedownOrder:
+    """Normalize the target: a link becomes its id, an account name loses its `@` or `u/`. Raises BadRequest."""
     reason = " ".join(order.reason.split())
     if not 1 <= len(reason) <= MAX_REASON_LENGTH:
-        raise BadRequest(f"a takedown needs a reason of 1 to {MAX_REASON_LENGTH} characters, which links will show")
+        raise BadRequest(f"a takedown needs a reason of 1 to {MAX_REASON_LENGTH} characters; links show it")
     if order.source is not None and order.scope is not TakedownScope.ACCOUNT:
-        raise BadRequest("a source can only be given for an account")
-    return replace(order, target=_target(order), reason=reason)
+        raise BadRequest("a source is only valid for an account")
+    return replace(order, target=_normalize_target(order), reason=reason)
 
 
-def _target(order: TakedownOrder) -> str:
+def _normalize_target(order: TakedownOrder) -> str:
     text = order.target.strip()
     match order.scope:
         case TakedownScope.CLIP:
@@ -134,41 +134,42 @@ def _target(order: TakedownOrder) -> str:
             return found[1]
     name = re.sub(r"^(@|/?u/)", "", text.lower()).strip()
     if not 1 <= len(name) <= MAX_ACCOUNT_LENGTH:
-        raise BadRequest(f"an account's name has 1 to {MAX_ACCOUNT_LENGTH} characters")
+        raise BadRequest(f"invalid account name: expected 1 to {MAX_ACCOUNT_LENGTH} characters")
     return name
 
 
-def covered(videos: Sequence[CoveredVideo], chosen: Iterable[VideoName], scope: TakedownScope) -> set[VideoName]:
-    """Chosen videos with all copies of them, whose links lead there, and the same content at other goals.
+def covered_videos(videos: Sequence[CoveredVideo], chosen: Iterable[VideoId], scope: TakedownScope) -> set[VideoId]:
+    """Return the chosen videos, all copies merged into them, and the same content at other goals.
 
-    The link of a merged copy shows the better one, so that is what a takedown of the link means. An account's copy that
-    was merged into a better one of somebody else does not take that one down.
+    The link of a merged copy shows the better copy, so a takedown of that link covers the better copy. An account's
+    copy that was merged into someone else's better copy does not take that one down.
     """
-    known = {(each.event_id, each.md5): each for each in videos}
-    found = {name for name in chosen if name in known}
+    by_id = {(video.event_id, video.md5): video for video in videos}
+    found = {video_id for video_id in chosen if video_id in by_id}
     if scope is TakedownScope.CLIP:
-        found = {_winner(known, name) for name in found}
+        found = {_published_copy(by_id, video_id) for video_id in found}
     while True:
-        content = {md5 for _, md5 in found}
-        more = {
-            name
-            for name, each in known.items()
-            if name not in found
-            and (
-                (scope is not TakedownScope.GOAL and each.md5 in content) or (name[0], each.replaced_by or "") in found
-            )
+        hashes = {md5 for _, md5 in found} if scope is not TakedownScope.GOAL else set()
+        added = {
+            video_id
+            for video_id, video in by_id.items()
+            if video_id not in found and (video.md5 in hashes or (video.event_id, video.replaced_by or "") in found)
         }
-        if not more:
+        if not added:
             return found
-        found |= more
+        found |= added
 
 
-def _winner(known: Mapping[VideoName, CoveredVideo], name: VideoName) -> VideoName:
-    seen = {name}
-    while (by := known[name].replaced_by) is not None and (name[0], by) in known and (name[0], by) not in seen:
-        name = (name[0], by)
-        seen.add(name)
-    return name
+def _published_copy(by_id: Mapping[VideoId, CoveredVideo], video_id: VideoId) -> VideoId:
+    event_id = video_id[0]
+    seen = {video_id}
+    while (replaced_by := by_id[video_id].replaced_by) is not None:
+        target = (event_id, replaced_by)
+        if target not in by_id or target in seen:
+            break
+        video_id = target
+        seen.add(video_id)
+    return video_id
 
 
 # --- Store.
@@ -180,7 +181,7 @@ class TakedownStore:
         self._library = library
 
     async def take_down(self, order: TakedownOrder, by: str, now: datetime) -> tuple[int, list[str]]:
-        """Withdraw everything of the order; return the takedown and the keys of the files. Raises NotFound."""
+        """Withdraw all that the order covers; return its id and the library's file keys. Raises NotFound."""
         async with self._db.connection() as connection:
             chosen, events = await self._choose(connection, order)
             locked = {row["id"]: row for row in await fetch(connection, SQL["lock_goals"], {"ids": sorted(events)})}
@@ -188,7 +189,7 @@ class TakedownStore:
             if order.scope is TakedownScope.GOAL:
                 chosen = {(row["event_id"], row["md5"]) for row in rows if row["event_id"] == order.target}
             videos = [CoveredVideo(row["event_id"], row["md5"], row["replaced_by"]) for row in rows]
-            names = covered(videos, chosen, order.scope)
+            names = covered_videos(videos, chosen, order.scope)
             withdrawn = [
                 row
                 for row in rows
@@ -200,17 +201,19 @@ class TakedownStore:
             takedown: int = added[0]["id"]
             await self._withdraw(connection, takedown, order, withdrawn)
             posts = await self._close_posts(connection, takedown, order)
-            keys = [key for row in withdrawn for key in _keys_of(row, locked[row["event_id"]]["fixture_id"])]
-            given = _for_library(order, chosen, withdrawn)
-            library = await self._library.take_down(connection, given, now)
+            keys = [key for row in withdrawn for key in _file_keys(row, locked[row["event_id"]]["fixture_id"])]
+            withdrawn_clips = _withdrawn_clips(order, chosen, withdrawn)
+            library = await self._library.take_down(connection, withdrawn_clips, now)
             if order.kind is TakedownKind.REMOVE:
                 await fetch(connection, SQL["queue_deletions"], {"keys": [*keys, *(HIDDEN + key for key in keys)]})
             by_event = _by_event(withdrawn)
-            for event_id, gone in by_event.items():
-                await _rank_others(
-                    connection, event_id, [row for row in rows if row["event_id"] == event_id], gone, now
+            for event_id, withdrawn_rows in by_event.items():
+                await _rank_remaining(
+                    connection, event_id, [row for row in rows if row["event_id"] == event_id], withdrawn_rows, now
                 )
-                await append_outbox(connection, _messages(locked[event_id]["fixture_id"], event_id, gone, order))
+                await append_outbox(
+                    connection, _outbox_events(locked[event_id]["fixture_id"], event_id, withdrawn_rows, order)
+                )
             md5s = [row["md5"] for row in withdrawn]
             await fetch(connection, SQL["cancel_deliveries"], {"ids": sorted(by_event), "md5s": md5s})
             links = sum(row["state"] in ("kept", "replaced") for row in withdrawn)
@@ -219,8 +222,8 @@ class TakedownStore:
             await fetch(connection, SQL["count"], counts)
         return takedown, library
 
-    async def _choose(self, connection: Connection, order: TakedownOrder) -> tuple[set[VideoName], set[str]]:
-        """Videos that the order names, and the goals that may have copies of them."""
+    async def _choose(self, connection: Connection, order: TakedownOrder) -> tuple[set[VideoId], set[str]]:
+        """Return the videos that the order names, and the goals that may have copies of them."""
         match order.scope:
             case TakedownScope.CLIP:
                 found = await fetch(connection, SQL["video_by_id"], {"id": order.target})
@@ -242,14 +245,14 @@ class TakedownStore:
     async def _withdraw(
         self, connection: Connection, takedown: int, order: TakedownOrder, rows: Sequence[Mapping[str, Any]]
     ) -> None:
-        """A video that is already taken down keeps what the first takedown saved of it."""
+        """Withdraw the videos. A video that is already taken down keeps the state that the first takedown saved."""
         events = sorted({row["event_id"] for row in rows})
         found = await fetch(connection, SQL["saved_before"], {"ids": events})
         before = {(row["event_id"], row["md5"]): row["saved"] for row in found}
         saved = []
         for row in rows:
             name = row["event_id"], row["md5"]
-            state = before[name] if row["rejection_reason"] == "taken down" and name in before else _saved(row)
+            state = before[name] if row["rejection_reason"] == "taken down" and name in before else _state_to_save(row)
             saved.append({"event_id": name[0], "md5": name[1], "saved": state})
         await fetch(connection, SQL["add_videos"], {"id": takedown, "rows": Jsonb(saved)})
         await fetch(connection, SQL["withdraw_videos"], {"id": takedown, "reason": order.reason})
@@ -274,7 +277,7 @@ class TakedownStore:
             if not found:
                 raise NotFound(f"takedown {takedown} not found")
             if found[0]["lifted_at"] is not None:
-                raise BadRequest(f"takedown {takedown} was lifted before")
+                raise BadRequest(f"takedown {takedown} is already lifted")
             videos = await fetch(connection, SQL["videos_of_takedown"], {"id": takedown})
             events = sorted({row["event_id"] for row in videos})
             locked = {row["id"]: row for row in await fetch(connection, SQL["lock_goals"], {"ids": events})}
@@ -284,13 +287,13 @@ class TakedownStore:
             if found[0]["kind"] != TakedownKind.HIDE:
                 return
             restorable = await fetch(connection, SQL["restorable"], {"id": takedown})
-            shown: list[VideoName] = []
+            shown: list[VideoId] = []
             for event_id, rows in _by_event(restorable).items():
                 shown += await _restore(connection, event_id, rows, locked[event_id]["fixture_id"], now)
-            await self._library.allow_again(connection, shown)
+            await self._library.unblock_clips(connection, shown)
 
     async def all(self) -> list[Takedown]:
-        """The newest first."""
+        """Return the latest takedowns, newest first."""
         return [_takedown(row) for row in await self._db.fetch(SQL["list"], id=None, limit=MAX_LISTED)]
 
     async def one(self, takedown: int) -> Takedown:
@@ -299,11 +302,11 @@ class TakedownStore:
             raise NotFound(f"takedown {takedown} not found")
         return _takedown(found[0])
 
-    async def videos(self, takedown: int) -> list[VideoName]:
+    async def videos(self, takedown: int) -> list[VideoId]:
         found = await self._db.fetch(SQL["videos_of_takedown"], id=takedown)
         return [(row["event_id"], row["md5"]) for row in found]
 
-    async def still_withdrawn(self, takedown: int) -> list[VideoName]:
+    async def still_withdrawn(self, takedown: int) -> list[VideoId]:
         found = await self._db.fetch(SQL["still_withdrawn"], id=takedown)
         return [(row["event_id"], row["md5"]) for row in found]
 
@@ -325,17 +328,17 @@ def _by_event(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, 
     return found
 
 
-def _saved(row: Mapping[str, Any]) -> dict[str, Any]:
+def _state_to_save(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("state", "replaced_by", "offset_seconds", "mirrored")}
 
 
-def _keys_of(row: Mapping[str, Any], fixture_id: int) -> list[str]:
-    """Keys of the video itself; pictures made of it are found by listing."""
+def _file_keys(row: Mapping[str, Any], fixture_id: int) -> list[str]:
+    """Return the keys of the video itself; its images are found by listing."""
     return [clip_key(fixture_id, row["event_id"], row["md5"]), staging_key(row["event_id"], row["md5"])]
 
 
-def _for_library(
-    order: TakedownOrder, chosen: Iterable[VideoName], rows: Sequence[Mapping[str, Any]]
+def _withdrawn_clips(
+    order: TakedownOrder, chosen: Iterable[VideoId], rows: Sequence[Mapping[str, Any]]
 ) -> WithdrawnClips:
     clips = {(row["event_id"], row["md5"]) for row in rows}
     if order.scope is not TakedownScope.ACCOUNT:
@@ -350,7 +353,7 @@ def _for_library(
     )
 
 
-def _messages(
+def _outbox_events(
     fixture_id: int, event_id: str, rows: Sequence[Mapping[str, Any]], order: TakedownOrder
 ) -> list[OutboxEvent]:
     return [
@@ -360,14 +363,14 @@ def _messages(
     ]
 
 
-async def _rank_others(
+async def _rank_remaining(
     connection: Connection,
     event_id: str,
     rows: Sequence[Mapping[str, Any]],
-    gone: Sequence[Mapping[str, Any]],
+    withdrawn_rows: Sequence[Mapping[str, Any]],
     now: datetime,
 ) -> None:
-    withdrawn = {row["md5"] for row in gone}
+    withdrawn = {row["md5"] for row in withdrawn_rows}
     before = {row["md5"]: row for row in rows}
     stays = [md5 for md5, row in before.items() if row["state"] == "kept" and md5 not in withdrawn]
     await save_ranks(connection, event_id, before, stays, now, always=True)
@@ -375,13 +378,13 @@ async def _rank_others(
 
 async def _restore(
     connection: Connection, event_id: str, rows: Sequence[Mapping[str, Any]], fixture_id: int, now: datetime
-) -> list[VideoName]:
-    """Show clips again that were published; whatever was in work when they were hidden stays rejected."""
-    again = [row["md5"] for row in rows if row["saved"]["state"] == "kept"]
-    await fetch(connection, SQL["restore_hashed"], {"event": event_id, "md5s": again})
+) -> list[VideoId]:
+    """Publish hidden clips again; videos that were still being processed when they were hidden stay rejected."""
+    shown = [row["md5"] for row in rows if row["saved"]["state"] == "kept"]
+    await fetch(connection, SQL["restore_hashed"], {"event": event_id, "md5s": shown})
     found = await fetch(connection, CLIP_SQL["videos_to_settle"], {"id": event_id})
     before = {row["md5"]: row for row in found}
-    kept = [md5 for md5, row in before.items() if row["state"] == "kept"] + again
+    kept = [md5 for md5, row in before.items() if row["state"] == "kept"] + shown
     copies = [
         {"md5": row["md5"], "of": row["saved"]["replaced_by"], **row["saved"]}
         for row in rows
@@ -390,7 +393,7 @@ async def _restore(
     await fetch(connection, SQL["restore_replaced"], {"event": event_id, "rows": Jsonb(copies)})
     ranks, _ = await save_ranks(connection, event_id, before, kept, now, always=True)
     await append_outbox(connection, [OutboxEvent("clips.ranked", fixture_id, event_id, {"clips": ranks})])
-    return [(event_id, md5) for md5 in again]
+    return [(event_id, md5) for md5 in shown]
 
 
 # --- Files.
@@ -410,11 +413,11 @@ class TakedownService:
         self._library_done = library_done
 
     async def take_down(self, order: TakedownOrder, by: str) -> Takedown:
-        """Withdraw everything of the order at once. If the object store is unavailable, its files follow later.
+        """Withdraw all that the order covers. If the object store is unavailable, the files follow later.
 
         Raises BadRequest, NotFound, StoreUnavailable.
         """
-        takedown, library = await self._store.take_down(checked_order(order), by, self._now())
+        takedown, library = await self._store.take_down(normalize_order(order), by, self._now())
         try:
             await self._finish(takedown)
             await self._objects.delete(library)
@@ -427,21 +430,19 @@ class TakedownService:
         return done
 
     async def lift(self, takedown: int, by: str) -> Takedown:
-        """Show hidden clips again, in their old place; what was removed stays removed. Raises NotFound, BadRequest,
-        ObjectStoreError.
-        """
-        given = await self._store.one(takedown)
-        if given.kind is TakedownKind.HIDE and given.lifted_at is None:
-            # The files first, so that no clip is shown before its file is there.
+        """Publish hidden clips again; removed clips stay removed. Raises NotFound, BadRequest, ObjectStoreError."""
+        current = await self._store.one(takedown)
+        if current.kind is TakedownKind.HIDE and current.lifted_at is None:
+            # Restore the files first, so that every visible clip has its file.
             for event_id, md5 in await self._store.videos(takedown):
                 key = clip_key(int(event_id.partition("_")[0]), event_id, md5)
                 await self._copy(HIDDEN + key, key)
         await self._store.lift(takedown, by, self._now())
-        if given.kind is TakedownKind.HIDE:
-            still = await self._store.still_withdrawn(takedown)
-            for event_id, md5 in still:  # covered by another takedown
+        if current.kind is TakedownKind.HIDE:
+            still_withdrawn = await self._store.still_withdrawn(takedown)
+            for event_id, md5 in still_withdrawn:  # covered by another takedown
                 await self._withdraw_files(TakedownKind.HIDE, event_id, md5)
-            shown = set(await self._store.videos(takedown)) - set(still)
+            shown = set(await self._store.videos(takedown)) - set(still_withdrawn)
             keys = [clip_key(int(event_id.partition("_")[0]), event_id, md5) for event_id, md5 in shown]
             await self._objects.delete([HIDDEN + key for key in keys])
         extra = {"action": "takedown_lifted", "takedown": takedown, "by": by}
@@ -449,7 +450,7 @@ class TakedownService:
         return await self._store.one(takedown)
 
     async def all(self) -> list[Takedown]:
-        """The newest first."""
+        """Return the latest takedowns, newest first."""
         return await self._store.all()
 
     async def one(self, takedown: int) -> Takedown:
@@ -457,30 +458,30 @@ class TakedownService:
         return await self._store.one(takedown)
 
     async def finish(self) -> int:
-        """Delete or move the files of takedowns for which that failed; return their number."""
+        """Retry the file operations of takedowns where they failed; return the number of takedowns."""
         pending = await self._store.with_pending_files()
         for takedown in pending:
             await self._finish(takedown)
         return len(pending)
 
     async def _finish(self, takedown: int) -> None:
-        given = await self._store.one(takedown)
-        for event_id, md5 in await self._store.videos(takedown) if given.lifted_at is None else ():
-            await self._withdraw_files(given.kind, event_id, md5)
+        current = await self._store.one(takedown)
+        for event_id, md5 in await self._store.videos(takedown) if current.lifted_at is None else ():
+            await self._withdraw_files(current.kind, event_id, md5)
         await self._store.set_files_done(takedown, self._now())
 
     async def _withdraw_files(self, kind: TakedownKind, event_id: str, md5: str) -> None:
-        """Delete a video with its pictures; a hidden video is moved, and its pictures are made again on demand."""
+        """Delete or move a video and delete its images, which are recreated on demand."""
         fixture_id = int(event_id.partition("_")[0])
         key = clip_key(fixture_id, event_id, md5)
-        gone = [staging_key(event_id, md5), key]
+        keys = [staging_key(event_id, md5), key]
         if kind is TakedownKind.HIDE:
             await self._copy(key, HIDDEN + key)
         else:
-            gone.append(HIDDEN + key)
+            keys.append(HIDDEN + key)
         prefix = clip_prefix(fixture_id, event_id)
-        gone += [each.key async for each in self._objects.list(prefix) if md5_of(each.key) == md5]
-        await self._objects.delete(gone)
+        keys += [each.key async for each in self._objects.list(prefix) if md5_of(each.key) == md5]
+        await self._objects.delete(keys)
 
     async def _copy(self, key: str, to: str) -> None:
         try:

@@ -2,7 +2,7 @@
 select event_id, md5 from videos where id = %(id)s;
 
 -- name: source_by_id
--- The published clip of a library source, which outlives the match.
+-- The published clip behind a library source, which outlives the match.
 select event_id, video_md5 as md5 from library_sources
 where kind = 'goal' and substr(md5(event_id || '/' || video_md5), 1, 16) = %(id)s;
 
@@ -19,7 +19,7 @@ select distinct c.event_id, c.md5 from candidates c
 where account_name(c.author) = %(account)s and (%(source)s::text is null or c.source = %(source)s);
 
 -- name: lock_goals
--- In the order of their ids, so that two takedowns never wait for each other.
+-- Lock in the order of ids, so that two takedowns cannot deadlock.
 select id, fixture_id from events where id = any(%(ids)s) order by id for update;
 
 -- name: videos_of
@@ -47,7 +47,7 @@ from takedown_videos t
 where t.takedown_id = %(id)s and v.event_id = t.event_id and v.md5 = t.md5;
 
 -- name: close_posts
--- Posts of a goal that were not downloaded yet.
+-- Posts of a goal that are not downloaded yet.
 update candidates set rejection_reason = 'taken down', rejection_detail = %(reason)s
 where event_id = %(event)s and md5 is null and rejection_reason is null
 returning key;
@@ -68,12 +68,12 @@ from takedown_posts p
 where p.takedown_id = %(id)s and c.event_id = p.event_id and c.key = p.key;
 
 -- name: forget_saved_posts
--- A removal also removes what earlier hiding has kept.
+-- A removal also deletes what an earlier hiding saved.
 update takedown_posts p set saved = null from takedowns t
 where p.takedown_id = t.id and t.scope = 'account' and t.target = %(account)s;
 
 -- name: cancel_deliveries
--- Messages about the clips that were not sent yet.
+-- Unsent messages about the clips.
 update deliveries d set state = 'cancelled', claim = null
 from outbox o
 where o.position = d.position and d.state = 'pending' and d.event_id = any(%(ids)s)
@@ -113,7 +113,7 @@ update takedowns set files_done_at = %(now)s where id = %(id)s;
 update takedowns set lifted_at = %(now)s, lifted_by = %(by)s where id = %(id)s;
 
 -- name: restorable
--- Videos that only this takedown withdrew, of goals that are still known.
+-- Videos that only this takedown withdrew, of goals that still exist.
 select v.event_id, v.md5, v.saved from takedown_videos v
 join videos now on now.event_id = v.event_id and now.md5 = v.md5 and now.rejection_reason = 'taken down'
 where v.takedown_id = %(id)s and takedown_reason(v.event_id, v.md5) is null;

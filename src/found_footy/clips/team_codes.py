@@ -45,10 +45,10 @@ CLUB_TYPE_WORDS = frozenset(
         "vfl",
     ]
 )
-"""Words for the type of club. Feeds omit them where broadcasters keep them: ZSC is Zamalek."""
+"""Words for the type of club. Feeds omit them where broadcasters include them: ZSC is Zamalek."""
 
-INFLECTIONS = ("sc", "fc", "sk", "cf", "fk")
-"""Suffixes of a code."""
+CODE_SUFFIXES = ("sc", "fc", "sk", "cf", "fk")
+"""Club types that codes append to a name."""
 
 IRREGULAR_CODES = {
     "aaaj": "argentinos",
@@ -161,9 +161,9 @@ IRREGULAR_CODES = {
     "whu": "west ham",
     "wolves": "wolverhampton",
 }
-"""Codes that cannot be derived from the name, with words of which the name must contain one."""
+"""Codes that cannot be derived from the name, with alternative words, one of which the name must contain."""
 
-CONFUSABLE_LETTERS = 0.8
+MIN_WORD_SIMILARITY = 0.8
 """Minimum similarity, 0 to 1, of two words that differ only by a misread letter."""
 _NO_ACCENTS = dict(zip(map(ord, "øłđßæœı"), ["o", "l", "d", "ss", "ae", "oe", "i"], strict=True))
 _LETTER_FOR_DIGIT = str.maketrans("0158", "oisb")
@@ -172,7 +172,7 @@ _LETTER_FOR_DIGIT = str.maketrans("0158", "oisb")
 class CodeMatch(IntEnum):
     NO = 0
     LOOSE = 1
-    """Possible, but many other teams would fit too, so this alone proves nothing."""
+    """Possible, but many other teams would match too, so this alone proves nothing."""
     YES = 2
 
 
@@ -181,24 +181,24 @@ def match_code(letters: str, name: str) -> CodeMatch | None:
     read, full = _words(letters), _words(name)
     if not read or not full:
         return None
-    return _fits(" ".join(read), " ".join(full))
+    return _match_words(" ".join(read), " ".join(full))
 
 
 @lru_cache(maxsize=4096)
-def _fits(read: str, full: str) -> CodeMatch:
+def _match_words(read: str, full: str) -> CodeMatch:
     words = full.split()
-    known = IRREGULAR_CODES.get(read)
-    if known and any(part in full for part in known.split("|")):
+    irregular = IRREGULAR_CODES.get(read)
+    if irregular and any(part in full for part in irregular.split("|")):
         return CodeMatch.YES
     core = [word for word in words if word not in CLUB_TYPE_WORDS] or words
     codes = {read, read.translate(_LETTER_FOR_DIGIT)}
-    if any(_stands_for(code, words) or _stands_for(code, core) for code in codes):
+    if any(_matches_name(code, words) or _matches_name(code, core) for code in codes):
         return CodeMatch.YES
-    return CodeMatch.LOOSE if any(_with_kind(code, core) for code in codes) else CodeMatch.NO
+    return CodeMatch.LOOSE if any(_includes_club_type(code, core) for code in codes) else CodeMatch.NO
 
 
-def _stands_for(code: str, words: list[str]) -> bool:
-    return _named(code.split(), words) if " " in code or len(code) > 4 else _abbreviates(code, words)
+def _matches_name(code: str, words: list[str]) -> bool:
+    return _matches_names(code.split(), words) if " " in code or len(code) > 4 else _abbreviates(code, words)
 
 
 def _words(text: str) -> list[str]:
@@ -209,49 +209,54 @@ def _words(text: str) -> list[str]:
     return words if any(re.search("[a-z]", word) for word in words) else []
 
 
-def _named(read: list[str], words: list[str]) -> bool:
+def _matches_names(read: list[str], words: list[str]) -> bool:
     """Whether a name is written out or shortened word by word: MAN UTD, REAL MADRID, SEVILLA FC, ATLETI."""
-    mine = [word for word in read if word not in CLUB_TYPE_WORDS] or read
-    return all(any(_word_fits(part, word) for word in words) for part in mine)
+    parts = [word for word in read if word not in CLUB_TYPE_WORDS] or read
+    return all(any(_matches_word(part, word) for word in words) for part in parts)
 
 
-def _word_fits(part: str, word: str) -> bool:
+def _matches_word(part: str, word: str) -> bool:
     if len(part) >= 3 and (word.startswith(part) or (part.startswith(word) and len(word) >= 4)):
         return True
     if len(part) <= 3:
-        return _skeleton(part, word)
-    return difflib.SequenceMatcher(None, part, word).ratio() >= CONFUSABLE_LETTERS
+        return _is_subsequence_code(part, word)
+    return difflib.SequenceMatcher(None, part, word).ratio() >= MIN_WORD_SIMILARITY
 
 
 def _abbreviates(code: str, words: list[str]) -> bool:
-    """Whether each piece begins a word (R+MA, M+CI, P+S+G), or all letters occur in the name (AVL, JPN), in order."""
-    return _pieces(code, words) or (code[0] == words[0][0] and _skeleton(code, "".join(words[:2])))
-
-
-def _pieces(code: str, words: list[str]) -> bool:
-    if not code:
-        return True
-    return any(
-        word.startswith(code[:size]) and _pieces(code[size:], words[place + 1 :])
-        for place, word in enumerate(words)
-        for size in range(1, len(code) + 1)
-        if word.startswith(code[:size])
+    """Whether the code consists of word beginnings (R+MA, P+S+G) or of letters of the name in order (AVL, JPN)."""
+    return _splits_into_prefixes(code, words) or (
+        code[0] == words[0][0] and _is_subsequence_code(code, "".join(words[:2]))
     )
 
 
-def _skeleton(code: str, word: str) -> bool:
-    """Same first letter, the others in order. Codes omit vowels, so the last letter may not be one."""
+def _splits_into_prefixes(code: str, words: list[str]) -> bool:
+    if not code:
+        return True
+    return any(
+        word.startswith(code[:size]) and _splits_into_prefixes(code[size:], words[index + 1 :])
+        for index, word in enumerate(words)
+        for size in range(1, len(code) + 1)
+    )
+
+
+def _is_subsequence_code(code: str, word: str) -> bool:
+    """Whether both start with the same letter and the others follow in order. Codes do not end in a vowel."""
     rest = iter(word)
     return word[:1] == code[:1] and code[-1] not in "aeiou" and all(char in rest for char in code)
 
 
-def _with_kind(code: str, core: list[str]) -> bool:
-    """ZSC for Zamalek and ASC for Al Ahly: the type of club is in the code and not in the name."""
-    return any(code.endswith(kind) and _pieces(code.removesuffix(kind), core) for kind in INFLECTIONS if code != kind)
+def _includes_club_type(code: str, core: list[str]) -> bool:
+    """Whether the code adds the club type that the name omits: ZSC for Zamalek, ASC for Al Ahly."""
+    return any(
+        code.endswith(kind) and _splits_into_prefixes(code.removesuffix(kind), core)
+        for kind in CODE_SUFFIXES
+        if code != kind
+    )
 
 
 def is_other_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
-    """Whether both sides are readable and comparable, and neither order fits."""
+    """Whether both sides are readable and comparable, and match in neither order."""
     straight = [match_code(*pair) for pair in zip(letters, names, strict=True)]
     crossed = [match_code(*pair) for pair in zip(letters, reversed(names), strict=True)]
     if None in straight or None in crossed:
@@ -260,19 +265,19 @@ def is_other_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
     return sum(part or 0 for part in straight) < CodeMatch.YES and sum(part or 0 for part in crossed) < CodeMatch.YES
 
 
-def may_be_misread(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+def is_possibly_misread(letters: tuple[str, str], names: tuple[str, str]) -> bool:
     """Whether another letter in one of the codes would make it stand for a team: HMA may be RMA."""
-    return any(_is_nearly(code, name) for code, name in zip(letters, names, strict=True))
+    return any(_is_one_letter_off(code, name) for code, name in zip(letters, names, strict=True))
 
 
 @lru_cache(maxsize=4096)
-def _is_nearly(letters: str, name: str) -> bool:
+def _is_one_letter_off(letters: str, name: str) -> bool:
     code = "".join(_words(letters))
-    others = (code[:place] + letter + code[place + 1 :] for place in range(len(code)) for letter in ascii_lowercase)
+    others = (code[:index] + letter + code[index + 1 :] for index in range(len(code)) for letter in ascii_lowercase)
     return len(code) <= 4 and any(match_code(other, name) is CodeMatch.YES for other in others)
 
 
-def fits_match(letters: tuple[str, str], names: tuple[str, str]) -> bool:
+def matches_teams(letters: tuple[str, str], names: tuple[str, str]) -> bool:
     """Whether both sides can stand for the teams in one order, and at least one of them clearly does."""
     for order in (names, (names[1], names[0])):
         fits = [match_code(*pair) for pair in zip(letters, order, strict=True)]

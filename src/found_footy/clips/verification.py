@@ -22,13 +22,20 @@ from found_footy.clips.match_clock import (
     times_with_seconds,
 )
 from found_footy.clips.models import Expectation, FrameReading, Proof, WicketExpectation
-from found_footy.clips.team_codes import CodeMatch, fits_match, is_other_match, is_swapped, match_code, may_be_misread
+from found_footy.clips.team_codes import (
+    CodeMatch,
+    is_other_match,
+    is_possibly_misread,
+    is_swapped,
+    match_code,
+    matches_teams,
+)
 from found_footy.fixtures.models import Score, Side, Sport
 
 FRACTIONS = (0.25, 0.75, 0.5)
 """Positions of the frames, as shares of the clip's duration; the last is the tie-breaker."""
 MORE_FRACTIONS = (0.1, 0.4, 0.6, 0.9)
-"""Further positions while no scoreboard was found: some clips show it in a part only."""
+"""Further positions if no scoreboard is found: some clips show it only part of the time."""
 MAX_CLOCK_DRIFT_MINUTES = 2
 """Minutes by which the clock can advance within a clip of at most 60 seconds, plus one."""
 MAX_BALL_DRIFT = 3
@@ -36,18 +43,18 @@ MAX_BALL_DRIFT = 3
 MIN_CLOCK_CHANGE_SECONDS = 1.2
 """Seconds after which a match clock must have advanced."""
 MIN_BOARD_CHANGE_SECONDS = 2.5
-"""The same for a clock with teams or a score, which slow motion may hold."""
+"""The same for a clock with teams or a score, which slow motion may freeze."""
 CLOCK_JITTER_SECONDS = 1.5
 """Seconds by which the advance of a clock may differ from that of the video: clocks show whole seconds."""
 MIN_GAME_SPEED, MAX_SPEED_RATIO = 2.0, 1.5
-"""A clock that runs this many times faster than the video, at a constant rate, is a video game's."""
+"""A clock that runs at least this many times faster than the video, at a nearly constant rate, is a video game's."""
 
 
 def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBALL) -> float | None:
-    """Position of the next frame to read, or None if there is enough evidence.
+    """Return the position of the next frame to read, or None if there is enough evidence.
 
-    Two frames with a scoreboard are enough if they agree. The middle frame decides between two that disagree. Without a
-    scoreboard in three frames, four more are tried.
+    Two frames with a scoreboard are enough if they agree. The middle frame decides between two that disagree. If three
+    frames show no scoreboard, four more are tried.
     """
     fractions = FRACTIONS + MORE_FRACTIONS
     if len(readings) < 2:
@@ -57,11 +64,13 @@ def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBAL
     usable = readings if cricket else drop_stopped_clocks(readings)
     found = [reading for reading in usable if moment_of(reading) is not None]
     if len(readings) > 2:
-        enough = len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
-        return None if enough else fractions[len(readings)]
+        is_sufficient = (
+            len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
+        )
+        return None if is_sufficient else fractions[len(readings)]
     moments = [moment for reading in found if (moment := moment_of(reading)) is not None]
-    unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings) or _is_lone(found)
-    if unclear or not moments or max(moments) - min(moments) > max_drift:
+    is_unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings) or _is_bare_clock(found)
+    if is_unclear or not moments or max(moments) - min(moments) > max_drift:
         return FRACTIONS[2]
     speeds = clock_speeds(readings)
     return FRACTIONS[2] if any(speed < 0 or speed > MIN_GAME_SPEED for speed in speeds) else None
@@ -86,7 +95,7 @@ def _has_board(reading: FrameReading) -> bool:
     return reading.teams is not None or reading.score is not None
 
 
-def _is_lone(found: Sequence[FrameReading]) -> bool:
+def _is_bare_clock(found: Sequence[FrameReading]) -> bool:
     return len(found) == 1 and found[0].score is None and found[0].teams is None
 
 
@@ -97,41 +106,41 @@ def is_screen(readings: Sequence[FrameReading]) -> bool | None:
 
 
 def shows_sport(readings: Sequence[FrameReading]) -> bool | None:
-    """True if any frame does, False if none can; None without evidence either way."""
+    """True if any frame shows the sport, False if every frame clearly does not; None without evidence either way."""
     if any(reading.soccer for reading in readings):
         return True
     return False if readings and all(reading.soccer is False for reading in readings) else None
 
 
 def clip_minute(readings: Sequence[FrameReading]) -> int | None:
-    """Minute of a clip without an expectation: the one most frames support, the first of them if they differ."""
+    """Minute of a clip without an expectation: the one that most frames support, the first one on a tie."""
     minutes = [minute for reading in drop_stopped_clocks(readings) if (minute := minute_of(reading)) is not None]
     support = [sum(abs(minute - other) <= MAX_CLOCK_DRIFT_MINUTES for other in minutes) for minute in minutes]
     return minutes[support.index(max(support))] if minutes else None
 
 
 def drop_stopped_clocks(readings: Sequence[FrameReading]) -> list[FrameReading]:
-    """Drop clocks that stand still, except at a period's end. Football's clock never stops: without teams they show the
-    time of day in a studio or a caption, with teams another sport or a still image.
+    """Drop clocks that do not advance, except at a period's end. A football clock never stops: a stopped one without
+    teams is a time of day or a caption, one with teams is another sport's or a still image.
     """
     return [
-        replace(reading, clock=None, box=None) if _stands_still(reading, readings) else reading for reading in readings
+        replace(reading, clock=None, box=None) if _is_stopped(reading, readings) else reading for reading in readings
     ]
 
 
-def _stands_still(reading: FrameReading, readings: Sequence[FrameReading]) -> bool:
-    """A scoreboard stands still in every frame; a bare clock needs to do so once."""
+def _is_stopped(reading: FrameReading, readings: Sequence[FrameReading]) -> bool:
+    """A scoreboard must be stopped in every frame; for a bare clock, one unchanged frame is enough."""
     clock, has_board = clock_of(reading), _has_board(reading)
-    if clock is None or clock.second is None or clock.stands_at_period_end:
+    if clock is None or clock.second is None or clock.is_stopped_at_period_end:
         return False
-    wait = MIN_BOARD_CHANGE_SECONDS if has_board else MIN_CLOCK_CHANGE_SECONDS
-    same = [
+    min_gap = MIN_BOARD_CHANGE_SECONDS if has_board else MIN_CLOCK_CHANGE_SECONDS
+    is_same = [
         other == clock
         for each in readings
-        if abs(each.at - reading.at) >= wait and (other := clock_of(each)) is not None
+        if abs(each.at - reading.at) >= min_gap and (other := clock_of(each)) is not None
         if _has_board(each) is has_board
     ]
-    return bool(same) and (all(same) if has_board else any(same))
+    return bool(is_same) and (all(is_same) if has_board else any(is_same))
 
 
 def clock_of(reading: FrameReading) -> MatchClock | None:
@@ -143,9 +152,7 @@ def stoppage_of(reading: FrameReading) -> int | None:
 
 
 def match_second(reading: FrameReading) -> int | None:
-    """Match clock in seconds: 22:41 is 1361, and 45:00 with +2:17 is 2837. None without a clock that shows running
-    seconds.
-    """
+    """Match clock in seconds: 22:41 is 1361, and 45:00 with +2:17 is 2837. None without running seconds."""
     clock = clock_of(reading)
     if clock is None or clock.mark is not None:
         return None
@@ -171,23 +178,23 @@ def clock_speeds(readings: Sequence[FrameReading]) -> list[float]:
 
 def is_other_sport(readings: Sequence[FrameReading]) -> bool:
     """Whether the scoreboard is another sport's: most of its readings name quarters, overs or the like, or its clock
-    counts down. One mark may be misread, and two clocks may be a goal and a replay of the moment before.
+    counts down. A single mark may be misread, and two clocks may be a goal and a replay of an earlier moment.
     """
-    return (_is_marked(readings) and _marked(readings) > 1) or (
-        _counts_down(readings) and len(clock_speeds(readings)) > 1
-    )
+    marked = _has_other_sports_marks(readings) and _count_marks(readings) > 1
+    counts_down = _counts_down(readings) and len(clock_speeds(readings)) > 1
+    return marked or counts_down
 
 
 def may_be_other_sport(readings: Sequence[FrameReading]) -> bool:
-    return _is_marked(readings) or _counts_down(readings)
+    return _has_other_sports_marks(readings) or _counts_down(readings)
 
 
-def _is_marked(readings: Sequence[FrameReading]) -> bool:
-    marked = _marked(readings)
+def _has_other_sports_marks(readings: Sequence[FrameReading]) -> bool:
+    marked = _count_marks(readings)
     return marked > 0 and 2 * marked >= sum(reading.clock is not None for reading in readings)
 
 
-def _marked(readings: Sequence[FrameReading]) -> int:
+def _count_marks(readings: Sequence[FrameReading]) -> int:
     return sum(reading.other_sport is not None for reading in readings)
 
 
@@ -203,10 +210,10 @@ TOLERANCE_MINUTES = 3
 """Minutes. Feeds count started minutes, clips begin before the goal, and replays follow it."""
 PERIOD_STARTS = (45, 90, 105)
 """Minutes at which a clock that restarts with each period shows 00:00 again."""
-EARLY_MINUTES_PASSED = 30
-"""Minutes after which a post no longer shows a moment from the beginning of the match."""
-LATE_SCORE = 2
-"""Goals that are never scored within the first minutes of a match, for all practical purposes."""
+MIN_POST_DELAY_MINUTES = 30
+"""A post that is this many minutes younger than a moment does not show that moment."""
+MIN_LATE_SCORE = 2
+"""Total goals that rule out the first minutes of a match, for all practical purposes."""
 
 
 class VerificationStatus(StrEnum):
@@ -246,10 +253,10 @@ class Verification:
 
 
 class _Vote(StrEnum):
-    FITS = "fits"
-    OUTSIDE = "outside"
-    OPEN = "open"
-    NOTHING = "nothing"
+    MATCH = "match"
+    MISMATCH = "mismatch"
+    UNDECIDED = "undecided"
+    NO_EVIDENCE = "no evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +265,7 @@ class _FrameVerdict:
     reading: FrameReading
     minute: int | None = None
     reason: VerificationReason | None = None
-    """Of a vote that is open or outside."""
+    """Set for a mismatch or an undecided vote."""
 
 
 _Decision = tuple[VerificationStatus, VerificationReason | None, _FrameVerdict | None]
@@ -267,10 +274,10 @@ _Decision = tuple[VerificationStatus, VerificationReason | None, _FrameVerdict |
 def verify_readings(
     readings: Sequence[FrameReading], expectation: Expectation, tolerance: int = TOLERANCE_MINUTES
 ) -> Verification:
-    """Verdict on a goal or a wicket from the readings alone.
+    """Verify a goal or a wicket from the readings alone.
 
-    Pure: the readings of a stored proof (`Proof.readings`) and a corrected expectation give the new verdict, without
-    the file or an engine.
+    Pure: given the readings of a stored proof (`Proof.readings`) and a corrected expectation, it returns the new result
+    without the file or an engine.
     """
     if expectation.wicket is not None:
         return validate_wicket(readings, expectation)
@@ -285,16 +292,18 @@ def validate_timestamp(
     football = _shows_football(usable, expectation)
     decision: _Decision
     if is_other_sport(readings) or football is False:
-        decision = VerificationStatus.REJECTED, VerificationReason.NOT_SOCCER, _first(readings)
+        decision = VerificationStatus.REJECTED, VerificationReason.NOT_SOCCER, _first_verdict(readings)
     elif is_screen(readings) is True:
-        decision = VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first(readings)
+        decision = VerificationStatus.REJECTED, VerificationReason.FILMED_SCREEN, _first_verdict(readings)
     else:
         verdicts = [_frame_verdict(reading, expectation, tolerance) for reading in usable]
         decision = _decide_by_clock(verdicts, expectation)
         status, _, decisive_exchange = decision
         if status is not VerificationStatus.REJECTED:
             contradiction = _contradiction(readings, expectation, status)
-            doubt = _doubt(readings, expectation, football) if status is VerificationStatus.VERIFIED else None
+            doubt = (
+                _reason_for_doubt(readings, expectation, football) if status is VerificationStatus.VERIFIED else None
+            )
             if contradiction is not None:
                 decision = *contradiction, decisive_exchange
             elif doubt is not None:
@@ -306,55 +315,55 @@ def _shows_football(readings: Sequence[FrameReading], expectation: Expectation) 
     """Whether a pitch or the match's own scoreboard is visible. A scoreboard outweighs the colours: close-ups and
     celebrations show no grass. None without evidence either way.
     """
-    shown = shows_sport(readings)
-    if shown:
+    seen = shows_sport(readings)
+    if seen:
         return True
     boards = [reading for reading in readings if clock_of(reading) is not None and _has_board(reading)]
     if any(_is_match_board(reading, expectation) for reading in boards):
         return True
-    runs = 1.0 in clock_speeds(readings)
-    if expectation.names is None and expectation.scores is None and runs:
-        # Nothing to compare with: the complete board must be read twice, and its clock must count up.
+    is_running = 1.0 in clock_speeds(readings)
+    if expectation.names is None and expectation.scores is None and is_running:
+        # Without anything to compare, the complete board must be read twice, and its clock must count up.
         complete = Counter((board.teams, board.score) for board in boards if board.teams and board.score)
         return True if any(count > 1 for count in complete.values()) else None
-    return None if boards or runs else shown
+    return None if boards or is_running else seen
 
 
 def _is_match_board(reading: FrameReading, expectation: Expectation) -> bool:
     if expectation.names is not None and reading.teams is not None:
-        return fits_match(reading.teams, expectation.names)
-    return _score_fits(reading, expectation) is True
+        return matches_teams(reading.teams, expectation.names)
+    return _score_matches(reading, expectation) is True
 
 
 def _decide_by_clock(verdicts: Sequence[_FrameVerdict], expectation: Expectation) -> _Decision:
     by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
-    fits, outside, undecided = by_vote[_Vote.FITS], by_vote[_Vote.OUTSIDE], by_vote[_Vote.OPEN]
-    if len(fits) > len(outside):
-        return VerificationStatus.VERIFIED, None, fits[0]
-    if len(outside) > len(fits) + len(undecided) and _is_certain(outside, expectation):
-        return VerificationStatus.REJECTED, VerificationReason.WRONG_MINUTE, outside[0]
-    if outside:
-        reason = VerificationReason.CLOCKS_DISAGREE if fits or undecided else VerificationReason.WRONG_MINUTE
-        return VerificationStatus.UNVERIFIED, reason, outside[0]
+    matching, mismatching, undecided = by_vote[_Vote.MATCH], by_vote[_Vote.MISMATCH], by_vote[_Vote.UNDECIDED]
+    if len(matching) > len(mismatching):
+        return VerificationStatus.VERIFIED, None, matching[0]
+    if len(mismatching) > len(matching) + len(undecided) and _is_certain(mismatching, expectation):
+        return VerificationStatus.REJECTED, VerificationReason.WRONG_MINUTE, mismatching[0]
+    if mismatching:
+        reason = VerificationReason.CLOCKS_DISAGREE if matching or undecided else VerificationReason.WRONG_MINUTE
+        return VerificationStatus.UNVERIFIED, reason, mismatching[0]
     if undecided:
         return VerificationStatus.UNVERIFIED, undecided[0].reason, undecided[0]
     return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
 
 
-def _is_certain(outside: Sequence[_FrameVerdict], expectation: Expectation) -> bool:
-    """Whether clocks are not misread: two of them agree, or the whole scoreboard around one is readable. A bare clock
-    in a single frame may also be a time of day.
+def _is_certain(mismatching: Sequence[_FrameVerdict], expectation: Expectation) -> bool:
+    """Whether a misread clock is ruled out: two clocks agree, or the whole scoreboard around one is readable. A bare
+    clock in a single frame may also be a time of day.
     """
-    minutes = [each.minute for each in outside if each.minute is not None]
+    minutes = [each.minute for each in mismatching if each.minute is not None]
     if len(minutes) > 1:
-        return _agree(minutes)
-    boards = [each.reading for each in outside if each.reading.score is not None]
+        return _agree_with_each_other(minutes)
+    boards = [each.reading for each in mismatching if each.reading.score is not None]
     names = expectation.names
-    return any(board.teams is not None and (names is None or fits_match(board.teams, names)) for board in boards)
+    return any(board.teams is not None and (names is None or matches_teams(board.teams, names)) for board in boards)
 
 
-def _agree(minutes: Sequence[int]) -> bool:
-    """Whether no two clocks were read, or two that fit each other: otherwise the scoreboard is misread."""
+def _agree_with_each_other(minutes: Sequence[int]) -> bool:
+    """Whether any two clocks agree, or there are fewer than two; otherwise the scoreboard is misread."""
     pairs = list(combinations(minutes, 2))
     return not pairs or any(abs(one - other) <= MAX_CLOCK_DRIFT_MINUTES for one, other in pairs)
 
@@ -364,113 +373,127 @@ def _frame_verdict(reading: FrameReading, expectation: Expectation, tolerance: i
     if clock is None:
         # A sub-clock alone is equivalent to a main clock that lost its first digits.
         alone = MatchClock(played) if played is not None else None
-        return _with_missing_digits(alone, reading, expectation, tolerance) or _FrameVerdict(_Vote.NOTHING, reading)
+        return _restore_missing_digits(alone, reading, expectation, tolerance) or _FrameVerdict(
+            _Vote.NO_EVIDENCE, reading
+        )
     minute = compute_absolute_minute(clock, played)
     if minute is None:
-        return _FrameVerdict(_Vote.NOTHING, reading)
+        return _FrameVerdict(_Vote.NO_EVIDENCE, reading)
     if abs(minute - expected) <= tolerance:
-        return _FrameVerdict(_Vote.FITS if _same_half(clock, expectation) else _Vote.OUTSIDE, reading, minute)
+        return _FrameVerdict(_Vote.MATCH if _is_same_half(clock, expectation) else _Vote.MISMATCH, reading, minute)
     in_stoppage = clock.minute == expectation.minute.elapsed and bool(expectation.minute.extra)
-    if in_stoppage and played is None and clock.stands_at_period_end:
+    if in_stoppage and played is None and clock.is_stopped_at_period_end:
         # The clock shows that stoppage time is running; only the announced minutes limit its length.
-        latest = clock.minute + (_added(reading, clock) or 0)
+        latest = clock.minute + (_announced_minutes(reading, clock) or 0)
         if expected - tolerance <= latest:
-            return _FrameVerdict(_Vote.FITS, reading, minute)
-        return _FrameVerdict(_Vote.OPEN, reading, minute, VerificationReason.STOPPAGE_UNREAD)
-    corrected = _with_missing_digits(clock, reading, expectation, tolerance)
+            return _FrameVerdict(_Vote.MATCH, reading, minute)
+        return _FrameVerdict(_Vote.UNDECIDED, reading, minute, VerificationReason.STOPPAGE_UNREAD)
+    corrected = _restore_missing_digits(clock, reading, expectation, tolerance)
     if corrected is not None:
         return corrected
-    if _may_have_restarted(clock, minute, expectation, tolerance) or _mark_is_doubtful(reading, expectation, tolerance):
-        return _FrameVerdict(_Vote.OPEN, reading, minute, VerificationReason.PERIOD_UNREAD)
-    return _FrameVerdict(_Vote.OUTSIDE, reading, minute)
+    if _may_have_restarted(clock, minute, expectation, tolerance) or _has_doubtful_mark(
+        reading, expectation, tolerance
+    ):
+        return _FrameVerdict(_Vote.UNDECIDED, reading, minute, VerificationReason.PERIOD_UNREAD)
+    return _FrameVerdict(_Vote.MISMATCH, reading, minute)
 
 
 def _may_have_restarted(clock: MatchClock, minute: int, expectation: Expectation, tolerance: int) -> bool:
-    """Whether the clock fits if it restarted with the period, and its period mark is unreadable."""
+    """Whether the clock would match if it restarted with the period and its period mark is unreadable."""
     elapsed, expected = expectation.minute.elapsed, expectation.minute.total
     starts = [start for start in PERIOD_STARTS if start < elapsed]
     return clock.period is None and any(abs(minute + start - expected) <= tolerance for start in starts)
 
 
-def _mark_is_doubtful(reading: FrameReading, expectation: Expectation, tolerance: int) -> bool:
-    """Whether the clock fits without its period mark, which may be a fragment of another text."""
+def _has_doubtful_mark(reading: FrameReading, expectation: Expectation, tolerance: int) -> bool:
+    """Whether the clock would match without its period mark, which may be a fragment of another text."""
     if reading.clock is None or not has_short_mark(reading.clock):
         return False
     times = times_with_seconds(reading.clock)
     return any(abs(time.minute - expectation.minute.total) <= tolerance for time in times)
 
 
-def _with_missing_digits(
+def _restore_missing_digits(
     clock: MatchClock | None, reading: FrameReading, expectation: Expectation, tolerance: int
 ) -> _FrameVerdict | None:
-    """Correct 02:36 to 92:36; None if that is impossible. Without proof that it is not the third minute of the match,
-    which shows the same text, the verdict is open.
+    """Correct 02:36 to 92:36; None if that is impossible. The verdict is undecided unless something rules out the third
+    minute of the match, which shows the same text.
     """
     goal = expectation.minute
     if clock is None or clock.period is not None or clock.minute > MAX_STOPPAGE_MINUTES:
         return None
-    announced = _added(reading, clock) is not None
+    announced = _announced_minutes(reading, clock) is not None
     if goal.elapsed not in PERIOD_ENDS or not (goal.extra or announced):
         return None
     corrected = goal.elapsed + clock.minute
     if abs(corrected - goal.total) > tolerance:
         return None
-    fits = _score_fits(reading, expectation)
-    if fits is False:
-        return _FrameVerdict(_Vote.OUTSIDE, reading, clock.minute)
-    late_score = fits is True and reading.score is not None and reading.score.home + reading.score.away >= LATE_SCORE
+    score_matches = _score_matches(reading, expectation)
+    if score_matches is False:
+        return _FrameVerdict(_Vote.MISMATCH, reading, clock.minute)
+    late_score = (
+        score_matches is True
+        and reading.score is not None
+        and reading.score.home + reading.score.away >= MIN_LATE_SCORE
+    )
     posted = expectation.posted_after_minutes
-    if announced or late_score or (posted is not None and posted >= clock.minute + EARLY_MINUTES_PASSED):
-        return _FrameVerdict(_Vote.FITS, reading, corrected)
-    return _FrameVerdict(_Vote.OPEN, reading, None, VerificationReason.STOPPAGE_UNREAD)
+    if announced or late_score or (posted is not None and posted >= clock.minute + MIN_POST_DELAY_MINUTES):
+        return _FrameVerdict(_Vote.MATCH, reading, corrected)
+    return _FrameVerdict(_Vote.UNDECIDED, reading, None, VerificationReason.STOPPAGE_UNREAD)
 
 
 def _contradiction(
     readings: Sequence[FrameReading], expectation: Expectation, status: VerificationStatus
 ) -> tuple[VerificationStatus, VerificationReason] | None:
-    """Contradiction of the teams or the score, shared by every readable frame, and what follows from it.
+    """Return the status that follows if every readable frame contradicts the teams or the score; None otherwise.
 
-    One frame alone may show a banner or a misread advertising board, so both need a second one. Letters that stand for
-    neither team do not reject if one of them may be misread, nor do they outweigh a clock and a score that fit: the
-    code may be unknown, or of another alphabet. A score alone never rejects a clip whose clock fits: the feed may be
-    wrong about another goal.
+    A single frame may show a banner or a misread advertising board, so a rejection needs two. Unknown team codes do not
+    reject if one of them may be misread, nor do they outweigh a matching clock and score: the code may be unusual or in
+    another alphabet. A score alone never rejects a clip with a matching clock: the feed's score may be wrong.
     """
-    names, clock_fits = expectation.names, status is VerificationStatus.VERIFIED
-    fits = [each for reading in readings if (each := _score_fits(reading, expectation)) is not None]
-    lettered = [reading for reading in readings if reading.teams is not None]
-    if names is not None and lettered and all(is_other_match(each.teams, names) for each in lettered if each.teams):
-        pairs = Counter(reading.teams for reading in lettered)
-        twice = max(pairs.values()) > 1 or sum(reading.score is not None for reading in lettered) > 1
-        clear = not any(may_be_misread(each.teams, names) for each in lettered if each.teams)
-        agree = _agree([minute for reading in readings if (minute := minute_of(reading)) is not None])
-        certain = twice and clear and agree and not (clock_fits and fits and all(fits))
-        return _rejected_if(certain), VerificationReason.OTHER_TEAMS
-    if fits and not any(fits):
-        return _rejected_if(len(fits) > 1 and not clock_fits), VerificationReason.OTHER_SCORE
+    names, clock_matches = expectation.names, status is VerificationStatus.VERIFIED
+    score_matches = [each for reading in readings if (each := _score_matches(reading, expectation)) is not None]
+    with_teams = [reading for reading in readings if reading.teams is not None]
+    if names is not None and with_teams and all(is_other_match(each.teams, names) for each in with_teams if each.teams):
+        pairs = Counter(reading.teams for reading in with_teams)
+        is_repeated = max(pairs.values()) > 1 or sum(reading.score is not None for reading in with_teams) > 1
+        is_unambiguous = not any(is_possibly_misread(each.teams, names) for each in with_teams if each.teams)
+        clocks_agree = _agree_with_each_other(
+            [minute for reading in readings if (minute := minute_of(reading)) is not None]
+        )
+        is_certain = (
+            is_repeated
+            and is_unambiguous
+            and clocks_agree
+            and not (clock_matches and score_matches and all(score_matches))
+        )
+        return _rejected_if(is_certain), VerificationReason.OTHER_TEAMS
+    if score_matches and not any(score_matches):
+        return _rejected_if(len(score_matches) > 1 and not clock_matches), VerificationReason.OTHER_SCORE
     return None
 
 
-def _rejected_if(certain: bool) -> VerificationStatus:
-    return VerificationStatus.REJECTED if certain else VerificationStatus.UNVERIFIED
+def _rejected_if(is_certain: bool) -> VerificationStatus:
+    return VerificationStatus.REJECTED if is_certain else VerificationStatus.UNVERIFIED
 
 
-def _doubt(
+def _reason_for_doubt(
     readings: Sequence[FrameReading], expectation: Expectation, football: bool | None
 ) -> VerificationReason | None:
-    """Why a clip whose clock fits is not verified nevertheless."""
+    """Return why a clip with a matching clock is not verified after all; None if it is."""
     if football is None or may_be_other_sport(readings):
         return VerificationReason.SPORT_UNCLEAR
     found = [reading for reading in drop_stopped_clocks(readings) if clock_of(reading) is not None]
-    if _is_lone(found) and len(readings) > len(FRACTIONS):
+    if _is_bare_clock(found) and len(readings) > len(FRACTIONS):
         return VerificationReason.NO_CLOCK
     speeds = clock_speeds(readings)
-    runs_fast = len(speeds) > 1 and min(speeds) >= MIN_GAME_SPEED and max(speeds) <= MAX_SPEED_RATIO * min(speeds)
-    game = runs_fast or any(reading.video_game for reading in readings)
-    return VerificationReason.VIDEO_GAME if game and expectation.names is not None else None
+    is_fast = len(speeds) > 1 and min(speeds) >= MIN_GAME_SPEED and max(speeds) <= MAX_SPEED_RATIO * min(speeds)
+    is_game = is_fast or any(reading.video_game for reading in readings)
+    return VerificationReason.VIDEO_GAME if is_game and expectation.names is not None else None
 
 
-def _score_fits(reading: FrameReading, expectation: Expectation) -> bool | None:
-    """Whether the score is that before or after the goal; None if either side is unknown."""
+def _score_matches(reading: FrameReading, expectation: Expectation) -> bool | None:
+    """Whether the score is the one before or after the goal; None if it is unknown or unreadable."""
     score, scores, names = reading.score, expectation.scores, expectation.names
     if score is None or scores is None:
         return None
@@ -478,9 +501,9 @@ def _score_fits(reading: FrameReading, expectation: Expectation) -> bool | None:
     return (Score(score.away, score.home) if swapped else score) in scores
 
 
-def _same_half(clock: MatchClock, expectation: Expectation) -> bool:
-    """46 minutes can be stoppage time of the first half or the second half, and 93 that of the second half or extra
-    time; a period mark decides.
+def _is_same_half(clock: MatchClock, expectation: Expectation) -> bool:
+    """Whether the clock's period mark, if any, agrees with the goal's period. Minute 46 exists in both halves, and
+    minute 93 in the second half and in extra time.
     """
     elapsed = expectation.minute.elapsed
     match clock.period:
@@ -493,13 +516,13 @@ def _same_half(clock: MatchClock, expectation: Expectation) -> bool:
     return True
 
 
-def _added(reading: FrameReading, clock: MatchClock) -> int | None:
+def _announced_minutes(reading: FrameReading, clock: MatchClock) -> int | None:
     return parse_added_field(reading.added) if reading.added else clock.added
 
 
-def _first(readings: Sequence[FrameReading]) -> _FrameVerdict:
+def _first_verdict(readings: Sequence[FrameReading]) -> _FrameVerdict:
     reading = next((each for each in readings if each.clock), readings[0])
-    return _FrameVerdict(_Vote.NOTHING, reading, minute_of(reading))
+    return _FrameVerdict(_Vote.NO_EVIDENCE, reading, minute_of(reading))
 
 
 def _result(decision: _Decision, readings: Sequence[FrameReading], expectation: Expectation) -> Verification:
@@ -516,8 +539,8 @@ def _result(decision: _Decision, readings: Sequence[FrameReading], expectation: 
 TOLERANCE_BALLS = BALLS_PER_OVER
 """Balls. Clips begin before the wicket, replays follow it, and feeds are sometimes a ball off."""
 MAX_BALLS_BEFORE = 1
-"""Balls. While the scoreboard still shows one wicket fewer, it must be directly before the wicket's ball: further back
-the clip may show the previous wicket.
+"""Balls. A scoreboard without the wicket must be this close to the wicket's ball; otherwise the clip may show the
+previous wicket.
 """
 
 
@@ -541,15 +564,14 @@ def validate_wicket(readings: Sequence[FrameReading], expectation: Expectation) 
 
 def _decide_by_score(verdicts: Sequence[_FrameVerdict]) -> _Decision:
     by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
-    fits, outside, undecided = by_vote[_Vote.FITS], by_vote[_Vote.OUTSIDE], by_vote[_Vote.OPEN]
-    if fits and not outside:
-        return VerificationStatus.VERIFIED, None, fits[0]
-    if len(outside) > len(fits) + len(undecided):
-        return VerificationStatus.REJECTED, outside[0].reason, outside[0]
-    # Unlike a goal's clock, one contradicting frame is enough to leave the clip unverified: two wickets can fall within
-    # three balls.
-    if outside:
-        return VerificationStatus.UNVERIFIED, VerificationReason.CLOCKS_DISAGREE, outside[0]
+    matching, mismatching, undecided = by_vote[_Vote.MATCH], by_vote[_Vote.MISMATCH], by_vote[_Vote.UNDECIDED]
+    if matching and not mismatching:
+        return VerificationStatus.VERIFIED, None, matching[0]
+    if len(mismatching) > len(matching) + len(undecided):
+        return VerificationStatus.REJECTED, mismatching[0].reason, mismatching[0]
+    # In contrast to goals, one contradicting frame leaves the clip unverified: two wickets can fall within three balls.
+    if mismatching:
+        return VerificationStatus.UNVERIFIED, VerificationReason.CLOCKS_DISAGREE, mismatching[0]
     if undecided:
         return VerificationStatus.UNVERIFIED, undecided[0].reason, undecided[0]
     return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
@@ -559,18 +581,18 @@ def _wicket_verdict(reading: FrameReading, ball: int, wicket: WicketExpectation)
     shown, over = balls_of(reading), _over_of(reading)
     fallen = possible_wickets(reading.score) if reading.score is not None else frozenset()
     if shown is None and not fallen:
-        return _FrameVerdict(_Vote.NOTHING, reading)
+        return _FrameVerdict(_Vote.NO_EVIDENCE, reading)
     if shown is not None and abs(shown - ball) > TOLERANCE_BALLS:
-        return _FrameVerdict(_Vote.OUTSIDE, reading, over, VerificationReason.WRONG_OVER)
+        return _FrameVerdict(_Vote.MISMATCH, reading, over, VerificationReason.WRONG_OVER)
     expected = {number for number in (wicket.before, wicket.after) if number is not None}
     if expected and fallen and not fallen & expected:
-        return _FrameVerdict(_Vote.OUTSIDE, reading, over, VerificationReason.OTHER_SCORE)
+        return _FrameVerdict(_Vote.MISMATCH, reading, over, VerificationReason.OTHER_SCORE)
     if shown is None:
-        return _FrameVerdict(_Vote.OPEN, reading, over, VerificationReason.NO_CLOCK)
+        return _FrameVerdict(_Vote.UNDECIDED, reading, over, VerificationReason.NO_CLOCK)
     if wicket.after in fallen or (wicket.before in fallen and ball - MAX_BALLS_BEFORE <= shown <= ball):
-        return _FrameVerdict(_Vote.FITS, reading, over)
+        return _FrameVerdict(_Vote.MATCH, reading, over)
     reason = VerificationReason.SCORE_UNREAD if not fallen else VerificationReason.CLOCKS_DISAGREE
-    return _FrameVerdict(_Vote.OPEN, reading, over, reason)
+    return _FrameVerdict(_Vote.UNDECIDED, reading, over, reason)
 
 
 def _over_of(reading: FrameReading) -> int | None:
@@ -586,15 +608,15 @@ def _wicket_contradiction(
     if names is None:
         return None
     at_bat = [reading.batting for reading in readings if reading.batting is not None]
-    own, other = _both(wicket.batting, names, wicket)
-    if at_bat and not any(_can_be(letters, own) for letters in at_bat):
-        if any(_can_be(letters, other) for letters in at_bat):
+    batting, fielding = _batting_and_fielding(wicket.batting, names, wicket)
+    if at_bat and not any(_may_stand_for(letters, batting) for letters in at_bat):
+        if any(_may_stand_for(letters, fielding) for letters in at_bat):
             return VerificationReason.OTHER_INNINGS
         # A full name may be a bowler's, whose figures look like a score.
         if all(is_code(letters) for letters in at_bat):
             return VerificationReason.OTHER_TEAMS
     pairs = [reading.teams for reading in readings if reading.teams is not None]
-    if pairs and all(is_other_match(pair, names) and not _known_codes(pair, wicket) for pair in pairs):
+    if pairs and all(is_other_match(pair, names) and not _has_feed_code(pair, wicket) for pair in pairs):
         return VerificationReason.OTHER_TEAMS
     return None
 
@@ -605,23 +627,25 @@ class _ExpectedTeam:
     code: str | None
 
 
-def _both(batting: Side, names: tuple[str, str], wicket: WicketExpectation) -> tuple[_ExpectedTeam, _ExpectedTeam]:
+def _batting_and_fielding(
+    batting: Side, names: tuple[str, str], wicket: WicketExpectation
+) -> tuple[_ExpectedTeam, _ExpectedTeam]:
     home, away = _ExpectedTeam(names[0], wicket.home_code), _ExpectedTeam(names[1], wicket.away_code)
     return (home, away) if batting is Side.HOME else (away, home)
 
 
-def _can_be(letters: str, team: _ExpectedTeam) -> bool:
-    """True also if nothing can be compared: that is not a contradiction."""
+def _may_stand_for(letters: str, team: _ExpectedTeam) -> bool:
+    """Whether the letters may stand for the team. True if they cannot be compared: that is not a contradiction."""
     if team.code is not None and letters.casefold() == team.code.casefold():
         return True
     return match_code(letters, team.name) in (None, CodeMatch.LOOSE, CodeMatch.YES)
 
 
-def _known_codes(pair: tuple[str, str], wicket: WicketExpectation) -> bool:
+def _has_feed_code(pair: tuple[str, str], wicket: WicketExpectation) -> bool:
     codes = {code.casefold() for code in (wicket.home_code, wicket.away_code) if code}
     return any(letters.casefold() in codes for letters in pair)
 
 
 def _first_with_score(readings: Sequence[FrameReading]) -> _FrameVerdict:
     reading = next((each for each in readings if each.score is not None), readings[0])
-    return _FrameVerdict(_Vote.NOTHING, reading, _over_of(reading))
+    return _FrameVerdict(_Vote.NO_EVIDENCE, reading, _over_of(reading))

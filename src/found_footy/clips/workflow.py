@@ -63,7 +63,7 @@ PUBLISH = ActivityPolicy(timedelta(seconds=60), attempts=3).on(WorkKind.NETWORK)
 CLEAN_UP = ActivityPolicy(timedelta(seconds=60), attempts=5).on(WorkKind.NETWORK)
 
 REVERIFY_WINDOW = timedelta(days=1)
-"""Time after a match in which a correction by the feed changes verdicts. Staged files are kept for longer."""
+"""How long after a match a feed correction still changes verdicts. Staged files are kept for longer."""
 
 run_activity = workflow.execute_activity_method
 
@@ -74,18 +74,18 @@ class DownloadWorkflow:
         self._verified = 0
 
     @workflow.run
-    async def run(self, order: DownloadInput) -> DownloadResult:
+    async def run(self, request: DownloadInput) -> DownloadResult:
         # Register first: the event must list this download before anything can fail.
-        ref = WorkflowRef(order.event_id, workflow.info().workflow_id)
+        ref = WorkflowRef(request.event_id, workflow.info().workflow_id)
         goal = await run_activity(DownloadActivities.register_download_workflow, ref, **DATABASE.options())
         fetched: list[FetchResult] = []
         try:
             if goal.confirmed:
-                fetched = await asyncio.gather(*(self._fetch(order.event_id, key) for key in order.keys))
-            files = {each.md5: each.state for each in fetched if each.md5}  # one file, however many posts link to it
-            await asyncio.gather(*(self._verify_and_hash(order, md5, state) for md5, state in sorted(files.items())))
+                fetched = await asyncio.gather(*(self._fetch(request.event_id, key) for key in request.keys))
+            files = {each.md5: each.state for each in fetched if each.md5}  # several posts may link to one file
+            await asyncio.gather(*(self._verify_and_hash(request, md5, state) for md5, state in sorted(files.items())))
         finally:  # also without files: the upload counts posts and cleans up
-            await queue_for_upload(SearchAttempt(order.event_id, order.attempt))
+            await queue_for_upload(SearchAttempt(request.event_id, request.attempt))
         return DownloadResult(
             fetched=sum(bool(each.md5) for each in fetched),
             rejected=sum(not each.md5 for each in fetched),
@@ -101,10 +101,10 @@ class DownloadWorkflow:
             await run_activity(DownloadActivities.reject_candidate, failure, **DATABASE.options())
             return FetchResult()
 
-    async def _verify_and_hash(self, order: DownloadInput, md5: str, state: str) -> None:
-        video = VideoRef(order.event_id, md5)
+    async def _verify_and_hash(self, request: DownloadInput, md5: str, state: str) -> None:
+        video = VideoRef(request.event_id, md5)
         if state == "staged":
-            state = await self._verify(video, timedelta(seconds=order.vision_patience_seconds))
+            state = await self._verify(video, timedelta(seconds=request.vision_patience_seconds))
         if state == "checked":
             await hash_video(video)
 
@@ -122,19 +122,19 @@ class DownloadWorkflow:
 
 @workflow.defn(name="ReverifyWorkflow")
 class ReverifyWorkflow:
-    """Judges rejected clips again after the feed has corrected their goal, without a second download or OCR."""
+    """Verifies rejected clips again after the feed has corrected their goal, without another download or OCR."""
 
     @workflow.run
-    async def run(self, order: ReverifyInput) -> int:
-        result = await run_activity(VerificationActivities.reverify_rejected_clips, order, **REVERIFY.options())
-        await asyncio.gather(*(hash_video(VideoRef(order.event_id, md5)) for md5 in result.accepted))
+    async def run(self, request: ReverifyInput) -> int:
+        result = await run_activity(VerificationActivities.reverify_rejected_clips, request, **REVERIFY.options())
+        await asyncio.gather(*(hash_video(VideoRef(request.event_id, md5)) for md5 in result.accepted))
         if result.accepted:
-            await queue_for_upload(SearchAttempt(order.event_id, 0))
+            await queue_for_upload(SearchAttempt(request.event_id, 0))
         return len(result.accepted)
 
 
 async def list_outdated_rejections() -> OutdatedRejections:
-    """Call the activity from a workflow."""
+    """Run the activity; call this from a workflow."""
     query = OutdatedQuery(workflow.now() - REVERIFY_WINDOW)
     return await run_activity(
         VerificationActivities.list_outdated_rejections, query, **LIST_OUTDATED_REJECTIONS.options()
@@ -149,8 +149,8 @@ async def hash_video(video: VideoRef) -> None:
         await run_activity(DownloadActivities.reject_video, failure, **DATABASE.options())
 
 
-async def queue_for_upload(order: SearchAttempt) -> None:
-    await run_activity(UploadActivities.queue_videos_for_upload, order, **SIGNAL.options())
+async def queue_for_upload(request: SearchAttempt) -> None:
+    await run_activity(UploadActivities.queue_videos_for_upload, request, **SIGNAL.options())
 
 
 def _cause(error: ActivityError) -> tuple[str, str]:
@@ -178,30 +178,30 @@ class UploadWorkflow:
     """Serializes all changes to an event's clips. Batches are idempotent and never dropped."""
 
     def __init__(self) -> None:
-        self._waiting: deque[UploadBatch] = deque()
+        self._pending: deque[UploadBatch] = deque()
 
     @workflow.signal
     def add_batch(self, batch: UploadBatch) -> None:
-        self._waiting.append(batch)
+        self._pending.append(batch)
 
     @workflow.run
-    async def run(self, order: UploadInput) -> int:
-        self._waiting.extendleft(reversed(order.waiting))
-        done = 0
+    async def run(self, request: UploadInput) -> int:
+        self._pending.extendleft(reversed(request.waiting))
+        uploaded = 0
         while True:
             try:
                 await workflow.wait_condition(
-                    lambda: bool(self._waiting), timeout=timedelta(seconds=order.idle_seconds)
+                    lambda: bool(self._pending), timeout=timedelta(seconds=request.idle_seconds)
                 )
             except TimeoutError:
-                if not self._waiting:  # a signal may arrive together with the timeout
-                    return done
-            # The work is in the database and an upload takes all of it, so batches that arrived meanwhile are included.
-            self._waiting.clear()
-            await self._upload_until_done(order.event_id)
-            done += 1
-            if done >= MAX_BATCHES or workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(UploadInput(order.event_id, order.idle_seconds, list(self._waiting)))
+                if not self._pending:  # a signal may arrive together with the timeout
+                    return uploaded
+            # The work is in the database, and one upload processes all of it, so it covers every pending batch.
+            self._pending.clear()
+            await self._upload_until_done(request.event_id)
+            uploaded += 1
+            if uploaded >= MAX_BATCHES or workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(UploadInput(request.event_id, request.idle_seconds, list(self._pending)))
 
     async def _upload_until_done(self, event_id: str) -> None:
         backoff = INITIAL_BACKOFF
@@ -238,18 +238,18 @@ class UploadWorkflow:
 def upload_starter(client: Client, task_queue: str, idle_seconds: float) -> Callable[[SearchAttempt], Awaitable[None]]:
     """Return the callback of `UploadActivities` that signals the event's upload workflow, starting it if necessary."""
 
-    async def start_or_signal(order: SearchAttempt) -> None:
+    async def start_or_signal(request: SearchAttempt) -> None:
         await client.start_workflow(
             UploadWorkflow.run,
-            UploadInput(order.event_id, idle_seconds),
-            id=upload_workflow_id(order.event_id),
+            UploadInput(request.event_id, idle_seconds),
+            id=upload_workflow_id(request.event_id),
             task_queue=task_queue,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             execution_timeout=execution_timeout(UploadWorkflow),
             start_signal="add_batch",
-            start_signal_args=[UploadBatch(order.attempt)],
-            search_attributes=TypedSearchAttributes([SearchAttributePair(EVENT_ID, order.event_id)]),
+            start_signal_args=[UploadBatch(request.attempt)],
+            search_attributes=TypedSearchAttributes([SearchAttributePair(EVENT_ID, request.event_id)]),
         )
 
     return start_or_signal

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-MAX_AGE = timedelta(days=30)
-"""Sites change their pages, so old extractors often fail."""
+MAX_YTDLP_AGE = timedelta(days=30)
+"""Extractors older than this often fail, because sites change."""
 RUNTIMES = ("deno", "node")
 """In order of preference: deno runs without permissions."""
-RENEW = f"`make update-ytdlp` in the project's folder, elsewhere `{sys.executable} -m pip install -U yt-dlp`"
+UPDATE_COMMANDS = f"`make update-ytdlp` in the project's folder, elsewhere `{sys.executable} -m pip install -U yt-dlp`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class JsRuntime:
 class YtdlpState:
     version: str
     js_requirements: tuple[str, ...]
-    """Packages that YouTube needs, in the versions that the installed yt-dlp requires."""
+    """Packages needed for YouTube, in the versions that the installed yt-dlp requires."""
     js_runtimes: tuple[JsRuntime, ...]
     has_ejs: bool
     """yt-dlp-ejs, the scripts that solve YouTube's challenges."""
@@ -37,7 +37,7 @@ class YtdlpState:
 
     @property
     def install_runtime(self) -> str:
-        """Command that installs what YouTube needs without changing yt-dlp itself."""
+        """Command that installs the packages needed for YouTube without changing yt-dlp itself."""
         return " ".join([sys.executable, "-m pip install", *(f'"{each}"' for each in self.js_requirements)])
 
     def age(self, today: date) -> timedelta | None:
@@ -56,7 +56,7 @@ def ytdlp_state() -> YtdlpState:
 
 
 def js_requirements(requirements: Iterable[str]) -> tuple[str, ...]:
-    """Scripts and runtime among yt-dlp's optional requirements; unpinned if yt-dlp lists none."""
+    """Return the optional requirements for JavaScript, unpinned if yt-dlp does not list them."""
     found = {name: name for name in ("yt-dlp-ejs", "deno")}
     for requirement in requirements:
         specifier, _, marker = requirement.partition(";")
@@ -67,9 +67,9 @@ def js_requirements(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def js_runtimes() -> tuple[JsRuntime, ...]:
-    """Runtimes next to our Python (`yt-dlp[deno]` installs one there) or on PATH, with full paths."""
-    beside = str(Path(sys.executable).parent)
-    found = ((name, shutil.which(name, path=beside) or shutil.which(name)) for name in RUNTIMES)
+    """Find runtimes next to this Python (where `yt-dlp[deno]` installs one) or on PATH."""
+    bin_folder = str(Path(sys.executable).parent)
+    found = ((name, shutil.which(name, path=bin_folder) or shutil.which(name)) for name in RUNTIMES)
     return tuple(JsRuntime(name, path) for name, path in found if path)
 
 

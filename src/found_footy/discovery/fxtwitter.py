@@ -109,7 +109,7 @@ class FxTwitter:
             answer = await self._http.get(SEARCH, {"q": words + ONLY_VIDEOS, "feed": "latest", "count": str(COUNT)})
         if answer.status == 429:
             until = self._now() + cooldown_length(answer.retry_after(self._now()))
-            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{answer.where} answered HTTP 429")
+            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{answer.where} returned HTTP 429")
             await self._limits.cool_down(cooldown)
             raise _limited(cooldown)
         results = results_of(answer)
@@ -142,7 +142,7 @@ def results_of(answer: HttpResponse) -> list[Any] | None:
     """Return the results, or None for an empty 404. Raises the SourceError for the response."""
     if answer.status in (401, 403):
         raise SourceUnavailable(
-            f"{answer.where} answered HTTP {answer.status}: FxEmbed refuses this address; wait, or set "
+            f"{answer.where} returned HTTP {answer.status}: FxEmbed refuses this address; wait, or set "
             "FOOTY_FXTWITTER_URL to an instance of your own"
         )
     if answer.status not in (200, 404) or answer.is_html:
@@ -153,7 +153,7 @@ def results_of(answer: HttpResponse) -> list[Any] | None:
     code = field(body, "code")
     if not isinstance(results, list) or code not in (200, 404, 500):
         said = clean_text(optional_text(body, "message"), 100)
-        raise SourceChanged(f"{answer.where} answered HTTP {answer.status} without a list of posts: {said}")
+        raise SourceChanged(f"{answer.where} returned HTTP {answer.status} without a list of posts: {said}")
     if code == 500:
         raise SourceUnavailable(f"{answer.where} answered code 500: X did not answer FxEmbed")
     return None if code == 404 and not results else results

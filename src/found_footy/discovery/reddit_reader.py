@@ -257,7 +257,7 @@ class OAuthClient:
         )
         if answer.status in (400, 401, 403):
             raise SourceLoggedOut(
-                f"{answer.where} answered HTTP {answer.status}: "
+                f"{answer.where} returned HTTP {answer.status}: "
                 "check FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET"
             )
         raise_for_refusal(answer)
@@ -273,13 +273,13 @@ def raise_for_refusal(answer: HttpResponse) -> None:
     """Raise the SourceError for an unexpected response."""
     if answer.status in (200, 401, 403) and answer.is_html and _BLOCKED.search(answer.body[:20_000]):
         raise SourceLoggedOut(
-            f"{answer.where} answered HTTP {answer.status} with a page that blocks or challenges this address"
+            f"{answer.where} returned HTTP {answer.status} with a page that blocks or challenges this address"
         )
     if 300 <= answer.status < 400:
         target = answer.headers.get("location", "")
         if "login" in target:
             raise SourceLoggedOut(f"{answer.where} redirects to a login")
-        raise SourceChanged(f"{answer.where} answered HTTP {answer.status}: does the subreddit exist?")
+        raise SourceChanged(f"{answer.where} returned HTTP {answer.status}: does the subreddit exist?")
     raise_for_status(answer, "" if answer.is_html else answer.excerpt)
 
 

@@ -67,7 +67,7 @@ def raise_for_status(answer: HttpResponse, said: str = "") -> None:
     """Raise the SourceError for the status. `said` is the source's own reason, if any."""
     if answer.ok:
         return
-    reason = f"{answer.where} answered HTTP {answer.status}" + (f": {clean_text(said, 200)}" if said else "")
+    reason = f"{answer.where} returned HTTP {answer.status}" + (f": {clean_text(said, 200)}" if said else "")
     if answer.status in (401, 403):
         raise SourceLoggedOut(reason)
     if answer.status == 429:

@@ -168,6 +168,6 @@ def _raise_for_error(answer: HttpResponse) -> None:
         if optional_text(error, "class") == "NotAllowed":
             raise SourceUnavailable(f"{message}: set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients")
         if named is not None:
-            raise named(message or f"{answer.where} answered HTTP {answer.status}")
+            raise named(message or f"{answer.where} returned HTTP {answer.status}")
         raise_for_status(answer, message)
     raise_for_status(answer)

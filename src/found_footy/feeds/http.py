@@ -68,22 +68,22 @@ def judge_page(status: int, headers: Mapping[str, str], body: bytes, where: str,
     if status != 200 and is_block_page(status, headers, body):
         raise FeedBlocked(f"{where}: HTTP {status} with a captcha or consent page instead of data")
     if status == 404:
-        raise NotFound(f"{where} answered HTTP 404")
+        raise NotFound(f"{where} returned HTTP 404")
     _refuse(status, headers, body, where, now)
     return body.decode("utf-8", "replace")
 
 
 def _refuse(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> None:
     if status in (401, 403):
-        raise FeedUnauthorized(f"{where} answered HTTP {status}")
+        raise FeedUnauthorized(f"{where} returned HTTP {status}")
     if status == 400:
-        raise FeedQueryRejected(f"{where} answered HTTP 400: {_reason(body)}")
+        raise FeedQueryRejected(f"{where} returned HTTP 400: {_reason(body)}")
     if status == 429:
-        raise FeedRateLimited(f"{where} answered HTTP 429")
+        raise FeedRateLimited(f"{where} returned HTTP 429")
     if status == 404:
-        raise FeedNotFound(f"{where} answered HTTP 404")
+        raise FeedNotFound(f"{where} returned HTTP 404")
     if status != 200:
-        raise FeedUnavailable(f"{where} answered HTTP {status}")
+        raise FeedUnavailable(f"{where} returned HTTP {status}")
     made = answer_time(headers)
     if now is not None and made is not None and abs(now - made) > CLOCK_TOLERANCE:
         raise FeedTimeWrong(f"{where} dates its response {made:%Y-%m-%d %H:%M} UTC; here it is {now:%Y-%m-%d %H:%M}")

@@ -566,7 +566,7 @@ def build_source_fetcher(settings: Settings) -> SourceFetcher:
         x_syndication_url=settings.x_syndication_url,
         fxtwitter_url=settings.fxtwitter_url,
         x_url=settings.x_url,
-        longest_seconds=settings.source_hours * 3600,
+        max_duration_seconds=settings.source_hours * 3600,
         plc_url=settings.plc_url,
     )
 

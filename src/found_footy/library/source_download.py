@@ -15,10 +15,10 @@ from found_footy.runtime.sandbox import Progress
 class SourceFetcher:
     """Downloads a source. `longest_seconds` limits the duration, if the page states it before the download."""
 
-    def __init__(self, downloader: WebDownloader, limits: DownloadLimits, longest_seconds: float) -> None:
+    def __init__(self, downloader: WebDownloader, limits: DownloadLimits, max_duration_seconds: float) -> None:
         self._downloader = downloader
         self._limits = limits
-        self._longest_seconds = longest_seconds
+        self._longest_seconds = max_duration_seconds
 
     async def fetch(self, url: str, to: Path, progress: Progress) -> str:
         """Download the video; return its title, or an empty string. Raises CandidateRejected, DownloadUnavailable, and
@@ -30,7 +30,7 @@ class SourceFetcher:
         except CandidateRejected as error:
             raise BadRequest(str(error)) from error
         state = DownloadProgress(
-            self._limits.max_redirects, on_progress=progress, longest_seconds=self._longest_seconds
+            self._limits.max_redirects, on_progress=progress, max_duration_seconds=self._longest_seconds
         )
         try:
             await self._downloader.fetch(url, to, state)
@@ -50,7 +50,7 @@ def open_source_fetcher(
     x_syndication_url: str,
     fxtwitter_url: str,
     x_url: str,
-    longest_seconds: float,
+    max_duration_seconds: float,
     plc_url: str = PLC_URL,
     resolve: Resolve = system_resolve,
 ) -> SourceFetcher:
@@ -63,4 +63,4 @@ def open_source_fetcher(
         plc_url=plc_url,
         resolve=resolve,
     )
-    return SourceFetcher(downloader, limits, longest_seconds)
+    return SourceFetcher(downloader, limits, max_duration_seconds)

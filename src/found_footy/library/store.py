@@ -404,7 +404,7 @@ class LibraryStore:
         return len(found)
 
     @staticmethod
-    async def allow_again(connection: Connection, clips: Sequence[tuple[str, str]]) -> None:
+    async def unblock_clips(connection: Connection, clips: Sequence[tuple[str, str]]) -> None:
         """Let the clips of a lifted takedown be imported again."""
         rows = Jsonb([{"event_id": event, "md5": md5} for event, md5 in clips])
         await fetch(connection, SQL["forget_refusals"], {"clips": rows})

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from found_footy.clips.ytdlp_state import MAX_AGE, RENEW, YtdlpState, ytdlp_state
+from found_footy.clips.ytdlp_state import MAX_YTDLP_AGE, UPDATE_COMMANDS, YtdlpState, ytdlp_state
 from found_footy.config import Settings
 from found_footy.discovery.registry import contact_missing, sources_off
 from found_footy.errors import EngineError, FootyError, SettingsError, StoreUnavailable
@@ -304,8 +304,8 @@ def ytdlp_findings(state: YtdlpState, today: date) -> list[Diagnosis]:
     """Check the age of yt-dlp, because sites change within weeks, and the JavaScript runtime that YouTube requires."""
     age = state.age(today)
     said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
-    if age is not None and age > MAX_AGE:
-        release = Diagnosis("yt-dlp", "warning", said, f"Update it: {RENEW}, then restart the workers.")
+    if age is not None and age > MAX_YTDLP_AGE:
+        release = Diagnosis("yt-dlp", "warning", said, f"Update it: {UPDATE_COMMANDS}, then restart the workers.")
     else:
         release = Diagnosis("yt-dlp", "ok", said)
     if state.js_runtimes and state.has_ejs:
